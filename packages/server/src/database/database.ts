@@ -1,0 +1,75 @@
+import type { BatchStatement, Columns, Lookup, Row, Statement } from './statement.ts'
+
+/** What stores use: both a database and one of its transactions offer it. */
+export type Queries = {
+  /** Every row that the statement answers with, in its order. */
+  all<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R>[]>
+  /** The first row, or undefined when there is none. */
+  get<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R> | undefined>
+  /** Runs a statement whose rows are not needed; answers how many rows it changed. */
+  run<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<number>
+  /** Runs a batch statement over `rows` (none is allowed) and answers with all its rows. */
+  each<P extends Columns, R extends Columns>(
+    statement: BatchStatement<P, R>,
+    rows: readonly Row<P>[],
+  ): Promise<Row<R>[]>
+}
+
+/** Valid only while the body it was given to runs. */
+export type Transaction = Queries
+
+export type TransactionOptions = {
+  /**
+   * PostgreSQL only; SQLite's writers run one after another. `serializable` (default) suits bodies
+   * that read and then write. `read committed` suits bodies that lock the rows they decide on.
+   */
+  isolation?: 'serializable' | 'read committed'
+}
+
+export type Backend = 'in-memory' | 'sqlite' | 'postgres'
+
+/** `suspect`: one probe or statement failed; `down`: two probes in a row failed. */
+export type DatabaseState = 'up' | 'suspect' | 'down'
+
+export type Database = Queries & {
+  readonly backend: Backend
+  /** False only for the in-memory backend: a restart clears it. */
+  readonly durable: boolean
+  /**
+   * Answers one lookup. On PostgreSQL, calls made in the same turn of the event loop share one
+   * round trip; on SQLite it is an ordinary read.
+   */
+  find<P extends Columns, R extends P>(
+    lookup: Lookup<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R> | undefined>
+  /**
+   * Runs `body` as one transaction and resolves once its commit is durable. The body is run again
+   * when the database asks for it (serialization failure, deadlock), so it must have no effect
+   * outside the transaction and wait for nothing but the transaction's own statements.
+   */
+  transaction<T>(body: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+  state(): DatabaseState
+  /** Asks the database for a sign of life; resolves to whether it answered and takes writes. */
+  probe(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Thrown when a statement breaks a uniqueness rule; the service turns it into its 409. */
+export class UniqueViolation extends Error {
+  override readonly name = 'UniqueViolation'
+}
+
+/** Thrown, and answered as 500, when the database cannot be reached or refuses to write. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable'
+}

@@ -1,0 +1,13 @@
+/**
+ * One forward step of the schema. Its statements are portable; the words `{{text}}` (text that
+ * compares by UTF-8 bytes), `{{bigint}}`, `{{bytes}}`, `{{identity}}` (a primary key that counts up
+ * and is never reused) and `{{strict}}` stand for what each engine calls them.
+ */
+export type Migration = {
+  /** 1, 2, 3, ... without gaps. */
+  readonly number: number
+  readonly name: string
+  /** The oldest binary that may run on a store with this migration, e.g. `0.1.0`. */
+  readonly oldestBinary: string
+  readonly steps: readonly string[]
+}

@@ -1,0 +1,105 @@
+/**
+ * A statement is written once, as portable SQL with named parameters, and prepared once per
+ * connection. What differs between the engines stands in the text as one of these words:
+ *
+ * - `{{rows}}`: the parameter rows of a batch statement, as a table to select from;
+ * - `{{for share of x}}`, `{{for update of x}}`: a row lock on PostgreSQL; nothing on SQLite, whose
+ *   writers run one after another anyway.
+ */
+export type Statement<P extends Columns = Columns, R extends Columns = Columns> = {
+  /** Unique, dotted: it names the prepared statement and stands in metrics, e.g. `accounts.by-id`. */
+  readonly name: string
+  readonly text: string
+  readonly params: P
+  readonly row: R
+}
+
+/** A statement that takes many parameter rows at once: one round trip however many there are. */
+export type BatchStatement<P extends Columns = Columns, R extends Columns = Columns> = Statement<
+  P,
+  R
+> & { readonly batch: true }
+
+/**
+ * A batch statement that reads at most one row per parameter row, and whose result rows carry the
+ * parameters under the same names, so that each answer finds its question.
+ */
+export type Lookup<P extends Columns = Columns, R extends P = P> = BatchStatement<P, R> & {
+  readonly lookup: true
+}
+
+/** A value's type. `integer` is exact up to 2^53 - 1; `bigint` is signed 64-bit; `?` allows null. */
+export type ColumnType = BaseType | `${BaseType}?`
+type BaseType = 'text' | 'integer' | 'bigint' | 'bytes'
+export type Columns = Readonly<Record<string, ColumnType>>
+
+type BaseValue = { text: string; integer: number; bigint: bigint; bytes: Uint8Array }
+type ValueOf<T extends ColumnType> = T extends `${infer B extends BaseType}?`
+  ? BaseValue[B] | null
+  : T extends BaseType
+    ? BaseValue[T]
+    : never
+
+/** A row, or the parameters of one, as stores see it: fields keep the column's spelling. */
+export type Row<C extends Columns> = { -readonly [K in keyof C]: ValueOf<C[K]> }
+
+type Definition<P extends Columns, R extends Columns> = {
+  name: string
+  text: string
+  params?: P
+  row?: R
+}
+
+/**
+ * Declares a statement.
+ *
+ * @example
+ * const accountById = statement({
+ *   name: 'accounts.by-id',
+ *   text: 'SELECT id, username, display_name FROM accounts WHERE id = :id',
+ *   params: { id: 'text' },
+ *   row: { id: 'text', username: 'text', display_name: 'text?' },
+ * })
+ */
+export function statement<
+  const P extends Columns = Record<never, never>,
+  const R extends Columns = Record<never, never>,
+>({ name, text, params, row }: Definition<P, R>): Statement<P, R> {
+  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R) }
+}
+
+/**
+ * Declares a statement over many parameter rows. Its text selects from `{{rows}}`, which has one
+ * column per parameter. No two rows of one call may touch the same stored row.
+ *
+ * @example
+ * const insertSessions = batchStatement({
+ *   name: 'sessions.insert',
+ *   text: `INSERT INTO sessions (id, account_id) SELECT r.id, r.account_id FROM {{rows}} AS r`,
+ *   params: { id: 'text', account_id: 'text' },
+ * })
+ */
+export function batchStatement<
+  const P extends Columns = Record<never, never>,
+  const R extends Columns = Record<never, never>,
+>(definition: Definition<P, R>): BatchStatement<P, R> {
+  return { ...statement(definition), batch: true }
+}
+
+/**
+ * Declares a lookup.
+ *
+ * @example
+ * const accountOfDigest = lookup({
+ *   name: 'sessions.by-access-digest',
+ *   text: `SELECT r.digest, s.account_id FROM {{rows}} AS r
+ *     JOIN sessions s ON s.access_digest = r.digest`,
+ *   params: { digest: 'bytes' },
+ *   row: { digest: 'bytes', account_id: 'text' },
+ * })
+ */
+export function lookup<const P extends Columns, const R extends P>(
+  definition: Required<Definition<P, R>>,
+): Lookup<P, R> {
+  return { ...batchStatement(definition), lookup: true }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleepFor } from 'node:timers/promises'
+
+/**
+ * Time, and everything that waits for it. This is the only place that reads a clock or sets a
+ * timer, so that a test can hold both in its hand (see `clock.fake.ts`).
+ */
+export type Clock = {
+  /** Wall time in Unix milliseconds: for stored times, expiry and schedules. */
+  nowUnixMs(): number
+  /** Milliseconds, with fractions, since an arbitrary origin; never goes backwards: for intervals. */
+  monotonicMs(): number
+  /** Runs `task` once after `delayMs`. The timer does not keep the process alive. */
+  after(delayMs: number, task: () => void): Timer
+  /** Runs `task` every `intervalMs`. The timer does not keep the process alive. */
+  every(intervalMs: number, task: () => void): Timer
+  /** Resolves after `delayMs`; rejects with an `AbortError` when `signal` aborts first. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>
+}
+
+export type Timer = { cancel(): void }
+
+export function createSystemClock(): Clock {
+  return {
+    nowUnixMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    after(delayMs, task) {
+      const handle = setTimeout(task, delayMs).unref()
+      return { cancel: () => clearTimeout(handle) }
+    },
+    every(intervalMs, task) {
+      const handle = setInterval(task, intervalMs).unref()
+      return { cancel: () => clearInterval(handle) }
+    },
+    sleep: (delayMs, signal) => sleepFor(delayMs, undefined, signal ? { signal } : {}),
+  }
+}
+
+/**
+ * Runs `task` once when the present turn of the event loop has ended: the natural moment to flush
+ * what was collected during the turn (a batch of reads, a group of commits, a socket's frames).
+ */
+export function atEndOfTurn(task: () => void): void {
+  setImmediate(task)
+}

@@ -1,0 +1,36 @@
+import type { ErrorCode } from '@guildhall/contract'
+
+/**
+ * A refusal that the caller is told about. Anything else that is thrown is a bug and becomes a
+ * 500. `reason` goes to the log only; `text` is the short safe text of 400 and 409 answers.
+ */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: ErrorCode
+  readonly text: string | undefined
+  readonly retryAfterSec: number | undefined
+
+  constructor(code: ErrorCode, detail: { reason: string; text?: string; retryAfterSec?: number }) {
+    super(detail.reason)
+    this.code = code
+    this.text = detail.text
+    this.retryAfterSec = detail.retryAfterSec
+  }
+}
+
+/**
+ * The refusals by name: `throw refuse.conflict('username is taken')`. The argument of `invalid` and
+ * `conflict` is shown to the caller and must hold no value of the request; the other reasons are
+ * only logged.
+ */
+export const refuse = {
+  invalid: (text: string) => new Failure('invalid_request', { reason: text, text }),
+  unauthenticated: (reason: string) => new Failure('authentication_failed', { reason }),
+  forbidden: (reason: string) => new Failure('forbidden', { reason }),
+  notFound: (reason: string) => new Failure('not_found', { reason }),
+  conflict: (text: string) => new Failure('conflict', { reason: text, text }),
+  rateLimited: (retryAfterSec: number, reason: string) =>
+    new Failure('rate_limited', { reason, retryAfterSec }),
+  runtimeUnavailable: (reason: string) => new Failure('runtime_unavailable', { reason }),
+  internal: (reason: string) => new Failure('internal_error', { reason }),
+} as const

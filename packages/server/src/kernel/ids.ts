@@ -1,0 +1,99 @@
+import { createHash, randomFillSync } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+/** Makes every id and secret of a node. This is the only place that makes randomness. */
+export type Ids = {
+  /** `user-` and the 32 hex digits of a UUID version 7: sorts by time of creation. */
+  accountId(): string
+  /** `gh.access.` and 43 base64url characters, 256 random bits. */
+  accessToken(): string
+  /** `gh.refresh.` and 43 base64url characters, 256 random bits. */
+  refreshToken(): string
+  /** 64 hex digits, 256 random bits. */
+  consoleToken(): string
+  /** 32 lower-case hex digits, 128 random bits: session ids, request ids. */
+  hex128(): string
+  /** `prefix` and 29 hex digits whose text order is their time order, e.g. `durable('au1-')`. */
+  durable(prefix: DurablePrefix): string
+  /** `size` random bytes from the system's secure source. */
+  bytes(size: number): Buffer
+}
+
+export type DurablePrefix = 'mt1-' | 'ml1-' | 'au1-' | 'ats1-'
+
+type IdsDeps = { clock: Clock; nodeId: string; bootId: string; randomness?: Randomness }
+
+/** Returns `size` bytes that the caller owns. */
+export type Randomness = (size: number) => Buffer
+
+export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
+  const bytes = randomness ?? pooledRandomness()
+  const salt = createHash('sha256')
+    .update(nodeId + bootId)
+    .digest('hex')
+    .slice(0, 4)
+  const durable = monotonicText(clock, salt)
+  return {
+    accountId: () => `user-${uuidVersion7(clock.nowUnixMs(), bytes(10))}`,
+    accessToken: () => `gh.access.${bytes(32).toString('base64url')}`,
+    refreshToken: () => `gh.refresh.${bytes(32).toString('base64url')}`,
+    consoleToken: () => bytes(32).toString('hex'),
+    hex128: () => bytes(16).toString('hex'),
+    durable: (prefix) => prefix + durable(),
+    bytes,
+  }
+}
+
+/** The name of one run of a node: `bt1-` and the 32 hex digits of a random UUID. */
+export function newBootId(randomness: Randomness = pooledRandomness()): string {
+  const uuid = randomness(16)
+  uuid.writeUInt8((uuid.readUInt8(6) & 0x0f) | 0x40, 6)
+  uuid.writeUInt8((uuid.readUInt8(8) & 0x3f) | 0x80, 8)
+  return `bt1-${uuid.toString('hex')}`
+}
+
+/**
+ * 13 hex digits of Unix ms, 4 of salt, 12 of a sequence. Within a boot the time part never goes
+ * backwards, even when the wall clock does, so that text order stays the order of making.
+ */
+function monotonicText(clock: Clock, salt: string): () => string {
+  let lastUnixMs = 0
+  let sequence = 0
+  return () => {
+    lastUnixMs = Math.max(lastUnixMs, clock.nowUnixMs())
+    sequence += 1
+    return hex(lastUnixMs, 13) + salt + hex(sequence, 12)
+  }
+}
+
+function uuidVersion7(unixMs: number, random: Buffer): string {
+  random.writeUInt8((random.readUInt8(0) & 0x0f) | 0x70, 0)
+  random.writeUInt8((random.readUInt8(2) & 0x3f) | 0x80, 2)
+  return hex(unixMs, 12) + random.toString('hex')
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0')
+}
+
+const poolBytes = 4096
+
+/**
+ * One call to the system for many small draws. What was handed out is cleared from the pool, so
+ * that a secret does not stay behind in it.
+ */
+function pooledRandomness(): Randomness {
+  const pool = Buffer.alloc(poolBytes)
+  let used = poolBytes
+  return (size) => {
+    if (size > poolBytes) return randomFillSync(Buffer.alloc(size))
+    if (used + size > poolBytes) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const drawn = Buffer.from(pool.subarray(used, used + size))
+    pool.fill(0, used, used + size)
+    used += size
+    return drawn
+  }
+}
