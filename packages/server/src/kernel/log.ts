@@ -13,9 +13,13 @@ export type Log = {
   error(message: string, fields?: LogFields): void
   /** The same log under another component name, e.g. `log.component('realtime')`. */
   component(name: string): Log
+  /** The same log, every line of which also carries `fields`, e.g. the request's `request_id`. */
+  with(fields: LogFields): Log
 }
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
+/** From the most talkative to the gravest. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
 
 /** `error` may hold anything that was thrown; its message and stack are written. */
 export type LogFields = { [name: string]: unknown; error?: unknown }
