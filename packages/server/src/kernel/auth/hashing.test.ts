@@ -66,7 +66,7 @@ describe('password hashing', () => {
     ['the same costs', {}, false],
     ['more memory', { memory_kib: 32 }, false],
     ['more passes', { iterations: 3 }, false],
-    ['other lanes', { parallelism: 2 }, false],
+    ['more lanes', { parallelism: 2 }, false],
     ['less memory', { memory_kib: 15 }, true],
     ['fewer passes', { iterations: 1 }, true],
     ['more memory but fewer passes', { memory_kib: 64, iterations: 1 }, true],

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { parseOptions } from '@node-rs/argon2'
 import type { Clock } from '../clock.ts'
 import { refuse } from '../failure.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { HashingAnswer, HashingOptions, HashingQuestion } from './hashing-worker.ts'
+import { isWeaker, parsePhc } from './phc.ts'
 
 /**
  * Makes and checks password verifiers (Argon2id version 1.3, as PHC strings) on threads of their
@@ -69,7 +69,7 @@ export function createHashing(deps: HashingDeps): Hashing {
   const threads = createThreads(deps)
 
   async function verify(verifier: string, password: string): Promise<boolean> {
-    if (readParameters(verifier) === undefined) {
+    if (!parsePhc(verifier)) {
       log.error('a stored password verifier cannot be read')
       return false
     }
@@ -87,8 +87,8 @@ export function createHashing(deps: HashingDeps): Hashing {
       return false
     },
     needsRehash(verifier) {
-      const found = readParameters(verifier)
-      return found === undefined || isWeaker(found, options)
+      const phc = parsePhc(verifier)
+      return !phc || isWeaker(phc, config)
     },
     depth: threads.depth,
     stop: threads.stop,
@@ -176,47 +176,6 @@ function startThread(): Worker {
     env: {},
     execArgv: [],
   })
-}
-
-type Parameters = {
-  memoryCost: number
-  timeCost: number
-  parallelism: number
-  outputLen: number
-  saltLen: number
-}
-
-/** The library's numbers for Argon2id and version 1.3. */
-const argon2id = 2
-const version13 = 1
-
-/** The dearest verifier that the configuration can ask for; a dearer one is not worth checking. */
-const memoryKibMax = 1_048_576
-const iterationsMax = 20
-
-/** The costs of an Argon2id 1.3 verifier; undefined for anything else. */
-function readParameters(verifier: string): Parameters | undefined {
-  try {
-    const found = parseOptions(verifier)
-    const ours = found.algorithm === argon2id && found.version === version13
-    const bearable = found.memoryCost <= memoryKibMax && found.timeCost <= iterationsMax
-    return ours && bearable ? found : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Memory and passes are compared one by one: a verifier that is stronger in one and weaker in the
- * other is made anew. Lanes only divide the same work and are not compared.
- */
-function isWeaker(found: Parameters, wanted: HashingOptions): boolean {
-  return (
-    found.memoryCost < wanted.memoryCost ||
-    found.timeCost < wanted.timeCost ||
-    found.outputLen < outputBytes ||
-    found.saltLen < saltBytes
-  )
 }
 
 /**
