@@ -1,3 +1,138 @@
+export { Profile, playerAccountsApi } from './accounts.ts'
+export { AuditEntry, auditApi } from './audit.ts'
 export { type AuditAction, auditActions } from './audit-actions.ts'
+export { configApi } from './config.ts'
+export { consoleApi } from './console.ts'
+export {
+  decodeDatagram,
+  type Envelope,
+  encodeDatagram,
+  encodeFrame,
+  envelopeBytesMax,
+  envelopeBytesMin,
+  FrameDecoder,
+  frameHeaderBytes,
+  WireError,
+  type WireErrorCode,
+} from './envelope.ts'
 export { type ErrorBody, type ErrorCode, errorMessageBytesMax, errorTable } from './errors.ts'
+export {
+  hasControlCharacter,
+  isBlank,
+  type Json,
+  type JsonObject,
+  utf8Bytes,
+} from './fields.ts'
+export {
+  applicationKindMin,
+  type KindDirection,
+  type KindLane,
+  type KindName,
+  type KindRow,
+  type KindState,
+  kindRow,
+  kinds,
+} from './kinds.ts'
+export type { BodyCodec } from './kinds-bytes.ts'
+export {
+  type DiagCapabilities,
+  type DiagClockSync,
+  type DiagFilter,
+  type DiagFlush,
+  type DiagServerTime,
+  type DiagStart,
+  type DiagStatus,
+  diagCapabilitiesBody,
+  diagClockSyncBody,
+  diagFeatures,
+  diagFiltersMax,
+  diagFlushBody,
+  diagServerTimeBody,
+  diagStartBody,
+  diagStates,
+  diagStatusBody,
+} from './kinds-diagnostics.ts'
+export {
+  type PeerPosition,
+  type Position,
+  peerPositionBody,
+  positionBody,
+  positionBytesMax,
+  type Relayed,
+  type RpcRequest,
+  type RpcResponse,
+  relayedBody,
+  rpcMethodBytesMax,
+  rpcRequestBody,
+  rpcRequestId,
+  rpcResponseBody,
+} from './kinds-play.ts'
+export {
+  type Departure,
+  departures,
+  type MatchClosed,
+  matchClosedBody,
+  type PresenceEntry,
+  presenceEntriesMax,
+  presenceEvents,
+  type RoomCreate,
+  type RoomJoined,
+  type RoomPresence,
+  type RoomReference,
+  type RoomReject,
+  roomCreateBody,
+  roomJoinedBody,
+  roomPresenceBody,
+  roomReferenceBody,
+  roomRejectBody,
+  roomTextBytesMax,
+} from './kinds-rooms.ts'
+export {
+  type Auth,
+  type AuthRejection,
+  type AuthResult,
+  authBody,
+  authRejections,
+  authResultBody,
+  authTokenBytesMax,
+  type Notice,
+  noticeBody,
+  noticeCodes,
+  type SessionInfo,
+  type SessionOptions,
+  sessionFlags,
+  sessionInfoBody,
+  sessionOptionsBody,
+} from './kinds-session.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
+export {
+  type Answer,
+  type Api,
+  type Call,
+  type Client,
+  type ClientInput,
+  defineApi,
+  type Handlers,
+  type Method,
+  type PrincipalByAccess,
+  type Route,
+} from './route.ts'
+export { CredentialSignIn, EmailSignIn, SessionTokens, sessionsApi } from './sessions.ts'
+export { Health, Readiness, Status, shellApi } from './shell.ts'
+
+import { playerAccountsApi } from './accounts.ts'
+import { auditApi } from './audit.ts'
+import { configApi } from './config.ts'
+import { consoleApi } from './console.ts'
+import { sessionsApi } from './sessions.ts'
+import { shellApi } from './shell.ts'
+
+/** Every route of the product by feature and name. */
+export const api = {
+  sessions: sessionsApi,
+  playerAccounts: playerAccountsApi,
+  console: consoleApi,
+  config: configApi,
+  audit: auditApi,
+  shell: shellApi,
+}
