@@ -33,12 +33,25 @@ export type TransactionOptions = {
    * that read and then write. `read committed` suits bodies that lock the rows they decide on.
    */
   isolation?: 'serializable' | 'read committed'
+  /**
+   * The body carries a unique key that makes a repeat harmless, so it may be run again even when the
+   * connection died during COMMIT and nobody knows whether the first run was kept.
+   */
+  repeatable?: boolean
 }
 
 export type Backend = 'in-memory' | 'sqlite' | 'postgres'
 
 /** `suspect`: one probe or statement failed; `down`: two probes in a row failed. */
 export type DatabaseState = 'up' | 'suspect' | 'down'
+
+export type DatabaseStats = {
+  /** Connections that run something, and callers that wait for one. */
+  in_use: number
+  waiting: number
+  /** Transactions given up because others were always in their way. */
+  contention_total: number
+}
 
 export type Database = Queries & {
   readonly backend: Backend
@@ -59,6 +72,7 @@ export type Database = Queries & {
    */
   transaction<T>(body: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   state(): DatabaseState
+  stats(): DatabaseStats
   /** Asks the database for a sign of life; resolves to whether it answered and takes writes. */
   probe(): Promise<boolean>
   close(): Promise<void>
@@ -72,4 +86,9 @@ export class UniqueViolation extends Error {
 /** Thrown, and answered as 500, when the database cannot be reached or refuses to write. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
+}
+
+/** Thrown, and answered as 500, when a transaction met others in its way at every attempt. */
+export class DatabaseContention extends Error {
+  override readonly name = 'DatabaseContention'
 }

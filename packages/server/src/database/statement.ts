@@ -4,7 +4,12 @@
  *
  * - `{{rows}}`: the parameter rows of a batch statement, as a table to select from;
  * - `{{for share of x}}`, `{{for update of x}}`: a row lock on PostgreSQL; nothing on SQLite, whose
- *   writers run one after another anyway.
+ *   writers run one after another anyway;
+ * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite it is
+ *   the node's clock.
+ *
+ * `INSERT ... SELECT ... FROM {{rows}} AS r` needs `WHERE true` before an `ON CONFLICT`, or SQLite
+ * takes the ON for a join.
  */
 export type Statement<P extends Columns = Columns, R extends Columns = Columns> = {
   /** Unique, dotted: it names the prepared statement and stands in metrics, e.g. `accounts.by-id`. */

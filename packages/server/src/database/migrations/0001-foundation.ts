@@ -40,6 +40,8 @@ export const foundation: Migration = {
     ) {{strict}}`,
     'CREATE INDEX sessions_account ON sessions (account_id)',
     'CREATE INDEX sessions_refresh_expires ON sessions (refresh_expires_at_unix_ms)',
+    `CREATE INDEX sessions_revoked ON sessions (revoked_at_unix_ms)
+      WHERE revoked_at_unix_ms IS NOT NULL`,
     `CREATE TABLE rotated_refresh_digests (
       refresh_digest {{bytes}} NOT NULL PRIMARY KEY,
       session_id {{text}} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE

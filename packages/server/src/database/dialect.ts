@@ -1,0 +1,53 @@
+import type { Columns, ColumnType, Statement } from './statement.ts'
+
+/** How one engine spells what a statement's text leaves open. */
+export type Dialect = {
+  /** A parameter; `index` counts the declared parameters from 1. */
+  parameter(index: number, type: ColumnType): string
+  /** The table that `{{rows}}` stands for. */
+  rows(params: Columns): string
+  /** A row lock, e.g. `lock('update', 'w')`. */
+  lock(strength: string, table: string): string
+  /** The database's clock in Unix milliseconds. */
+  readonly now: string
+}
+
+/** The text of a statement as the engine prepares it. Done once per statement and connection. */
+export function renderStatement(statement: Statement, dialect: Dialect): string {
+  const names = Object.keys(statement.params)
+  const used = new Set<string>()
+  const text = statement.text.replace(tokens, (token, word?: string, name?: string) => {
+    if (word !== undefined) {
+      if (word === 'rows') for (const each of names) used.add(each)
+      return renderWord(word, statement, dialect)
+    }
+    if (name === undefined) return token
+    const type = statement.params[name]
+    if (type === undefined) throw new Error(`${statement.name} does not declare :${name}`)
+    used.add(name)
+    return dialect.parameter(names.indexOf(name) + 1, type)
+  })
+  const unused = names.find((name) => !used.has(name))
+  if (unused !== undefined)
+    throw new Error(`${statement.name} declares :${unused} without using it`)
+  return text
+}
+
+/** Whether a statement changes nothing, so that it may run on a connection meant for reads. */
+export function onlyReads({ text }: Statement): boolean {
+  if (text.includes('{{for ')) return false
+  if (/^\s*(?:select|values)\b/i.test(text)) return true
+  return /^\s*with\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text)
+}
+
+/** Literals, quoted names, comments and casts are passed over; then come words and parameters. */
+const tokens =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|::\w+|\{\{([^}]*)\}\}|:([A-Za-z_][A-Za-z0-9_]*)/g
+
+function renderWord(word: string, statement: Statement, dialect: Dialect): string {
+  if (word === 'rows') return dialect.rows(statement.params)
+  if (word === 'now') return dialect.now
+  const lock = /^for (share|update) of (\w+)$/.exec(word)
+  if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
+  throw new Error(`${statement.name} uses the unknown word {{${word}}}`)
+}

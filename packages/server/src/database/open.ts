@@ -1,0 +1,36 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Randomness } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { DatabaseConfig } from './config.ts'
+import type { OpenedDatabase } from './schema-access.ts'
+import { openFileDatabase, openMemoryDatabase } from './sqlite/sqlite-database.ts'
+
+export type OpenDatabaseOptions = {
+  /** `database.url`; undefined is the in-memory backend. */
+  url: string | undefined
+  config?: Partial<DatabaseConfig>
+  clock: Clock
+  log: Log
+  /** Spreads the retries of transactions that got in each other's way. */
+  randomness: Randomness
+}
+
+/** Thrown for a `database.url` of none of the known forms; the message does not repeat it. */
+export class UnknownDatabaseUrl extends Error {
+  override readonly name = 'UnknownDatabaseUrl'
+}
+
+/**
+ * Opens the backend that the URL selects. One that cannot be used is an error: there is no other
+ * backend to fall back to.
+ */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
+  const { url, clock, log } = options
+  if (url === undefined || url === 'memory:') return openMemoryDatabase({ clock })
+  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
+    return openFileDatabase(url.slice('sqlite:'.length), { clock, log })
+  }
+  throw new UnknownDatabaseUrl(
+    'database.url must be `memory:`, `sqlite:PATH` or `postgres://USER@HOST/NAME`',
+  )
+}

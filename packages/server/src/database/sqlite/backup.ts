@@ -1,0 +1,63 @@
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { flushFolderOf } from './wal-file.ts'
+
+type BackupOptions = { from: string; to: string; force?: boolean }
+
+/**
+ * Copies a database file, also while a node serves it, as one state between two transactions. The
+ * copy is checked and flushed under a temporary name before it gets its own.
+ */
+export async function backUpFile({ from, to, force = false }: BackupOptions): Promise<void> {
+  if (!force && existsSync(to)) throw new Error(`${to} exists`)
+  const temporary = `${to}.partial`
+  rmSync(temporary, { force: true })
+  closeSync(openSync(temporary, 'wx', 0o600))
+  chmodSync(temporary, 0o600)
+  try {
+    await copy(from, temporary)
+    checkIntegrity(temporary)
+    flush(temporary)
+    renameSync(temporary, to)
+    flushFolderOf(to)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Throws unless the file at `path` is a sound SQLite database. */
+export function checkIntegrity(path: string): void {
+  const connection = new DatabaseSync(path)
+  try {
+    // A copy of a database in WAL mode is in WAL mode; a backup is one file and has no log.
+    connection.exec('PRAGMA journal_mode = DELETE')
+    const answer = connection.prepare('PRAGMA integrity_check').get()
+    if (answer?.['integrity_check'] !== 'ok') throw new Error(`${path} fails its integrity check`)
+  } finally {
+    connection.close()
+  }
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const source = new DatabaseSync(from, { readOnly: true })
+  try {
+    // A read transaction pins the state, so that commits meanwhile do not restart the copy.
+    source.exec('BEGIN')
+    source.prepare('SELECT count(*) FROM sqlite_schema').get()
+    await backup(source, to, { rate: pagesPerStep })
+  } finally {
+    source.close()
+  }
+}
+
+const pagesPerStep = 512
+
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,114 @@
+import { Worker } from 'node:worker_threads'
+import type { Clock, Timer } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { SqliteConnection } from './connection.ts'
+
+type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Clock; log: Log }
+
+/** Pages in the log that are not yet in the database file before a checkpoint begins: 4 MiB. */
+const dueFrames = 1024
+/** Pages in the log before writers wait for a checkpoint to catch up: 64 MiB. */
+const holdFrames = 16_384
+const intervalMs = 1000
+const holdRounds = 3
+
+/**
+ * Keeps the write-ahead log short without ever doing disk work on this thread. SQLite can only start
+ * the log anew when a checkpoint has caught up with the last commit, so under an unbroken load the
+ * writers are held back for the one checkpoint in `holdFrames` pages that has to get there.
+ */
+export class Checkpoints {
+  readonly #deps: CheckpointsDeps
+  readonly #holdFrames: number
+  readonly #length: { get(): Record<string, unknown> | undefined }
+  readonly #timer: Timer
+  #worker: Worker | undefined
+  #running = false
+  #hold: (PromiseWithResolvers<void> & { rounds: number }) | undefined
+  #holdAt: number
+
+  constructor(deps: CheckpointsDeps, { framesMax = holdFrames } = {}) {
+    this.#deps = deps
+    this.#holdFrames = framesMax
+    this.#holdAt = framesMax
+    // NOOP only reads the two counters that the log's index keeps in shared memory.
+    this.#length = deps.connection.command('PRAGMA wal_checkpoint(NOOP)')
+    this.#timer = deps.clock.every(intervalMs, () => this.#startIf(1))
+  }
+
+  /** Set while writers must wait. */
+  get held(): Promise<void> | undefined {
+    return this.#hold?.promise
+  }
+
+  /** To be called after every commit. */
+  committed(): void {
+    const frames = this.#startIf(dueFrames)
+    if (frames < this.#holdFrames) this.#holdAt = this.#holdFrames
+    if (frames < this.#holdAt || this.#hold) return
+    this.#hold = { ...Promise.withResolvers<void>(), rounds: 0 }
+    this.#start()
+  }
+
+  async close(): Promise<void> {
+    this.#timer.cancel()
+    this.#release()
+    const worker = this.#worker
+    if (!worker) return
+    const ended = new Promise((resolve) => worker.once('exit', resolve))
+    worker.ref()
+    worker.postMessage('close')
+    await ended
+  }
+
+  #startIf(pendingFrames: number): number {
+    const { frames, done } = this.#lengths()
+    if (frames - done >= pendingFrames) this.#start()
+    return frames
+  }
+
+  #lengths(): { frames: number; done: number } {
+    const answer = this.#length.get()
+    return { frames: Number(answer?.['log']), done: Number(answer?.['checkpointed']) }
+  }
+
+  #start(): void {
+    if (this.#running) return
+    this.#running = true
+    this.#worker ??= this.#createWorker()
+    this.#worker.postMessage('checkpoint')
+  }
+
+  #createWorker(): Worker {
+    const url = new URL('./checkpoint.worker.ts', import.meta.url)
+    const worker = new Worker(url, { workerData: this.#deps.path, execArgv: [], env: {} })
+    worker.unref()
+    worker.on('message', (error: string | null) => this.#finished(error))
+    worker.on('error', (error) => {
+      this.#worker = undefined
+      this.#finished(error)
+    })
+    return worker
+  }
+
+  #finished(error: unknown): void {
+    this.#running = false
+    if (error) this.#deps.log.warn('a checkpoint of the database file failed', { error })
+    if (!this.#hold) return
+    this.#hold.rounds += 1
+    const { frames, done } = this.#lengths()
+    // A round that began before the last commit cannot have caught up with it; a later one can.
+    if (frames > done && !error && this.#hold.rounds < holdRounds) {
+      this.#start()
+      return
+    }
+    // Another process reads an old state (a backup, a doctor): the log has to grow meanwhile.
+    if (frames > done) this.#holdAt = frames + this.#holdFrames
+    this.#release()
+  }
+
+  #release(): void {
+    this.#hold?.resolve()
+    this.#hold = undefined
+  }
+}

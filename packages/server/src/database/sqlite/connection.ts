@@ -1,0 +1,147 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { type Dialect, onlyReads, renderStatement } from '../dialect.ts'
+import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
+import {
+  type AnyRow,
+  type Encode,
+  encodersOf,
+  narrow,
+  narrowedColumns,
+  readsBigInts,
+} from './values.ts'
+
+type ConnectionOptions = {
+  readOnly?: boolean
+  /** The clock behind `{{now}}`: on this engine the node's clock is the database's. */
+  nowUnixMs: () => number
+}
+
+type Prepared = {
+  readonly native: StatementSync
+  readonly names: readonly string[]
+  readonly encoders: readonly Encode[]
+  readonly narrowed: readonly string[]
+  readonly onlyReads: boolean
+}
+
+/** One SQLite connection: prepares every statement once and runs it at once, on this thread. */
+export class SqliteConnection {
+  readonly #native: DatabaseSync
+  readonly #prepared = new WeakMap<Statement, Prepared>()
+
+  constructor(path: string, { readOnly = false, nowUnixMs }: ConnectionOptions) {
+    this.#native = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs })
+    this.#native.function('guildhall_now', () => BigInt(nowUnixMs()))
+  }
+
+  /** True between BEGIN and COMMIT; SQLite itself ends a transaction on some errors. */
+  get inTransaction(): boolean {
+    return this.#native.isTransaction
+  }
+
+  onlyReads(statement: Statement): boolean {
+    return this.#prepare(statement).onlyReads
+  }
+
+  all<R extends Columns>(statement: Statement<Columns, R>, params: object): Row<R>[] {
+    const prepared = this.#prepare(statement)
+    const rows = prepared.native.all(...bind(statement, prepared, params)) as AnyRow[]
+    if (prepared.narrowed.length > 0) for (const row of rows) narrow(row, prepared.narrowed)
+    return rows as Row<R>[]
+  }
+
+  get<R extends Columns>(statement: Statement<Columns, R>, params: object): Row<R> | undefined {
+    const prepared = this.#prepare(statement)
+    const row = prepared.native.get(...bind(statement, prepared, params)) as AnyRow | undefined
+    if (row && prepared.narrowed.length > 0) narrow(row, prepared.narrowed)
+    return row as Row<R> | undefined
+  }
+
+  run(statement: Statement, params: object): number {
+    const prepared = this.#prepare(statement)
+    return Number(prepared.native.run(...bind(statement, prepared, params)).changes)
+  }
+
+  each<R extends Columns>(
+    statement: BatchStatement<Columns, R>,
+    rows: readonly object[],
+  ): Row<R>[] {
+    if (rows.length === 1 && rows[0]) return this.all(statement, rows[0])
+    const answers: Row<R>[] = []
+    for (const row of rows) for (const answer of this.all(statement, row)) answers.push(answer)
+    return answers
+  }
+
+  /** Prepares a text of the engine itself, such as COMMIT. */
+  command(text: string): StatementSync {
+    return this.#native.prepare(text)
+  }
+
+  exec(text: string): void {
+    this.#native.exec(text)
+  }
+
+  close(): void {
+    if (this.#native.isOpen) this.#native.close()
+  }
+
+  #prepare(statement: Statement): Prepared {
+    return this.#prepared.get(statement) ?? this.#prepareFirst(statement)
+  }
+
+  #prepareFirst(statement: Statement): Prepared {
+    const native = this.#native.prepare(renderStatement(statement, dialect))
+    if (readsBigInts(statement.row)) native.setReadBigInts(true)
+    checkColumns(statement, native)
+    const prepared: Prepared = {
+      native,
+      names: Object.keys(statement.params),
+      encoders: encodersOf(statement.params),
+      narrowed: narrowedColumns(statement.row),
+      onlyReads: onlyReads(statement),
+    }
+    this.#prepared.set(statement, prepared)
+    return prepared
+  }
+}
+
+/** Only another process (a backup, a doctor) can be in the way, and only for an instant. */
+const busyTimeoutMs = 100
+
+const dialect: Dialect = {
+  parameter: (index) => `?${index}`,
+  rows: (params) =>
+    `(SELECT ${Object.keys(params)
+      .map((name, at) => `?${at + 1} AS ${name}`)
+      .join(', ')})`,
+  // Writers run one after another, so every row that a transaction sees is as good as locked.
+  lock: () => '',
+  now: 'guildhall_now()',
+}
+
+function bind(statement: Statement, prepared: Prepared, params: object): SQLInputValue[] {
+  const { names, encoders } = prepared
+  const given = params as { readonly [name: string]: unknown }
+  const values: SQLInputValue[] = []
+  for (let at = 0; at < names.length; at += 1) {
+    const name = names[at] ?? ''
+    const value = encoders[at]?.(given[name])
+    if (value === undefined) {
+      throw new TypeError(`${statement.name}: :${name} must be ${statement.params[name]}`)
+    }
+    values.push(value)
+  }
+  return values
+}
+
+/** A statement that declares a row answers with exactly these columns, or was written wrongly. */
+function checkColumns(statement: Statement, native: StatementSync): void {
+  const declared = Object.keys(statement.row)
+  if (declared.length === 0) return
+  const answered = native.columns().map((column) => column.name)
+  const wrong =
+    declared.find((name) => !answered.includes(name)) ??
+    answered.find((name) => !declared.includes(name))
+  if (wrong === undefined) return
+  throw new Error(`${statement.name}: column ${wrong} is not both declared and answered`)
+}

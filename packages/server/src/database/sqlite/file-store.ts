@@ -1,0 +1,98 @@
+import { chmodSync, closeSync, existsSync, openSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { SqliteConnection } from './connection.ts'
+import { createGroupCommits } from './group-commits.ts'
+import { flushFolderOf, openWalFile } from './wal-file.ts'
+import { Writer } from './writer.ts'
+
+export type FileStoreDeps = {
+  path: string
+  clock: Clock
+  log: Log
+  /** For tests: the length of the log at which writers wait, in pages. */
+  walFramesMax?: number
+  onOutcome: (outcome: 'durable' | 'disk-full') => void
+  onFailure: (error: unknown) => void
+}
+
+/** The open connections of one database file. After a failure they are closed and made anew. */
+export type FileStore = {
+  readonly reader: SqliteConnection
+  readonly writer: Writer
+  close(): Promise<void>
+}
+
+export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
+  const { path, clock, log } = deps
+  const isNew = createIfMissing(path)
+  const nowUnixMs = clock.nowUnixMs
+  const connection = new SqliteConnection(path, { nowUnixMs })
+  let reader: SqliteConnection | undefined
+  try {
+    connection.exec(writerPragmas)
+    // The log exists from the first transaction on.
+    connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
+    reader = new SqliteConnection(path, { readOnly: true, nowUnixMs })
+    const wal = await openWalFile(path)
+    if (isNew) flushFolderOf(path)
+    const checkpoints = new Checkpoints(
+      { path, connection, clock, log },
+      deps.walFramesMax === undefined ? {} : { framesMax: deps.walFramesMax },
+    )
+    const commits = createGroupCommits({
+      connection,
+      wal,
+      held: () => checkpoints.held,
+      onOutcome(outcome) {
+        if (outcome === 'durable') checkpoints.committed()
+        deps.onOutcome(outcome)
+      },
+      onFailure: deps.onFailure,
+    })
+    const writer = new Writer(connection, commits)
+    return { reader, writer, close: () => closeAll([reader, connection]) }
+
+    async function closeAll(connections: readonly (SqliteConnection | undefined)[]): Promise<void> {
+      await writer.drained()
+      await commits.settled()
+      await checkpoints.close()
+      await wal.close()
+      // The last connection to close moves the rest of the log into the file and removes the log.
+      for (const each of connections) each?.close()
+    }
+  } catch (error) {
+    reader?.close()
+    connection.close()
+    throw error
+  }
+}
+
+/** The file behind links, so that every process finds the same lock beside it. */
+export function resolvedPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  return join(realpathSync(dirname(path)), basename(path))
+}
+
+/**
+ * synchronous = NORMAL makes SQLite itself wait for the disk only when it starts the log anew; the
+ * flush after each group of commits, without which no caller is answered, is ours.
+ */
+const writerPragmas = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA wal_autocheckpoint = 0;
+  PRAGMA foreign_keys = ON;
+`
+
+function createIfMissing(path: string): boolean {
+  if (existsSync(path)) return false
+  closeSync(openSync(path, 'a', ownerOnly))
+  chmodSync(path, ownerOnly)
+  return true
+}
+
+/** SQLite gives the log and its index the mode of the database file. */
+const ownerOnly = 0o600

@@ -1,0 +1,215 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import { type Database, type DatabaseState, DatabaseUnavailable } from '../database.ts'
+import { type OpenedDatabase, renderWords } from '../schema-access.ts'
+import { statement } from '../statement.ts'
+import { backUpFile } from './backup.ts'
+import { createMemoryCommits } from './commits.ts'
+import { SqliteConnection } from './connection.ts'
+import { classified } from './errors.ts'
+import { lockFile } from './file-lock.ts'
+import { type FileStore, openFileStore, resolvedPath } from './file-store.ts'
+import { Writer } from './writer.ts'
+
+type Deps = { clock: Clock; log: Log; walFramesMax?: number }
+
+/** What the queries run on; undefined while the file cannot be used. */
+type Live = { readonly reader: SqliteConnection; readonly writer: Writer }
+
+/** A private database inside the process, gone at its end. */
+export function openMemoryDatabase({ clock }: { clock: Clock }): OpenedDatabase {
+  const connection = new SqliteConnection(':memory:', { nowUnixMs: clock.nowUnixMs })
+  connection.exec('PRAGMA foreign_keys = ON')
+  const writer = new Writer(connection, createMemoryCommits(connection))
+  let live: Live | undefined = { reader: connection, writer }
+  return {
+    ...queriesOn(() => live, { sharesConnection: true }),
+    backend: 'in-memory',
+    durable: false,
+    schema: schemaAccess(() => live, undefined),
+    state: () => (live ? 'up' : 'down'),
+    stats: noStats,
+    probe: async () => live !== undefined,
+    async close() {
+      if (!live) return
+      live = undefined
+      await writer.drained()
+      connection.close()
+    },
+  }
+}
+
+/** A durable database in one file, owned by this process until it is closed. */
+export async function openFileDatabase(path: string, deps: Deps): Promise<OpenedDatabase> {
+  const file = resolvedPath(path)
+  const lock = lockFile(file)
+  try {
+    return await serve(file, lock.release, deps)
+  } catch (error) {
+    lock.release()
+    throw classified(error)
+  }
+}
+
+async function serve(path: string, release: () => void, deps: Deps): Promise<OpenedDatabase> {
+  let state: DatabaseState = 'up'
+  let closed = false
+  let live: FileStore | undefined = await open()
+  let probing: Promise<boolean> | undefined
+  let closing: Promise<void> | undefined
+
+  function open(): Promise<FileStore> {
+    return openFileStore({ ...deps, path, onOutcome, onFailure })
+  }
+
+  function onOutcome(outcome: 'durable' | 'disk-full'): void {
+    if (outcome === 'disk-full' && state === 'up') deps.log.error('the disk is full')
+    if (live) state = outcome === 'durable' ? 'up' : 'down'
+  }
+
+  function onFailure(error: unknown): void {
+    const failed = live
+    live = undefined
+    state = 'down'
+    deps.log.error('the database file failed and is closed until it can be opened again', { error })
+    closing = failed
+      ?.close()
+      .catch((error) => deps.log.warn('the failed file did not close', { error }))
+  }
+
+  /** With the connections gone it opens them again; with the disk full it tries a small write. */
+  async function recover(): Promise<boolean> {
+    try {
+      await closing
+      live ??= await open()
+      await live.writer.do('statement', true, (connection) => connection.exec(smallWrite))
+      state = 'up'
+    } catch (error) {
+      deps.log.debug('the database file is still not usable', { error })
+    }
+    return state === 'up'
+  }
+
+  return {
+    ...queriesOn(() => live, { sharesConnection: false }),
+    backend: 'sqlite',
+    durable: true,
+    schema: schemaAccess(
+      () => live,
+      (suffix) => backUpFile({ from: path, to: `${path}.${suffix}`, force: true }),
+    ),
+    state: () => state,
+    stats: noStats,
+    async probe() {
+      if (closed) return false
+      if (state === 'up') return true
+      probing ??= recover().finally(() => {
+        probing = undefined
+      })
+      return probing
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      await probing
+      await closing
+      const last = live
+      live = undefined
+      state = 'down'
+      await last?.close()
+      release()
+    },
+  }
+}
+
+/** Rewrites a number in the file's header that nothing reads. */
+const smallWrite = 'PRAGMA user_version = 0'
+
+const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
+
+type QueryMethods = Pick<Database, 'all' | 'get' | 'run' | 'each' | 'find' | 'transaction'>
+
+/**
+ * Reads run at once on the reader, which sees committed states only. When it is the writer's own
+ * connection (in memory), a read that comes while a transaction is open waits for its end.
+ */
+function queriesOn(
+  current: () => Live | undefined,
+  { sharesConnection }: { sharesConnection: boolean },
+): QueryMethods {
+  function use(): Live {
+    return current() ?? unavailable()
+  }
+
+  async function onReader<T>(work: (connection: SqliteConnection) => T): Promise<T> {
+    const live = use()
+    if (sharesConnection && live.writer.busy) return live.writer.do('statement', false, work)
+    try {
+      return work(live.reader)
+    } catch (error) {
+      throw classified(error)
+    }
+  }
+
+  return {
+    async all(statement, params) {
+      const live = use()
+      if (live.reader.onlyReads(statement)) return onReader((on) => on.all(statement, params))
+      return live.writer.do('statement', true, (on) => on.all(statement, params))
+    },
+    async get(statement, params) {
+      const live = use()
+      if (live.reader.onlyReads(statement)) return onReader((on) => on.get(statement, params))
+      return live.writer.do('statement', true, (on) => on.get(statement, params))
+    },
+    async run(statement, params) {
+      return use().writer.do('statement', true, (on) => on.run(statement, params))
+    },
+    async each(statement, rows) {
+      const live = use()
+      if (rows.length === 0) return []
+      if (live.reader.onlyReads(statement)) return onReader((on) => on.each(statement, rows))
+      const unit = rows.length === 1 ? 'statement' : 'statements'
+      return live.writer.do(unit, true, (on) => on.each(statement, rows))
+    },
+    async find(lookup, params) {
+      return onReader((on) => on.get(lookup, params))
+    },
+    async transaction(body) {
+      return use().writer.transaction(body)
+    },
+  }
+}
+
+function unavailable(): never {
+  throw new DatabaseUnavailable('the database is closed')
+}
+
+function schemaAccess(
+  current: () => Live | undefined,
+  backup: OpenedDatabase['schema']['backup'],
+): OpenedDatabase['schema'] {
+  return {
+    render: (text) => renderWords(text, words),
+    transaction: async (body) => (current() ?? unavailable()).writer.transaction(body),
+    async hasTable(name) {
+      return (current() ?? unavailable()).reader.get(tableOfName, { name }) !== undefined
+    },
+    backup,
+  }
+}
+
+const tableOfName = statement({
+  name: 'schema.table-of-name',
+  text: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = :name`,
+  params: { name: 'text' },
+  row: { name: 'text' },
+})
+
+const words = {
+  text: 'TEXT',
+  bigint: 'INTEGER',
+  bytes: 'BLOB',
+  identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  strict: 'STRICT',
+}

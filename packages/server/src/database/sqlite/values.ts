@@ -1,0 +1,56 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Columns } from '../statement.ts'
+
+/** Any value a column can hold, before its declared type is looked at. */
+export type Value = string | number | bigint | Uint8Array | null
+export type AnyRow = { [column: string]: Value }
+
+export type Encode = (value: unknown) => SQLInputValue | undefined
+
+/** Encoders in the order of the parameters; each answers undefined for a value of another type. */
+export function encodersOf(params: Columns): Encode[] {
+  return Object.values(params).map((type) => {
+    if (type.endsWith('?')) {
+      const encode = encoders[type.slice(0, -1)] ?? refuse
+      return (value) => (value === null ? null : encode(value))
+    }
+    return encoders[type] ?? refuse
+  })
+}
+
+/** The columns that come back as bigint only because a neighbour has to, and are made numbers. */
+export function narrowedColumns(row: Columns): string[] {
+  if (!readsBigInts(row)) return []
+  return Object.keys(row).filter((column) => row[column]?.startsWith('integer'))
+}
+
+/** Whether a row's integers are read as bigint: all of them are, or none. */
+export function readsBigInts(row: Columns): boolean {
+  return Object.values(row).some((type) => type.startsWith('bigint'))
+}
+
+export function narrow(row: AnyRow, columns: readonly string[]): void {
+  for (const column of columns) {
+    const value = row[column]
+    if (typeof value !== 'bigint') continue
+    const number = Number(value)
+    if (!Number.isSafeInteger(number)) throw new RangeError(`${column} is beyond 2^53 - 1`)
+    row[column] = number
+  }
+}
+
+const int64Min = -(2n ** 63n)
+const int64Max = 2n ** 63n - 1n
+
+const encoders: { readonly [type: string]: Encode } = {
+  text: (value) => (typeof value === 'string' ? value : undefined),
+  // A JavaScript number would be bound as a floating-point value; a bigint is bound as an integer.
+  integer: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
+  bigint: (value) =>
+    typeof value === 'bigint' && value >= int64Min && value <= int64Max ? value : undefined,
+  bytes: (value) => (value instanceof Uint8Array ? value : undefined),
+}
+
+function refuse(): undefined {
+  return undefined
+}

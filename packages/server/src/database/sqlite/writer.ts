@@ -1,0 +1,180 @@
+import { atEndOfTurn } from '../../kernel/clock.ts'
+import type { SchemaTransaction } from '../schema-access.ts'
+import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
+import type { Commits, Unit } from './commits.ts'
+import type { SqliteConnection } from './connection.ts'
+import { classified } from './errors.ts'
+
+/**
+ * Runs units of work strictly one after another on one connection, so that no unit ever sees half
+ * of another. A transaction's body runs in microtasks only, between two turns of the event loop.
+ */
+export class Writer {
+  readonly #connection: SqliteConnection
+  readonly #commits: Commits
+  #busy = false
+  readonly #waiting: (() => void)[] = []
+  #body: Body | undefined
+  #watching = false
+
+  constructor(connection: SqliteConnection, commits: Commits) {
+    this.#connection = connection
+    this.#commits = commits
+  }
+
+  /** True while a transaction's body is open, whose changes nobody else may see. */
+  get busy(): boolean {
+    return this.#busy
+  }
+
+  /** Runs one statement, or with `statements` several that belong together, as a unit. */
+  async do<T>(unit: Unit, changes: boolean, work: (connection: SqliteConnection) => T): Promise<T> {
+    if (this.#busy || this.#commits.held) await this.#acquire()
+    else this.#busy = true
+    let durable: Promise<void> | undefined
+    let result: T
+    try {
+      this.#commits.begin(unit)
+      try {
+        result = work(this.#connection)
+        durable = this.#commits.keep(unit, changes)
+      } catch (error) {
+        this.#commits.undo(unit, error)
+        throw error
+      }
+    } catch (error) {
+      throw classified(error)
+    } finally {
+      this.#release()
+    }
+    if (durable) await durable
+    return result
+  }
+
+  async transaction<T>(work: (tx: SchemaTransaction) => Promise<T>): Promise<T> {
+    if (this.#busy || this.#commits.held) await this.#acquire()
+    else this.#busy = true
+    let durable: Promise<void> | undefined
+    let result: T
+    try {
+      this.#commits.begin('statements')
+      const body = new Body(this.#connection)
+      this.#watch(body)
+      try {
+        result = await Promise.race([work(body), body.overdue])
+        body.end()
+        durable = this.#commits.keep('statements', body.changed)
+      } catch (error) {
+        body.end()
+        this.#commits.undo('statements', error)
+        throw error
+      }
+    } catch (error) {
+      throw classified(error)
+    } finally {
+      this.#body = undefined
+      this.#release()
+    }
+    if (durable) await durable
+    return result
+  }
+
+  /** Resolves once everything that was asked for before has run. */
+  async drained(): Promise<void> {
+    await this.#acquire()
+    this.#release()
+  }
+
+  async #acquire(): Promise<void> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#busy = true
+    while (this.#commits.held) await this.#commits.held
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#busy = false
+  }
+
+  /**
+   * Microtasks never outlive a turn, so a body that is still open at the end of its turn waits for
+   * something else than its own statements: it would hold up every other writer for as long.
+   */
+  #watch(body: Body): void {
+    this.#body = body
+    if (this.#watching) return
+    this.#watching = true
+    atEndOfTurn(() => {
+      this.#watching = false
+      this.#body?.expire()
+    })
+  }
+}
+
+class Body implements SchemaTransaction {
+  readonly #connection: SqliteConnection
+  readonly #overdue = Promise.withResolvers<never>()
+  #open = true
+  changed = false
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  get overdue(): Promise<never> {
+    return this.#overdue.promise
+  }
+
+  async all<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R>[]> {
+    return this.#on(statement).all(statement, params)
+  }
+
+  async get<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R> | undefined> {
+    return this.#on(statement).get(statement, params)
+  }
+
+  async run<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<number> {
+    return this.#on(statement).run(statement, params)
+  }
+
+  async each<P extends Columns, R extends Columns>(
+    statement: BatchStatement<P, R>,
+    rows: readonly Row<P>[],
+  ): Promise<Row<R>[]> {
+    return this.#on(statement).each(statement, rows)
+  }
+
+  async ddl(text: string): Promise<void> {
+    if (!this.#open) throw new Error(endedMessage)
+    this.changed = true
+    this.#connection.exec(text)
+  }
+
+  end(): void {
+    this.#open = false
+  }
+
+  expire(): void {
+    this.#open = false
+    this.#overdue.reject(new Error(overdueMessage))
+  }
+
+  #on(statement: Statement): SqliteConnection {
+    if (!this.#open) throw new Error(endedMessage)
+    if (!this.#connection.onlyReads(statement)) this.changed = true
+    return this.#connection
+  }
+}
+
+const endedMessage = 'this transaction has ended; its statements must be awaited inside the body'
+const overdueMessage = 'a transaction waits for something other than its own statements'
