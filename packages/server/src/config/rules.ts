@@ -1,0 +1,249 @@
+import { accessSync, constants } from 'node:fs'
+import { collide, isLoopback, parseAddress } from './address.ts'
+import type { Fault } from './problem.ts'
+import type { Config } from './schema.ts'
+
+/**
+ * A rule between keys. It is skipped while one of its keys has a problem of its own; a fault is
+ * reported at the first key. `isSet` tells whether the operator set a key, in whatever source.
+ */
+export type Rule = {
+  readonly keys: readonly string[]
+  fault(config: Config, isSet: (key: string) => boolean): Fault | undefined
+}
+
+export const rules: readonly Rule[] = [
+  rule(['http.bind', 'http.behind_tls_proxy', 'http.tls.certificate_file'], ({ http }) => {
+    if (isLocal(http.bind) || http.behind_tls_proxy || http.tls.certificate_file) return undefined
+    return {
+      wrong: `${http.bind} is reachable from other machines, without TLS`,
+      allowed:
+        'http.tls.certificate_file and http.tls.private_key_file, or ' +
+        'http.behind_tls_proxy = true behind a proxy that ends TLS, or a loopback address',
+    }
+  }),
+  rule(['console.password', 'console.username', 'http.bind'], ({ console, http }) => {
+    if (isLocal(http.bind) || !hasDefaultCredentials(console)) return undefined
+    return {
+      wrong: `is the default, while http.bind ${http.bind} is reachable from other machines`,
+      allowed: 'credentials of your own in console.username and console.password',
+    }
+  }),
+  rule(
+    ['console.viewer_password', 'console.password', 'console.viewer_username', 'console.username'],
+    ({ console }) => {
+      const sameName = (console.viewer_username ?? console.username) === console.username
+      if (!sameName || console.viewer_password !== console.password) return undefined
+      return {
+        wrong: 'equals console.password under the same username',
+        allowed: 'another password, or a username of its own in console.viewer_username',
+      }
+    },
+  ),
+  together('http.tls.certificate_file', 'http.tls.private_key_file', ({ http }) => http.tls),
+  together('transport.tls.certificate_file', 'transport.tls.private_key_file', (config) => {
+    return config.transport.tls
+  }),
+  rule(['http.cors_origins'], ({ http: { cors_origins: origins } }) => {
+    if (!origins.includes('*') || origins.length === 1) return undefined
+    return { wrong: 'has * beside other entries', allowed: 'exact origins, or * alone' }
+  }),
+  rule(
+    [
+      'transport.quic.bind',
+      'transport.quic.enabled',
+      'transport.tls.certificate_file',
+      'http.tls.certificate_file',
+    ],
+    ({ transport, http }) => {
+      const certificate = transport.tls.certificate_file ?? http.tls.certificate_file
+      if (!transport.quic.enabled || isLocal(transport.quic.bind) || certificate) return undefined
+      return {
+        wrong: `${transport.quic.bind} is reachable from other machines, without a certificate`,
+        allowed: 'a certificate in transport.tls or http.tls, or a loopback address',
+      }
+    },
+  ),
+  rule(
+    ['transport.webtransport.enabled', 'transport.quic.enabled'],
+    ({ transport: { webtransport, quic } }, isSet) => {
+      const wanted = webtransport.enabled && isSet('transport.webtransport.enabled')
+      if (!wanted || quic.enabled) return undefined
+      return { wrong: 'is true without QUIC', allowed: 'transport.quic.enabled = true, or false' }
+    },
+  ),
+  rule(['transport.quic.keep_alive_ms', 'transport.quic.idle_timeout_ms'], ({ transport }) =>
+    unless(transport.quic.keep_alive_ms < transport.quic.idle_timeout_ms, {
+      wrong: `${transport.quic.keep_alive_ms} is too long`,
+      allowed: `less than transport.quic.idle_timeout_ms (${transport.quic.idle_timeout_ms})`,
+    }),
+  ),
+  rule(
+    [
+      'transport.limits.inbound_bytes_burst',
+      'transport.limits.inbound_bytes_per_sec',
+      'transport.limits.max_envelope_bytes',
+    ],
+    ({ transport: { limits } }) => {
+      if (limits.inbound_bytes_per_sec === 0) return undefined
+      return holdsEnvelope(limits.inbound_bytes_burst, limits.max_envelope_bytes)
+    },
+  ),
+  rule(
+    ['transport.limits.reliable_queue_bytes', 'transport.limits.max_envelope_bytes'],
+    ({ transport: { limits } }) =>
+      holdsEnvelope(limits.reliable_queue_bytes, limits.max_envelope_bytes),
+  ),
+  rule(['metrics.bind', 'metrics.enabled', 'http.bind'], ({ metrics, http }) =>
+    unless(!metrics.enabled || !sameAddress(metrics.bind, http.bind), {
+      wrong: `${metrics.bind} is the address of http.bind`,
+      allowed: 'an address of its own',
+    }),
+  ),
+  rule(
+    [
+      'metrics.bind',
+      'metrics.enabled',
+      'metrics.auth',
+      'http.behind_tls_proxy',
+      'http.tls.certificate_file',
+    ],
+    ({ metrics, http }) => {
+      if (!metrics.enabled || isLocal(metrics.bind)) return undefined
+      const isSafe = http.tls.certificate_file !== undefined || http.behind_tls_proxy
+      return unless(metrics.auth === 'api_key' && isSafe, {
+        wrong: `${metrics.bind} is reachable from other machines`,
+        allowed:
+          'metrics.auth = "api_key" with http.tls or http.behind_tls_proxy = true, or loopback',
+      })
+    },
+  ),
+  rule(['matchmaker.default_ttl_ms', 'matchmaker.max_ttl_ms'], ({ matchmaker }) =>
+    atMost(matchmaker.default_ttl_ms, 'matchmaker.max_ttl_ms', matchmaker.max_ttl_ms),
+  ),
+  rule(['runtime.restart_backoff_ms', 'runtime.restart_backoff_max_ms'], ({ runtime }) =>
+    atMost(
+      runtime.restart_backoff_ms,
+      'runtime.restart_backoff_max_ms',
+      runtime.restart_backoff_max_ms,
+    ),
+  ),
+  rule(['runtime.require_script', 'runtime.enabled'], ({ runtime }) =>
+    unless(!runtime.require_script || runtime.enabled, {
+      wrong: 'is true while the runtime is off',
+      allowed: 'runtime.enabled = true, or false',
+    }),
+  ),
+  rule(['sessions.refresh_ttl_sec', 'sessions.access_ttl_sec'], ({ sessions }) =>
+    unless(sessions.refresh_ttl_sec > sessions.access_ttl_sec, {
+      wrong: `${sessions.refresh_ttl_sec} is too short`,
+      allowed: `more than sessions.access_ttl_sec (${sessions.access_ttl_sec})`,
+    }),
+  ),
+  keptAsLong('match_logs_retention_days'),
+  keptAsLong('telemetry_retention_days'),
+  rule(['scheduler.lease_ttl_ms', 'scheduler.interval_ms'], ({ scheduler }) =>
+    unless(scheduler.lease_ttl_ms >= 3 * scheduler.interval_ms, {
+      wrong: `${scheduler.lease_ttl_ms} is too short`,
+      allowed: `at least 3 times scheduler.interval_ms (${scheduler.interval_ms})`,
+    }),
+  ),
+  rule(['cluster.enabled', 'database.url'], ({ cluster, database }) =>
+    unless(!cluster.enabled || /^postgres/.test(database.url ?? ''), {
+      wrong: 'is true without PostgreSQL',
+      allowed: 'a database.url that starts with postgres://, or false',
+    }),
+  ),
+  rule(['cluster.enabled', 'cluster.nats_url'], ({ cluster }) =>
+    unless(!cluster.enabled || cluster.nats_url !== undefined, {
+      wrong: 'is true without a bus',
+      allowed: 'the address of the bus in cluster.nats_url, or false',
+    }),
+  ),
+  rule(
+    ['lag_diagnostics.enabled', 'database.url', 'cluster.enabled'],
+    ({ lag_diagnostics: lag, database, cluster }) => {
+      const isDurable = database.url !== undefined && database.url !== 'memory:'
+      return unless(!lag.enabled || (isDurable && !cluster.enabled), {
+        wrong: 'is true without a durable backend of one node',
+        allowed: 'a sqlite: or postgres:// database.url and cluster.enabled = false, or false',
+      })
+    },
+  ),
+  rule(['lag_diagnostics.raw_root', 'lag_diagnostics.enabled'], ({ lag_diagnostics: lag }) =>
+    unless(!lag.enabled || isWritable(lag.raw_root), {
+      wrong: 'is no folder that can be written to',
+      allowed: 'an absolute path of a folder, or lag_diagnostics.enabled = false',
+    }),
+  ),
+]
+
+/** Console credentials that everybody knows. */
+export function hasDefaultCredentials({ username, password }: Config['console']): boolean {
+  return username === 'admin' && password === 'password'
+}
+
+/** Whether a bind can be reached from this machine only. */
+export function isLocal(bind: string): boolean {
+  const address = parseAddress(bind)
+  return address !== undefined && isLoopback(address.host)
+}
+
+function rule(keys: readonly string[], fault: Rule['fault']): Rule {
+  return { keys, fault }
+}
+
+function unless(holds: boolean, fault: Fault): Fault | undefined {
+  return holds ? undefined : fault
+}
+
+type Pair = { certificate_file: string | undefined; private_key_file: string | undefined }
+
+function together(certificate: string, key: string, pairOf: (config: Config) => Pair): Rule {
+  return rule([certificate, key], (config) => {
+    const pair = pairOf(config)
+    if ((pair.certificate_file === undefined) === (pair.private_key_file === undefined)) {
+      return undefined
+    }
+    const [missing, given] = pair.certificate_file ? [key, certificate] : [certificate, key]
+    return { wrong: `${missing} is unset while ${given} is set`, allowed: 'both or neither' }
+  })
+}
+
+function keptAsLong(other: 'match_logs_retention_days' | 'telemetry_retention_days'): Rule {
+  return rule(['logs.matches_retention_days', `logs.${other}`], ({ logs }) =>
+    unless(logs.matches_retention_days >= logs[other], {
+      wrong: `${logs.matches_retention_days} is too short`,
+      allowed: `at least logs.${other} (${logs[other]})`,
+    }),
+  )
+}
+
+function atMost(value: number, otherKey: string, other: number): Fault | undefined {
+  return unless(value <= other, {
+    wrong: `${value} is too long`,
+    allowed: `at most ${otherKey} (${other})`,
+  })
+}
+
+function holdsEnvelope(bytes: number, envelopeBytes: number): Fault | undefined {
+  return unless(bytes >= envelopeBytes, {
+    wrong: `${bytes} is too small`,
+    allowed: `at least transport.limits.max_envelope_bytes (${envelopeBytes})`,
+  })
+}
+
+function sameAddress(a: string, b: string): boolean {
+  const [one, other] = [parseAddress(a), parseAddress(b)]
+  return one !== undefined && other !== undefined && collide(one, other)
+}
+
+function isWritable(folder: string | undefined): boolean {
+  if (folder === undefined) return false
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

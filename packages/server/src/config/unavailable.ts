@@ -1,0 +1,25 @@
+import type { Source } from './problem.ts'
+
+/** Settings of the schema that this version cannot honour: they refuse the start. */
+export const unavailable: readonly Unavailable[] = [
+  { key: 'metrics.enabled', values: [true] },
+  { key: 'cluster.enabled', values: [true] },
+  { key: 'lag_diagnostics.enabled', values: [true] },
+  { key: 'runtime.tier', values: ['sandboxed'] },
+  { key: 'runtime.language', values: ['lua', 'python', 'py'] },
+  { key: 'runtime.hot_reload', values: [true] },
+  // On by default, and then the node leaves them off with a warning (R-TR-1).
+  { key: 'transport.quic.enabled', values: [true], unlessDefault: true },
+  { key: 'transport.webtransport.enabled', values: [true], unlessDefault: true },
+]
+
+type Unavailable = { key: string; values: readonly unknown[]; unlessDefault?: true }
+
+export function isUnavailable(key: string, value: unknown, source: Source): boolean {
+  return unavailable.some(
+    (entry) =>
+      entry.key === key &&
+      entry.values.includes(value) &&
+      !(entry.unlessDefault && source.layer === 'default'),
+  )
+}
