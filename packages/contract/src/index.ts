@@ -105,6 +105,7 @@ export {
   sessionOptionsBody,
 } from './kinds-session.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
+export { realtimeApi } from './realtime.ts'
 export {
   type Answer,
   type Api,
@@ -117,22 +118,27 @@ export {
   type PrincipalByAccess,
   type Route,
 } from './route.ts'
-export { CredentialSignIn, EmailSignIn, SessionTokens, sessionsApi } from './sessions.ts'
+export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
+export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
 
 import { playerAccountsApi } from './accounts.ts'
 import { auditApi } from './audit.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
+import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
+import { signInApi } from './sign-in.ts'
 
 /** Every route of the product by feature and name. */
 export const api = {
+  signIn: signInApi,
   sessions: sessionsApi,
   playerAccounts: playerAccountsApi,
   console: consoleApi,
   config: configApi,
   audit: auditApi,
+  realtime: realtimeApi,
   shell: shellApi,
 }

@@ -1,0 +1,11 @@
+import { defineApi } from './route.ts'
+
+/** The WebSocket's door. What passes through it is frames, not HTTP: see `envelope.ts`. */
+export const realtimeApi = defineApi({
+  connect: {
+    method: 'GET',
+    path: '/v1/realtime',
+    access: 'public',
+    summary: 'Upgrades to the WebSocket of the realtime gateway; without an upgrade it is refused',
+  },
+})

@@ -1,0 +1,116 @@
+import type { JsonObject, Profile } from '@guildhall/contract'
+import { type Database, type Transaction, UniqueViolation } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import { accountsStore, identityLookup, type Provider } from './accounts.store.ts'
+
+export type AccountsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  /** Writes a free-form object as JSON with exact 64-bit integers. */
+  writeJson(value: JsonObject): string
+}
+
+export type Credential = { provider: Provider; external_id: string }
+
+/** The account behind a known credential. */
+export type Identity = {
+  account_id: string
+  username: string
+  state: string
+  password_verifier: string | null
+}
+
+export type NewAccount = Credential & {
+  username: string
+  display_name: string | undefined
+  metadata: JsonObject | undefined
+  password_verifier: string | null
+}
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
+  return {
+    findIdentity: (credential: Credential): Promise<Identity | undefined> =>
+      db.find(identityLookup, credential),
+
+    /**
+     * Adds an active account with its first credential. `credential taken`: somebody registered
+     * it in the meantime; the transaction must then be given up.
+     */
+    async register(tx: Transaction, account: NewAccount): Promise<Registration> {
+      const { provider, external_id, username, password_verifier } = account
+      const id = ids.accountId()
+      const now_unix_ms = clock.nowUnixMs()
+      const display_name = account.display_name ?? null
+      const metadata = account.metadata === undefined ? null : writeJson(account.metadata)
+      const named = { id, username, display_name, metadata, now_unix_ms }
+      if (!(await accountsStore.insert(tx, named))) return { outcome: 'username taken' }
+      const identity = { provider, external_id, account_id: id, password_verifier, now_unix_ms }
+      if (!(await accountsStore.insertIdentity(tx, identity)))
+        return { outcome: 'credential taken' }
+      return { outcome: 'registered', account_id: id }
+    },
+
+    /** Replaces a verifier of weaker parameters, unless somebody else just did. */
+    async strengthenVerifier(email: string, change: { weaker: string; stronger: string }) {
+      await db.transaction((tx) => accountsStore.replaceVerifier(tx, { email, ...change }))
+    },
+
+    /** Changes what players may change of their own account; `display_name: null` clears it. */
+    async patchProfile(
+      id: string,
+      patch: { username?: string | null | undefined; display_name?: string | null | undefined },
+    ): Promise<Profile> {
+      const change = {
+        id,
+        username: patch.username ?? null,
+        keep_display_name: patch.display_name === undefined ? 1 : 0,
+        display_name: patch.display_name ?? null,
+        now_unix_ms: clock.nowUnixMs(),
+      }
+      const row = await db
+        .transaction((tx) => accountsStore.updateProfile(tx, change))
+        .catch(asUsernameConflict)
+      if (row === undefined) throw refuse.unauthenticated('the account is no longer active')
+      return profileOf(row)
+    },
+
+    /** Active accounts in the order in which they were asked for, each once. */
+    async lookup(keys: { user_ids: readonly string[]; usernames: readonly string[] }) {
+      const [byId, byUsername] = await Promise.all([
+        accountsStore.activeById(db, keys.user_ids),
+        accountsStore.activeByUsername(db, keys.usernames),
+      ])
+      const ids = new Map(byId.map((row) => [row.id, row]))
+      const names = new Map(byUsername.map((row) => [row.username, row]))
+      const found = [
+        ...keys.user_ids.map((id) => ids.get(id)),
+        ...keys.usernames.map((username) => names.get(username)),
+      ].filter((row) => row !== undefined)
+      return [...new Map(found.map((row) => [row.id, row])).values()].map(profileOf)
+    },
+  }
+}
+
+export type Registration =
+  | { outcome: 'registered'; account_id: string }
+  | { outcome: 'username taken' }
+  | { outcome: 'credential taken' }
+
+export function profileOf(row: {
+  id: string
+  username: string
+  display_name: string | null
+}): Profile {
+  const { id, username, display_name } = row
+  return display_name === null ? { user_id: id, username } : { user_id: id, username, display_name }
+}
+
+function asUsernameConflict(error: unknown): never {
+  if (error instanceof UniqueViolation) throw refuse.conflict('username is taken')
+  throw error
+}

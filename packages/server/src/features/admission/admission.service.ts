@@ -1,0 +1,135 @@
+import { createHmac } from 'node:crypto'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createCombiner } from '../../kernel/combiner.ts'
+import { refuse } from '../../kernel/failure.ts'
+import { admissionStore, type Window } from './admission.store.ts'
+
+export const admissionRules = [
+  'source',
+  'email',
+  'registration_source',
+  'console_login',
+  'console_login_source',
+] as const
+export type AdmissionRule = (typeof admissionRules)[number]
+
+/** One limit of a request: the rule and what it counts by, e.g. the source address. */
+export type PlannedRule = { rule: AdmissionRule; values: readonly string[] }
+
+export type AdmissionDeps = {
+  db: Database
+  clock: Clock
+  /** The deployment's secret: counters are found by keyed hashes, never by address or email. */
+  secret: Uint8Array
+  limits: Record<AdmissionRule, { limit: number; window_ms: number }>
+  /** Counts refusals for the metrics. */
+  count(rule: AdmissionRule): void
+}
+
+export type Admission = ReturnType<typeof createAdmission>
+
+type Slot = Window & { rule: AdmissionRule; limit: number; id: string }
+type Request = { slots: Slot[]; change: 1 | -1 }
+type Verdict = AdmissionRule | 'admitted'
+
+/**
+ * Fixed windows, aligned to the epoch and shared by the nodes of one database. All rules of a
+ * request are checked before any is consumed. Requests that come while the counters are being
+ * written are judged together in the next transaction, in the order in which they came.
+ */
+export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
+  const judge = createCombiner<Request, Verdict>({
+    itemsMax: 256,
+    run: (requests) =>
+      db.transaction(
+        async (tx) => {
+          const windows = new Map(requests.flatMap(({ slots }) => slots.map((s) => [s.id, s])))
+          // One order for all, so that two nodes never wait for each other's rows.
+          const ordered = [...windows.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+          const rows = await admissionStore.openWindows(tx, ordered.map(windowOf))
+          const before = new Map(rows.map((row) => [slotId(row), row.taken]))
+          const { verdicts, taken } = decide(requests, before)
+          const changed = ordered.map((slot) => ({
+            key_digest: slot.key_digest,
+            starts_at_unix_ms: slot.starts_at_unix_ms,
+            added: (taken.get(slot.id) ?? 0) - (before.get(slot.id) ?? 0),
+          }))
+          await admissionStore.addTaken(
+            tx,
+            changed.filter(({ added }) => added !== 0),
+          )
+          return verdicts.map((value) => ({ ok: true, value }))
+        },
+        { isolation: 'read committed' },
+      ),
+  })
+
+  function slotsOf(plan: readonly PlannedRule[], now: number): Slot[] {
+    return plan.map(({ rule, values }) => {
+      const { limit, window_ms } = limits[rule]
+      const starts_at_unix_ms = Math.floor(now / window_ms) * window_ms
+      const key_digest = keyOf(secret, rule, values)
+      const window = {
+        key_digest,
+        starts_at_unix_ms,
+        ends_at_unix_ms: starts_at_unix_ms + window_ms,
+      }
+      return { ...window, rule, limit, id: slotId(window) }
+    })
+  }
+
+  /** Consumes one of each rule, or refuses with 429 and consumes nothing. */
+  async function take(plan: readonly PlannedRule[]): Promise<Admitted> {
+    const now = clock.nowUnixMs()
+    const slots = slotsOf(plan, now)
+    const verdict = await judge({ slots, change: 1 })
+    if (verdict === 'admitted')
+      return { giveBack: async () => void (await judge({ slots, change: -1 })) }
+    count(verdict)
+    // Until every window has rolled over, so that the answer does not tell which rule matched.
+    const endsAt = Math.max(...slots.map(({ ends_at_unix_ms }) => ends_at_unix_ms))
+    throw refuse.rateLimited(Math.max(1, Math.ceil((endsAt - now) / 1000)), `limit ${verdict}`)
+  }
+
+  return {
+    take,
+    /** Removes up to `batchItems` windows that ended a minute ago; answers how many. */
+    prune: (batchItems: number): Promise<number> =>
+      db.transaction((tx) =>
+        admissionStore.pruneEnded(tx, {
+          before_unix_ms: clock.nowUnixMs() - 60_000,
+          batch_items: batchItems,
+        }),
+      ),
+  }
+}
+
+/** An admitted request may give back what it took, when only failures count. */
+export type Admitted = { giveBack(): Promise<void> }
+
+/** Judges requests one after another against the counters as they stand. */
+function decide(requests: readonly Request[], before: ReadonlyMap<string, number>) {
+  const taken = new Map(before)
+  const verdicts = requests.map(({ slots, change }): Verdict => {
+    const full = slots.find(({ id, limit }) => (taken.get(id) ?? 0) + change > limit)
+    if (full !== undefined) return full.rule
+    for (const { id } of slots) taken.set(id, Math.max(0, (taken.get(id) ?? 0) + change))
+    return 'admitted'
+  })
+  return { verdicts, taken }
+}
+
+function keyOf(secret: Uint8Array, rule: string, values: readonly string[]): Buffer {
+  const hmac = createHmac('sha256', secret)
+  for (const part of [rule, ...values]) hmac.update(`${Buffer.byteLength(part)}:${part};`)
+  return hmac.digest()
+}
+
+function slotId(window: { key_digest: Uint8Array; starts_at_unix_ms: number }): string {
+  return `${Buffer.from(window.key_digest).toString('latin1')}${window.starts_at_unix_ms}`
+}
+
+function windowOf({ key_digest, starts_at_unix_ms, ends_at_unix_ms }: Slot): Window {
+  return { key_digest, starts_at_unix_ms, ends_at_unix_ms }
+}

@@ -1,0 +1,48 @@
+import type { Queries } from '../../database/database.ts'
+import { batchStatement, type Row, statement } from '../../database/statement.ts'
+
+const windowParams = {
+  key_digest: 'bytes',
+  starts_at_unix_ms: 'integer',
+  ends_at_unix_ms: 'integer',
+} as const
+export type Window = Row<typeof windowParams>
+
+/** Makes the windows that do not exist yet, locks all of them, and tells what each has taken. */
+const openWindows = batchStatement({
+  name: 'admission.open-windows',
+  text: `INSERT INTO admission_windows (key_digest, starts_at_unix_ms, ends_at_unix_ms, taken)
+    SELECT r.key_digest, r.starts_at_unix_ms, r.ends_at_unix_ms, 0 FROM {{rows}} AS r
+    WHERE true
+    ON CONFLICT (key_digest, starts_at_unix_ms)
+      DO UPDATE SET taken = admission_windows.taken
+    RETURNING key_digest, starts_at_unix_ms, taken`,
+  params: windowParams,
+  row: { key_digest: 'bytes', starts_at_unix_ms: 'integer', taken: 'integer' },
+})
+
+const addTaken = batchStatement({
+  name: 'admission.add-taken',
+  text: `UPDATE admission_windows SET taken = taken + r.added
+    FROM {{rows}} AS r
+    WHERE admission_windows.key_digest = r.key_digest
+      AND admission_windows.starts_at_unix_ms = r.starts_at_unix_ms`,
+  params: { key_digest: 'bytes', starts_at_unix_ms: 'integer', added: 'integer' },
+})
+
+const pruneEnded = statement({
+  name: 'admission.prune-ended',
+  text: `DELETE FROM admission_windows WHERE (key_digest, starts_at_unix_ms) IN (
+    SELECT key_digest, starts_at_unix_ms FROM admission_windows
+    WHERE ends_at_unix_ms < :before_unix_ms LIMIT :batch_items)`,
+  params: { before_unix_ms: 'integer', batch_items: 'integer' },
+})
+
+/** Queries about the counters; every function takes the transaction first. */
+export const admissionStore = {
+  openWindows: (tx: Queries, windows: readonly Window[]) => tx.each(openWindows, windows),
+  addTaken: (tx: Queries, rows: readonly Row<(typeof addTaken)['params']>[]) =>
+    tx.each(addTaken, rows),
+  pruneEnded: (tx: Queries, bounds: Row<(typeof pruneEnded)['params']>) =>
+    tx.run(pruneEnded, bounds),
+}

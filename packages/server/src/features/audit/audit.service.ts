@@ -1,0 +1,98 @@
+import type { AuditEntry, auditApi } from '@guildhall/contract'
+import type { z } from 'zod'
+import type { Database } from '../../database/database.ts'
+import type { AuditRecorder, RecordedEvent } from '../../kernel/audit/recorder.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { type AuditRow, auditStore } from './audit.store.ts'
+
+export type AuditDeps = {
+  db: Database
+  clock: Clock
+  nodeId: string
+  recorder: AuditRecorder
+  retentionDays: number
+  /** The queue before the durable trail; absent in memory, where the ring is all there is. */
+  queue?: { flush(timeoutMs: number): Promise<unknown>; dropped(): number }
+}
+
+type AuditQuery = z.output<(typeof auditApi)['list']['query']>
+
+export type Audit = ReturnType<typeof createAudit>
+
+/** Longest wait of a reader for this node's own queue, in milliseconds. */
+const flushTimeoutMs = 2000
+
+export function createAudit({ db, clock, nodeId, recorder, retentionDays, queue }: AuditDeps) {
+  function fromRing(query: AuditQuery) {
+    // Cursors and matches belong to the durable trail; without one they find nothing.
+    const outOfReach = query.after !== undefined || query.match_id !== undefined
+    const matches = ({ actor, action }: RecordedEvent) =>
+      (query.actor === undefined || actor === query.actor) &&
+      (query.action === undefined || action.startsWith(query.action))
+    const events = outOfReach ? [] : recorder.newest(query.limit, matches)
+    return { entries: events.map(entryOf), durable: false, dropped_total: 0 }
+  }
+
+  async function fromTrail(query: AuditQuery) {
+    await queue?.flush(flushTimeoutMs)
+    const after = query.after?.toLowerCase()
+    const rows = await auditStore.list(db, { ...query, after, limit: query.limit + 1 })
+    const page = rows.slice(0, query.limit)
+    const last = page.at(-1)
+    const more = rows.length > query.limit && last !== undefined
+    return {
+      entries: page.map((row) => entryOf(eventOf(row))),
+      ...(more ? { next_after: last.id } : {}),
+      durable: true,
+      dropped_total: queue?.dropped() ?? 0,
+    }
+  }
+
+  return {
+    list: async (query: AuditQuery) => ({
+      ...(db.durable ? await fromTrail(query) : fromRing(query)),
+      retained: recorder.retained(),
+      capacity: recorder.capacity,
+    }),
+    /** Writes what the queue collected; a repeat of the same rows changes nothing. */
+    write: (events: readonly RecordedEvent[]) =>
+      db.transaction(async (tx) => {
+        await auditStore.insert(
+          tx,
+          events.map((event) => rowOf(event, nodeId)),
+        )
+      }),
+    /** Removes up to `batchItems` entries past their retention; answers how many. */
+    prune: (batchItems: number): Promise<number> =>
+      db.transaction((tx) =>
+        auditStore.prune(tx, {
+          before_unix_ms: clock.nowUnixMs() - retentionDays * 86_400_000,
+          batch_items: batchItems,
+        }),
+      ),
+  }
+}
+
+function entryOf({ id: _, ...event }: RecordedEvent): AuditEntry {
+  const { scopes, ...rest } = event
+  return scopes === undefined ? rest : { ...rest, scopes: [...scopes] }
+}
+
+function rowOf(event: RecordedEvent, node_id: string): AuditRow {
+  const { scopes, ...rest } = event
+  return {
+    ...rest,
+    node_id,
+    credential_id: event.credential_id ?? null,
+    key_name: event.key_name ?? null,
+    key_scopes: scopes?.join(',') ?? null,
+    match_id: event.match_id ?? null,
+  }
+}
+
+/** The columns hold what `rowOf` wrote, so they have the types of an event again. */
+function eventOf({ node_id: _, key_scopes, ...row }: AuditRow): RecordedEvent {
+  const present = Object.entries(row).filter(([, value]) => value !== null)
+  const scopes = key_scopes === null ? {} : { scopes: key_scopes.split(',') }
+  return { ...Object.fromEntries(present), ...scopes } as unknown as RecordedEvent
+}

@@ -1,0 +1,101 @@
+import type { Queries } from '../../database/database.ts'
+import { batchStatement, type Row, type Statement, statement } from '../../database/statement.ts'
+
+const entryColumns = {
+  id: 'text',
+  node_id: 'text',
+  time_unix_ms: 'integer',
+  actor_type: 'text',
+  actor: 'text',
+  role: 'text',
+  credential_id: 'text?',
+  key_name: 'text?',
+  key_scopes: 'text?',
+  action: 'text',
+  target: 'text',
+  details: 'text',
+  match_id: 'text?',
+} as const
+export type AuditRow = Row<typeof entryColumns>
+
+const names = Object.keys(entryColumns)
+
+/** A repeat of a row that is there already changes nothing, so that a batch may be tried again. */
+const insert = batchStatement({
+  name: 'audit.insert',
+  text: `INSERT INTO audit_entries (${names.join(', ')})
+    SELECT ${names.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r
+    WHERE true
+    ON CONFLICT (id) DO NOTHING`,
+  params: entryColumns,
+})
+
+const filterParams = {
+  actor: 'text',
+  action: 'text',
+  action_end: 'text',
+  match_id: 'text',
+  after: 'text',
+  limit: 'integer',
+} as const
+
+/** Each filter's condition. A prefix is a range, because text sorts by bytes on every backend. */
+const conditions = {
+  actor: 'actor = :actor',
+  action: 'action >= :action AND action < :action_end',
+  match_id: 'match_id = :match_id',
+  after: 'id < :after',
+} as const
+type Filter = keyof typeof conditions
+const filters: readonly Filter[] = ['actor', 'action', 'match_id', 'after']
+
+export type AuditQuery = { limit: number } & { [F in Filter]?: string | undefined }
+
+const prune = statement({
+  name: 'audit.prune',
+  text: `DELETE FROM audit_entries WHERE id IN (
+    SELECT id FROM audit_entries WHERE time_unix_ms < :before_unix_ms LIMIT :batch_items)`,
+  params: { before_unix_ms: 'integer', batch_items: 'integer' },
+})
+
+/** Queries about the durable trail; every function takes the transaction first. */
+export const auditStore = {
+  insert: (tx: Queries, rows: readonly AuditRow[]) => tx.each(insert, rows),
+  list(tx: Queries, query: AuditQuery): Promise<AuditRow[]> {
+    const given = filters.filter((filter) => query[filter] !== undefined)
+    const values = { ...query, action_end: `${query.action ?? ''}\u{10ffff}` }
+    return tx.all(listStatement(given), values as Row<typeof filterParams>)
+  },
+  prune: (tx: Queries, bounds: Row<(typeof prune)['params']>) => tx.run(prune, bounds),
+}
+
+/** One prepared statement per combination of filters, so that each can use its index. */
+const listStatements = new Map(
+  Array.from({ length: 2 ** filters.length }, (_, mask) => {
+    const given = filters.filter((_, bit) => (mask & (1 << bit)) !== 0)
+    return [given.join('+'), defineList(given)]
+  }),
+)
+
+function listStatement(given: readonly Filter[]) {
+  const found = listStatements.get(given.join('+'))
+  if (found === undefined) throw new Error('no such combination of audit filters')
+  return found
+}
+
+function defineList(given: readonly Filter[]): Statement<typeof filterParams, typeof entryColumns> {
+  const where = given.map((filter) => conditions[filter]).join(' AND ')
+  const used = new Set<string>([
+    'limit',
+    ...given,
+    ...(given.includes('action') ? ['action_end'] : []),
+  ])
+  const params = Object.fromEntries(Object.entries(filterParams).filter(([name]) => used.has(name)))
+  return statement({
+    name: `audit.list${given.map((filter) => `.${filter}`).join('')}`,
+    text: `SELECT ${names.join(', ')} FROM audit_entries ${where === '' ? '' : `WHERE ${where}`}
+      ORDER BY id DESC LIMIT :limit`,
+    params: params as typeof filterParams,
+    row: entryColumns,
+  })
+}

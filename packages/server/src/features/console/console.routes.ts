@@ -1,0 +1,17 @@
+import type { consoleApi } from '@guildhall/contract'
+import type { ServerHandlers } from '../../kernel/http/exchange.ts'
+import { limitGroup } from '../../kernel/http/source-address.ts'
+import type { Console } from './console.service.ts'
+
+export function consoleHandlers(operators: Console): ServerHandlers<typeof consoleApi> {
+  return {
+    login: ({ body, request }) => operators.login(body, limitGroup(request.source)),
+    me: async ({ principal }) => {
+      if (principal.kind === 'human') {
+        return { username: principal.username, role: principal.role }
+      }
+      const { credential_id, key_name, scopes, generation } = principal
+      return { actor_type: 'api_key', credential_id, key_name, scopes: [...scopes], generation }
+    },
+  }
+}

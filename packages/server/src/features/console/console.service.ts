@@ -1,0 +1,110 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Role } from '@guildhall/contract'
+import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Ids } from '../../kernel/ids.ts'
+
+export type ConsoleDeps = {
+  clock: Clock
+  ids: Ids
+  config: {
+    username: string
+    password: string
+    viewer_username?: string | undefined
+    viewer_password?: string | undefined
+    token_expiry_sec: number
+  }
+  verifyPassword(verifier: string, password: string): Promise<boolean>
+  /** Counts an attempt; refuses with 429. What was taken is given back when the login succeeds. */
+  admit(plan: readonly LoginRule[]): Promise<{ giveBack(): Promise<void> }>
+  recordLogin(operator: HumanPrincipal): void
+  recordFailedLogin(presentedUsername: string): void
+}
+
+type LoginRule = { rule: 'console_login' | 'console_login_source'; values: readonly string[] }
+type LiveToken = { operator: HumanPrincipal; expiresAtUnixMs: number }
+
+/** Most live tokens of a node; the oldest goes first. */
+const tokensMax = 1000
+
+export type Console = ReturnType<typeof createConsole>
+
+/** The operators' door: static credentials for an opaque token that lives in this process only. */
+export function createConsole(deps: ConsoleDeps) {
+  const { clock, ids, config, admit } = deps
+  const tokens = new Map<string, LiveToken>()
+  const credentials = credentialsOf(config)
+
+  /** Every credential is checked in full, whichever part is wrong. */
+  async function matchingRole(username: string, password: string): Promise<Role | undefined> {
+    const matches = await Promise.all(
+      credentials.map(async (credential) => {
+        const sameName = equalText(credential.username, username)
+        const samePassword = credential.password.startsWith('$argon2')
+          ? await deps.verifyPassword(credential.password, password)
+          : equalText(credential.password, password)
+        return sameName && samePassword
+      }),
+    )
+    return credentials[matches.indexOf(true)]?.role
+  }
+
+  function issue(operator: HumanPrincipal): string {
+    const token = ids.consoleToken()
+    const expiresAtUnixMs = clock.nowUnixMs() + config.token_expiry_sec * 1000
+    tokens.set(digest(token), { operator, expiresAtUnixMs })
+    for (const oldest of tokens.keys()) {
+      if (tokens.size <= tokensMax) break
+      tokens.delete(oldest)
+    }
+    return token
+  }
+
+  return {
+    async login(body: { username: string; password: string }, source: string) {
+      const { username, password } = body
+      const admitted = await admit([
+        { rule: 'console_login', values: [source, username] },
+        { rule: 'console_login_source', values: [source] },
+      ])
+      const role = await matchingRole(username, password)
+      if (role === undefined) {
+        deps.recordFailedLogin(username)
+        throw refuse.unauthenticated('wrong operator credentials')
+      }
+      await admitted.giveBack()
+      const operator: HumanPrincipal = { kind: 'human', username, role }
+      const token = issue(operator)
+      deps.recordLogin(operator)
+      return { token, role, expires_in_sec: config.token_expiry_sec }
+    },
+
+    /** The operator behind a token, or undefined when it is unknown or has ended. */
+    verify(token: string): HumanPrincipal | undefined {
+      const key = digest(token)
+      const live = tokens.get(key)
+      if (live === undefined) return undefined
+      if (live.expiresAtUnixMs > clock.nowUnixMs()) return live.operator
+      tokens.delete(key)
+      return undefined
+    },
+  }
+}
+
+function credentialsOf(config: ConsoleDeps['config']) {
+  const { username, password, viewer_username, viewer_password } = config
+  const admin = { role: 'admin' as Role, username, password }
+  if (viewer_password === undefined) return [admin]
+  const viewer = { username: viewer_username ?? username, password: viewer_password }
+  return [admin, { role: 'viewer' as Role, ...viewer }]
+}
+
+/** Constant-time: digests are of one length, whatever the texts are. */
+function equalText(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+}
+
+function digest(token: string): string {
+  return hash('sha256', token, 'base64url')
+}

@@ -1,0 +1,167 @@
+import { hash } from 'node:crypto'
+import type { SessionTokens } from '@guildhall/contract'
+import type { Database, Transaction } from '../../database/database.ts'
+import type { PlayerPrincipal } from '../../kernel/auth/principal.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createCombiner } from '../../kernel/combiner.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import { accessLookup, type NewSession, refreshLookup, sessionsStore } from './sessions.store.ts'
+
+export type SessionsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  config: { access_ttl_sec: number; refresh_ttl_sec: number; revoke_on_replay: boolean }
+  /** Called after the commit that revoked these sessions, to close their connections. */
+  onRevoked(sessionIds: readonly string[]): void
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Whose session is opened or continued. */
+type Owner = { account_id: string; username: string }
+
+/**
+ * Sessions of players. Of their secrets only SHA-256 digests are stored; a session holds on every
+ * node of its database and survives restarts of a durable one.
+ */
+export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDeps) {
+  const insert = createCombiner<NewSession, boolean>({
+    itemsMax: 256,
+    run: async (sessions) => {
+      const added = await db.transaction((tx) => sessionsStore.insertForActive(tx, sessions), {
+        isolation: 'read committed',
+      })
+      return sessions.map(({ id }) => ({ ok: true, value: added.has(id) }))
+    },
+  })
+
+  /** Fresh secrets with both lifetimes starting now. */
+  function mint() {
+    const token = ids.accessToken()
+    const refresh_token = ids.refreshToken()
+    const now = clock.nowUnixMs()
+    return {
+      token,
+      refresh_token,
+      now_unix_ms: now,
+      access_digest: digest(token),
+      refresh_digest: digest(refresh_token),
+      access_expires_at_unix_ms: now + config.access_ttl_sec * 1000,
+      refresh_expires_at_unix_ms: now + config.refresh_ttl_sec * 1000,
+    }
+  }
+
+  function prepare({ account_id, username }: Owner, created: boolean) {
+    const { token, refresh_token, now_unix_ms, ...stored } = mint()
+    const session = { id: ids.hex128(), account_id, created_at_unix_ms: now_unix_ms, ...stored }
+    const tokens: SessionTokens = { token, refresh_token, user_id: account_id, username, created }
+    return { session, tokens }
+  }
+
+  async function revoke(sessionId: string): Promise<void> {
+    const now_unix_ms = clock.nowUnixMs()
+    await db.transaction((tx) => sessionsStore.revoke(tx, { id: sessionId, now_unix_ms }))
+    onRevoked([sessionId])
+  }
+
+  async function revokeReplayed(refresh_digest: Uint8Array): Promise<void> {
+    if (!config.revoke_on_replay) return
+    const [rotated] = await sessionsStore.findRotated(db, refresh_digest)
+    if (rotated !== undefined) await revoke(rotated.session_id)
+  }
+
+  return {
+    /** Opens a session of a known account; refused when the account is not active any more. */
+    async open(owner: Owner): Promise<SessionTokens> {
+      const { session, tokens } = prepare(owner, false)
+      if (!(await insert(session))) throw refuse.unauthenticated('the account is not active')
+      return tokens
+    },
+
+    /** Opens the first session of an account that the same transaction registers. */
+    async openFirst(tx: Transaction, owner: Owner): Promise<SessionTokens> {
+      const { session, tokens } = prepare(owner, true)
+      await sessionsStore.insertForActive(tx, [session])
+      return tokens
+    },
+
+    /** The player behind an access token, or undefined for anything but a live one. */
+    async verifyAccess(token: string): Promise<PlayerSession | undefined> {
+      if (!accessTokenForm.test(token)) return undefined
+      const row = await db.find(accessLookup, { access_digest: digest(token) })
+      if (row === undefined || row.state !== 'active' || row.revoked_at_unix_ms !== null) {
+        return undefined
+      }
+      if (row.access_expires_at_unix_ms <= clock.nowUnixMs()) return undefined
+      const { session_id, user_id, username, display_name, refresh_expires_at_unix_ms } = row
+      return {
+        kind: 'player',
+        session_id,
+        user_id,
+        username,
+        display_name,
+        refresh_expires_at_unix_ms,
+      }
+    },
+
+    /** Exchanges a refresh token for a new pair; the session keeps its identity. */
+    async refresh(refreshToken: string): Promise<SessionTokens> {
+      const refresh_digest = refreshTokenForm.test(refreshToken) ? digest(refreshToken) : undefined
+      if (refresh_digest === undefined) throw refuse.unauthenticated('not a refresh token')
+      const { token, refresh_token, refresh_digest: next_refresh_digest, ...stored } = mint()
+      const change = { refresh_digest, next_refresh_digest, ...stored }
+      const outcome = await db.transaction(async (tx) => {
+        const session = await sessionsStore.rotate(tx, change)
+        if (session === undefined) return undefined
+        if (config.revoke_on_replay) {
+          await sessionsStore.rememberRotated(tx, refresh_digest, session.id)
+        }
+        const account = await sessionsStore.account(tx, session.account_id)
+        if (account?.state === 'active') return { ...session, username: account.username }
+        await sessionsStore.revoke(tx, { id: session.id, now_unix_ms: stored.now_unix_ms })
+        return { ...session, username: undefined }
+      })
+      if (outcome === undefined) await revokeReplayed(refresh_digest)
+      else if (outcome.username === undefined) onRevoked([outcome.id])
+      if (outcome?.username === undefined) throw refuse.unauthenticated('unusable refresh token')
+      const { account_id: user_id, username } = outcome
+      return { token, refresh_token, user_id, username, created: false }
+    },
+
+    /**
+     * Ends the session that the credentials name, expired or not. When they name two different
+     * sessions nothing happens; in every case the caller is told that it is logged out.
+     */
+    async logout(credentials: { bearer: string | undefined; refresh_token: string | undefined }) {
+      const { bearer, refresh_token } = credentials
+      if (refresh_token !== undefined && !/^[^\s\p{Cc}]{1,4096}$/u.test(refresh_token)) {
+        throw refuse.unauthenticated('malformed refresh token')
+      }
+      const [byAccess, byRefresh] = await Promise.all([
+        bearer === undefined ? undefined : db.find(accessLookup, { access_digest: digest(bearer) }),
+        refresh_token === undefined
+          ? undefined
+          : db.find(refreshLookup, { refresh_digest: digest(refresh_token) }),
+      ])
+      const found = new Set([byAccess, byRefresh].flatMap((row) => row?.session_id ?? []))
+      const [only] = found
+      if (found.size === 1 && only !== undefined) await revoke(only)
+    },
+
+    /** Which of these sessions are still live. */
+    liveOf: (sessionIds: readonly string[]): Promise<ReadonlySet<string>> =>
+      sessionsStore.live(db, sessionIds, clock.nowUnixMs()),
+  }
+}
+
+/** What a verified access token tells. */
+export type PlayerSession = PlayerPrincipal & { refresh_expires_at_unix_ms: number }
+
+const accessTokenForm = /^gh\.access\.[A-Za-z0-9_-]{43}$/
+const refreshTokenForm = /^gh\.refresh\.[A-Za-z0-9_-]{43}$/
+
+function digest(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
+}

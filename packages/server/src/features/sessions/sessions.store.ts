@@ -1,0 +1,200 @@
+import type { Queries } from '../../database/database.ts'
+import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
+
+/** A session and its account by the digest of the access token, live or not. */
+export const accessLookup = lookup({
+  name: 'sessions.by-access-digest',
+  text: `SELECT r.access_digest, s.id AS session_id, s.access_expires_at_unix_ms,
+      s.refresh_expires_at_unix_ms, s.revoked_at_unix_ms, a.id AS user_id, a.username,
+      a.display_name, a.state
+    FROM {{rows}} AS r
+    JOIN sessions s ON s.access_digest = r.access_digest
+    JOIN accounts a ON a.id = s.account_id`,
+  params: { access_digest: 'bytes' },
+  row: {
+    access_digest: 'bytes',
+    session_id: 'text',
+    access_expires_at_unix_ms: 'integer',
+    refresh_expires_at_unix_ms: 'integer',
+    revoked_at_unix_ms: 'integer?',
+    user_id: 'text',
+    username: 'text',
+    display_name: 'text?',
+    state: 'text',
+  },
+})
+
+export const refreshLookup = lookup({
+  name: 'sessions.by-refresh-digest',
+  text: `SELECT r.refresh_digest, s.id AS session_id FROM {{rows}} AS r
+    JOIN sessions s ON s.refresh_digest = r.refresh_digest`,
+  params: { refresh_digest: 'bytes' },
+  row: { refresh_digest: 'bytes', session_id: 'text' },
+})
+
+const rotatedLookup = lookup({
+  name: 'sessions.by-rotated-digest',
+  text: `SELECT r.refresh_digest, d.session_id FROM {{rows}} AS r
+    JOIN rotated_refresh_digests d ON d.refresh_digest = r.refresh_digest`,
+  params: { refresh_digest: 'bytes' },
+  row: { refresh_digest: 'bytes', session_id: 'text' },
+})
+
+const sessionParams = {
+  id: 'text',
+  account_id: 'text',
+  access_digest: 'bytes',
+  refresh_digest: 'bytes',
+  created_at_unix_ms: 'integer',
+  access_expires_at_unix_ms: 'integer',
+  refresh_expires_at_unix_ms: 'integer',
+} as const
+export type NewSession = Row<typeof sessionParams>
+
+/** The lock keeps a ban from slipping in between the check of the account and the insertion. */
+const insertForActive = batchStatement({
+  name: 'sessions.insert',
+  text: `INSERT INTO sessions (id, account_id, access_digest, refresh_digest,
+      created_at_unix_ms, access_expires_at_unix_ms, refresh_expires_at_unix_ms)
+    SELECT r.id, r.account_id, r.access_digest, r.refresh_digest,
+      r.created_at_unix_ms, r.access_expires_at_unix_ms, r.refresh_expires_at_unix_ms
+    FROM {{rows}} AS r
+    JOIN accounts a ON a.id = r.account_id AND a.state = 'active'
+    {{for share of a}}
+    RETURNING id`,
+  params: sessionParams,
+  row: { id: 'text' },
+})
+
+/** Compare-and-set: of two refreshes with one token only the first finds it. */
+const rotate = statement({
+  name: 'sessions.rotate',
+  text: `UPDATE sessions
+    SET access_digest = :access_digest, refresh_digest = :next_refresh_digest,
+      access_expires_at_unix_ms = :access_expires_at_unix_ms,
+      refresh_expires_at_unix_ms = :refresh_expires_at_unix_ms
+    WHERE refresh_digest = :refresh_digest AND revoked_at_unix_ms IS NULL
+      AND refresh_expires_at_unix_ms > :now_unix_ms
+    RETURNING id, account_id`,
+  params: {
+    refresh_digest: 'bytes',
+    access_digest: 'bytes',
+    next_refresh_digest: 'bytes',
+    access_expires_at_unix_ms: 'integer',
+    refresh_expires_at_unix_ms: 'integer',
+    now_unix_ms: 'integer',
+  },
+  row: { id: 'text', account_id: 'text' },
+})
+
+const accountForSession = statement({
+  name: 'sessions.account',
+  text: 'SELECT username, state FROM accounts a WHERE id = :id {{for share of a}}',
+  params: { id: 'text' },
+  row: { username: 'text', state: 'text' },
+})
+
+const rememberRotated = statement({
+  name: 'sessions.remember-rotated',
+  text: `INSERT INTO rotated_refresh_digests (refresh_digest, session_id)
+    VALUES (:refresh_digest, :session_id)`,
+  params: { refresh_digest: 'bytes', session_id: 'text' },
+})
+
+const revoke = statement({
+  name: 'sessions.revoke',
+  text: `UPDATE sessions SET revoked_at_unix_ms = :now_unix_ms
+    WHERE id = :id AND revoked_at_unix_ms IS NULL`,
+  params: { id: 'text', now_unix_ms: 'integer' },
+})
+
+const announceRevocation = statement({
+  name: 'sessions.announce-revocation',
+  text: `INSERT INTO session_revocations (session_id, revoked_at_unix_ms)
+    VALUES (:id, :now_unix_ms)`,
+  params: { id: 'text', now_unix_ms: 'integer' },
+})
+
+const revocationsAfter = statement({
+  name: 'sessions.revocations-after',
+  text: `SELECT seq, session_id FROM session_revocations
+    WHERE seq > :seq ORDER BY seq LIMIT 10000`,
+  params: { seq: 'integer' },
+  row: { seq: 'integer', session_id: 'text' },
+})
+
+const newestRevocation = statement({
+  name: 'sessions.newest-revocation',
+  text: 'SELECT COALESCE(MAX(seq), 0) AS seq FROM session_revocations',
+  row: { seq: 'integer' },
+})
+
+const live = batchStatement({
+  name: 'sessions.live',
+  text: `SELECT s.id FROM {{rows}} AS r
+    JOIN sessions s ON s.id = r.id
+    JOIN accounts a ON a.id = s.account_id
+    WHERE s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > r.now_unix_ms
+      AND a.state = 'active'`,
+  params: { id: 'text', now_unix_ms: 'integer' },
+  row: { id: 'text' },
+})
+
+const pruneParams = { before_unix_ms: 'integer', batch_items: 'integer' } as const
+
+const pruneExpired = statement({
+  name: 'sessions.prune-expired',
+  text: `DELETE FROM sessions WHERE id IN (
+    SELECT id FROM sessions WHERE refresh_expires_at_unix_ms < :before_unix_ms
+    LIMIT :batch_items)`,
+  params: pruneParams,
+})
+
+const pruneRevoked = statement({
+  name: 'sessions.prune-revoked',
+  text: `DELETE FROM sessions WHERE id IN (
+    SELECT id FROM sessions WHERE revoked_at_unix_ms < :before_unix_ms LIMIT :batch_items)`,
+  params: pruneParams,
+})
+
+const pruneRevocations = statement({
+  name: 'sessions.prune-revocations',
+  text: `DELETE FROM session_revocations WHERE seq IN (
+    SELECT seq FROM session_revocations WHERE revoked_at_unix_ms < :before_unix_ms
+    LIMIT :batch_items)`,
+  params: pruneParams,
+})
+
+/** Queries about sessions; every function takes the transaction first. */
+export const sessionsStore = {
+  /** The ids of the sessions that were added: those whose account is active. */
+  insertForActive: async (tx: Queries, sessions: readonly NewSession[]) =>
+    new Set((await tx.each(insertForActive, sessions)).map(({ id }) => id)),
+  rotate: (tx: Queries, change: Row<(typeof rotate)['params']>) => tx.get(rotate, change),
+  account: (tx: Queries, id: string) => tx.get(accountForSession, { id }),
+  rememberRotated: (tx: Queries, refresh_digest: Uint8Array, session_id: string) =>
+    tx.run(rememberRotated, { refresh_digest, session_id }),
+  findRotated: (tx: Queries, refresh_digest: Uint8Array) =>
+    tx.each(rotatedLookup, [{ refresh_digest }]),
+  /** Revokes and tells the feed that every node reads; false when it was revoked already. */
+  async revoke(tx: Queries, session: { id: string; now_unix_ms: number }) {
+    if ((await tx.run(revoke, session)) === 0) return false
+    await tx.run(announceRevocation, session)
+    return true
+  },
+  revocationsAfter: (tx: Queries, seq: number) => tx.all(revocationsAfter, { seq }),
+  newestRevocation: async (tx: Queries) => (await tx.get(newestRevocation, {}))?.seq ?? 0,
+  live: async (tx: Queries, ids: readonly string[], now_unix_ms: number) =>
+    new Set(
+      (
+        await tx.each(
+          live,
+          ids.map((id) => ({ id, now_unix_ms })),
+        )
+      ).map(({ id }) => id),
+    ),
+  pruneExpired: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.run(pruneExpired, bounds),
+  pruneRevoked: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.run(pruneRevoked, bounds),
+  pruneRevocations: (tx: Queries, bounds: Row<typeof pruneParams>) =>
+    tx.run(pruneRevocations, bounds),
+}

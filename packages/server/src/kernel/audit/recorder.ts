@@ -1,0 +1,114 @@
+import type { AuditAction, Route, Scope } from '@guildhall/contract'
+import { utf8Bytes } from '@guildhall/contract'
+import type { ApiKeyPrincipal, OperatorPrincipal } from '../auth/principal.ts'
+import type { Clock } from '../clock.ts'
+import type { Ids } from '../ids.ts'
+import { Ring } from '../ring.ts'
+
+/** Who did it, as the trail keeps it. */
+export type AuditActor = {
+  actor_type: 'human' | 'api_key' | 'script'
+  actor: string
+  role: 'admin' | 'viewer' | 'api_key' | '-'
+  credential_id?: string
+  key_name?: string
+  scopes?: readonly Scope[]
+}
+
+export type AuditEvent = AuditActor & {
+  action: AuditAction
+  target: string
+  details: string
+  match_id?: string
+}
+
+/** An event with its id, which is its cursor too, and its time. */
+export type RecordedEvent = AuditEvent & { id: string; time_unix_ms: number }
+
+export type AuditRecorder = {
+  /**
+   * Records an event that no transaction carries: logins and reads. It stands in the ring at once
+   * and, unless `ringOnly`, in the durable trail a moment later.
+   */
+  record(event: AuditEvent, options?: { ringOnly: boolean }): void
+  /** Gives an event its id and time, for a transaction that writes it beside the change. */
+  prepare(event: AuditEvent): RecordedEvent
+  /** Puts an event into the ring once the transaction that wrote it has committed. */
+  committed(event: RecordedEvent): void
+  /** The newest events of this node that `matches`, newest first. */
+  newest(limit: number, matches: (event: RecordedEvent) => boolean): RecordedEvent[]
+  retained(): number
+  readonly capacity: number
+}
+
+type RecorderDeps = {
+  clock: Clock
+  ids: Ids
+  ringCapacity: number
+  /** The write-behind queue of the durable trail; absent on a backend that keeps none. */
+  enqueue?: (event: RecordedEvent) => void
+}
+
+export function createAuditRecorder({
+  clock,
+  ids,
+  ringCapacity,
+  enqueue,
+}: RecorderDeps): AuditRecorder {
+  const ring = new Ring<RecordedEvent>(ringCapacity)
+  const prepare = (event: AuditEvent): RecordedEvent => ({
+    ...event,
+    id: ids.durable('au1-'),
+    time_unix_ms: clock.nowUnixMs(),
+    actor: clean(event.actor, actorBytesMax),
+    target: clean(event.target, targetBytesMax),
+    details: clean(event.details, detailsBytesMax),
+  })
+  return {
+    record(event, options) {
+      const recorded = prepare(event)
+      ring.push(recorded)
+      if (options?.ringOnly !== true) enqueue?.(recorded)
+    },
+    prepare,
+    committed: (event) => void ring.push(event),
+    newest: (limit, matches) => ring.newestFirst().filter(matches).take(limit).toArray(),
+    retained: () => ring.size,
+    capacity: ringCapacity,
+  }
+}
+
+/** The actor fields of an operator. */
+export function actorOf(principal: OperatorPrincipal): AuditActor {
+  if (principal.kind === 'human') {
+    const { username, role } = principal
+    return { actor_type: 'human', actor: username, role }
+  }
+  const { credential_id, key_name, scopes } = principal
+  const key = { credential_id, key_name, scopes }
+  return { actor_type: 'api_key', actor: credential_id, role: 'api_key', ...key }
+}
+
+/** The event of an API key that passed the checks of a route. Queries and ids are not recorded. */
+export function keyReadEvent(key: ApiKeyPrincipal, { method, path }: Route): AuditEvent {
+  const details = `method=${method} path=${path}`
+  return { ...actorOf(key), action: 'console.read', target: path, details }
+}
+
+const actorBytesMax = 1024
+const targetBytesMax = 1024
+const detailsBytesMax = 512
+
+/** Control characters become `?`, and longer text is cut at a character's boundary. */
+export function clean(text: string, bytesMax: number): string {
+  const printable = text.replace(/\p{Cc}/gu, '?')
+  if (utf8Bytes(printable) <= bytesMax) return printable
+  let kept = ''
+  let bytes = 0
+  for (const character of printable) {
+    bytes += utf8Bytes(character)
+    if (bytes > bytesMax) break
+    kept += character
+  }
+  return kept
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http'
+import type { Api, Call, Handlers, Route } from '@guildhall/contract'
+import type { Principals } from '../auth/principal.ts'
+
+/** What a handler knows of the request beside its parsed parts. */
+export type RequestInfo = {
+  /** The `X-Request-Id` of the answer. */
+  id: string
+  /** Where the request comes from, trusted proxies considered. */
+  source: string
+}
+
+/** The handlers of one feature's routes. */
+export type ServerHandlers<A extends Api> = Handlers<A, Principals, RequestInfo>
+
+/** One route with its handler, as the server mounts it. */
+export type MountedRoute = {
+  route: Route
+  handle: (call: Call<Route, Principals, RequestInfo>) => Promise<unknown>
+}
+
+/** The header lines that must be judged one by one, because Node joins or drops repeated ones. */
+export type HeaderLines = {
+  authorization: string[]
+  contentTypes: number
+  contentEncodings: number
+}
+
+/** All header lines of a request with their separators and line ends, in bytes. */
+export function headerBytes({ rawHeaders }: IncomingMessage): number {
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length + 2
+  return bytes
+}
+
+/** Collects the header lines that matter from the raw lines of a request. */
+export function readHeaderLines(message: IncomingMessage): HeaderLines {
+  const lines: HeaderLines = { authorization: [], contentTypes: 0, contentEncodings: 0 }
+  const raw = message.rawHeaders
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i] ?? ''
+    if (name.length === 13 && name.toLowerCase() === 'authorization')
+      lines.authorization.push(raw[i + 1] ?? '')
+    else if (name.length === 12 && name.toLowerCase() === 'content-type') lines.contentTypes += 1
+    else if (name.length === 16 && name.toLowerCase() === 'content-encoding') {
+      lines.contentEncodings += 1
+    }
+  }
+  return lines
+}
+
+/** Pairs every route of a table with its handler of the same name. */
+export function bindHandlers<A extends Api>(api: A, handlers: ServerHandlers<A>): MountedRoute[] {
+  return Object.entries(api).map(([name, route]) => ({
+    route,
+    // The table and the handlers share their names and types; only the union loses track of it.
+    handle: handlers[name as keyof A] as MountedRoute['handle'],
+  }))
+}

@@ -1,0 +1,132 @@
+import type { z } from 'zod'
+import { isFree } from './schema-walk.ts'
+
+/**
+ * Compiles a schema into the function that writes its values as JSON. It is the output filter: only
+ * declared members are written, so an undeclared column cannot leave the process. A value that
+ * misses a required member throws, which is a bug of the handler and becomes a 500.
+ *
+ * 64-bit integers are written in full, whether they come as number or as bigint.
+ */
+export function compileWriter(schema: z.ZodType): (value: unknown) => string {
+  return writerOf(schema)
+}
+
+type Write = (value: unknown) => string
+
+/** The part of a schema's definition that says what to write. */
+type Definition = {
+  type: string
+  shape?: Record<string, z.ZodType>
+  element?: z.ZodType
+  innerType?: z.ZodType
+  in?: z.ZodType
+  valueType?: z.ZodType
+  options?: z.ZodType[]
+}
+
+function writerOf(schema: z.ZodType): Write {
+  const definition = schema._zod.def as Definition
+  const { shape, element, innerType, options, valueType } = definition
+  if (isFree(schema)) return writeJson
+  if (shape) return writeObject(shape)
+  if (element) return writeArray(writerOf(element))
+  if (options) return writeUnion(options)
+  if (valueType) return writeRecord(writerOf(valueType))
+  if (definition.type === 'nullable' && innerType) return writeNullable(writerOf(innerType))
+  if (innerType) return writerOf(innerType)
+  const write = scalars[definition.type]
+  if (write === undefined) throw new Error(`no writer for the schema type ${definition.type}`)
+  return write
+}
+
+const scalars: Readonly<Record<string, Write>> = {
+  string: expectType('string', (value) => JSON.stringify(value)),
+  enum: expectType('string', (value) => JSON.stringify(value)),
+  boolean: expectType('boolean', String),
+  literal: (value) => JSON.stringify(value),
+  number: (value) => {
+    if (typeof value === 'bigint') return value.toString()
+    if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+    throw new TypeError(`expected a number to write, got ${typeof value}`)
+  },
+}
+
+function expectType(type: 'string' | 'boolean', write: Write): Write {
+  return (value) => {
+    if (typeof value !== type)
+      throw new TypeError(`expected a ${type} to write, got ${typeof value}`)
+    return write(value)
+  }
+}
+
+function writeObject(shape: Record<string, z.ZodType>): Write {
+  const members = Object.entries(shape).map(([name, schema]) => ({
+    name,
+    prefix: `${JSON.stringify(name)}:`,
+    optional: isOptional(schema),
+    write: writerOf(schema),
+  }))
+  return (value) => {
+    if (!isRecord(value)) throw new TypeError('expected an object to write')
+    let text = ''
+    for (const { name, prefix, optional, write } of members) {
+      const member = value[name]
+      if (member === undefined) {
+        if (optional) continue
+        throw new TypeError(`the answer misses its member ${name}`)
+      }
+      text += (text === '' ? '' : ',') + prefix + write(member)
+    }
+    return `{${text}}`
+  }
+}
+
+function writeArray(write: Write): Write {
+  return (value) => {
+    if (!Array.isArray(value)) throw new TypeError('expected an array to write')
+    let text = ''
+    for (const element of value) text += (text === '' ? '' : ',') + write(element)
+    return `[${text}]`
+  }
+}
+
+function writeRecord(write: Write): Write {
+  return (value) => {
+    if (!isRecord(value)) throw new TypeError('expected an object to write')
+    const members = Object.keys(value).map(
+      (name) => `${JSON.stringify(name)}:${write(value[name])}`,
+    )
+    return `{${members.join(',')}}`
+  }
+}
+
+function writeNullable(write: Write): Write {
+  return (value) => (value === null ? 'null' : write(value))
+}
+
+/** The first option that has every required member: unions of answers differ in their members. */
+function writeUnion(options: z.ZodType[]): Write {
+  const choices = options.map((schema) => ({ schema, write: writerOf(schema) }))
+  return (value) => {
+    const choice = choices.find(({ schema }) => schema.safeParse(value).success)
+    if (choice === undefined) throw new TypeError('the answer fits no option of its union')
+    return choice.write(value)
+  }
+}
+
+function isOptional(schema: z.ZodType): boolean {
+  return schema._zod.optout === 'optional'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Any JSON value with exact 64-bit integers: free-form objects, and metadata to be stored. */
+export function writeJson(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString()
+  if (Array.isArray(value)) return writeArray(writeJson)(value)
+  if (isRecord(value)) return writeRecord(writeJson)(value)
+  return JSON.stringify(value)
+}

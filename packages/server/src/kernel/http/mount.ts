@@ -1,0 +1,53 @@
+import type { Route } from '@guildhall/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/** A page or file that is not JSON of the API: the API description, later the dashboard. */
+export type Document = {
+  method: 'GET'
+  path: `/${string}`
+  contentType: string
+  /** Quoted, e.g. `"3f2a"`; a matching If-None-Match is answered with 304. */
+  etag: string
+  content: string
+  headers?: Record<string, string>
+}
+
+type Serve = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/**
+ * Mounts one row of the route table. The pipeline answers in `onRequest`, before the framework
+ * would look at the body; the handler behind it is never reached.
+ */
+export function mountRoute(app: FastifyInstance, route: Route, serve: Serve): void {
+  app.route({
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : [route.method],
+    url: route.path.replace(/\{([^}]+)\}/g, ':$1'),
+    onRequest: serve,
+    handler: unreachable,
+  })
+}
+
+export function mountDocument(app: FastifyInstance, document: Document): void {
+  const { path, contentType, etag, content, headers = {} } = document
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: path,
+    onRequest: async (request, reply) => {
+      reply.headers({ etag, 'cache-control': 'no-cache', ...headers })
+      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.header('content-type', contentType).send(content)
+    },
+    handler: unreachable,
+  })
+}
+
+function matches(sent: string | undefined, etag: string): boolean {
+  if (sent === undefined) return false
+  return sent
+    .split(',')
+    .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
+}
+
+function unreachable(): never {
+  throw new Error('the pipeline did not answer')
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+
+/** Tells where a request comes from: its TCP peer, or what a trusted proxy says of it. */
+export type SourceAddress = (message: IncomingMessage) => string
+
+/** More entries than any honest chain of proxies adds; the header then counts as malformed. */
+const forwardedEntriesMax = 32
+
+/**
+ * @param trustedProxies CIDR ranges, e.g. `['10.0.0.0/8']`; empty trusts nobody, so that no client
+ * can choose its own address.
+ */
+export function createSourceAddress(trustedProxies: readonly string[]): SourceAddress {
+  const peerOf = (message: IncomingMessage) => plain(message.socket.remoteAddress ?? '')
+  if (trustedProxies.length === 0) return peerOf
+  const trusted = new BlockList()
+  for (const range of trustedProxies) {
+    const [address = '', prefix = ''] = range.split('/')
+    trusted.addSubnet(address, Number(prefix), familyOf(address))
+  }
+  const isTrusted = (address: string) => trusted.check(address, familyOf(address))
+  return (message) => {
+    const peer = peerOf(message)
+    if (isIP(peer) === 0 || !isTrusted(peer)) return peer
+    const entries = forwardedEntries(message)
+    if (entries === undefined) return peer
+    return entries.findLast((entry) => !isTrusted(entry)) ?? peer
+  }
+}
+
+/** The part of an address that limits count by: IPv6 clients own a whole /64. */
+export function limitGroup(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === '' ? [] : tail.split(':')
+  const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
+  const groups = address.includes('::') ? [...left, ...zeros, ...right] : left
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}
+
+/** The addresses of all X-Forwarded-For lines in order, or undefined when one is malformed. */
+function forwardedEntries(message: IncomingMessage): string[] | undefined {
+  const header = message.headers['x-forwarded-for']
+  if (header === undefined) return undefined
+  const entries = String(header)
+    .split(',')
+    .map((entry) => plain(entry.trim()))
+  if (entries.length > forwardedEntriesMax) return undefined
+  return entries.every((entry) => isIP(entry) !== 0) ? entries : undefined
+}
+
+/** IPv4 inside IPv6 counts as IPv4. */
+function plain(address: string): string {
+  return /^::ffff:(?=[0-9.]+$)/i.test(address) ? address.slice(7) : address
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
