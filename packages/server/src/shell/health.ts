@@ -1,0 +1,83 @@
+import type { Health, Readiness } from '@guildhall/contract'
+import type { z } from 'zod'
+import type { Clock } from '../kernel/clock.ts'
+
+type HealthStatus = z.output<typeof Health>['status']
+type ReadinessBody = z.output<typeof Readiness>
+
+export type HealthDeps = {
+  clock: Clock
+  databaseState(): 'up' | 'suspect' | 'down'
+  nodeClaimHeld(): boolean
+  realtimeListening(): boolean
+  /** Undefined when the node does not require a script. */
+  requiredScriptReady(): boolean | undefined
+  scriptState(): string
+  /** Names of tasks that are backing off or stalled, and of those that have failed for 30 s. */
+  failingTasks(): { names: string[]; essentialFailing: boolean }
+  /** Fullest write-behind queue, 0 to 1. */
+  queueFill(): number
+  /** 99th percentile of the last minute, in milliseconds. */
+  eventLoopLagMs(): number
+}
+
+/** A database that stays silent this long makes the node unhealthy, in milliseconds. */
+const databaseSilenceMs = 5000
+const eventLoopLagMaxMs = 500
+const queueFillMax = 0.9
+
+/** Judges the node for load balancers and restart policies. */
+export function createHealth(deps: HealthDeps) {
+  let draining = false
+  let downSinceMs: number | undefined
+
+  /** Called by the probe and by every judgement, so that the silence is measured from its start. */
+  function databaseSilent(): boolean {
+    if (deps.databaseState() !== 'down') {
+      downSinceMs = undefined
+      return false
+    }
+    downSinceMs ??= deps.clock.monotonicMs()
+    return deps.clock.monotonicMs() - downSinceMs >= databaseSilenceMs
+  }
+
+  function degraded(): boolean {
+    return (
+      deps.databaseState() === 'down' ||
+      ['degraded', 'unavailable'].includes(deps.scriptState()) ||
+      deps.failingTasks().names.length > 0 ||
+      deps.queueFill() > queueFillMax ||
+      deps.eventLoopLagMs() > eventLoopLagMaxMs
+    )
+  }
+
+  return {
+    watch: databaseSilent,
+    drain() {
+      draining = true
+    },
+    draining: () => draining,
+    status(): HealthStatus {
+      if (draining || databaseSilent() || !deps.nodeClaimHeld()) return 'unhealthy'
+      return degraded() ? 'degraded' : 'healthy'
+    },
+    readiness(): ReadinessBody {
+      const databaseUp = deps.databaseState() !== 'down'
+      const scriptReady = deps.requiredScriptReady()
+      const failing = deps.failingTasks()
+      const checks = [
+        { name: 'database', ok: databaseUp },
+        // The node does not get as far as this without them.
+        { name: 'migrations', ok: true },
+        { name: 'node_claim', ok: deps.nodeClaimHeld() },
+        { name: 'realtime', ok: deps.realtimeListening() },
+        ...(scriptReady === undefined ? [] : [{ name: 'script', ok: scriptReady }]),
+        { name: 'tasks', ok: !failing.essentialFailing, failing: failing.names },
+        { name: 'draining', ok: !draining },
+      ]
+      return { status: checks.every(({ ok }) => ok) ? 'ready' : 'not_ready', checks }
+    },
+  }
+}
+
+export type HealthJudge = ReturnType<typeof createHealth>
