@@ -1,0 +1,102 @@
+import { type FlagAssignment, flagKeys, parseSetting, settingUsage } from '../config/flags.ts'
+import { quoted } from '../config/problem.ts'
+import { suggest } from '../config/suggestion.ts'
+import { type CommandName, commandNames, commands } from './commands.ts'
+
+/** A command line that makes sense. */
+export type Invocation = {
+  readonly command: CommandName
+  /** Whether the line names the command, or leaves it at the default. */
+  readonly named: boolean
+  readonly configPath: string | undefined
+  /** Configuration keys that flags set, in their order. */
+  readonly settings: readonly FlagAssignment[]
+  readonly json: boolean
+  readonly help: boolean
+  /** Flags of the command itself, e.g. `--print`. */
+  readonly switches: ReadonlySet<string>
+}
+
+/**
+ * Reads a command line (without the program). A text instead of an invocation is the complaint
+ * about it; it repeats names, but neither values nor stray arguments, which could be secrets.
+ */
+export function parseArguments(argv: readonly string[]): Invocation | string {
+  const words: string[] = []
+  const flags: { name: string; value: string | undefined }[] = []
+  const rest = [...argv]
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (!word.startsWith('-')) {
+      words.push(word)
+      continue
+    }
+    const [name = '', inline] = splitOnce(word)
+    flags.push({ name, value: inline ?? (takesValue(name) ? rest.shift() : undefined) })
+  }
+
+  const [word = 'serve', ...stray] = words
+  const command = commandNames.find((name) => name === word)
+  if (command === undefined) return unknown('command', word, commandNames)
+  if (stray.length > 0) return `${command} takes no argument; run \`guildhall ${command} --help\``
+  const invocation = readFlags(command, flags)
+  return typeof invocation === 'string' ? invocation : { ...invocation, named: words.length > 0 }
+}
+
+/** An invocation but for the word that began it. */
+type Unnamed = Omit<Invocation, 'named'>
+
+type Flag = { name: string; value: string | undefined }
+
+const globalSwitches = ['--json', '--help', '--version']
+const globalValues = ['--config', '--set', ...flagKeys.keys()]
+
+function readFlags(word: CommandName, flags: readonly Flag[]): Unnamed | string {
+  const own = commands[word].switches.map((it) => it.name)
+  const known = [...globalValues, ...globalSwitches, ...own]
+  const settings: FlagAssignment[] = []
+  const switches = new Set<string>()
+  let configPath: string | undefined
+  for (const { name, value } of flags) {
+    if (!known.includes(name)) return unknown('flag', name, known)
+    if (!takesValue(name)) {
+      if (value !== undefined) return `${name} takes no value`
+      switches.add(name)
+      continue
+    }
+    if (value === undefined) return `${name} needs a value`
+    const key = flagKeys.get(name)
+    if (key !== undefined) {
+      settings.push({ flag: name, key, text: value })
+    } else if (name === '--config') {
+      if (value === '') return '--config needs the path of a file'
+      configPath = value
+    } else {
+      const setting = parseSetting(value)
+      if (!setting) return settingUsage
+      settings.push(setting)
+    }
+  }
+  return {
+    command: switches.has('--version') ? 'version' : word,
+    configPath,
+    settings,
+    json: switches.has('--json'),
+    help: switches.has('--help'),
+    switches,
+  }
+}
+
+function takesValue(name: string): boolean {
+  return globalValues.includes(name)
+}
+
+function splitOnce(word: string): [string, string | undefined] {
+  const at = word.indexOf('=')
+  return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
+}
+
+function unknown(kind: string, typed: string, known: readonly string[]): string {
+  const nearest = suggest(typed, known)
+  const hint = nearest === undefined ? '; run `guildhall --help`' : `; did you mean "${nearest}"?`
+  return `unknown ${kind} ${quoted(typed)}${hint}`
+}

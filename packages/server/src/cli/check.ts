@@ -1,0 +1,103 @@
+import type { LoadedConfig } from '../config/load.ts'
+import { quoted } from '../config/problem.ts'
+import { describeConfig } from '../config/redact.ts'
+import type { Invocation } from './arguments.ts'
+import { backendOf, isAbsentFile, visitDatabase } from './database-visit.ts'
+import type { InspectScript } from './run-command.ts'
+import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+import { binaryVersion } from './version.ts'
+
+type Context = { terminal: Terminal; inspectScript: InspectScript | undefined }
+
+/** Says whether a node could start with this configuration, and with `--print` what it is. */
+export async function check(
+  loaded: LoadedConfig,
+  { json, switches }: Invocation,
+  { terminal, inspectScript }: Context,
+): Promise<number> {
+  const { config, warnings } = loaded
+  const inspected = (await inspectScript?.(config)) ?? { script: 'unchecked' }
+  if ('problem' in inspected) {
+    if (json) printJson(terminal.stdout, { ok: false, problems: [inspected.problem] })
+    else printLines(terminal.stderr, [inspected.problem])
+    return exitCodes.configuration
+  }
+  const summary = {
+    node_id: config.server.node_id,
+    http: config.http.bind,
+    backend: backendOf(config.database.url),
+    script: inspected.script,
+  }
+  let database: DatabaseReport | undefined
+  if (switches.has('--database')) {
+    const visited = await inspectDatabase(loaded, terminal)
+    if (typeof visited === 'number') return visited
+    database = visited
+  }
+  const entries = switches.has('--print') ? mergedEntries(loaded) : undefined
+  if (json) {
+    printJson(terminal.stdout, { ok: true, ...summary, warnings, database, entries })
+  } else {
+    printLines(
+      terminal.stderr,
+      warnings.map((line) => `warning: ${line}`),
+    )
+    printLines(terminal.stdout, (entries ?? []).map(entryLine))
+    printLines(terminal.stdout, [summaryLine(summary), ...databaseLines(database)])
+  }
+  return database && database.pending.length > 0 ? exitCodes.schemaNotUsable : exitCodes.ok
+}
+
+type Entry = { key: string; value: string; source: string }
+type DatabaseReport = { schema_version: number; pending: readonly string[] }
+
+function mergedEntries({ config, sources }: LoadedConfig): Entry[] {
+  return describeConfig(config).flatMap(({ name, entries }) =>
+    entries.map(({ key, value }) => {
+      const full = `${name}.${key}`
+      return { key: full, value, source: sources.get(full)?.text ?? 'default' }
+    }),
+  )
+}
+
+/** Answers with an exit code when the database could not be looked at. */
+async function inspectDatabase(
+  loaded: LoadedConfig,
+  terminal: Terminal,
+): Promise<DatabaseReport | number> {
+  const { migrations } = await import('../database/migrations/index.ts')
+  const { url } = loaded.config.database
+  if (backendOf(url) === 'in-memory') return { schema_version: migrations.length, pending: [] }
+  if (isAbsentFile(url, terminal.cwd)) {
+    return { schema_version: 0, pending: migrations.map(({ name }) => name) }
+  }
+  const { pendingMigrations } = await import('../database/migrate.ts')
+  let report: DatabaseReport | undefined
+  const code = await visitDatabase(loaded, terminal, async ({ db }) => {
+    const { applied, pending } = await pendingMigrations(db, { version: binaryVersion() })
+    report = { schema_version: applied, pending: pending.map(({ name }) => name) }
+    return exitCodes.ok
+  })
+  return report ?? code
+}
+
+function entryLine({ key, value, source }: Entry): string {
+  return `${key} = ${safe(value)}  # ${source}`
+}
+
+function summaryLine(summary: Readonly<Record<string, string>>): string {
+  const facts = Object.entries(summary).map(([name, value]) => `${name}=${safe(value)}`)
+  return `config ok: ${facts.join(' ')}`
+}
+
+function databaseLines(database: DatabaseReport | undefined): string[] {
+  if (!database) return []
+  const { schema_version, pending } = database
+  const names = pending.length > 0 ? `: ${pending.join(', ')}` : ''
+  return [`database ok: schema version ${schema_version}, ${pending.length} pending${names}`]
+}
+
+/** Values that could break the line are quoted. */
+function safe(value: string): string {
+  return /^[\P{C}]*$/u.test(value) ? value : quoted(value)
+}

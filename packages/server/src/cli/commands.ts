@@ -1,0 +1,67 @@
+/** The commands, in the order of the help, with the flags that only they have. */
+export const commands = {
+  serve: { summary: 'Runs the node; the default.', switches: [] },
+  check: {
+    summary: 'Checks the configuration and the script, and opens no listener.',
+    switches: [
+      {
+        name: '--print',
+        summary: 'Prints the merged configuration, with the source of each value.',
+      },
+      { name: '--database', summary: 'Also connects, and reports pending migrations.' },
+    ],
+  },
+  migrate: {
+    summary: 'Applies pending migrations and ends.',
+    switches: [{ name: '--check', summary: 'Only lists them; exit code 3 when there are any.' }],
+  },
+  'hash-password': {
+    summary: 'Reads a password and prints a verifier for console.password.',
+    switches: [],
+  },
+  version: {
+    summary: 'Prints version, commit, engine, platform and schema version.',
+    switches: [],
+  },
+} as const satisfies Record<string, Command>
+
+type Command = { summary: string; switches: readonly Switch[] }
+type Switch = { name: string; summary: string }
+
+export type CommandName = keyof typeof commands
+
+export const commandNames: readonly CommandName[] = [
+  'serve',
+  'check',
+  'migrate',
+  'hash-password',
+  'version',
+]
+
+const globalFlags: readonly Switch[] = [
+  { name: '--config PATH', summary: 'The configuration file.' },
+  { name: '--bind ADDR', summary: 'Sets http.bind.' },
+  { name: '--log-level LEVEL', summary: 'Sets logging.level.' },
+  { name: '--node-id ID', summary: 'Sets server.node_id.' },
+  { name: '--set KEY=VALUE', summary: 'Sets any key but a secret one; may be repeated.' },
+  { name: '--json', summary: 'Prints the result for machines.' },
+  { name: '--help', summary: 'Prints this.' },
+  { name: '--version', summary: 'Prints the version.' },
+]
+
+/** What `--help` prints: everything, or what concerns one command. */
+export function helpText(named: CommandName | undefined): string {
+  const usage = `Usage: guildhall [COMMAND] [FLAGS]`
+  const flags = ['Flags:', ...globalFlags.map(row)]
+  if (named === undefined) {
+    const rows = commandNames.map((name) => row({ name, summary: commands[name].summary }))
+    return [usage, '', 'Commands:', ...rows, '', ...flags, ''].join('\n')
+  }
+  const { summary, switches } = commands[named]
+  const own = [...switches].map(row)
+  return [`Usage: guildhall ${named} [FLAGS]`, '', summary, '', ...flags, ...own, ''].join('\n')
+}
+
+function row({ name, summary }: Switch): string {
+  return `  ${name.padEnd(20)}${summary}`
+}

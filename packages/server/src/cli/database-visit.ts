@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { LoadedConfig } from '../config/load.ts'
+import { printable } from '../config/problem.ts'
+import type { Backend } from '../database/database.ts'
+import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { exitCodes, printLines, type Terminal } from './terminal.ts'
+
+/** An open database and what working with it takes. */
+export type Visit = { db: OpenedDatabase; clock: Clock; log: Log; ids: Ids; bootId: string }
+
+/** The backend that `database.url` selects. */
+export function backendOf(url: string | undefined): Backend {
+  if (url === undefined || url === 'memory:') return 'in-memory'
+  return url.startsWith('sqlite:') ? 'sqlite' : 'postgres'
+}
+
+/** Whether the URL names an embedded file that is not there: opening it would create it. */
+export function isAbsentFile(url: string | undefined, cwd: string): boolean {
+  if (url === undefined || !url.startsWith('sqlite:')) return false
+  return !existsSync(resolve(cwd, url.slice('sqlite:'.length)))
+}
+
+/** Opens the configured database, hands it to `body` and closes it; failures become exit codes. */
+export async function visitDatabase(
+  { config }: LoadedConfig,
+  terminal: Terminal,
+  body: (visit: Visit) => Promise<number>,
+): Promise<number> {
+  const [{ openDatabase }, { createSystemClock }, { createIds, newBootId }, { createLog }] =
+    await Promise.all([
+      import('../database/open.ts'),
+      import('../kernel/clock.ts'),
+      import('../kernel/ids.ts'),
+      import('../kernel/log-writer.ts'),
+    ])
+  const clock = createSystemClock()
+  const bootId = newBootId()
+  const nodeId = config.server.node_id
+  const ids = createIds({ clock, nodeId, bootId })
+  const writer = createLog({
+    levels: { standard: 'info', components: new Map() },
+    format: config.logging.format,
+    nodeId,
+    bootId,
+    clock,
+    write(text) {
+      terminal.stderr.write(text)
+      return true
+    },
+  })
+  const { log } = writer
+  try {
+    const url = config.database.url
+    const db = await openDatabase({
+      url,
+      config: config.database,
+      clock,
+      log,
+      randomness: ids.bytes,
+    })
+    try {
+      return await body({ db, clock, log, ids, bootId })
+    } finally {
+      await db.close()
+    }
+  } catch (error) {
+    return await refusal(error, terminal)
+  } finally {
+    writer.flush()
+  }
+}
+
+async function refusal(error: unknown, terminal: Terminal): Promise<number> {
+  if (!(error instanceof Error)) throw error
+  printLines(terminal.stderr, [`guildhall: ${printable(error.message)}`])
+  const { SchemaNotUsable } = await import('../database/migrate.ts')
+  return error instanceof SchemaNotUsable ? exitCodes.schemaNotUsable : exitCodes.failure
+}

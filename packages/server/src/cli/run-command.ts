@@ -1,0 +1,76 @@
+import type { Environment } from '../config/environment.ts'
+import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import { type Invocation, parseArguments } from './arguments.ts'
+import { helpText } from './commands.ts'
+import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+
+/** What the commands need of the rest of the node. */
+export type CommandDeps = {
+  /** Runs a node until it stops; resolves to the exit code. */
+  serve(loaded: LoadedConfig, terminal: Terminal): Promise<number>
+  /** Loads the script that the configuration selects, for `check`. */
+  inspectScript?: InspectScript
+}
+
+/** `script` is what to call it, e.g. `main.ts` or `none`; `problem` says why it cannot be loaded. */
+export type InspectScript = (
+  config: LoadedConfig['config'],
+) => Promise<{ script: string } | { problem: string }>
+
+/**
+ * Runs one command line, given without the program's name, and resolves to the exit code. Only what
+ * the command needs is loaded, so that a node starts at once.
+ */
+export async function runCommand(
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+  deps: CommandDeps,
+): Promise<number> {
+  const invocation = parseArguments(argv)
+  if (typeof invocation === 'string') {
+    printLines(terminal.stderr, [`guildhall: ${invocation}`])
+    return exitCodes.configuration
+  }
+  if (invocation.help) {
+    terminal.stdout.write(helpText(invocation.named ? invocation.command : undefined))
+    return exitCodes.ok
+  }
+  switch (invocation.command) {
+    case 'version': {
+      const { printVersion } = await import('./version.ts')
+      return printVersion(invocation, terminal)
+    }
+    case 'hash-password': {
+      const { hashPassword } = await import('./hash-password.ts')
+      return hashPassword(invocation, terminal)
+    }
+    default:
+      return withConfig(invocation, { env, terminal, deps })
+  }
+}
+
+type Context = { env: Environment; terminal: Terminal; deps: CommandDeps }
+
+async function withConfig(invocation: Invocation, context: Context): Promise<number> {
+  const { env, terminal, deps } = context
+  const { configPath, settings } = invocation
+  const loaded = await loadConfig({ env, cwd: terminal.cwd, configPath, flags: settings })
+  if (!loaded.ok) {
+    if (invocation.json) printJson(terminal.stdout, { ok: false, problems: loaded.problems })
+    else printLines(terminal.stderr, loaded.problems)
+    return exitCodes.configuration
+  }
+  switch (invocation.command) {
+    case 'check': {
+      const { check } = await import('./check.ts')
+      return check(loaded, invocation, { terminal, inspectScript: deps.inspectScript })
+    }
+    case 'migrate': {
+      const { migrateDatabase } = await import('./migrate.ts')
+      return migrateDatabase(loaded, invocation, terminal)
+    }
+    default:
+      return deps.serve(loaded, terminal)
+  }
+}
