@@ -39,9 +39,12 @@ export type HttpServerDeps = PipelineDeps & {
   documents: readonly Document[]
   /** Takes over a WebSocket upgrade; without it every upgrade request is an ordinary request. */
   upgrade?: { path: string; accept(request: IncomingMessage, socket: Duplex, head: Buffer): void }
-  /** Told about every 5xx, for the error journal. */
-  onServerError(error: unknown, requestId: string): void
+  /** Told about every 5xx, for the log and the error journal. */
+  onServerError(error: unknown, request: FailedRequest): void
 }
+
+/** What may be said of a failed request: the route is its template. */
+export type FailedRequest = { request_id: string; method: string; route: string; status: number }
 
 export type HttpCounters = { http_requests_total: number; http_requests_in_flight: number }
 
@@ -167,10 +170,9 @@ function createFailureReply({ log, onServerError }: HttpServerDeps) {
     const route = request.routeOptions.url ?? 'other'
     const fields = { request_id: request.id, method, route, status: answer.status }
     if (answer.status >= 500) {
-      log.error('a request failed', { ...fields, error })
-      onServerError(error, request.id)
+      onServerError(error, fields)
     } else {
-      log.debug('a request was refused', { ...fields, error: undefined })
+      log.debug('a request was refused', fields)
     }
     if (leavesMuchUnread(request)) reply.header('connection', 'close')
     if (answer.retryAfterSec !== undefined) reply.header('retry-after', answer.retryAfterSec)

@@ -1,0 +1,54 @@
+import type { Config } from '../config/schema.ts'
+import { deploymentSecret } from '../database/deployment-secrets.ts'
+import { migrate, pendingMigrations, SchemaNotUsable } from '../database/migrate.ts'
+import { openDatabase } from '../database/open.ts'
+import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+
+export type StoreDeps = {
+  config: Config
+  clock: Clock
+  ids: Ids
+  log: Log
+  version: string
+  bootId: string
+}
+
+/** The database as the node uses it: of the right schema, with the deployment's secrets. */
+export type Store = { db: OpenedDatabase; admissionSecret: Uint8Array }
+
+/** Opens the configured backend. One that cannot be used fails the start; there is no other. */
+export async function openStore(deps: StoreDeps): Promise<Store> {
+  const { config, clock, log, ids } = deps
+  const { database } = config
+  const db = await openDatabase({
+    url: database.url,
+    config: database,
+    clock,
+    log: log.component('database'),
+    randomness: ids.bytes,
+  })
+  try {
+    await bringUpToDate(db, deps)
+    const admissionSecret = await deploymentSecret(db, 'admission', ids.bytes)
+    return { db, admissionSecret }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+async function bringUpToDate(db: OpenedDatabase, deps: StoreDeps): Promise<void> {
+  const { config, clock, log, version, bootId } = deps
+  const { auto_migrate, backup_before_migrate } = config.database
+  if (auto_migrate || !db.durable) {
+    await migrate(db, { version, clock, log, holder: bootId, backup: backup_before_migrate })
+    return
+  }
+  const { pending } = await pendingMigrations(db, { version })
+  if (pending.length > 0) {
+    throw new SchemaNotUsable('migrations are pending: run `guildhall migrate`')
+  }
+}

@@ -1,0 +1,115 @@
+import type { Database } from '../database/database.ts'
+import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
+import { createSourceAddress } from '../kernel/http/source-address.ts'
+import { createIds, newBootId } from '../kernel/ids.ts'
+import { createRecordedLog } from '../kernel/log.fake.ts'
+import { createFeatures, type Features } from '../node/features.ts'
+import { testConfig } from './config.ts'
+
+export type TestApi = {
+  url: string
+  clock: FakeClock
+  features: Features
+  /** Every 5xx and what was thrown; a test that expects none asserts that it is empty. */
+  failures: { error: unknown; request: FailedRequest }[]
+  /** The sessions that were revoked, in order. */
+  revoked: string[]
+  call: Caller
+  close(): Promise<void>
+}
+
+export type ApiAnswer = {
+  status: number
+  headers: Headers
+  /** The parsed JSON, undefined for anything else; read it with a schema of the contract. */
+  body: unknown
+  text: string
+}
+
+export type Caller = (
+  method: string,
+  path: string,
+  request?: {
+    token?: string
+    /** Sent as JSON; a string is sent as it is. */
+    body?: unknown
+    headers?: Record<string, string>
+  },
+) => Promise<ApiAnswer>
+
+type TestApiOptions = {
+  db: Database
+  /** Configuration keys that differ from the defaults, e.g. `{ 'console.viewer_password': 'v' }`. */
+  config?: Record<string, string>
+  clock?: FakeClock
+  admissionSecret?: Uint8Array
+  server?: Partial<HttpServerDeps>
+}
+
+/** The whole HTTP surface on a real socket, over a real database, under a fake clock. */
+export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
+  const { db, clock = createFakeClock() } = options
+  const config = await testConfig(options.config)
+  const log = createRecordedLog()
+  const ids = createIds({ clock, nodeId: config.server.node_id, bootId: newBootId() })
+  const failures: TestApi['failures'] = []
+  const revoked: string[] = []
+  const features = createFeatures({
+    db,
+    clock,
+    ids,
+    log,
+    config,
+    version: '0.0.0-test',
+    admissionSecret: options.admissionSecret ?? new Uint8Array(32),
+    onRevoked: (sessionIds) => revoked.push(...sessionIds),
+  })
+  const server = createHttpServer({
+    config: config.http,
+    clock,
+    log,
+    verifiers: features.verifiers,
+    recordKeyRead: features.recordKeyRead,
+    sourceOf: createSourceAddress(config.http.trusted_proxies),
+    newRequestId: ids.hex128,
+    routes: features.routes,
+    documents: [],
+    onServerError: (error, request) => void failures.push({ error, request }),
+    ...options.server,
+  })
+  const { port } = await server.listen('127.0.0.1', 0)
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    clock,
+    features,
+    failures,
+    revoked,
+    call: createCaller(url),
+    async close() {
+      await server.close(0)
+      await features.hashing.stop()
+    },
+  }
+}
+
+/** Sends requests to a server and reads their answers whole. */
+export function createCaller(url: string): Caller {
+  return async (method, path, { token, body, headers = {} } = {}) => {
+    const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : undefined
+    return { status: response.status, headers: response.headers, body: parsed, text }
+  }
+}
