@@ -59,7 +59,7 @@ export type Database = Queries & {
   readonly durable: boolean
   /**
    * Answers one lookup. On PostgreSQL, calls made in the same turn of the event loop share one
-   * round trip; on SQLite it is an ordinary read.
+   * round trip; on SQLite it is an ordinary read. Callers may share the row: do not change it.
    */
   find<P extends Columns, R extends P>(
     lookup: Lookup<P, R>,

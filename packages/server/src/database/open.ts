@@ -1,7 +1,8 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Randomness } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
-import type { DatabaseConfig } from './config.ts'
+import { type DatabaseConfig, databaseDefaults } from './config.ts'
+import { openPostgresDatabase } from './postgres/postgres-database.ts'
 import type { OpenedDatabase } from './schema-access.ts'
 import { openFileDatabase, openMemoryDatabase } from './sqlite/sqlite-database.ts'
 
@@ -29,6 +30,10 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   if (url === undefined || url === 'memory:') return openMemoryDatabase({ clock })
   if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
     return openFileDatabase(url.slice('sqlite:'.length), { clock, log })
+  }
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const config = { ...databaseDefaults, ...options.config }
+    return openPostgresDatabase({ url, config, clock, log, randomness: options.randomness })
   }
   throw new UnknownDatabaseUrl(
     'database.url must be `memory:`, `sqlite:PATH` or `postgres://USER@HOST/NAME`',

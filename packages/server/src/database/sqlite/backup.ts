@@ -32,8 +32,8 @@ export function checkIntegrity(path: string): void {
   try {
     // A copy of a database in WAL mode is in WAL mode; a backup is one file and has no log.
     connection.exec('PRAGMA journal_mode = DELETE')
-    const answer = connection.prepare('PRAGMA integrity_check').get()
-    if (answer?.['integrity_check'] !== 'ok') throw new Error(`${path} fails its integrity check`)
+    const { integrity_check } = connection.prepare('PRAGMA integrity_check').get() ?? {}
+    if (integrity_check !== 'ok') throw new Error(`${path} fails its integrity check`)
   } finally {
     connection.close()
   }

@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -20,7 +21,7 @@ const holdRounds = 3
 export class Checkpoints {
   readonly #deps: CheckpointsDeps
   readonly #holdFrames: number
-  readonly #length: { get(): Record<string, unknown> | undefined }
+  readonly #length: StatementSync
   readonly #timer: Timer
   #worker: Worker | undefined
   #running = false
@@ -68,8 +69,8 @@ export class Checkpoints {
   }
 
   #lengths(): { frames: number; done: number } {
-    const answer = this.#length.get()
-    return { frames: Number(answer?.['log']), done: Number(answer?.['checkpointed']) }
+    const { log, checkpointed } = this.#length.get() ?? {}
+    return { frames: Number(log), done: Number(checkpointed) }
   }
 
   #start(): void {

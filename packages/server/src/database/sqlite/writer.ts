@@ -62,7 +62,7 @@ export class Writer {
       this.#watch(body)
       try {
         result = await Promise.race([work(body), body.overdue])
-        body.end()
+        body.complete()
         durable = this.#commits.keep('statements', body.changed)
       } catch (error) {
         body.end()
@@ -116,6 +116,7 @@ class Body implements SchemaTransaction {
   readonly #connection: SqliteConnection
   readonly #overdue = Promise.withResolvers<never>()
   #open = true
+  #failed = false
   changed = false
 
   constructor(connection: SqliteConnection) {
@@ -130,34 +131,40 @@ class Body implements SchemaTransaction {
     statement: Statement<P, R>,
     params: Row<P>,
   ): Promise<Row<R>[]> {
-    return this.#on(statement).all(statement, params)
+    return this.#try(statement, (on) => on.all(statement, params))
   }
 
   async get<P extends Columns, R extends Columns>(
     statement: Statement<P, R>,
     params: Row<P>,
   ): Promise<Row<R> | undefined> {
-    return this.#on(statement).get(statement, params)
+    return this.#try(statement, (on) => on.get(statement, params))
   }
 
   async run<P extends Columns, R extends Columns>(
     statement: Statement<P, R>,
     params: Row<P>,
   ): Promise<number> {
-    return this.#on(statement).run(statement, params)
+    return this.#try(statement, (on) => on.run(statement, params))
   }
 
   async each<P extends Columns, R extends Columns>(
     statement: BatchStatement<P, R>,
     rows: readonly Row<P>[],
   ): Promise<Row<R>[]> {
-    return this.#on(statement).each(statement, rows)
+    return this.#try(statement, (on) => on.each(statement, rows))
   }
 
   async ddl(text: string): Promise<void> {
     if (!this.#open) throw new Error(endedMessage)
     this.changed = true
     this.#connection.exec(text)
+  }
+
+  /** The body came to its end: from here on its statements are refused. */
+  complete(): void {
+    this.#open = false
+    if (this.#failed) throw new Error(failedMessage)
   }
 
   end(): void {
@@ -169,12 +176,20 @@ class Body implements SchemaTransaction {
     this.#overdue.reject(new Error(overdueMessage))
   }
 
-  #on(statement: Statement): SqliteConnection {
+  /** As on PostgreSQL, a statement that fails leaves nothing of its transaction to be kept. */
+  #try<T>(statement: Statement, work: (connection: SqliteConnection) => T): T {
     if (!this.#open) throw new Error(endedMessage)
-    if (!this.#connection.onlyReads(statement)) this.changed = true
-    return this.#connection
+    if (this.#failed) throw new Error(failedMessage)
+    try {
+      if (!this.#connection.onlyReads(statement)) this.changed = true
+      return work(this.#connection)
+    } catch (error) {
+      this.#failed = true
+      throw classified(error)
+    }
   }
 }
 
 const endedMessage = 'this transaction has ended; its statements must be awaited inside the body'
 const overdueMessage = 'a transaction waits for something other than its own statements'
+const failedMessage = 'a transaction went on after one of its statements failed'

@@ -1,0 +1,131 @@
+import pg from 'pg'
+import type { Clock } from '../../kernel/clock.ts'
+import { ConnectionLost } from './errors.ts'
+import type { Answer, Prepared } from './prepared.ts'
+import type { WireValue } from './values.ts'
+
+export type ConnectionOptions = {
+  url: string
+  connectTimeoutMs: number
+  statementTimeoutMs: number
+  clock: Clock
+}
+
+/** `pipeline` sends each query at once instead of after the answer to the one before. */
+type ClientConfig = pg.ClientConfig & { pipeline: boolean }
+
+/**
+ * One connection. Queries are answered in the order in which they are sent, and any number of them
+ * may be under way. Once it is lost it stays lost.
+ */
+export class Connection {
+  readonly #client: pg.Client
+  readonly #clock: Clock
+  readonly #onLost: (connection: Connection) => void
+  #alive = false
+  #underWay = 0
+  #lastProgressMs = 0
+
+  private constructor(options: ConnectionOptions, onLost: (connection: Connection) => void) {
+    const config: ClientConfig = {
+      connectionString: options.url,
+      connectionTimeoutMillis: options.connectTimeoutMs,
+      keepAlive: true,
+      application_name: 'guildhall',
+      pipeline: true,
+    }
+    this.#client = new pg.Client(config)
+    this.#clock = options.clock
+    this.#onLost = onLost
+    this.#client.on('error', () => this.#lost())
+    this.#client.on('end', () => this.#lost())
+  }
+
+  static async open(
+    options: ConnectionOptions,
+    onLost: (connection: Connection) => void = () => {},
+  ): Promise<Connection> {
+    const connection = new Connection(options, onLost)
+    try {
+      await connection.#client.connect()
+    } catch (error) {
+      connection.destroy()
+      throw serverError(error)
+    }
+    connection.#alive = true
+    // A command of its own, not a startup parameter: connection poolers refuse unknown ones.
+    await connection.command(
+      `SET statement_timeout = ${options.statementTimeoutMs}; SET bytea_output = 'hex'`,
+    )
+    return connection
+  }
+
+  get alive(): boolean {
+    return this.#alive
+  }
+
+  /** How many queries wait for their answer. */
+  get underWay(): number {
+    return this.#underWay
+  }
+
+  /** How long the oldest query under way has been without any progress. */
+  silentMs(): number {
+    return this.#underWay === 0 ? 0 : this.#clock.monotonicMs() - this.#lastProgressMs
+  }
+
+  /** Runs a prepared statement; it is prepared at its first use on this connection. */
+  query({ name, text }: Pick<Prepared, 'name' | 'text'>, values: WireValue[]): Promise<Answer> {
+    return this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
+  }
+
+  /** Runs text that is not prepared: COMMIT and the like. */
+  command(text: string): Promise<Answer> {
+    return this.#send({ text, rowMode: 'array', types: rawTypes })
+  }
+
+  async close(): Promise<void> {
+    this.#alive = false
+    await this.#client.end().catch(() => {})
+  }
+
+  /** Drops the connection at once; every query under way fails. */
+  destroy(): void {
+    this.#alive = false
+    const { connection } = this.#client as unknown as { connection: pg.Connection }
+    connection.stream.destroy()
+  }
+
+  #send(query: pg.QueryArrayConfig<WireValue[]>): Promise<Answer> {
+    if (!this.#alive) return Promise.reject(new ConnectionLost('the connection is gone'))
+    if (this.#underWay === 0) this.#lastProgressMs = this.#clock.monotonicMs()
+    this.#underWay += 1
+    return new Promise((resolve, reject) => {
+      this.#client.query(query, (error: Error | null, answer: Answer) => {
+        this.#underWay -= 1
+        this.#lastProgressMs = this.#clock.monotonicMs()
+        if (error) reject(serverError(error))
+        else resolve(answer)
+      })
+    })
+  }
+
+  #lost(): void {
+    if (!this.#alive) return
+    this.#alive = false
+    this.#onLost(this)
+  }
+}
+
+/** Errors with a SQLSTATE are the server's; all others mean that there is no connection. */
+function serverError(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) return error
+  return new ConnectionLost('the connection to the database failed', { cause: error })
+}
+
+/** Values stay the text that the server sends; a statement's declared types decode them. */
+const rawTypes: pg.CustomTypesConfig = { getTypeParser: () => asIs }
+
+function asIs(value: string): string {
+  return value
+}

@@ -1,0 +1,144 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Randomness } from '../../kernel/ids.ts'
+import { DatabaseContention, type TransactionOptions } from '../database.ts'
+import type { SchemaTransaction } from '../schema-access.ts'
+import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
+import type { Connection } from './connection.ts'
+import { ConnectionLost, isContention } from './errors.ts'
+import type { PreparedStatements } from './prepared.ts'
+
+type RetryDeps = { clock: Clock; randomness: Randomness; attempts: number; onGivenUp: () => void }
+
+/**
+ * Runs `attempt` again, after a short random pause, while it fails because others were in its way,
+ * or because its connection was lost before anything could have been kept.
+ */
+export async function retrying<T>(
+  { clock, randomness, attempts, onGivenUp }: RetryDeps,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const giveUpAtMs = clock.monotonicMs() + retryForMs
+  for (let made = 1; ; made += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const contention = isContention(error)
+      if (!contention && !(error instanceof NothingKept)) throw error
+      const pauseMs = pauseAfter(made, randomness)
+      if (made >= attempts || clock.monotonicMs() + pauseMs > giveUpAtMs) {
+        if (!contention) throw error
+        onGivenUp()
+        throw new DatabaseContention(`gave up after ${made} attempts`, { cause: error })
+      }
+      await clock.sleep(pauseMs)
+    }
+  }
+}
+
+/** The connection was lost before COMMIT was sent, so a repeat can double nothing. */
+export class NothingKept extends ConnectionLost {}
+
+const retryForMs = 2000
+const pauseMaxMs = 64
+
+/** Random, from a span that doubles: 1..2, 1..4, up to 1..64 ms. */
+function pauseAfter(attempts: number, randomness: Randomness): number {
+  const spanMs = Math.min(pauseMaxMs, 2 ** attempts)
+  return 1 + (randomness(2).readUInt16LE() % spanMs)
+}
+
+export type RunOptions = TransactionOptions & { prepared: PreparedStatements }
+
+/** Runs `body` once as a transaction on a connection that nobody else uses meanwhile. */
+export async function runTransaction<T>(
+  connection: Connection,
+  body: (tx: SchemaTransaction) => Promise<T>,
+  { isolation = 'serializable', repeatable = false, prepared }: RunOptions,
+): Promise<T> {
+  const tx = new PostgresTransaction(connection, prepared)
+  let committing = false
+  try {
+    // Not awaited here: it travels together with the first statement.
+    const begun = connection.command(`BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`)
+    begun.catch(() => {})
+    const result = await body(tx)
+    await begun
+    tx.end()
+    committing = true
+    const { command } = await connection.command('COMMIT')
+    if (command !== 'COMMIT')
+      throw new Error('a transaction went on after one of its statements failed')
+    return result
+  } catch (error) {
+    tx.end()
+    if (!committing && connection.alive) await connection.command('ROLLBACK').catch(() => {})
+    const harmless = !committing || repeatable
+    if (harmless && error instanceof ConnectionLost) {
+      throw new NothingKept('the connection failed', { cause: error })
+    }
+    throw error
+  }
+}
+
+class PostgresTransaction implements SchemaTransaction {
+  readonly #connection: Connection
+  readonly #prepared: PreparedStatements
+  #open = true
+
+  constructor(connection: Connection, prepared: PreparedStatements) {
+    this.#connection = connection
+    this.#prepared = prepared
+  }
+
+  async all<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R>[]> {
+    this.#check()
+    const prepared = this.#prepared.of<R>(statement)
+    const answer = await this.#connection.query(prepared, prepared.encode(params))
+    return prepared.rows(answer)
+  }
+
+  async get<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<Row<R> | undefined> {
+    return (await this.all(statement, params))[0]
+  }
+
+  async run<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
+  ): Promise<number> {
+    this.#check()
+    const prepared = this.#prepared.of(statement)
+    const answer = await this.#connection.query(prepared, prepared.encode(params))
+    return answer.rowCount ?? 0
+  }
+
+  async each<P extends Columns, R extends Columns>(
+    statement: BatchStatement<P, R>,
+    rows: readonly Row<P>[],
+  ): Promise<Row<R>[]> {
+    this.#check()
+    if (rows.length === 0) return []
+    const prepared = this.#prepared.of<R>(statement)
+    const answer = await this.#connection.query(prepared, prepared.encodeRows(rows))
+    return prepared.rows(answer)
+  }
+
+  async ddl(text: string): Promise<void> {
+    this.#check()
+    await this.#connection.command(text)
+  }
+
+  end(): void {
+    this.#open = false
+  }
+
+  #check(): void {
+    if (this.#open) return
+    throw new Error('this transaction has ended; its statements must be awaited inside the body')
+  }
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type Clock, createSystemClock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { DatabaseConfig } from '../config.ts'
+import { migrate } from '../migrate.ts'
+import { openDatabase } from '../open.ts'
+import type { OpenedDatabase } from '../schema-access.ts'
+
+export type OpenOptions = {
+  /**
+   * What `{{now}}` reads on SQLite; on PostgreSQL it is the server's own clock. Retries and
+   * timeouts of PostgreSQL always run on the system's clock.
+   */
+  clock?: Clock
+  config?: Partial<DatabaseConfig>
+  log?: Log
+  /** False leaves the database empty; otherwise it has the whole schema. */
+  migrated?: boolean
+}
+
+export type TestDatabase = {
+  db: OpenedDatabase
+  url: string
+  /** Closes the database and opens it again; in memory it comes back empty, with its schema. */
+  reopen(): Promise<OpenedDatabase>
+  /** Closes the database and removes what it left. */
+  dispose(): Promise<void>
+}
+
+export type TestBackend = {
+  readonly name: 'in-memory' | 'sqlite' | 'postgres'
+  open(options?: OpenOptions): Promise<TestDatabase>
+}
+
+/**
+ * The three backends, for `describe.each(testBackends)('wallets on $name', ({ open }) => ...)`.
+ * Every `open` gives a fresh database of its own.
+ */
+export const testBackends: readonly TestBackend[] = [
+  {
+    name: 'in-memory',
+    open: (options) => opened('memory:', options ?? {}, async () => {}),
+  },
+  {
+    name: 'sqlite',
+    async open(options) {
+      const folder = mkdtempSync(join(tmpdir(), 'guildhall-sqlite-'))
+      return opened(`sqlite:${join(folder, 'guildhall.db')}`, options ?? {}, async () => {
+        rmSync(folder, { recursive: true, force: true })
+      })
+    },
+  },
+  {
+    name: 'postgres',
+    async open(options) {
+      const name = `test_${randomBytes(8).toString('hex')}`
+      await onServer(`CREATE DATABASE ${name} TEMPLATE template0`)
+      const { clock: _, ...rest } = options ?? {}
+      return opened(serverUrl(name), rest, () => onServer(`DROP DATABASE ${name} WITH (FORCE)`))
+    },
+  },
+]
+
+async function opened(
+  url: string,
+  { clock = createSystemClock(), config = {}, log = silentLog, migrated = true }: OpenOptions,
+  remove: () => Promise<void>,
+): Promise<TestDatabase> {
+  async function open(): Promise<OpenedDatabase> {
+    const db = await openDatabase({ url, config, clock, log, randomness: randomBytes })
+    if (migrated) await migrate(db, { version: '999.0.0', clock, log, holder: 'tests' })
+    return db
+  }
+
+  const test: TestDatabase = {
+    db: await open(),
+    url,
+    async reopen() {
+      await test.db.close()
+      test.db = await open()
+      return test.db
+    },
+    async dispose() {
+      await test.db.close()
+      await remove()
+    },
+  }
+  return test
+}
+
+export const silentLog: Log = {
+  trace() {},
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  component: () => silentLog,
+  with: () => silentLog,
+}
+
+function serverUrl(database: string): string {
+  return `postgres://guildhall@127.0.0.1:${inject('postgresPort')}/${database}`
+}
+
+async function onServer(command: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl('postgres') })
+  await client.connect()
+  try {
+    await client.query(command)
+  } finally {
+    await client.end()
+  }
+}
