@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Route } from '@guildhall/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -6,9 +7,8 @@ export type Document = {
   method: 'GET'
   path: `/${string}`
   contentType: string
-  /** Quoted, e.g. `"3f2a"`; a matching If-None-Match is answered with 304. */
-  etag: string
-  content: string
+  /** Called at the first request for it, so that it costs nothing at start. */
+  render(): string
   headers?: Record<string, string>
 }
 
@@ -28,17 +28,26 @@ export function mountRoute(app: FastifyInstance, route: Route, serve: Serve): vo
 }
 
 export function mountDocument(app: FastifyInstance, document: Document): void {
-  const { path, contentType, etag, content, headers = {} } = document
+  const { path, contentType, headers = {} } = document
+  let rendered: { content: string; etag: string } | undefined
   app.route({
     method: ['GET', 'HEAD'],
     url: path,
     onRequest: async (request, reply) => {
+      rendered ??= withEtag(document.render())
+      const { content, etag } = rendered
       reply.headers({ etag, 'cache-control': 'no-cache', ...headers })
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return reply.header('content-type', contentType).send(content)
     },
     handler: unreachable,
   })
+}
+
+/** A matching If-None-Match is answered with 304. */
+function withEtag(content: string) {
+  const digest = hash('sha256', content, 'hex').slice(0, 16)
+  return { content, etag: `"${digest}"` }
 }
 
 function matches(sent: string | undefined, etag: string): boolean {

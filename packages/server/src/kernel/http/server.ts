@@ -39,12 +39,16 @@ export type HttpServerDeps = PipelineDeps & {
   documents: readonly Document[]
   /** Takes over a WebSocket upgrade; without it every upgrade request is an ordinary request. */
   upgrade?: { path: string; accept(request: IncomingMessage, socket: Duplex, head: Buffer): void }
+  /** Told about every answered request, for the access log. */
+  onAnswered?: ((request: AnsweredRequest) => void) | undefined
   /** Told about every 5xx, for the log and the error journal. */
   onServerError(error: unknown, request: FailedRequest): void
 }
 
 /** What may be said of a failed request: the route is its template. */
 export type FailedRequest = { request_id: string; method: string; route: string; status: number }
+
+export type AnsweredRequest = FailedRequest & { duration_ms: number; client: string }
 
 export type HttpCounters = { http_requests_total: number; http_requests_in_flight: number }
 
@@ -155,9 +159,17 @@ function addHooks(app: FastifyInstance, deps: HttpServerDeps, counters: HttpCoun
     expectSaneHead(request, reply)
     done()
   })
-  app.addHook('onResponse', (_request, _reply, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
     counters.http_requests_in_flight -= 1
     counters.http_requests_total += 1
+    deps.onAnswered?.({
+      request_id: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'other',
+      status: reply.statusCode,
+      duration_ms: reply.elapsedTime,
+      client: deps.sourceOf(request.raw),
+    })
     done()
   })
 }

@@ -31,14 +31,18 @@ export function createSourceAddress(trustedProxies: readonly string[]): SourceAd
 
 /** The part of an address that limits count by: IPv6 clients own a whole /64. */
 export function limitGroup(address: string): string {
-  if (isIP(address) !== 6) return address
+  return isIP(address) === 6 ? networkOf(address, 4) : address
+}
+
+/** The network of an IPv6 address that its first `groups` groups of 16 bits name. */
+export function networkOf(address: string, groups: number): string {
   const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
   const left = head === '' ? [] : head.split(':')
   const right = tail === '' ? [] : tail.split(':')
   const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
-  const groups = address.includes('::') ? [...left, ...zeros, ...right] : left
-  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
+  const all = address.includes('::') ? [...left, ...zeros, ...right] : left
+  const network = all.slice(0, groups).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/${groups * 16}`
 }
 
 /** The addresses of all X-Forwarded-For lines in order, or undefined when one is malformed. */

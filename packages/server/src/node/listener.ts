@@ -1,0 +1,93 @@
+import { api, realtimeApi, shellApi } from '@guildhall/contract'
+import type { Config } from '../config/schema.ts'
+import { DatabaseUnavailable } from '../database/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { ErrorJournal } from '../kernel/error-journal.ts'
+import { refuse } from '../kernel/failure.ts'
+import { createAccessLog } from '../kernel/http/access-log.ts'
+import {
+  type CertificatePair,
+  createCertificateReload,
+  readCertificate,
+} from '../kernel/http/certificates.ts'
+import { bindHandlers } from '../kernel/http/exchange.ts'
+import type { Document } from '../kernel/http/mount.ts'
+import { describeApi } from '../kernel/http/openapi.ts'
+import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
+import { createSourceAddress } from '../kernel/http/source-address.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { type ShellDeps, shellHandlers } from '../shell/shell.routes.ts'
+import type { Features } from './features.ts'
+
+export type ListenerDeps = {
+  config: Config
+  clock: Clock
+  ids: Ids
+  log: Log
+  journal: ErrorJournal
+  version: string
+  features: Features
+  shell: ShellDeps
+  /** Takes over WebSocket upgrades; absent when the transport is off. */
+  acceptUpgrade?: NonNullable<HttpServerDeps['upgrade']>['accept'] | undefined
+}
+
+/** Builds the HTTP listener with every route of the table and the API's description. */
+export async function createListener(deps: ListenerDeps) {
+  const { config, clock, ids, features, acceptUpgrade } = deps
+  const log = deps.log.component('http')
+  const files = certificateFiles(config)
+  const tls = files && (await readCertificate(files, clock))
+  const server = createHttpServer({
+    config: config.http,
+    clock,
+    log,
+    ...(tls === undefined ? {} : { tls }),
+    verifiers: features.verifiers,
+    recordKeyRead: features.recordKeyRead,
+    sourceOf: createSourceAddress(config.http.trusted_proxies),
+    newRequestId: ids.hex128,
+    routes: [
+      ...features.routes,
+      ...bindHandlers(shellApi, shellHandlers(deps.shell)),
+      ...(acceptUpgrade === undefined ? [] : realtimeDoor()),
+    ],
+    documents: config.http.openapi ? [openapiDocument(deps.version)] : [],
+    ...(acceptUpgrade && { upgrade: { path: '/v1/realtime', accept: acceptUpgrade } }),
+    onAnswered: createAccessLog(config.logging, log),
+    onServerError: (error, { request_id, ...fields }) => {
+      const category = error instanceof DatabaseUnavailable ? 'database' : 'request'
+      deps.journal.record({ category, component: 'http', error, request_id, fields })
+    },
+  })
+  const apply = (pair: CertificatePair) => server.setCertificate(pair)
+  const reloadCertificate =
+    files && tls && createCertificateReload({ files, current: tls, clock, log, apply })
+  return { server, reloadCertificate }
+}
+
+function certificateFiles({ http }: Config) {
+  const { certificate_file, private_key_file } = http.tls
+  if (certificate_file === undefined || private_key_file === undefined) return undefined
+  return { certificate_file, private_key_file }
+}
+
+/** What passes the door as an upgrade never gets here. */
+function realtimeDoor() {
+  return bindHandlers(realtimeApi, {
+    connect: async () => {
+      throw refuse.invalid('needs a WebSocket upgrade')
+    },
+  })
+}
+
+function openapiDocument(version: string): Document {
+  const description = 'Players, realtime play and the operator console of a Guildhall node.'
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    contentType: 'application/json',
+    render: () => JSON.stringify(describeApi(api, { title: 'Guildhall', version, description })),
+  }
+}

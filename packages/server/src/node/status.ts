@@ -1,0 +1,49 @@
+import type { Status } from '@guildhall/contract'
+import type { Config } from '../config/schema.ts'
+import type { Database } from '../database/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Supervisor } from '../kernel/supervisor.ts'
+import type { WriteBehind } from '../kernel/write-behind.ts'
+
+export type StatusDeps = {
+  config: Config
+  clock: Clock
+  db: Database
+  supervisor: Supervisor
+  queues: readonly Pick<WriteBehind<never>, 'name' | 'counts'>[]
+  /** The bound address of the HTTP listener. */
+  httpAddress(): string
+  runtime(): Status['runtime']
+  /** Counters and gauges by name. */
+  metrics(): Record<string, number>
+}
+
+/** Makes the body of `/status`, less what the shell adds. It touches no database. */
+export function createStatus(deps: StatusDeps) {
+  const { config, clock, db, supervisor, queues } = deps
+  const startedMs = clock.monotonicMs()
+  const { websocket, quic, webtransport } = config.transport
+  return (): Omit<Status, 'status' | 'node_id' | 'version' | 'build'> => ({
+    uptime_seconds: Math.floor((clock.monotonicMs() - startedMs) / 1000),
+    backend: db.backend,
+    transports: {
+      websocket: {
+        enabled: websocket.enabled,
+        available: websocket.enabled,
+        bind: deps.httpAddress(),
+        path: '/v1/realtime',
+      },
+      // This version has no QUIC: configured by default, and not available.
+      quic: { enabled: quic.enabled, available: false, bind: quic.bind },
+      webtransport: { enabled: webtransport.enabled, available: false, bind: quic.bind },
+    },
+    runtime: deps.runtime(),
+    database: { state: db.state() },
+    tasks: supervisor.status(),
+    write_behind: queues.map((queue) => {
+      const { added: _, ...counts } = queue.counts()
+      return { name: queue.name, ...counts }
+    }),
+    metrics: deps.metrics(),
+  })
+}

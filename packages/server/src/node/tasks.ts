@@ -1,0 +1,55 @@
+import type { Config } from '../config/schema.ts'
+import type { Database } from '../database/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import { createRetention, type PruneBatch } from '../kernel/retention.ts'
+import type { Supervisor } from '../kernel/supervisor.ts'
+
+export type TasksDeps = {
+  supervisor: Supervisor
+  config: Config
+  db: Database
+  clock: Clock
+  log: Log
+  pruners: Readonly<Record<string, PruneBatch>>
+  /** Reads what other nodes of the database revoked. */
+  readRevocations(): Promise<void>
+  /** Renews the claim on the node's id. */
+  renewClaim(): Promise<void>
+  /** Re-reads the certificate files; absent without TLS. */
+  reloadCertificate?: () => Promise<void>
+}
+
+const probeIntervalMs = 1000
+const revocationsIntervalMs = 500
+const claimIntervalMs = 2000
+
+/** Tasks whose lasting failure makes the node not ready. */
+export const essentialTasks: ReadonlySet<string> = new Set([
+  'write-behind',
+  'revocations',
+  'node-claim',
+])
+
+/** Starts the node's background loops. */
+export function startTasks(deps: TasksDeps): void {
+  const { supervisor, config, db } = deps
+  const retention = createRetention({
+    pruners: deps.pruners,
+    batchItems: config.retention.batch_items,
+    clock: deps.clock,
+    log: deps.log.component('retention'),
+  })
+  supervisor.every('retention', config.retention.interval_sec * 1000, retention)
+  if (deps.reloadCertificate !== undefined) {
+    const intervalMs = config.http.tls.reload_interval_ms
+    supervisor.every('certificates', intervalMs, deps.reloadCertificate)
+  }
+  if (!db.durable) return
+  supervisor.every('database-probe', probeIntervalMs, async () => void (await db.probe()))
+  supervisor.every('node-claim', claimIntervalMs, deps.renewClaim)
+  // A file belongs to one node, so only a shared database can tell of others.
+  if (db.backend === 'postgres') {
+    supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations)
+  }
+}
