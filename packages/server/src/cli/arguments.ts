@@ -34,6 +34,9 @@ export function parseArguments(argv: readonly string[]): Invocation | string {
     flags.push({ name, value: inline ?? (takesValue(name) ? rest.shift() : undefined) })
   }
 
+  // A word behind a mistyped flag may be its value, so the flags are looked at first.
+  const stranger = flags.find(({ name }) => !everyFlag.includes(name))
+  if (stranger) return unknown('flag', stranger.name, everyFlag)
   const [word = 'serve', ...stray] = words
   const command = commandNames.find((name) => name === word)
   if (command === undefined) return unknown('command', word, commandNames)
@@ -49,6 +52,11 @@ type Flag = { name: string; value: string | undefined }
 
 const globalSwitches = ['--json', '--help', '--version']
 const globalValues = ['--config', '--set', ...flagKeys.keys()]
+const everyFlag = [
+  ...globalValues,
+  ...globalSwitches,
+  ...commandNames.flatMap((name) => commands[name].switches.map((own) => own.name)),
+]
 
 function readFlags(word: CommandName, flags: readonly Flag[]): Unnamed | string {
   const own = commands[word].switches.map((it) => it.name)

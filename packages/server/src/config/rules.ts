@@ -40,10 +40,22 @@ export const rules: readonly Rule[] = [
       }
     },
   ),
-  together('http.tls.certificate_file', 'http.tls.private_key_file', ({ http }) => http.tls),
-  together('transport.tls.certificate_file', 'transport.tls.private_key_file', (config) => {
-    return config.transport.tls
-  }),
+  rule(['http.tls.certificate_file', 'http.tls.private_key_file'], ({ http: { tls } }) =>
+    needs(tls.certificate_file, tls.private_key_file, 'http.tls.private_key_file'),
+  ),
+  rule(['http.tls.private_key_file', 'http.tls.certificate_file'], ({ http: { tls } }) =>
+    needs(tls.private_key_file, tls.certificate_file, 'http.tls.certificate_file'),
+  ),
+  rule(
+    ['transport.tls.certificate_file', 'transport.tls.private_key_file'],
+    ({ transport: { tls } }) =>
+      needs(tls.certificate_file, tls.private_key_file, 'transport.tls.private_key_file'),
+  ),
+  rule(
+    ['transport.tls.private_key_file', 'transport.tls.certificate_file'],
+    ({ transport: { tls } }) =>
+      needs(tls.private_key_file, tls.certificate_file, 'transport.tls.certificate_file'),
+  ),
   rule(['http.cors_origins'], ({ http: { cors_origins: origins } }) => {
     if (!origins.includes('*') || origins.length === 1) return undefined
     return { wrong: 'has * beside other entries', allowed: 'exact origins, or * alone' }
@@ -197,16 +209,15 @@ function unless(holds: boolean, fault: Fault): Fault | undefined {
   return holds ? undefined : fault
 }
 
-type Pair = { certificate_file: string | undefined; private_key_file: string | undefined }
-
-function together(certificate: string, key: string, pairOf: (config: Config) => Pair): Rule {
-  return rule([certificate, key], (config) => {
-    const pair = pairOf(config)
-    if ((pair.certificate_file === undefined) === (pair.private_key_file === undefined)) {
-      return undefined
-    }
-    const [missing, given] = pair.certificate_file ? [key, certificate] : [certificate, key]
-    return { wrong: `${missing} is unset while ${given} is set`, allowed: 'both or neither' }
+/** The two files of a certificate are set together or not at all. */
+function needs(
+  value: string | undefined,
+  other: string | undefined,
+  otherKey: string,
+): Fault | undefined {
+  return unless(value === undefined || other !== undefined, {
+    wrong: `is set without ${otherKey}`,
+    allowed: 'both or neither',
   })
 }
 
