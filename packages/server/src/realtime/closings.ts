@@ -1,0 +1,27 @@
+/** How the server ends a connection. `drains` gives what is queued reliably a last second. */
+export type Closing = { code: number; reason: string; drains: boolean }
+
+/** What a peer did wrong; the text is part of the close reason. */
+export type ProtocolDetail =
+  | 'frame length'
+  | 'incomplete frame'
+  | 'text message'
+  | 'repeated auth'
+  | 'handshake'
+  | 'rpc header'
+
+/** Every deliberate close but protocol errors. Slow and silent peers get nothing more. */
+export const closings = {
+  shutdown: { code: 1001, reason: 'shutdown', drains: true },
+  messageTooBig: { code: 1009, reason: 'message too big', drains: false },
+  authRejected: { code: 4001, reason: 'auth rejected', drains: true },
+  authTimeout: { code: 4002, reason: 'auth timeout', drains: false },
+  sessionRevoked: { code: 4004, reason: 'session revoked', drains: true },
+  sessionReplaced: { code: 4005, reason: 'session replaced', drains: false },
+  livenessTimeout: { code: 4006, reason: 'liveness timeout', drains: false },
+  slowConsumer: { code: 4008, reason: 'slow consumer', drains: false },
+} as const satisfies Record<string, Closing>
+
+export function protocolError(detail: ProtocolDetail): Closing {
+  return { code: 4003, reason: `protocol error: ${detail}`, drains: true }
+}

@@ -1,0 +1,82 @@
+import { kinds, peerPositionBody } from '@guildhall/contract'
+import type { LiveSession } from './live-session.ts'
+import { outgoingFrame } from './outgoing-frame.ts'
+import type { Registry } from './registry.ts'
+
+/** How envelopes reach participants: what scripts send, and what the gateway relays itself. */
+export type Delivery = {
+  /** Sends to everybody of the scope but `sender` and `except`. `body` is copied. */
+  broadcast(command: Broadcast): void
+  /** Sends to participants; one that is unknown or gone is no error. `body` is copied. */
+  send(command: Send): void
+  sessions(): ConnectedSession[]
+}
+
+export type Broadcast = {
+  kind: number
+  body: Uint8Array
+  unreliable: boolean
+  /** 0 excludes nobody. */
+  sender: number
+  except: readonly number[]
+  /** Null reaches every session. */
+  room_id: number | null
+}
+
+export type Send = {
+  kind: number
+  body: Uint8Array
+  unreliable: boolean
+  participants: readonly number[]
+}
+
+export type ConnectedSession = {
+  participant: number
+  user_id: string | null
+  username: string | null
+  room_id: number | null
+}
+
+/** Above this many peers a position outside rooms is not passed on. */
+const roomlessPeersMax = 256
+
+export function createDelivery(registry: Registry): Delivery {
+  return {
+    broadcast({ kind, body, unreliable, sender, except, room_id }) {
+      // Nobody is in a room yet, so a room has no receivers.
+      if (room_id !== null) return
+      const frame = outgoingFrame(kind, body)
+      const excluded = new Set(except).add(sender)
+      for (const live of registry.all()) {
+        if (excluded.has(live.participant.context.participant)) continue
+        live.deliver(frame, unreliable)
+      }
+    },
+    send({ kind, body, unreliable, participants }) {
+      const frame = outgoingFrame(kind, body)
+      for (const participant of participants) {
+        registry.byId(participant)?.deliver(frame, unreliable)
+      }
+    },
+    sessions() {
+      return Array.from(registry.all(), ({ participant: { context } }) => ({
+        participant: context.participant,
+        user_id: context.user_id,
+        username: context.username,
+        room_id: context.room_id,
+      }))
+    },
+  }
+}
+
+/** Passes a position to the sender's peers; false when they are too many for that. */
+export function createPositionRelay(registry: Registry) {
+  return (live: LiveSession, position: Uint8Array): boolean => {
+    if (registry.size - 1 > roomlessPeersMax) return false
+    const { participant } = live.participant.context
+    const body = peerPositionBody.encode({ participant, position })
+    const frame = outgoingFrame(kinds.PEER_POSITION.first, body)
+    for (const peer of registry.all()) if (peer !== live) peer.deliver(frame, true)
+    return true
+  }
+}

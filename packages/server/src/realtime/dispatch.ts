@@ -1,0 +1,152 @@
+import {
+  applicationKindMin,
+  authResultBody,
+  type Envelope,
+  kindRow,
+  kinds,
+  positionBytesMax,
+  roomRejectBody,
+  sessionFlags,
+  sessionInfoBody,
+  sessionOptionsBody,
+  WireError,
+} from '@guildhall/contract'
+import { protocolError } from './closings.ts'
+import type { LiveSession } from './live-session.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import { type Notices, wantsNotices } from './notices.ts'
+import type { GameScript } from './ports.ts'
+
+export type DispatchDeps = {
+  metrics: GatewayMetrics
+  script: GameScript
+  notices: Notices
+  maxEnvelopeBytes: number
+  rpc(live: LiveSession, body: Uint8Array): void
+  /** Passes a position on to the sender's peers; false when there are too many of them. */
+  relayPosition(live: LiveSession, position: Uint8Array): boolean
+}
+
+type Handle = (live: LiveSession, envelope: Envelope) => void
+
+/** What happens to an envelope of a registered participant, by its kind. */
+export function createDispatch(deps: DispatchDeps): Handle {
+  const { metrics, notices } = deps
+  const handlers = serviceKinds(deps)
+  const toScript = scriptMessages(deps)
+  return (live, envelope) => {
+    metrics.messages_in_total += 1
+    if (envelope.kind >= applicationKindMin) return toScript(live, envelope)
+    const row = kindRow(envelope.kind)
+    const handle = handlers[envelope.kind]
+    if (row.direction === 'server') {
+      metrics.wrong_direction_ignored_total += 1
+      notices(live, 'wrong_direction', envelope.kind)
+    } else if (handle === undefined) {
+      metrics.reserved_kind_ignored_total += 1
+      notices(live, 'reserved_kind', envelope.kind)
+    } else {
+      handle(live, envelope)
+    }
+  }
+}
+
+/** Whether the script would be called for an envelope of this kind. */
+export function isForScript(script: GameScript, kind: number): boolean {
+  if (kind === kinds.RPC_REQUEST.first) return true
+  const mayBe = kind >= applicationKindMin || kind === kinds.POSITION.first
+  return mayBe && script.handlesKind(kind)
+}
+
+/** The kinds below 100 that are spoken here; all others are reserved. */
+function serviceKinds(deps: DispatchDeps): { readonly [kind: number]: Handle } {
+  const { rpc } = deps
+  return {
+    [kinds.POSITION.first]: positions(deps),
+    [kinds.RPC_REQUEST.first]: (live, { body }) => rpc(live, body),
+    [kinds.AUTH.first]: repeatedAuth,
+    [kinds.ROOM_CREATE.first]: roomRefusal(deps),
+    [kinds.ROOM_JOIN.first]: roomRefusal(deps),
+    // Without rooms nobody is in one: leaving does nothing, and a loaded map needs no reply.
+    [kinds.ROOM_LEAVE.first]: () => {},
+    [kinds.ROOM_MAP_READY.first]: () => {},
+    [kinds.SESSION_OPTIONS.first]: sessionOptions(deps),
+  }
+}
+
+function repeatedAuth(live: LiveSession): void {
+  const result = { status: 'rejected', reason: 'protocol_violation' } as const
+  live.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
+  live.end(protocolError('repeated auth'))
+}
+
+function sessionOptions({ notices, maxEnvelopeBytes }: DispatchDeps): Handle {
+  const known = sessionFlags.presence | sessionFlags.server_time | sessionFlags.notices
+  return (live, { kind, body }) => {
+    const { participant } = live
+    const flags = flagsOf(body)
+    if (flags === undefined) return notices(live, 'malformed_body', kind)
+    participant.flags = flags & known
+    const info = {
+      flags: participant.flags,
+      participant: participant.context.participant,
+      room_id: participant.context.room_id,
+      max_envelope_bytes: maxEnvelopeBytes,
+    }
+    live.send(kinds.SESSION_INFO.first, sessionInfoBody.encode(info))
+  }
+}
+
+function flagsOf(body: Uint8Array): number | undefined {
+  try {
+    return sessionOptionsBody.decode(body).flags
+  } catch (error) {
+    if (error instanceof WireError) return undefined
+    throw error
+  }
+}
+
+/** A request that cannot be served yet is refused, because nothing reliable goes unanswered. */
+function roomRefusal({ metrics }: DispatchDeps): Handle {
+  return (live, { kind }) => {
+    metrics.room_rejects_total += 1
+    const refusal = { request_kind: kind, reason: 'room temporarily unavailable' }
+    live.send(kinds.ROOM_REJECT.first, roomRejectBody.encode(refusal))
+  }
+}
+
+function positions(deps: DispatchDeps): Handle {
+  const { metrics, script, notices, relayPosition } = deps
+  const toScript = scriptMessages(deps)
+  return (live, envelope) => {
+    const { kind, body } = envelope
+    if (body.length === 0 || body.length > positionBytesMax) {
+      notices(live, 'malformed_body', kind)
+    } else if (script.handlesKind(kind)) {
+      toScript(live, envelope)
+    } else if (!relayPosition(live, body)) {
+      metrics.unhandled_kind_total += 1
+      notices(live, 'no_handler', kind)
+    }
+  }
+}
+
+function scriptMessages({ metrics, script, notices }: DispatchDeps): Handle {
+  return (live, { kind, body }) => {
+    if (!script.handlesKind(kind)) {
+      metrics.unhandled_kind_total += 1
+      notices(live, script.serving() ? 'no_handler' : 'script_unavailable', kind)
+      return
+    }
+    // Kinds reach the script as they came over a reliable transport; datagrams will say otherwise.
+    const message = { kind, body, unreliable: false }
+    const { context } = live.participant
+    if (!wantsNotices(live)) return script.message(context, message, ignoreOutcome)
+    script.message(context, message, (outcome) => {
+      if (outcome === 'failed') notices(live, 'handler_failed', kind)
+      if (outcome === 'unavailable') notices(live, 'script_unavailable', kind)
+    })
+  }
+}
+
+function ignoreOutcome(): void {}

@@ -1,0 +1,114 @@
+import type { TransportLimits } from './config.ts'
+import { FrameQueue } from './frame-queue.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import type { OutgoingFrame } from './outgoing-frame.ts'
+import type { Connection, Lanes } from './transports/transport.ts'
+
+/** What the outboxes of all connections share. */
+export type OutboxDeps = {
+  limits: TransportLimits
+  metrics: GatewayMetrics
+  ledger: OutboxLedger
+}
+
+/** The bytes that wait in all lanes together, and the largest reliable lane of this minute. */
+export type OutboxLedger = { queuedBytes: number; highWaterBytes: number }
+
+/**
+ * The two lanes of one connection. A reliable frame is never dropped: one that does not fit ends
+ * the connection. Of the unreliable ones the oldest gives way. Lanes exist only while something
+ * waits in them, because most connections are idle most of the time.
+ */
+export class Outbox implements Lanes {
+  reliable: FrameQueue | undefined
+  unreliable: FrameQueue | undefined
+  readonly #connection: Connection
+  readonly #deps: OutboxDeps
+
+  constructor(connection: Connection, deps: OutboxDeps) {
+    this.#connection = connection
+    this.#deps = deps
+  }
+
+  /** Bytes waiting in both lanes. */
+  get bytes(): number {
+    return (this.reliable?.bytes ?? 0) + (this.unreliable?.bytes ?? 0)
+  }
+
+  /** False when the frame does not fit, even after the transport took what it could. */
+  queueReliable(frame: OutgoingFrame): boolean {
+    if (!this.#fits(frame)) {
+      this.transmit()
+      if (!this.#fits(frame)) return false
+    }
+    const { metrics, ledger } = this.#deps
+    this.reliable ??= new FrameQueue()
+    this.reliable.push(frame)
+    metrics.reliable_queue_bytes += frame.bytes.length
+    ledger.queuedBytes += frame.bytes.length
+    if (this.reliable.bytes > ledger.highWaterBytes) ledger.highWaterBytes = this.reliable.bytes
+    return true
+  }
+
+  queueUnreliable(frame: OutgoingFrame): void {
+    const { limits, metrics, ledger } = this.#deps
+    this.unreliable ??= new FrameQueue()
+    const lane = this.unreliable
+    const change = lane.merge(frame)
+    if (change !== undefined) {
+      ledger.queuedBytes += change
+      metrics.unreliable_coalesced_total += 1
+      return
+    }
+    lane.push(frame)
+    ledger.queuedBytes += frame.bytes.length
+    while (
+      lane.length > limits.unreliable_queue_capacity ||
+      lane.bytes > limits.unreliable_queue_bytes
+    ) {
+      ledger.queuedBytes -= lane.drop(1)
+      metrics.unreliable_dropped_total += 1
+    }
+  }
+
+  /** Hands the transport what it takes now. */
+  transmit(): void {
+    const { metrics, ledger } = this.#deps
+    const reliableBytes = this.reliable?.bytes ?? 0
+    const unreliableBytes = this.unreliable?.bytes ?? 0
+    const frames = this.#length()
+    if (frames === 0) return
+    this.#connection.transmit(this)
+    const reliableTaken = reliableBytes - (this.reliable?.bytes ?? 0)
+    const taken = reliableTaken + unreliableBytes - (this.unreliable?.bytes ?? 0)
+    metrics.messages_out_total += frames - this.#length()
+    metrics.bytes_out_total += taken
+    metrics.reliable_queue_bytes -= reliableTaken
+    ledger.queuedBytes -= taken
+    if (this.reliable?.length === 0) this.reliable = undefined
+    if (this.unreliable?.length === 0) this.unreliable = undefined
+  }
+
+  /** Forgets what waits; nothing of it will be sent. */
+  discard(): void {
+    const { metrics, ledger } = this.#deps
+    metrics.reliable_queue_bytes -= this.reliable?.bytes ?? 0
+    ledger.queuedBytes -= this.bytes
+    this.reliable = undefined
+    this.unreliable = undefined
+  }
+
+  #fits(frame: OutgoingFrame): boolean {
+    const { reliable_queue_capacity, reliable_queue_bytes } = this.#deps.limits
+    const lane = this.reliable
+    if (lane === undefined) return frame.bytes.length <= reliable_queue_bytes
+    return (
+      lane.length < reliable_queue_capacity &&
+      lane.bytes + frame.bytes.length <= reliable_queue_bytes
+    )
+  }
+
+  #length(): number {
+    return (this.reliable?.length ?? 0) + (this.unreliable?.length ?? 0)
+  }
+}

@@ -1,0 +1,346 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { type Envelope, encodeFrame, FrameDecoder } from '@guildhall/contract'
+import { vi } from 'vitest'
+import { type ClientOptions, WebSocket } from 'ws'
+import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import { createRecordedLog } from '../kernel/log.fake.ts'
+import type { TransportConfig, TransportLimits } from './config.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+import type { CallContext, GameScript, LiveSessions, Player, RpcOutcome } from './ports.ts'
+import { createWebSocketTransport } from './transports/websocket.ts'
+
+/** A gateway behind a real listener, with a script that records and a clock that stands still. */
+export type RealtimeFixture = {
+  port: number
+  gateway: Gateway
+  clock: FakeClock
+  script: RecordingScript
+  /** What the tokens are worth; a test may replace the answer of the backend. */
+  backend: Backend
+  connect(options?: ClientOptions & { protocols?: string[] }): Promise<TestClient>
+  /** A client that has sent AUTH with the token and was accepted; no token is a guest. */
+  join(token?: string): Promise<TestClient>
+  connectRaw(request?: string): Promise<RawClient>
+  close(): Promise<void>
+}
+
+export type Backend = {
+  players: Map<string, Player>
+  live: Set<string>
+  verify(token: string): Promise<Player | undefined>
+  liveSessions: LiveSessions
+}
+
+export type FixtureOptions = {
+  limits?: Partial<TransportLimits>
+  auth?: Partial<TransportConfig['auth']>
+  websocket?: Partial<TransportConfig['websocket']>
+  sourceOf?(request: IncomingMessage): string
+  nodeSlot?: number
+}
+
+export async function startRealtime(options: FixtureOptions = {}): Promise<RealtimeFixture> {
+  const clock = createFakeClock()
+  const script = createRecordingScript()
+  const backend = createBackend(clock)
+  const config = transportConfig(options)
+  const gateway = createGateway({
+    config,
+    clock,
+    log: createRecordedLog(),
+    script,
+    verifyPlayer: (token) => backend.verify(token),
+    liveSessions: (ids) => backend.liveSessions(ids),
+    nodeSlot: options.nodeSlot ?? 0,
+  })
+  const transport = createWebSocketTransport({
+    config,
+    gateway,
+    sourceOf: options.sourceOf ?? (() => '127.0.0.1'),
+    newRequestId: () => '0123456789abcdef0123456789abcdef',
+  })
+  const server = createServer()
+  server.on('upgrade', transport.accept)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const clients: { end(): void }[] = []
+  const keep = <Client extends { end(): void }>(client: Client): Client => {
+    clients.push(client)
+    return client
+  }
+  const connect: RealtimeFixture['connect'] = async (clientOptions = {}) =>
+    keep(await openClient(port, clientOptions))
+  return {
+    port,
+    gateway,
+    clock,
+    script,
+    backend,
+    connect,
+    async join(token = '') {
+      const client = await connect()
+      client.send(5, token)
+      await client.next()
+      return client
+    },
+    connectRaw: async (request = upgradeRequest()) => keep(await openRaw(port, request)),
+    async close() {
+      for (const client of clients) client.end()
+      const closing = gateway.close()
+      await clock.advance(20_000)
+      await closing
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export function transportConfig(options: FixtureOptions): TransportConfig {
+  return {
+    websocket: {
+      heartbeat_interval_ms: 15_000,
+      heartbeat_timeout_ms: 45_000,
+      max_message_bytes: 1_048_576,
+      allowed_origins: [],
+      ...options.websocket,
+    },
+    auth: {
+      require_auth: false,
+      allow_guests: true,
+      handshake_timeout_ms: 5000,
+      ...options.auth,
+    },
+    limits: {
+      max_envelope_bytes: 65_536,
+      inbound_envelopes_per_sec: 1000,
+      inbound_envelope_burst: 2000,
+      inbound_bytes_per_sec: 1_048_576,
+      inbound_bytes_burst: 2_097_152,
+      max_connections: 20_000,
+      max_connections_per_address: 256,
+      max_pending_handshakes: 1000,
+      rpc_in_flight: 32,
+      reliable_queue_capacity: 8192,
+      reliable_queue_bytes: 4_194_304,
+      unreliable_queue_capacity: 256,
+      unreliable_queue_bytes: 262_144,
+      max_queued_bytes_total: 536_870_912,
+      ...options.limits,
+    },
+  }
+}
+
+/** Tokens are `t-NAME`; the account is `u-NAME` and its session `s-NAME`. */
+function createBackend(clock: FakeClock): Backend {
+  const players = new Map<string, Player>()
+  const live = new Set<string>()
+  for (const name of ['ann', 'bob', 'cid']) {
+    live.add(`s-${name}`)
+    players.set(`t-${name}`, {
+      session_id: `s-${name}`,
+      user_id: `u-${name}`,
+      username: name,
+      refresh_expires_at_unix_ms: clock.nowUnixMs() + 3_600_000,
+    })
+  }
+  return {
+    players,
+    live,
+    verify: async (token) => players.get(token),
+    liveSessions: async (ids) => new Set(ids.filter((id) => live.has(id))),
+  }
+}
+
+/** A script that keeps what it was told and answers as the test says. */
+export type RecordingScript = GameScript & {
+  calls: ScriptCall[]
+  kinds: Set<number>
+  isServing: boolean
+  isCongested: boolean
+  outcome: 'ok' | 'failed' | 'unavailable'
+  onRpc(context: CallContext, method: string, payload: Uint8Array): Promise<RpcOutcome>
+  drain(): void
+  hooks(): string[]
+}
+
+export type ScriptCall =
+  | { hook: 'join' | 'leave'; context: CallContext }
+  | { hook: 'message'; context: CallContext; kind: number; body: Uint8Array; unreliable: boolean }
+  | { hook: 'rpc'; context: CallContext; method: string; payload: Uint8Array }
+
+export function createRecordingScript(): RecordingScript {
+  const calls: ScriptCall[] = []
+  let drained: (() => void)[] = []
+  const script: RecordingScript = {
+    calls,
+    kinds: new Set(),
+    isServing: true,
+    isCongested: false,
+    outcome: 'ok',
+    onRpc: async (_context, _method, payload) => ({ ok: true, reply: payload }),
+    drain() {
+      script.isCongested = false
+      const waiting = drained
+      drained = []
+      for (const listener of waiting) listener()
+    },
+    hooks: () => calls.map(({ hook, context }) => `${hook} ${context.participant}`),
+    serving: () => script.isServing,
+    handlesKind: (kind) => script.isServing && script.kinds.has(kind),
+    join: (context) => void calls.push({ hook: 'join', context }),
+    leave: (context) => void calls.push({ hook: 'leave', context }),
+    message(context, { kind, body, unreliable }, settled) {
+      calls.push({ hook: 'message', context, kind, body, unreliable })
+      settled(script.outcome)
+    },
+    rpc(context, method, payload) {
+      calls.push({ hook: 'rpc', context, method, payload })
+      return script.onRpc(context, method, payload)
+    },
+    congested: () => script.isCongested,
+    onceDrained: (listener) => void drained.push(listener),
+  }
+  return script
+}
+
+export type TestClient = {
+  socket: WebSocket
+  send(kind: number, body?: string | Uint8Array): void
+  sendBytes(bytes: Uint8Array): void
+  /** The next envelope that has not been looked at. */
+  next(): Promise<Envelope>
+  /** What came and has not been looked at. */
+  received: Envelope[]
+  /** Sizes of the messages that came. */
+  messageBytes: number[]
+  closed: Promise<{ code: number; reason: string }>
+  end(): void
+}
+
+async function openClient(
+  port: number,
+  { protocols = [], ...options }: ClientOptions & { protocols?: string[] },
+): Promise<TestClient> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime`, protocols, options)
+  const received: Envelope[] = []
+  const messageBytes: number[] = []
+  const decoder = new FrameDecoder(16 * 1024 * 1024)
+  socket.on('message', (data: Buffer) => {
+    messageBytes.push(data.length)
+    decoder.push(Uint8Array.from(data))
+    for (let next = decoder.next(); next; next = decoder.next()) received.push(next)
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: String(reason) }))
+  })
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('error', reject)
+  })
+  socket.on('error', () => {})
+  return {
+    socket,
+    received,
+    messageBytes,
+    closed,
+    send: (kind, body = '') => socket.send(encodeFrame(kind, bytesOf(body))),
+    sendBytes: (bytes) => socket.send(bytes),
+    async next() {
+      await vi.waitFor(() => {
+        if (received.length === 0) throw new Error('no envelope came')
+      }, waiting)
+      const envelope = received.shift()
+      if (envelope === undefined) throw new Error('no envelope')
+      return envelope
+    },
+    end: () => socket.terminate(),
+  }
+}
+
+/** A TCP connection that speaks WebSocket by hand. */
+export type RawClient = {
+  socket: Socket
+  /** Everything that came, the answer to the request included. */
+  received(): Buffer
+  /** Resolves with the text of what came once it contains `part`. */
+  until(part: string): Promise<string>
+  ended: Promise<void>
+  end(): void
+}
+
+async function openRaw(port: number, request: string): Promise<RawClient> {
+  const socket = connectTcp(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.on('error', () => {})
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  socket.write(request)
+  const received = () => Buffer.concat(chunks)
+  return {
+    socket,
+    received,
+    ended,
+    async until(part) {
+      await vi.waitFor(() => {
+        if (!received().toString('latin1').includes(part)) throw new Error('it has not come')
+      }, waiting)
+      return received().toString('latin1')
+    },
+    end: () => socket.destroy(),
+  }
+}
+
+/** Generous, because a loaded machine is slow and not wrong. */
+export const waiting = { timeout: 10_000, interval: 5 }
+
+export function upgradeRequest(headers: Record<string, string | undefined> = {}): string {
+  const all: Record<string, string | undefined> = {
+    Host: 'localhost',
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    ...headers,
+  }
+  const lines = Object.entries(all).filter(([, value]) => value !== undefined)
+  const text = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return `GET /v1/realtime?x=1 HTTP/1.1\r\n${text}\r\n`
+}
+
+/** A client's WebSocket frame; the mask is zero, so that the payload stays readable. */
+export function clientFrame(
+  payload: Uint8Array,
+  { opcode = 2, final = true, masked = true } = {},
+): Buffer {
+  const length = payload.length
+  const size =
+    length < 126
+      ? [length]
+      : length < 65536
+        ? [126, length >> 8, length & 255]
+        : [127, ...long(length)]
+  const [first = 0, ...rest] = size
+  const head = [(final ? 0x80 : 0) | opcode, (masked ? 0x80 : 0) | first, ...rest]
+  return Buffer.concat([Buffer.from([...head, ...(masked ? [0, 0, 0, 0] : [])]), payload])
+}
+
+function long(length: number): number[] {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(length))
+  return [...bytes]
+}
+
+export function bytesOf(text: string | Uint8Array): Uint8Array {
+  return typeof text === 'string' ? new TextEncoder().encode(text) : text
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

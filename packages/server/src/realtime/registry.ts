@@ -1,0 +1,56 @@
+import type { LiveSession } from './live-session.ts'
+import type { GatewayMetrics } from './metrics.ts'
+
+/** Who is connected: by participant id, and for accounts by the session of their token. */
+export type Registry = {
+  /** Gives the next id of this boot. */
+  nextId(): number
+  add(live: LiveSession): void
+  remove(live: LiveSession): void
+  byId(participant: number): LiveSession | undefined
+  bySession(sessionId: string): LiveSession | undefined
+  all(): Iterable<LiveSession>
+  sessionIds(): string[]
+  readonly size: number
+}
+
+/**
+ * `nodeSlot` is 0..4095 and 0 on a node without cluster. Ids count from 1 per boot and are never
+ * reused within one, so that a late message cannot reach the wrong participant.
+ */
+export function createRegistry(nodeSlot: number, metrics: GatewayMetrics): Registry {
+  const participants = new Map<number, LiveSession>()
+  const sessions = new Map<string, LiveSession>()
+  let made = 0
+
+  function count(): void {
+    metrics.participants_active = participants.size
+    metrics.sessions_active = sessions.size
+  }
+
+  return {
+    get size() {
+      return participants.size
+    },
+    nextId() {
+      made += 1
+      return nodeSlot * 2 ** 40 + made
+    },
+    add(live) {
+      participants.set(live.participant.context.participant, live)
+      const { session_id } = live.participant
+      if (session_id !== null) sessions.set(session_id, live)
+      count()
+    },
+    remove(live) {
+      participants.delete(live.participant.context.participant)
+      const { session_id } = live.participant
+      if (session_id !== null && sessions.get(session_id) === live) sessions.delete(session_id)
+      count()
+    },
+    byId: (participant) => participants.get(participant),
+    bySession: (sessionId) => sessions.get(sessionId),
+    all: () => participants.values(),
+    sessionIds: () => [...sessions.keys()],
+  }
+}

@@ -1,0 +1,156 @@
+import type { Duplex } from 'node:stream'
+import { WebSocket } from 'ws'
+import type { FrameQueue } from '../frame-queue.ts'
+import type { OutgoingFrame } from '../outgoing-frame.ts'
+import {
+  type Connection,
+  type ConnectionEvents,
+  type Lanes,
+  transportBufferBytesMax,
+} from './transport.ts'
+import {
+  messageHeaderBytes,
+  messageHeaderBytesMax,
+  messageOf,
+  writeMessageHeader,
+} from './websocket-frames.ts'
+
+/** Frames of one turn share messages up to this size; a larger frame travels alone. */
+const sharedMessageBytesMax = 64 * 1024
+
+/**
+ * One WebSocket. Receiving and closing are left to `ws`; frames are written to its socket directly,
+ * as whole unmasked messages, because one write per turn and connection is what makes relaying
+ * cheap.
+ */
+export class WebSocketConnection implements Connection {
+  readonly limitGroup: string | undefined
+  readonly #webSocket: WebSocket
+  readonly #socket: Duplex
+  readonly #scratch: MessageScratch
+  events: ConnectionEvents | undefined
+  #awaitsDrain = false
+
+  constructor(
+    webSocket: WebSocket,
+    shared: { socket: Duplex; scratch: MessageScratch; limitGroup: string | undefined },
+  ) {
+    this.#webSocket = webSocket
+    this.#socket = shared.socket
+    this.#scratch = shared.scratch
+    this.limitGroup = shared.limitGroup
+  }
+
+  transmit(lanes: Lanes): void {
+    if (this.#webSocket.readyState !== WebSocket.OPEN) return
+    const socket = this.#socket
+    while (!this.#awaitsDrain && socket.writable) {
+      if (!writeNextMessage(socket, lanes, this.#scratch)) return
+      if (socket.writableLength >= transportBufferBytesMax) this.#awaitDrain()
+    }
+  }
+
+  pauseReading(): void {
+    this.#webSocket.pause()
+  }
+
+  resumeReading(): void {
+    this.#webSocket.resume()
+  }
+
+  ping(): void {
+    this.#webSocket.ping()
+  }
+
+  pong(payload: Buffer): void {
+    // A peer that asks and does not read gets no answer, instead of memory.
+    if (this.#socket.writableLength < transportBufferBytesMax) this.#webSocket.pong(payload)
+  }
+
+  close(code: number, reason: string): void {
+    this.#webSocket.close(code, reason)
+  }
+
+  destroy(): void {
+    this.#webSocket.terminate()
+  }
+
+  #awaitDrain(): void {
+    this.#awaitsDrain = true
+    this.#socket.once('drain', () => {
+      this.#awaitsDrain = false
+      this.events?.drained()
+    })
+  }
+}
+
+/** Memory in which messages are put together, shared by all connections of a transport. */
+export type MessageScratch = { buffer: Buffer }
+
+export function createMessageScratch(): MessageScratch {
+  return { buffer: newScratchBuffer() }
+}
+
+/** Writes one message from the front of the lanes; false when nothing waits. */
+function writeNextMessage(socket: Duplex, lanes: Lanes, scratch: MessageScratch): boolean {
+  const { reliable, unreliable } = lanes
+  const first = reliable?.at(0) ?? unreliable?.at(0)
+  if (first === undefined) return false
+  const reliableCount = reliable === undefined ? 0 : countSharing(reliable, 0)
+  const reliableBytes = reliable === undefined ? 0 : bytesOf(reliable, reliableCount)
+  const drainsReliable = reliable === undefined || reliableCount === reliable.length
+  const unreliableCount =
+    unreliable === undefined || !drainsReliable ? 0 : countSharing(unreliable, reliableBytes)
+  if (reliableCount + unreliableCount <= 1) {
+    socket.write(messageOf(first))
+    ;(reliable?.length ? reliable : unreliable)?.drop(1)
+    return true
+  }
+  const bytes = reliableBytes + (unreliable ? bytesOf(unreliable, unreliableCount) : 0)
+  const headerBytes = messageHeaderBytes(bytes)
+  writeMessageHeader(scratch.buffer, 0, bytes)
+  let end = headerBytes
+  if (reliable) end = moveFrames(reliable, reliableCount, { buffer: scratch.buffer, end })
+  if (unreliable) end = moveFrames(unreliable, unreliableCount, { buffer: scratch.buffer, end })
+  socket.write(scratch.buffer.subarray(0, end))
+  // What the system took at once may be overwritten; what waits in the socket must stay as it is.
+  if (socket.writableLength > 0) scratch.buffer = newScratchBuffer()
+  return true
+}
+
+/** How many frames from the front fit into one message that already holds `bytes`. */
+function countSharing(lane: FrameQueue, bytes: number): number {
+  let total = bytes
+  for (let count = 0; ; count += 1) {
+    const frame = lane.at(count)
+    if (frame === undefined) return count
+    total += frame.bytes.length
+    if (total > sharedMessageBytesMax) return count
+  }
+}
+
+function bytesOf(lane: FrameQueue, count: number): number {
+  let bytes = 0
+  for (let index = 0; index < count; index += 1) bytes += lane.at(index)?.bytes.length ?? 0
+  return bytes
+}
+
+function moveFrames(
+  lane: FrameQueue,
+  count: number,
+  target: { buffer: Buffer; end: number },
+): number {
+  let end = target.end
+  for (let index = 0; index < count; index += 1) {
+    const frame: OutgoingFrame | undefined = lane.at(index)
+    if (frame === undefined) break
+    target.buffer.set(frame.bytes, end)
+    end += frame.bytes.length
+  }
+  lane.drop(count)
+  return end
+}
+
+function newScratchBuffer(): Buffer {
+  return Buffer.allocUnsafeSlow(sharedMessageBytesMax + messageHeaderBytesMax)
+}
