@@ -1,0 +1,9 @@
+export { createHttpClient, GuildhallError, type HttpClientOptions } from './http-client.ts'
+export { createPlayer, type Player } from './player.ts'
+export {
+  connectRealtime,
+  type Realtime,
+  RealtimeClosed,
+  type RealtimeOptions,
+  RpcError,
+} from './realtime-client.ts'
