@@ -57,7 +57,7 @@ export async function migrate(db: OpenedDatabase, options: MigrateOptions): Prom
   try {
     const { applied, pending } = await pendingMigrations(db, options)
     if (applied > 0 && pending.length > 0 && options.backup !== false) {
-      await db.schema.backup?.(`before-${applied}`)
+      await db.schema.backup?.(applied)
     }
     for (const migration of pending) {
       await db.schema.transaction((tx) => apply(tx, migration, { db, options, token }))

@@ -14,8 +14,8 @@ export type SchemaAccess = {
   transaction<T>(body: (tx: SchemaTransaction) => Promise<T>): Promise<T>
   /** Whether the store has a table of this name. */
   hasTable(name: string): Promise<boolean>
-  /** Copies an embedded file beside itself under `suffix`; undefined on the other backends. */
-  backup: ((suffix: string) => Promise<void>) | undefined
+  /** Keeps a copy of an embedded file of this schema version; undefined on the other backends. */
+  backup: ((version: number) => Promise<void>) | undefined
 }
 
 /** A database as `openDatabase` gives it to the composition root. */

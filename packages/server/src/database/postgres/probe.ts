@@ -20,7 +20,10 @@ export function createProbe(deps: { options: ConnectionOptions; clock: Clock }):
     const timer = deps.clock.after(timeoutMs, () => asked.destroy())
     try {
       const answer = await asked.command("SELECT current_setting('transaction_read_only')")
-      return answer.rows[0]?.[0] === 'off'
+      const writable = answer.rows[0]?.[0] === 'off'
+      // The way to a server that takes writes again may lead to another server.
+      if (!writable) asked.destroy()
+      return writable
     } finally {
       timer.cancel()
     }

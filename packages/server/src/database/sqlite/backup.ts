@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { flushFolderOf } from './wal-file.ts'
 
@@ -24,6 +34,17 @@ export async function backUpFile({ from, to, force = false }: BackupOptions): Pr
     rmSync(temporary, { force: true })
     throw error
   }
+}
+
+/** Copies the file to `NAME.before-<schema version>` beside it and keeps the newest two of these. */
+export async function backUpBeforeMigration(path: string, version: number): Promise<void> {
+  await backUpFile({ from: path, to: `${path}.before-${version}`, force: true })
+  const prefix = `${basename(path)}.before-`
+  const versions = readdirSync(dirname(path))
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)))
+    .sort((a, b) => b - a)
+  for (const old of versions.slice(2)) rmSync(`${path}.before-${old}`)
 }
 
 /** Throws unless the file at `path` is a sound SQLite database. */

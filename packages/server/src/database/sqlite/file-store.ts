@@ -14,7 +14,7 @@ export type FileStoreDeps = {
   log: Log
   /** For tests: the length of the log at which writers wait, in pages. */
   walFramesMax?: number
-  onOutcome: (outcome: 'durable' | 'disk-full') => void
+  onDiskFull: () => void
   onFailure: (error: unknown) => void
 }
 
@@ -46,10 +46,8 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       connection,
       wal,
       held: () => checkpoints.held,
-      onOutcome(outcome) {
-        if (outcome === 'durable') checkpoints.committed()
-        deps.onOutcome(outcome)
-      },
+      onDurable: () => checkpoints.committed(),
+      onDiskFull: deps.onDiskFull,
       onFailure: deps.onFailure,
     })
     const writer = new Writer(connection, commits)

@@ -10,8 +10,10 @@ export type GroupCommitsDeps = {
   wal: WalFile
   /** Set while the write-ahead log is so long that a checkpoint has to catch up first. */
   held: () => Promise<void> | undefined
-  /** After every group that changed something and is on disk, or was refused for lack of space. */
-  onOutcome: (outcome: 'durable' | 'disk-full') => void
+  /** After every group that changed something and is on disk. */
+  onDurable: () => void
+  /** A write was refused for lack of space and undone; the connection is still good. */
+  onDiskFull: () => void
   /** The connection is not to be trusted any more: it must be closed and opened again. */
   onFailure: (error: unknown) => void
 }
@@ -80,7 +82,7 @@ export function createGroupCommits(deps: GroupCommitsDeps): Commits & {
         break
       }
       for (const each of flushed) each.durable.resolve()
-      deps.onOutcome('durable')
+      deps.onDurable()
     }
     flushing = undefined
   }
@@ -89,7 +91,7 @@ export function createGroupCommits(deps: GroupCommitsDeps): Commits & {
     const error = new DatabaseUnavailable('the commit failed', { cause })
     for (const each of groups) each.durable.reject(error)
     if (isDiskFull(cause)) {
-      deps.onOutcome('disk-full')
+      deps.onDiskFull()
     } else {
       failure = error
       deps.onFailure(cause)
@@ -118,6 +120,7 @@ export function createGroupCommits(deps: GroupCommitsDeps): Commits & {
       if (connection.inTransaction) {
         if (unit === 'statements') sql.undo.run()
         if (unit === 'statements') sql.release.run()
+        if (isDiskFull(error)) deps.onDiskFull()
         return
       }
       // SQLite gave up the whole transaction, so the units before this one are lost with it.

@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/log.ts'
 import { type Database, type DatabaseState, DatabaseUnavailable } from '../database.ts'
 import { type OpenedDatabase, renderWords } from '../schema-access.ts'
 import { statement } from '../statement.ts'
-import { backUpFile } from './backup.ts'
+import { backUpBeforeMigration } from './backup.ts'
 import { createMemoryCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
@@ -54,17 +54,21 @@ export async function openFileDatabase(path: string, deps: Deps): Promise<Opened
 async function serve(path: string, release: () => void, deps: Deps): Promise<OpenedDatabase> {
   let state: DatabaseState = 'up'
   let closed = false
+  let nextSmallWriteAtMs = 0
   let live: FileStore | undefined = await open()
   let probing: Promise<boolean> | undefined
   let closing: Promise<void> | undefined
 
   function open(): Promise<FileStore> {
-    return openFileStore({ ...deps, path, onOutcome, onFailure })
+    return openFileStore({ ...deps, path, onDiskFull, onFailure })
   }
 
-  function onOutcome(outcome: 'durable' | 'disk-full'): void {
-    if (outcome === 'disk-full' && state === 'up') deps.log.error('the disk is full')
-    if (live) state = outcome === 'durable' ? 'up' : 'down'
+  /** Reads go on, and so do writes that still find room; only a small write ends this state. */
+  function onDiskFull(): void {
+    if (state === 'down') return
+    state = 'down'
+    nextSmallWriteAtMs = deps.clock.monotonicMs() + smallWriteEveryMs
+    deps.log.error('the disk with the database file is full')
   }
 
   function onFailure(error: unknown): void {
@@ -82,6 +86,8 @@ async function serve(path: string, release: () => void, deps: Deps): Promise<Ope
     try {
       await closing
       live ??= await open()
+      if (deps.clock.monotonicMs() < nextSmallWriteAtMs) return false
+      nextSmallWriteAtMs = deps.clock.monotonicMs() + smallWriteEveryMs
       await live.writer.do('statement', true, (connection) => connection.exec(smallWrite))
       state = 'up'
     } catch (error) {
@@ -96,7 +102,7 @@ async function serve(path: string, release: () => void, deps: Deps): Promise<Ope
     durable: true,
     schema: schemaAccess(
       () => live,
-      (suffix) => backUpFile({ from: path, to: `${path}.${suffix}`, force: true }),
+      (version) => backUpBeforeMigration(path, version),
     ),
     state: () => state,
     stats: noStats,
@@ -124,6 +130,7 @@ async function serve(path: string, release: () => void, deps: Deps): Promise<Ope
 
 /** Rewrites a number in the file's header that nothing reads. */
 const smallWrite = 'PRAGMA user_version = 0'
+const smallWriteEveryMs = 5000
 
 const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
 

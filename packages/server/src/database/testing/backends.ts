@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { type Clock, createSystemClock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -10,6 +9,9 @@ import type { DatabaseConfig } from '../config.ts'
 import { migrate } from '../migrate.ts'
 import { openDatabase } from '../open.ts'
 import type { OpenedDatabase } from '../schema-access.ts'
+import { onServer } from './postgres-server.ts'
+import { silentLog } from './silent-log.ts'
+import { migratedTemplate, testVersion } from './template.ts'
 
 export type OpenOptions = {
   /**
@@ -59,9 +61,13 @@ export const testBackends: readonly TestBackend[] = [
     name: 'postgres',
     async open(options) {
       const name = `test_${randomBytes(8).toString('hex')}`
-      await onServer(`CREATE DATABASE ${name} TEMPLATE template0`)
       const { clock: _, ...rest } = options ?? {}
-      return opened(serverUrl(name), rest, () => onServer(`DROP DATABASE ${name} WITH (FORCE)`))
+      const template = rest.migrated === false ? 'template0' : migratedTemplate
+      const admin = serverUrl('postgres')
+      await onServer(admin, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+      return opened(serverUrl(name), rest, () =>
+        onServer(admin, `DROP DATABASE ${name} WITH (FORCE)`),
+      )
     },
   },
 ]
@@ -73,7 +79,7 @@ async function opened(
 ): Promise<TestDatabase> {
   async function open(): Promise<OpenedDatabase> {
     const db = await openDatabase({ url, config, clock, log, randomness: randomBytes })
-    if (migrated) await migrate(db, { version: '999.0.0', clock, log, holder: 'tests' })
+    if (migrated) await migrate(db, { version: testVersion, clock, log, holder: 'tests' })
     return db
   }
 
@@ -93,26 +99,6 @@ async function opened(
   return test
 }
 
-export const silentLog: Log = {
-  trace() {},
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  component: () => silentLog,
-  with: () => silentLog,
-}
-
 function serverUrl(database: string): string {
   return `postgres://guildhall@127.0.0.1:${inject('postgresPort')}/${database}`
-}
-
-async function onServer(command: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl('postgres') })
-  await client.connect()
-  try {
-    await client.query(command)
-  } finally {
-    await client.end()
-  }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -40,6 +40,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     [...initdbFlags, `--username=${superuser}`, '--pgdata', data],
     { ...account, env: environment, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   )
+  refuse(join(data, 'pg_hba.conf'), refusedUser)
   const port = await freePort()
   let running: ChildProcess | undefined
 
@@ -75,6 +76,17 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       await stop()
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Runs one command of an administrator. */
+export async function onServer(url: string, command: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(command)
+  } finally {
+    await client.end()
   }
 }
 
@@ -142,6 +154,11 @@ function runnableBinaries(folder: string, account: Account | undefined): string 
 function runs(native: string, account: Account | undefined): boolean {
   const options = { ...account, env: environment, cwd: '/' }
   return spawnSync(join(native, 'bin', 'postgres'), ['--version'], options).status === 0
+}
+
+/** The first line that fits decides. */
+function refuse(path: string, user: string): void {
+  writeFileSync(path, `host all ${user} 127.0.0.1/32 reject\n${readFileSync(path, 'utf8')}`)
 }
 
 function freePort(): Promise<number> {
