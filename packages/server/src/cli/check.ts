@@ -1,11 +1,11 @@
 import type { LoadedConfig } from '../config/load.ts'
 import { quoted } from '../config/problem.ts'
 import { describeConfig } from '../config/redact.ts'
+import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { backendOf, isAbsentFile, visitDatabase } from './database-visit.ts'
 import type { InspectScript } from './run-command.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
-import { binaryVersion } from './version.ts'
 
 type Context = { terminal: Terminal; inspectScript: InspectScript | undefined }
 
@@ -74,7 +74,7 @@ async function inspectDatabase(
   const { pendingMigrations } = await import('../database/migrate.ts')
   let report: DatabaseReport | undefined
   const code = await visitDatabase(loaded, terminal, async ({ db }) => {
-    const { applied, pending } = await pendingMigrations(db, { version: binaryVersion() })
+    const { applied, pending } = await pendingMigrations(db, { version })
     report = { schema_version: applied, pending: pending.map(({ name }) => name) }
     return exitCodes.ok
   })

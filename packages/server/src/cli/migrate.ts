@@ -1,8 +1,8 @@
 import type { LoadedConfig } from '../config/load.ts'
+import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { backendOf, isAbsentFile, visitDatabase } from './database-visit.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
-import { binaryVersion } from './version.ts'
 
 /** Applies what is pending, or with `--check` only lists it. */
 export async function migrateDatabase(
@@ -26,7 +26,6 @@ export async function migrateDatabase(
     return report({ schema_version: 0, applied: [], pending: migrations.map(label) })
   }
   const { migrate, pendingMigrations } = await import('../database/migrate.ts')
-  const version = binaryVersion()
   return visitDatabase(loaded, terminal, async ({ db, clock, log, bootId }) => {
     const before = await pendingMigrations(db, { version })
     const pending = before.pending.map(label)

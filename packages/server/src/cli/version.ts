@@ -1,23 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { exitCodes, printJson, type Terminal } from './terminal.ts'
 
-/** The version of this binary, e.g. `0.1.0`. */
-export function binaryVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
-  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest
-  return hasVersion ? String(manifest.version) : 'unknown'
-}
-
+/** Prints what a bug report should say about this binary. */
 export async function printVersion(
   { json }: Pick<Invocation, 'json'>,
   { stdout }: Terminal,
 ): Promise<number> {
   const { migrations } = await import('../database/migrations/index.ts')
   const facts = {
-    version: binaryVersion(),
+    version,
     commit: commit() ?? 'unknown',
     engine: `node ${process.versions.node}`,
     platform: `${process.platform}-${process.arch}`,

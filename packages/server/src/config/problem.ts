@@ -1,6 +1,5 @@
 /** Which source a value came from; a later layer replaces the earlier ones key by key. */
-export const layers = ['default', 'file', 'environment', 'flag'] as const
-export type Layer = (typeof layers)[number]
+export type Layer = 'default' | 'file' | 'environment' | 'flag'
 
 /** Where a value came from, in words: `guildhall.toml line 4`, `flag --bind`. */
 export type Source = { readonly layer: Layer; readonly text: string }

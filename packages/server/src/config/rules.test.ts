@@ -95,7 +95,7 @@ describe('a rule across keys', () => {
   })
 
   it('[O-CFG-3] is silent while one of its keys has a problem of its own', async () => {
-    const file = 'sessions = { access_ttl_sec = 86400, refresh_ttl_sec = 0 }'
+    const file = 'logs = { telemetry_retention_days = 91, matches_retention_days = 0 }'
     expect(await workspace.problems({ file })).toHaveLength(1)
   })
 

@@ -56,6 +56,11 @@ describe('the lines of keys', () => {
     expect(locateKeys(document)(['absent'])).toBe(1)
   })
 
+  it('[O-CFG-3] knows that a long text may end in quotes of its own', () => {
+    const lineOf = locateKeys('list = ["""x""""", \n 2]')
+    expect(lineOf(['list', '1'])).toBe(2)
+  })
+
   it('[O-CFG-3] counts lines with Windows line breaks too', () => {
     const lineOf = locateKeys(document.replaceAll('\n', '\r\n'))
     expect(lineOf(['list', '1', 'name'])).toBe(23)
