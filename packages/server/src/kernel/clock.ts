@@ -7,7 +7,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises'
 export type Clock = {
   /** Wall time in Unix milliseconds: for stored times, expiry and schedules. */
   nowUnixMs(): number
-  /** Milliseconds, with fractions, since an arbitrary origin; never goes backwards: for intervals. */
+  /** Milliseconds, with fractions, since some origin; never goes backwards: for intervals. */
   monotonicMs(): number
   /** Runs `task` once after `delayMs`. The timer does not keep the process alive. */
   after(delayMs: number, task: () => void): Timer

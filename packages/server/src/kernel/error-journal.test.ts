@@ -42,7 +42,7 @@ function lineAt(timestamp_ms: number, fingerprint: string): string {
 describe('the error journal', () => {
   it('[O-ERR-1] writes one JSON line per incident, without cause, stack or place', async () => {
     const journal = await open()
-    const error = new Error('password=hunter2 in /home/secret')
+    const error = new Error('password=hunter2 in /srv/secret')
     journal.record({ category: 'database', component: 'http', error, request_id: 'r1' })
     await journal.close()
     expect(await fileLines()).toEqual([

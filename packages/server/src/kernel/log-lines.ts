@@ -33,7 +33,8 @@ function renderPretty(head: LineHead, fields: Map<string, unknown>): string {
   const pairs = shown.map(([name, value]) => `${bare(name)}=${prettyValue(value)}`)
   const opening = `${time} ${level.toUpperCase().padEnd(5)} ${bare(component)}: ${bare(clip(msg))}`
   const lines = typeof stack === 'string' ? stack.split('\n') : []
-  return `${[`${opening} ${pairs.join(' ')}`, ...lines.map((line) => `    ${bare(line)}`)].join('\n')}\n`
+  const indented = lines.map((line) => `    ${bare(line)}\n`)
+  return `${opening} ${pairs.join(' ')}\n${indented.join('')}`
 }
 
 function prettyValue(value: unknown): string {

@@ -12,7 +12,7 @@ export type LogWriter = {
   flush(): void
 }
 
-/** Takes text that ends with a line break, or refuses it at once. It never waits and never throws. */
+/** Takes text that ends with a line break, or refuses it; it never waits and never throws. */
 export type LogSink = (text: string) => boolean
 
 /** The lowest level that is written: for everything, and for components that have their own. */

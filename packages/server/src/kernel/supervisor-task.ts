@@ -57,13 +57,13 @@ const stalledIntervals = 3
 const stalledExtraMs = 30_000
 
 /**
- * | state         | becomes                                                                        |
- * | ------------- | ------------------------------------------------------------------------------ |
- * | `waiting`     | `running` when its interval is over or it is woken                             |
- * | `running`     | `waiting` when a run ended well; `backing_off` when it failed; `stalled`       |
- * | `backing_off` | `running` after 1 s, doubling to 60 s, and back at 1 s after 5 min of health   |
- * | `stalled`     | `running` likewise; what the cancelled run still does or throws is not heard   |
- * | `stopped`     | nothing                                                                        |
+ * | state         | becomes                                                                 |
+ * | ------------- | ----------------------------------------------------------------------- |
+ * | `waiting`     | `running` when its interval is over or it is woken                      |
+ * | `running`     | `waiting` when a run ended well, else `backing_off` or `stalled`        |
+ * | `backing_off` | `running` after 1 s, doubling to 60 s; again 1 s after 5 min of health  |
+ * | `stalled`     | `running` likewise; the run that was cancelled is not heard any more    |
+ * | `stopped`     | nothing                                                                 |
  */
 export function createTask(options: TaskOptions): SupervisedTask {
   const { name, intervalMs, once, body, clock, journal } = options

@@ -1,0 +1,99 @@
+import { findImports } from './imports.ts'
+import { type CodeSource, findInCode, lineAt, type Problem } from './sources.ts'
+
+const server = 'packages/server/src/'
+
+type Confined = { pattern: RegExp; to: readonly string[]; text: string }
+
+/** What only the named files and folders of the server may do. */
+const confined: readonly Confined[] = [
+  {
+    pattern: /\bprocess\s*\.\s*env\b/g,
+    to: ['config/load.ts', 'main.ts'],
+    text: 'only config/load.ts and main.ts read the environment',
+  },
+  {
+    pattern: anyOf(
+      /\b(?:setTimeout|setInterval|setImmediate)\s*\(/,
+      /\bDate\s*\.\s*now\b/,
+      /\bnew\s+Date\s*\(\s*\)/,
+      /\bperformance\s*\.\s*now\b/,
+      /\bprocess\s*\.\s*hrtime\b/,
+    ),
+    to: ['kernel/clock.ts'],
+    text: 'only kernel/clock.ts reads time or sets timers',
+  },
+  {
+    pattern: anyOf(
+      /\brandom(?:Bytes|Fill|FillSync|UUID|Int)\b/,
+      /\bgetRandomValues\b/,
+      /\bMath\s*\.\s*random\b/,
+    ),
+    to: ['kernel/ids.ts'],
+    text: 'only kernel/ids.ts makes randomness',
+  },
+]
+
+const sockets = new Set(['ws', 'fastify', 'net', 'dgram', 'node:net', 'node:dgram'])
+const timers = new Set(['timers', 'node:timers', 'node:timers/promises'])
+const namesOfAddresses = /^(?:isIP|isIPv4|isIPv6|BlockList|SocketAddress)$/
+const sql = anyOf(
+  /^\s*SELECT\s[\s\S]*\sFROM\s/,
+  /^\s*INSERT\s+INTO\s/,
+  /^\s*UPDATE\s+\S+\s+SET\s/,
+  /^\s*DELETE\s+FROM\s/,
+  /^\s*(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|UNIQUE)\s/,
+)
+
+/** Time, randomness, environment, sockets and SQL, each in its own place. */
+export function checkConfinement(files: readonly CodeSource[]): Problem[] {
+  const product = files.filter(({ path, isTest }) => path.startsWith(server) && !isTest)
+  return product.flatMap((file) => [
+    ...confined.flatMap(({ pattern, to, text }) => {
+      return isIn(file, to) ? [] : findInCode(file, pattern, text)
+    }),
+    ...confinedImports(file),
+    ...confinedSql(file),
+  ])
+}
+
+function confinedImports(file: CodeSource): Problem[] {
+  return findImports(file).flatMap(({ specifier, line }) => {
+    const at = { path: file.path, line }
+    if (timers.has(specifier) && !isIn(file, ['kernel/clock.ts'])) {
+      return [{ ...at, text: 'only kernel/clock.ts reads time or sets timers' }]
+    }
+    const isSocket = sockets.has(specifier) && !importsOnlyAddresses(file, line)
+    if (isSocket && !isIn(file, ['realtime/transports/', 'kernel/http/'])) {
+      return [{ ...at, text: `only realtime/transports and kernel/http import ${specifier}` }]
+    }
+    return []
+  })
+}
+
+/** Reading an address is no talking over the network. */
+function importsOnlyAddresses({ text }: CodeSource, line: number): boolean {
+  const [, names] =
+    /^import \{([^}]*)\} from 'node:net'/.exec(text.split('\n')[line - 1] ?? '') ?? []
+  return names?.split(',').every((name) => namesOfAddresses.test(name.trim())) ?? false
+}
+
+function confinedSql(file: CodeSource): Problem[] {
+  if (isIn(file, ['database/']) || file.path.endsWith('.store.ts')) return []
+  return file.literals
+    .filter(({ text }) => text.search(sql) >= 0)
+    .map(({ offset }) => {
+      const text = 'only database and *.store.ts know SQL'
+      return { path: file.path, line: lineAt(file.text, offset), text }
+    })
+}
+
+function isIn({ path }: CodeSource, places: readonly string[]): boolean {
+  return places.some((place) => {
+    return place.endsWith('/') ? path.startsWith(server + place) : path === server + place
+  })
+}
+
+function anyOf(...patterns: RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 'g')
+}

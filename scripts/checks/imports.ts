@@ -1,0 +1,90 @@
+import { posix } from 'node:path'
+import { type CodeSource, isTestPath, lineAt, type Problem } from './sources.ts'
+
+/** Who may import whom: see "Who may import whom" in ARCHITECTURE.md. */
+export function checkImports(files: readonly CodeSource[]): Problem[] {
+  return files.flatMap((file) => {
+    return findImports(file).flatMap(({ specifier, line }) => {
+      const text = objection(file, specifier)
+      return text ? [{ path: file.path, line, text }] : []
+    })
+  })
+}
+
+export type FoundImport = { specifier: string; line: number }
+
+const importHead = /\b(?:from|import)\s*\(?\s*(?=['"])/g
+
+/** Every import and re-export of a file, static or dynamic. */
+export function findImports({ code, text }: CodeSource): FoundImport[] {
+  return [...code.matchAll(importHead)].map((match) => {
+    const open = match.index + match[0].length
+    const close = text.indexOf(text.charAt(open), open + 1)
+    return { specifier: text.slice(open + 1, close), line: lineAt(text, open) }
+  })
+}
+
+const server = 'packages/server/src/'
+
+/** The zones of the server and what each may import of the others, besides itself. */
+const serverZones: Readonly<Record<string, readonly string[] | 'everything'>> = {
+  kernel: [],
+  database: ['kernel'],
+  features: ['kernel', 'database'],
+  shell: ['kernel', 'database'],
+  realtime: ['kernel'],
+  script: ['kernel'],
+  config: ['kernel'],
+  cli: 'everything',
+  node: 'everything',
+}
+
+/** What packages of this repository each of them may import. */
+const packageZones: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  client: ['contract'],
+  dashboard: ['contract', 'client'],
+  server: ['contract'],
+  bench: ['contract', 'client'],
+}
+
+function objection(file: CodeSource, specifier: string): string | undefined {
+  const [, own] = /^packages\/([^/]+)\//.exec(file.path) ?? []
+  if (specifier.startsWith('.')) {
+    const target = posix.join(posix.dirname(file.path), specifier)
+    if (own && !target.startsWith(`packages/${own}/`)) {
+      return `reaches out of its package: import it by the package's name: ${specifier}`
+    }
+    return file.isTest ? undefined : objectionInside(file.path, target)
+  }
+  const [, other] = /^@guildhall\/([^/]+)/.exec(specifier) ?? []
+  if (own && other && !packageZones[own]?.includes(other) && !file.isTest) {
+    return `${own} must not import ${other}`
+  }
+  if (own === 'contract' && !file.isTest && specifier !== 'zod') {
+    return `the contract imports zod only, not ${specifier}`
+  }
+  return undefined
+}
+
+function objectionInside(from: string, target: string): string | undefined {
+  if (isTestPath(target)) return `product code must not import what is for tests: ${target}`
+  if (!from.startsWith(server) || !target.startsWith(server)) return undefined
+  const [ownZone, ownFeature] = zoneOf(from)
+  const [zone, feature] = zoneOf(target)
+  const allowed = ownZone === undefined ? 'everything' : serverZones[ownZone]
+  if (allowed === undefined) return `there is no rule for the folder ${ownZone}`
+  if (allowed === 'everything') return undefined
+  if (ownZone === 'features' && zone === 'features' && ownFeature !== feature) {
+    return `the feature ${ownFeature} must not import the feature ${feature}`
+  }
+  if (zone === ownZone || (zone !== undefined && allowed.includes(zone))) return undefined
+  return `${ownZone} must not import ${zone ?? target}`
+}
+
+/** The folder, and for a feature its name; nothing for the files that compose the whole. */
+function zoneOf(path: string): [zone?: string, feature?: string] {
+  const [zone, feature, ...rest] = path.slice(server.length).split('/')
+  if (zone === undefined || feature === undefined) return []
+  return rest.length > 0 ? [zone, feature] : [zone]
+}
