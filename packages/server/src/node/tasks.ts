@@ -12,12 +12,13 @@ export type TasksDeps = {
   clock: Clock
   log: Log
   pruners: Readonly<Record<string, PruneBatch>>
+  queues: readonly { failingForMs(): number; counts(): { failures: number } }[]
   /** Reads what other nodes of the database revoked. */
   readRevocations(): Promise<void>
   /** Renews the claim on the node's id. */
   renewClaim(): Promise<void>
   /** Re-reads the certificate files; absent without TLS. */
-  reloadCertificate?: () => Promise<void>
+  reloadCertificate?: (() => Promise<void>) | undefined
 }
 
 const probeIntervalMs = 1000
@@ -46,6 +47,10 @@ export function startTasks(deps: TasksDeps): void {
     supervisor.every('certificates', intervalMs, deps.reloadCertificate)
   }
   if (!db.durable) return
+  supervisor.adopt('write-behind', {
+    failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
+    failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
+  })
   supervisor.every('database-probe', probeIntervalMs, async () => void (await db.probe()))
   supervisor.every('node-claim', claimIntervalMs, deps.renewClaim)
   // A file belongs to one node, so only a shared database can tell of others.

@@ -1,0 +1,49 @@
+import type { Config } from '../config/schema.ts'
+import type { Database } from '../database/database.ts'
+import type { NodeClaim } from '../database/node-claim.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { EventLoopLag } from '../kernel/event-loop-lag.ts'
+import type { Supervisor } from '../kernel/supervisor.ts'
+import { createHealth, type HealthJudge } from '../shell/health.ts'
+import type { Features } from './features.ts'
+import type { Play } from './play.ts'
+import { essentialTasks } from './tasks.ts'
+
+type HealthParts = {
+  config: Config
+  db: Database
+  clock: Clock
+  supervisor: Supervisor
+  features: Features
+  play: Play
+  claim: NodeClaim
+  lag: EventLoopLag
+}
+
+/** An essential task that has failed this long makes the node not ready, in milliseconds. */
+const failingMaxMs = 30_000
+
+/** Tells the judge of the node's health where to look. */
+export function createHealthOf(parts: HealthParts): HealthJudge {
+  const { config, db, clock, supervisor, features, play, claim, lag } = parts
+  return createHealth({
+    clock,
+    databaseState: () => db.state(),
+    nodeClaimHeld: () => claim.ok(),
+    // The node answers only once its listener is bound.
+    realtimeListening: () => true,
+    requiredScriptReady: () =>
+      config.runtime.require_script ? play.scriptState() === 'ready' : undefined,
+    scriptState: () => play.scriptState(),
+    failingTasks() {
+      const failing = supervisor.failing()
+      const essentialFailing = failing.some(
+        ({ name, forMs }) => essentialTasks.has(name) && forMs >= failingMaxMs,
+      )
+      return { names: failing.map(({ name }) => name), essentialFailing }
+    },
+    queueFill: () =>
+      Math.max(0, ...features.queues.map((queue) => queue.counts().queued / queue.capacity)),
+    eventLoopLagMs: () => lag.p99Ms(),
+  })
+}

@@ -1,0 +1,167 @@
+import type { LoadedConfig } from '../config/load.ts'
+import { claimNode } from '../database/node-claim.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type ErrorJournal, openErrorJournal } from '../kernel/error-journal.ts'
+import { watchEventLoopLag } from '../kernel/event-loop-lag.ts'
+import { createSourceAddress } from '../kernel/http/source-address.ts'
+import { createIds } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { createSupervisor } from '../kernel/supervisor.ts'
+import { createFeatures } from './features.ts'
+import { createHealthOf } from './health.ts'
+import { journalDirectory } from './journal-directory.ts'
+import { createListener } from './listener.ts'
+import { createPlay } from './play.ts'
+import { createRevocations } from './revocations.ts'
+import { Shutdown } from './shutdown.ts'
+import { createStatus } from './status.ts'
+import { openStore } from './store.ts'
+import { startTasks } from './tasks.ts'
+
+export type StartOptions = {
+  loaded: LoadedConfig
+  clock: Clock
+  log: Log
+  bootId: string
+  version: string
+}
+
+export type RunningNode = {
+  /** Where it listens, e.g. `http://127.0.0.1:7350`, with the real port. */
+  url: string
+  backend: string
+  journal: ErrorJournal
+  /**
+   * Drains and closes everything in order, at the latest after `deadlineMs`. False when something
+   * had to be abandoned.
+   */
+  stop(deadlineMs: number): Promise<boolean>
+}
+
+/**
+ * The composition root: opens the database, builds every part of the node, hands each what it needs
+ * of the others, and listens. A start that fails closes what it had opened.
+ */
+export async function startNode(options: StartOptions): Promise<RunningNode> {
+  const shutdown = new Shutdown(options.clock, options.log)
+  try {
+    return await start(options, shutdown)
+  } catch (error) {
+    await shutdown.run(options.loaded.config.shutdown.deadline_ms)
+    throw error
+  }
+}
+
+async function start(options: StartOptions, shutdown: Shutdown): Promise<RunningNode> {
+  const { loaded, clock, log, bootId, version } = options
+  const { config } = loaded
+  const nodeId = config.server.node_id
+  const ids = createIds({ clock, nodeId, bootId })
+
+  const directory = journalDirectory(config)
+  const bounds = config.errors
+  const journal = await openErrorJournal({ clock, log, bounds, directory })
+  shutdown.onStop('error journal', () => journal.close())
+
+  const { db, admissionSecret } = await openStore({ config, clock, ids, log, version, bootId })
+  shutdown.onStop('database', () => db.close())
+  const claim = await claimNode({ db, clock, log, nodeId, bootId })
+  shutdown.onStop('node claim', () => claim.release())
+
+  const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
+  const shared = { db, clock, ids, log, config, version }
+  const features = createFeatures({ ...shared, admissionSecret, onRevoked })
+  shutdown.onStop('write-behind queues', async () => {
+    await features.hashing.stop()
+    const drainMs = config.logs.shutdown_drain_timeout_ms
+    const lost = await Promise.all(features.queues.map((queue) => queue.drain(drainMs)))
+    const rows = lost.reduce((sum, count) => sum + count, 0)
+    if (rows > 0) log.error('rows were not written before the end', { rows })
+  })
+
+  const play = createPlay({
+    loaded,
+    clock,
+    ids,
+    log,
+    verifyPlayer: features.sessions.verifyAccess,
+    liveSessions: features.sessions.liveOf,
+    sourceOf: createSourceAddress(config.http.trusted_proxies),
+  })
+  await play.script.start()
+  shutdown.onStop('script', () => play.script.stop())
+
+  const supervisor = createSupervisor({ clock, log, journal })
+  const lag = watchEventLoopLag(clock)
+  const health = createHealthOf({ ...shared, supervisor, features, play, claim, lag })
+  shutdown.onStop('tasks', async () => {
+    lag.stop()
+    await supervisor.stop(tasksStopMs)
+  })
+
+  const listener = await createListener({
+    config,
+    clock,
+    ids,
+    log,
+    journal,
+    version,
+    features,
+    acceptUpgrade: play.acceptUpgrade,
+    shell: {
+      node_id: nodeId,
+      version,
+      health,
+      status: createStatus({
+        ...shared,
+        supervisor,
+        queues: features.queues,
+        httpAddress: () => bound,
+        runtime: play.runtime,
+        metrics: () => ({
+          ...listener.server.counters(),
+          ...features.counters(),
+          ...play.metrics(),
+        }),
+      }),
+    },
+  })
+  startTasks({
+    supervisor,
+    config,
+    db,
+    clock,
+    log,
+    pruners: features.pruners,
+    queues: features.queues,
+    readRevocations: createRevocations({ db, clock, gateway: play.gateway }),
+    renewClaim: () => claim.renew(),
+    reloadCertificate: listener.reloadCertificate,
+  })
+  shutdown.onStop('listener', async () => {
+    await Promise.all([listener.server.close(requestsGraceMs), play.gateway.close()])
+  })
+  const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
+  const bound = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const scheme = config.http.tls.certificate_file === undefined ? 'http' : 'https'
+  return {
+    url: `${scheme}://${bound}`,
+    backend: db.backend,
+    journal,
+    async stop(deadlineMs) {
+      health.drain()
+      await clock.sleep(config.shutdown.drain_delay_ms)
+      return shutdown.run(deadlineMs)
+    },
+  }
+}
+
+/** Running requests may take this long to finish once the listener closes, in milliseconds. */
+const requestsGraceMs = 10_000
+/** Longest wait for background tasks to notice the end, in milliseconds. */
+const tasksStopMs = 5000
+
+function hostAndPort(address: string): [string, number] {
+  const colon = address.lastIndexOf(':')
+  return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))]
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http'
+import type { LoadedConfig } from '../config/load.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import { createGateway, type Gateway } from '../realtime/gateway.ts'
+import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
+import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
+import { createScriptHost } from '../script/host.ts'
+
+export type PlayDeps = {
+  loaded: LoadedConfig
+  clock: Clock
+  ids: Ids
+  log: Log
+  verifyPlayer: VerifyPlayer
+  liveSessions: LiveSessions
+  sourceOf(request: IncomingMessage): string
+}
+
+export type Play = ReturnType<typeof createPlay>
+
+/** The game's script and the gateway that its players connect to, wired to each other. */
+export function createPlay(deps: PlayDeps) {
+  const { loaded, clock, log } = deps
+  const { config } = loaded
+  const reach = (): Gateway => gateway
+  const script = createScriptHost({
+    config: config.runtime,
+    clock,
+    log: log.component('script'),
+    nodeId: config.server.node_id,
+    delivery: {
+      broadcast: (command) => reach().broadcast(command),
+      send: (command) => reach().send(command),
+      sessions: () => reach().sessions(),
+    },
+  })
+  const gateway = createGateway({
+    config: config.transport,
+    clock,
+    log,
+    script: script.game,
+    verifyPlayer: deps.verifyPlayer,
+    liveSessions: deps.liveSessions,
+    nodeSlot: 0,
+  })
+  const websocket = config.transport.websocket.enabled
+    ? createWebSocketTransport({
+        config: config.transport,
+        gateway,
+        sourceOf: deps.sourceOf,
+        newRequestId: deps.ids.hex128,
+      })
+    : undefined
+  if (config.transport.quic.enabled) {
+    log.warn('QUIC and WebTransport are not available in this version; WebSocket serves')
+  }
+  return {
+    script,
+    gateway,
+    acceptUpgrade: websocket?.accept,
+    scriptState: () => script.describe().readiness.state,
+    /** The part of the runtime's view that `/status` shows to everybody. */
+    runtime() {
+      const view = script.describe()
+      const { enabled, configured_language, selected_language, selection_source } = view
+      const { adapter, tier, readiness } = view
+      return {
+        enabled,
+        configured_language,
+        selected_language,
+        selection_source,
+        adapter,
+        tier,
+        readiness: readiness.state,
+      }
+    },
+    metrics: () => ({ ...gateway.metrics(), ...script.metrics() }),
+  }
+}

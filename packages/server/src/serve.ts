@@ -1,0 +1,112 @@
+import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { SchemaNotUsable } from './database/migrate.ts'
+import { NodeIdInUse } from './database/node-claim.ts'
+import { DatabaseInUse } from './database/sqlite/file-lock.ts'
+import { type Clock, createSystemClock } from './kernel/clock.ts'
+import { newBootId } from './kernel/ids.ts'
+import type { Log } from './kernel/log.ts'
+import { createLog, createStreamSink, type LogWriter, parseLogLevels } from './kernel/log-writer.ts'
+import { type RunningNode, startNode } from './node/node.ts'
+import { version } from './version.ts'
+
+/** An uncaught error ends the node in order, but not at leisure, in milliseconds. */
+const crashDeadlineMs = 5000
+
+/** Runs a node until a signal or an uncaught error ends it; resolves to the exit code. */
+export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise<number> {
+  const { config } = loaded
+  const clock = createSystemClock()
+  const bootId = newBootId()
+  const writer = openLog(loaded, { clock, bootId, stderr: host.stderr })
+  const { log } = writer
+  for (const warning of loaded.warnings) log.warn(warning)
+  for (const name of loaded.ignored_environment) {
+    log.debug('an environment variable means nothing here', { variable: name })
+  }
+  let node: RunningNode | undefined
+  try {
+    const ending = firstEnding(host)
+    node = await startNode({ loaded, clock, log, bootId, version })
+    announce(node, { loaded, bootId, stdout: host.stdout })
+    const end = await ending
+    return await stop(node, end, { log, deadlineMs: config.shutdown.deadline_ms })
+  } catch (error) {
+    if (node !== undefined || !(error instanceof Error)) throw error
+    log.error('the node could not start', { error })
+    return exitCodeOf(error)
+  } finally {
+    writer.flush()
+  }
+}
+
+type Ending = { signal: NodeJS.Signals } | { crash: unknown; category: CrashCategory }
+type CrashCategory = 'uncaught_exception' | 'unhandled_rejection'
+
+/** Resolves at the first signal or uncaught error; a second signal ends the process at once. */
+function firstEnding(host: NodeJS.Process): Promise<Ending> {
+  return new Promise((resolve) => {
+    let signalled = false
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      host.on(signal, () => {
+        if (signalled) host.exit(128 + (signal === 'SIGTERM' ? 15 : 2))
+        signalled = true
+        resolve({ signal })
+      })
+    }
+    host.on('uncaughtException', (crash) => resolve({ crash, category: 'uncaught_exception' }))
+    host.on('unhandledRejection', (crash) => resolve({ crash, category: 'unhandled_rejection' }))
+  })
+}
+
+async function stop(
+  node: RunningNode,
+  end: Ending,
+  { log, deadlineMs }: { log: Log; deadlineMs: number },
+): Promise<number> {
+  if ('signal' in end) {
+    log.info('stopping', { signal: end.signal })
+    return (await node.stop(deadlineMs)) ? exitCodes.ok : exitCodes.failure
+  }
+  node.journal.record({ category: end.category, component: 'node', error: end.crash })
+  await node.stop(Math.min(deadlineMs, crashDeadlineMs))
+  return exitCodes.failure
+}
+
+function openLog(
+  { config }: LoadedConfig,
+  { clock, bootId, stderr }: { clock: Clock; bootId: string; stderr: NodeJS.WriteStream },
+): LogWriter {
+  const levels = parseLogLevels(config.logging.level)
+  if (levels === undefined) throw new Error('logging.level was checked when it was loaded')
+  return createLog({
+    levels,
+    format: config.logging.format,
+    nodeId: config.server.node_id,
+    bootId,
+    clock,
+    write: createStreamSink(stderr),
+  })
+}
+
+/** The one line on standard output, with the real port. */
+function announce(
+  { url, backend }: RunningNode,
+  { loaded, bootId, stdout }: { loaded: LoadedConfig; bootId: string; stdout: TextOutput },
+): void {
+  const { logging, server } = loaded.config
+  const facts = { http: url, quic: 'off', backend, node_id: server.node_id, boot_id: bootId }
+  const line =
+    logging.format === 'json'
+      ? JSON.stringify({ event: 'ready', version, ...facts })
+      : `guildhall ${version} ready ${Object.entries(facts)
+          .map(([name, value]) => `${name}=${value}`)
+          .join(' ')}`
+  printLines(stdout, [line])
+}
+
+function exitCodeOf(error: Error): number {
+  if (error instanceof SchemaNotUsable) return exitCodes.schemaNotUsable
+  if (error instanceof NodeIdInUse || error instanceof DatabaseInUse) return exitCodes.inUse
+  return exitCodes.failure
+}
