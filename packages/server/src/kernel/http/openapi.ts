@@ -102,8 +102,8 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { jsonSchema: declared } = z.globalRegistry.get(zodSchema) ?? {}
-      delete jsonSchema['jsonSchema']
-      delete jsonSchema['free']
+      delete jsonSchema.jsonSchema
+      delete jsonSchema.free
       if (typeof declared !== 'object' || declared === null) return
       for (const name of Object.keys(jsonSchema)) delete jsonSchema[name]
       Object.assign(jsonSchema, declared)
