@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
-import { ConnectionLost } from './errors.ts'
+import { ConnectionLost, endsConnection, sqlState } from './errors.ts'
 import type { Answer, Prepared } from './prepared.ts'
 import type { WireValue } from './values.ts'
 
@@ -29,7 +29,6 @@ export class Connection {
   private constructor(options: ConnectionOptions, onLost: (connection: Connection) => void) {
     const config: ClientConfig = {
       connectionString: options.url,
-      connectionTimeoutMillis: options.connectTimeoutMs,
       keepAlive: true,
       application_name: 'guildhall',
       pipeline: true,
@@ -46,18 +45,21 @@ export class Connection {
     onLost: (connection: Connection) => void = () => {},
   ): Promise<Connection> {
     const connection = new Connection(options, onLost)
+    const timer = options.clock.after(options.connectTimeoutMs, () => connection.destroy())
     try {
       await connection.#client.connect()
+      connection.#alive = true
+      // A command of its own, not a startup parameter: connection poolers refuse unknown ones.
+      await connection.command(
+        `SET statement_timeout = ${options.statementTimeoutMs}; SET bytea_output = 'hex'`,
+      )
+      return connection
     } catch (error) {
       connection.destroy()
-      throw serverError(error)
+      throw lostOr(error)
+    } finally {
+      timer.cancel()
     }
-    connection.#alive = true
-    // A command of its own, not a startup parameter: connection poolers refuse unknown ones.
-    await connection.command(
-      `SET statement_timeout = ${options.statementTimeoutMs}; SET bytea_output = 'hex'`,
-    )
-    return connection
   }
 
   get alive(): boolean {
@@ -91,7 +93,7 @@ export class Connection {
 
   /** Drops the connection at once; every query under way fails. */
   destroy(): void {
-    this.#alive = false
+    this.#lost()
     const { connection } = this.#client as unknown as { connection: pg.Connection }
     connection.stream.destroy()
   }
@@ -104,8 +106,10 @@ export class Connection {
       this.#client.query(query, (error: Error | null, answer: Answer) => {
         this.#underWay -= 1
         this.#lastProgressMs = this.#clock.monotonicMs()
-        if (error) reject(serverError(error))
-        else resolve(answer)
+        if (!error) return resolve(answer)
+        const reason = lostOr(error)
+        if (reason instanceof ConnectionLost) this.destroy()
+        reject(reason)
       })
     })
   }
@@ -117,9 +121,11 @@ export class Connection {
   }
 }
 
-/** Errors with a SQLSTATE are the server's; all others mean that there is no connection. */
-function serverError(error: unknown): unknown {
-  if (error instanceof pg.DatabaseError) return error
+/** Errors of statements stay as they are; all others mean that there is no connection any more. */
+function lostOr(error: unknown): unknown {
+  if (error instanceof ConnectionLost) return error
+  const state = sqlState(error)
+  if (state !== undefined && !endsConnection(state)) return error
   return new ConnectionLost('the connection to the database failed', { cause: error })
 }
 

@@ -9,6 +9,11 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
+/** Whether the server says with this error that it ends the connection, or never opened it. */
+export function endsConnection(state: string): boolean {
+  return state.startsWith('08') || endingStates.has(state)
+}
+
 /** What callers see: known states become the classes of `database.ts`, the rest stays as it is. */
 export function classified(error: unknown): unknown {
   const state = sqlState(error)
@@ -44,7 +49,8 @@ export function isUnreachable(error: unknown): boolean {
  * one that has become read-only.
  */
 function isUnavailable(state: string): boolean {
-  return state.startsWith('08') || state.startsWith('53') || unavailableStates.has(state)
+  return endsConnection(state) || state.startsWith('53') || unavailableStates.has(state)
 }
 
-const unavailableStates = new Set(['57P01', '57P02', '57P03', '57P05', '58030', '25006'])
+const endingStates = new Set(['57P01', '57P02', '57P03', '57P04', '57P05'])
+const unavailableStates = new Set(['58030', '25006'])

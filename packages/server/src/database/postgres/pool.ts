@@ -82,7 +82,8 @@ export class Pool {
       waiting.reject(error)
     }
     this.#waiting.clear()
-    for (const connection of this.connections()) connection.destroy()
+    // A copy, because each one that is lost is forgotten at once.
+    for (const connection of [...this.connections()]) connection.destroy()
     this.#idle.length = 0
   }
 

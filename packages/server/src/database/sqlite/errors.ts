@@ -20,7 +20,7 @@ export function classified(error: unknown): unknown {
 
 /** Whether a write was refused for lack of space: reads and the connection are still good. */
 export function isDiskFull(error: unknown): boolean {
-  return primaryCode(error) === 13
+  return primaryCode(error instanceof DatabaseUnavailable ? error.cause : error) === 13
 }
 
 /** Whether another process, or another connection, is in the way. */

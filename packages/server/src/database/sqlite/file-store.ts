@@ -5,7 +5,7 @@ import type { Log } from '../../kernel/log.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'
 import { createGroupCommits } from './group-commits.ts'
-import { flushFolderOf, openWalFile } from './wal-file.ts'
+import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
 
 export type FileStoreDeps = {
@@ -14,6 +14,8 @@ export type FileStoreDeps = {
   log: Log
   /** For tests: the length of the log at which writers wait, in pages. */
   walFramesMax?: number
+  /** For tests: a log whose flushes fail. */
+  openWal?: (databasePath: string) => Promise<WalFile>
   onDiskFull: () => void
   onFailure: (error: unknown) => void
 }
@@ -36,7 +38,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     // The log exists from the first transaction on.
     connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
     reader = new SqliteConnection(path, { readOnly: true, nowUnixMs })
-    const wal = await openWalFile(path)
+    const wal = await (deps.openWal ?? openWalFile)(path)
     if (isNew) flushFolderOf(path)
     const checkpoints = new Checkpoints(
       { path, connection, clock, log },

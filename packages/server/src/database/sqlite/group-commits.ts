@@ -55,6 +55,8 @@ export function createGroupCommits(deps: GroupCommitsDeps): Commits & {
     const closing = group
     group = undefined
     try {
+      // It began before a flush failed: what it builds on may not be on disk.
+      if (failure) throw failure
       sql.commit.run()
     } catch (error) {
       if (connection.inTransaction) sql.rollback.run()
@@ -93,8 +95,8 @@ export function createGroupCommits(deps: GroupCommitsDeps): Commits & {
     if (isDiskFull(cause)) {
       deps.onDiskFull()
     } else {
-      failure = error
-      deps.onFailure(cause)
+      if (!failure) deps.onFailure(cause)
+      failure ??= error
     }
   }
 

@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
 import { type Database, type DatabaseState, DatabaseUnavailable } from '../database.ts'
 import { type OpenedDatabase, renderWords } from '../schema-access.ts'
 import { statement } from '../statement.ts'
@@ -8,10 +7,10 @@ import { createMemoryCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { lockFile } from './file-lock.ts'
-import { type FileStore, openFileStore, resolvedPath } from './file-store.ts'
+import { type FileStore, type FileStoreDeps, openFileStore, resolvedPath } from './file-store.ts'
 import { Writer } from './writer.ts'
 
-type Deps = { clock: Clock; log: Log; walFramesMax?: number }
+type Deps = Pick<FileStoreDeps, 'clock' | 'log' | 'walFramesMax' | 'openWal'>
 
 /** What the queries run on; undefined while the file cannot be used. */
 type Live = { readonly reader: SqliteConnection; readonly writer: Writer }
@@ -65,16 +64,16 @@ async function serve(path: string, release: () => void, deps: Deps): Promise<Ope
 
   /** Reads go on, and so do writes that still find room; only a small write ends this state. */
   function onDiskFull(): void {
-    if (state === 'down') return
-    state = 'down'
     nextSmallWriteAtMs = deps.clock.monotonicMs() + smallWriteEveryMs
-    deps.log.error('the disk with the database file is full')
+    if (state === 'up') deps.log.error('the disk with the database file is full')
+    state = 'down'
   }
 
   function onFailure(error: unknown): void {
     const failed = live
     live = undefined
     state = 'down'
+    nextSmallWriteAtMs = 0
     deps.log.error('the database file failed and is closed until it can be opened again', { error })
     closing = failed
       ?.close()
@@ -87,7 +86,6 @@ async function serve(path: string, release: () => void, deps: Deps): Promise<Ope
       await closing
       live ??= await open()
       if (deps.clock.monotonicMs() < nextSmallWriteAtMs) return false
-      nextSmallWriteAtMs = deps.clock.monotonicMs() + smallWriteEveryMs
       await live.writer.do('statement', true, (connection) => connection.exec(smallWrite))
       state = 'up'
     } catch (error) {

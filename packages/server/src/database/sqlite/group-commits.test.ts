@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { atEndOfTurn } from '../../kernel/clock.ts'
+import { DatabaseUnavailable, UniqueViolation } from '../database.ts'
+import { statement } from '../statement.ts'
+import { SqliteConnection } from './connection.ts'
+import { createGroupCommits } from './group-commits.ts'
+import { Writer } from './writer.ts'
+
+/** Flushes that end when the test says so. */
+type Flush = PromiseWithResolvers<void>
+
+let folder: string
+let connection: SqliteConnection
+let writer: Writer
+let flushes: Flush[]
+let failures: unknown[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'guildhall-group-'))
+  flushes = []
+  failures = []
+  connection = new SqliteConnection(join(folder, 'group.db'), { nowUnixMs: () => 0 })
+  connection.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id TEXT NOT NULL PRIMARY KEY) STRICT')
+  const commits = createGroupCommits({
+    connection,
+    wal: {
+      flush() {
+        const flush = Promise.withResolvers<void>()
+        flushes.push(flush)
+        return flush.promise
+      },
+      close: async () => {},
+    },
+    held: () => undefined,
+    onDurable: () => {},
+    onDiskFull: () => {},
+    onFailure: (error) => failures.push(error),
+  })
+  writer = new Writer(connection, commits)
+})
+
+afterEach(() => {
+  connection.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('group commits', () => {
+  it('[O-DB-6] acknowledge nothing before the flush that covers it has ended', async () => {
+    const acknowledged: string[] = []
+    void insert('a').then(() => acknowledged.push('a'))
+    await turns(5)
+    expect([acknowledged, flushes.length]).toEqual([[], 1])
+    flushes[0]?.resolve()
+    await turns(1)
+    expect(acknowledged).toEqual(['a'])
+  })
+
+  it('[O-DB-6] let writers that come while a flush runs share the next one', async () => {
+    const first = insert('a')
+    await turns(2)
+    const later = ['b', 'c', 'd'].map(insert)
+    await turns(2)
+    later.push(insert('e'))
+    await turns(2)
+    expect(flushes.length).toBe(1)
+    flushes[0]?.resolve()
+    await first
+    await turns(2)
+    expect(flushes.length).toBe(2)
+    flushes[1]?.resolve()
+    await Promise.all(later)
+    expect(flushes.length).toBe(2)
+  })
+
+  it('commit the units of one turn together, and undo a failing one alone', async () => {
+    const written = [
+      insert('a'),
+      writer.transaction(async (tx) => {
+        await tx.run(insertId, { id: 'undone' })
+        await tx.run(insertId, { id: 'a' })
+      }),
+      insert('a'),
+      insert('b'),
+    ]
+    const settled = Promise.allSettled(written)
+    await turns(2)
+    expect(flushes.length).toBe(1)
+    flushes[0]?.resolve()
+    const outcomes = (await settled).map((each) => each.status)
+    expect(outcomes).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    await expect(written[1]).rejects.toBeInstanceOf(UniqueViolation)
+    expect(storedIds()).toEqual(['a', 'b'])
+  })
+
+  it('show nothing to another connection before they are committed', async () => {
+    const other = new DatabaseSync(join(folder, 'group.db'), { readOnly: true })
+    const count = other.prepare('SELECT count(*) AS n FROM t')
+    const written = insert('a')
+    expect(count.get()).toEqual({ n: 0 })
+    await turns(2)
+    expect(count.get()).toEqual({ n: 1 })
+    flushes[0]?.resolve()
+    await written
+    other.close()
+  })
+
+  it('fail everything that a failed flush was to cover, and take no more work', async () => {
+    const covered = [insert('a'), insert('b')]
+    await turns(2)
+    const waiting = insert('c')
+    await turns(2)
+    flushes[0]?.reject(new Error('input/output error'))
+    for (const each of [...covered, waiting, insert('d')]) {
+      await expect(each).rejects.toBeInstanceOf(DatabaseUnavailable)
+    }
+    expect([failures.length, flushes.length]).toEqual([1, 1])
+  })
+
+  it('do not flush for a transaction that only read', async () => {
+    await writer.transaction((tx) => tx.all(ids, {}))
+    expect(flushes.length).toBe(0)
+  })
+})
+
+function insert(id: string): Promise<number> {
+  return writer.do('statement', true, (on) => on.run(insertId, { id }))
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await new Promise<void>((resolve) => atEndOfTurn(resolve))
+  }
+}
+
+function storedIds(): string[] {
+  return connection.all(ids, {}).map((row) => row.id)
+}
+
+const insertId = statement({
+  name: 'group-test.insert',
+  text: 'INSERT INTO t (id) VALUES (:id)',
+  params: { id: 'text' },
+})
+
+const ids = statement({
+  name: 'group-test.ids',
+  text: 'SELECT id FROM t ORDER BY id',
+  row: { id: 'text' },
+})
