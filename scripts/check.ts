@@ -53,7 +53,7 @@ function runTool(name: string, command: string, ...args: string[]): Promise<Outc
 function runOwnChecks(): Outcome[] {
   const files = readSources(root)
   const code = codeSources(files)
-  const registry = process.env['npm_config_registry']
+  const registry = process.env.npm_config_registry
   const registryHost = registry ? new URL(registry).host : undefined
   return [
     runOwn('imports', () => checkImports(code)),

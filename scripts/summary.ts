@@ -24,7 +24,7 @@ function readReport(file: string): Report {
   try {
     const { numPassedTests, numFailedTests, ...rest }: Partial<Record<string, unknown>> =
       JSON.parse(readFileSync(file, 'utf8'))
-    const numPendingTests = count(rest['numPendingTests']) + count(rest['numTodoTests'])
+    const numPendingTests = count(rest.numPendingTests) + count(rest.numTodoTests)
     return {
       numPassedTests: count(numPassedTests),
       numFailedTests: count(numFailedTests),

@@ -169,7 +169,7 @@ describe('its bounds', () => {
       expect(kept).toEqual(made.slice(-3).reverse())
       await journal.close()
       if (where.memoryOnly) return
-      const inFile = (await fileLines()).map((line) => line['fingerprint'])
+      const inFile = (await fileLines()).map((line) => line.fingerprint)
       expect(inFile.length).toBeLessThanOrEqual(3)
       expect(inFile.at(-1)).toBe(made.at(-1))
     },

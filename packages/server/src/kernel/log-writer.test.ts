@@ -65,8 +65,8 @@ describe('the log as JSON', () => {
     node.log.warn('thrown by a script', { error: 'just text' })
     const [first, second] = jsonLines(node.text())
     expect(first).toMatchObject({ error: 'write failed' })
-    expect(first?.['stack']).toContain('log-writer.test.ts')
-    expect(first?.['stack']).toContain('caused by: TypeError: disk\nfull')
+    expect(first?.stack).toContain('log-writer.test.ts')
+    expect(first?.stack).toContain('caused by: TypeError: disk\nfull')
     expect(second).toMatchObject({ error: '"just text"' })
     expect(second).not.toHaveProperty('stack')
   })
@@ -82,7 +82,7 @@ describe('the log as JSON', () => {
   it('[O-LOG-1] writes what JSON does not know, and cuts what is endless', () => {
     const node = open()
     const circular: Record<string, unknown> = {}
-    circular['self'] = circular
+    circular.self = circular
     node.log.info('x'.repeat(100_000), { big: 2n ** 63n, circular, long: 'y'.repeat(100_000) })
     expect(node.text().length).toBeLessThan(50_000)
     node.log.info('next', { big: 2n ** 63n })
@@ -150,7 +150,7 @@ describe('levels', () => {
     const node = open({ level })
     const log = node.log.component(component)
     for (const each of ['trace', 'debug', 'info', 'warn', 'error'] as const) log[each]('a line')
-    expect(jsonLines(node.text()).map((line) => line['level'])).toEqual(expected)
+    expect(jsonLines(node.text()).map((line) => line.level)).toEqual(expected)
   })
 
   it.each([
