@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { type Dialect, onlyReads, renderStatement } from './dialect.ts'
+import { batchStatement, statement } from './statement.ts'
+
+const dialect: Dialect = {
+  parameter: (index, type) => `<${index} ${type}>`,
+  rows: (params) => `<rows ${Object.keys(params).join(' ')}>`,
+  lock: (strength, table) => `<${strength} ${table}>`,
+  now: '<now>',
+}
+
+function render(text: string): string {
+  return renderStatement(
+    statement({ name: 'x', text, params: { a: 'text', b: 'bigint' } }),
+    dialect,
+  )
+}
+
+describe('a statement', () => {
+  it('has its parameters numbered in the order of their declaration', () => {
+    expect(render('SELECT :b, :a, :b')).toBe('SELECT <2 bigint>, <1 text>, <2 bigint>')
+  })
+
+  it('keeps literals, quoted names, comments and casts as they are', () => {
+    const kept = `':c it''s {{x}}' ":c" 1::text -- :c {{y}}\n`
+    expect(render(`${kept}:a :b`)).toBe(`${kept}<1 text> <2 bigint>`)
+  })
+
+  it('has its words replaced', () => {
+    expect(render('SELECT {{now}} FROM t :a :b {{for update of t}}')).toBe(
+      'SELECT <now> FROM t <1 text> <2 bigint> <update t>',
+    )
+    const batch = batchStatement({ name: 'x', text: '{{rows}} r', params: { a: 'text' } })
+    expect(renderStatement(batch, dialect)).toBe('<rows a> r')
+  })
+
+  it.each([
+    ['a parameter that is not declared', 'SELECT :a, :b, :c', ':c'],
+    ['a parameter that is declared and not used', 'SELECT :a', ':b'],
+    ['an unknown word', 'SELECT :a, :b {{for keep of t}}', '{{for keep of t}}'],
+  ])('is refused for %s', (_case, text, named) => {
+    expect(() => render(text)).toThrow(named)
+  })
+
+  it.each([
+    ['SELECT 1', true],
+    ['  select 1', true],
+    ['VALUES (1)', true],
+    ['WITH x AS (SELECT 1) SELECT * FROM x', true],
+    ['SELECT id FROM t {{for update of t}}', false],
+    ['WITH x AS (SELECT 1) UPDATE t SET a = 1', false],
+    ['INSERT INTO t SELECT 1', false],
+    ['UPDATE t SET a = 1 RETURNING a', false],
+    ['DELETE FROM t', false],
+  ])('%j only reads: %s', (text, expected) => {
+    expect(onlyReads(statement({ name: 'x', text }))).toBe(expected)
+  })
+})

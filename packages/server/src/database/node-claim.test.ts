@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../kernel/clock.fake.ts'
+import { createRecordedLog } from '../kernel/log.fake.ts'
+import { deploymentSecret } from './deployment-secrets.ts'
+import { claimNode, NodeIdInUse } from './node-claim.ts'
+import { statement } from './statement.ts'
+import { type TestDatabase, testBackends } from './testing/backends.ts'
+
+const opened: TestDatabase[] = []
+
+afterEach(async () => {
+  for (const test of opened.splice(0)) await test.dispose()
+})
+
+describe.each(testBackends)('the node claim on $name', ({ name, open }) => {
+  async function openDb() {
+    const test = await open()
+    opened.push(test)
+    return test.db
+  }
+
+  async function setUp() {
+    const db = await openDb()
+    const clock = createFakeClock()
+    const log = createRecordedLog()
+    const claim = (bootId: string) => claimNode({ db, clock, log, nodeId: 'node-1', bootId })
+    return { db, clock, log, claim }
+  }
+
+  it('[R-REC-6] is held, renewed and released', async () => {
+    const { db, claim } = await setUp()
+    const first = await claim('bt1-a')
+    expect(first.ok()).toBe(true)
+    await first.renew()
+    expect(first.ok()).toBe(true)
+    await first.release()
+    const second = await claim('bt1-b')
+    expect(second.ok()).toBe(true)
+    expect(await db.all(boots, {})).toEqual([
+      { boot_id: 'bt1-a', ended: 1 },
+      { boot_id: 'bt1-b', ended: 0 },
+    ])
+  })
+
+  it('[O-STP-4] logs a boot that did not end, once', async () => {
+    const { db, log, claim } = await setUp()
+    await claim('bt1-killed')
+    await db.run(expireLeases, {})
+    const second = await claim('bt1-next')
+    const warnings = log.lines.filter((line) => line.level === 'warn')
+    expect(warnings.map((line) => line.fields)).toMatchObject([{ earlier_boot_id: 'bt1-killed' }])
+    await second.release()
+    await claim('bt1-last')
+    expect(log.lines.filter((line) => line.level === 'warn')).toEqual(warnings)
+  })
+
+  if (name === 'postgres')
+    it('[R-REC-6] refuses a second process after 10 seconds', async () => {
+      const { clock, claim } = await setUp()
+      await claim('bt1-a')
+      let outcome: unknown
+      claim('bt1-b').catch((error) => {
+        outcome = error
+      })
+      while (clock.monotonicMs() < 9000) {
+        await clock.advance(250)
+        // The database is real: its answers need real turns of the event loop.
+        await untilWaiting(clock)
+      }
+      expect(outcome).toBeUndefined()
+      while (!outcome) {
+        await clock.advance(250)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      expect(outcome).toBeInstanceOf(NodeIdInUse)
+      expect(String(outcome)).toContain('node_id node-1 is in use by another process')
+    })
+
+  if (name === 'postgres')
+    it('[R-REC-6] is lost to another process and taken again', async () => {
+      const { db, claim } = await setUp()
+      const first = await claim('bt1-a')
+      await db.run(expireLeases, {})
+      const second = await claim('bt1-b')
+      await first.renew()
+      expect([first.ok(), second.ok()]).toEqual([false, true])
+      await second.release()
+      await first.renew()
+      expect(first.ok()).toBe(true)
+    })
+
+  if (name === 'postgres')
+    it('[R-REC-6] is not believed longer than its life', async () => {
+      const { clock, claim } = await setUp()
+      const first = await claim('bt1-a')
+      await clock.advance(5999)
+      expect(first.ok()).toBe(true)
+      await clock.advance(1)
+      expect(first.ok()).toBe(false)
+    })
+
+  it('[O-DB-10] deployment secrets are 32 random bytes, the same for everybody', async () => {
+    const db = await openDb()
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => deploymentSecret(db, 'admission', randomBytes)),
+    )
+    expect(new Set(made.map((secret) => Buffer.from(secret).toString('hex'))).size).toBe(1)
+    expect(made[0]?.length).toBe(32)
+    expect(await deploymentSecret(db, 'other', randomBytes)).not.toEqual(made[0])
+  })
+})
+
+async function untilWaiting(clock: ReturnType<typeof createFakeClock>): Promise<void> {
+  while (clock.timersWaiting() === 0) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const boots = statement({
+  name: 'claim-test.boots',
+  text: `SELECT boot_id, CASE WHEN ended_at_unix_ms IS NULL THEN 0 ELSE 1 END AS ended
+    FROM node_boots ORDER BY boot_id`,
+  row: { boot_id: 'text', ended: 'integer' },
+})
+
+const expireLeases = statement({
+  name: 'claim-test.expire',
+  text: 'UPDATE leases SET expires_at_unix_ms = 0',
+})
