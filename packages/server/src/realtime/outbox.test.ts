@@ -1,0 +1,281 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { FrameQueue } from './frame-queue.ts'
+import { createGatewayMetrics } from './metrics.ts'
+import { Outbox } from './outbox.ts'
+import { type OutgoingFrame, outgoingFrame } from './outgoing-frame.ts'
+import {
+  bytesOf,
+  type RealtimeFixture,
+  startRealtime,
+  transportConfig,
+  upgradeRequest,
+  waiting,
+} from './realtime.fixture.ts'
+import type { Connection, Lanes } from './transports/transport.ts'
+
+describe('the lanes of one connection', () => {
+  test('[R-BP-1] the reliable lane is bounded by envelopes, up to the exact number', () => {
+    const { outbox, metrics } = outboxWith({ reliable_queue_capacity: 3 })
+    const fits = [1, 2, 3, 4].map(() => outbox.queueReliable(frame(100, 'x')))
+    expect(fits).toEqual([true, true, true, false])
+    expect(metrics.reliable_queue_bytes).toBe(21)
+  })
+
+  test('[R-BP-1] the reliable lane is bounded by bytes, up to the exact byte', () => {
+    const { outbox } = outboxWith({ reliable_queue_bytes: 14 })
+    expect(outbox.queueReliable(frame(100, 'xx'))).toBe(true)
+    expect(outbox.queueReliable(frame(100, 'x'))).toBe(false)
+    expect(outbox.queueReliable(frame(100, ''))).toBe(true)
+  })
+
+  test('[R-BP-1] an envelope counts only until the transport has taken it', () => {
+    const { outbox, transport, metrics, ledger } = outboxWith({ reliable_queue_capacity: 1 })
+    outbox.queueReliable(frame(100, 'x'))
+    transport.room = 1
+    expect(outbox.queueReliable(frame(101, 'y'))).toBe(true)
+    expect(transport.taken).toEqual([100])
+    expect(metrics).toMatchObject({ messages_out_total: 1, bytes_out_total: 7 })
+    expect([metrics.reliable_queue_bytes, ledger.queuedBytes]).toEqual([7, 7])
+  })
+
+  test('[R-BP-2] a full unreliable lane drops its oldest entries', () => {
+    const { outbox, transport, metrics } = outboxWith({ unreliable_queue_capacity: 2 })
+    for (const kind of [100, 101, 102, 103]) outbox.queueUnreliable(frame(kind, 'x'))
+    transport.room = 10
+    outbox.transmit()
+    expect(transport.taken).toEqual([102, 103])
+    expect(metrics.unreliable_dropped_total).toBe(2)
+  })
+
+  test('[R-BP-2] the unreliable lane is bounded by bytes too', () => {
+    const { outbox, transport, metrics, ledger } = outboxWith({ unreliable_queue_bytes: 20 })
+    for (const kind of [100, 101, 102]) outbox.queueUnreliable(frame(kind, 'xx'))
+    expect(ledger.queuedBytes).toBe(16)
+    transport.room = 10
+    outbox.transmit()
+    expect([transport.taken, metrics.unreliable_dropped_total]).toEqual([[101, 102], 1])
+    expect(ledger.queuedBytes).toBe(0)
+  })
+
+  test('[R-BP-2] the newest position of a sender takes the place of the one that waits', () => {
+    const { outbox, metrics, ledger } = outboxWith({})
+    for (const [sender, at] of [
+      [41, 'a'],
+      [42, 'b'],
+      [41, 'cc'],
+    ] as const) {
+      outbox.queueUnreliable(position(sender, at))
+    }
+    const waitingBodies = [0, 1].map((index) => outbox.unreliable?.at(index)?.bytes.at(-1))
+    expect(waitingBodies).toEqual([...bytesOf('cb')])
+    expect(outbox.unreliable?.length).toBe(2)
+    expect(metrics.unreliable_coalesced_total).toBe(1)
+    expect(ledger.queuedBytes).toBe(outbox.bytes)
+  })
+
+  test('[R-BP-2] application kinds are never merged', () => {
+    const { outbox, metrics } = outboxWith({})
+    for (let count = 0; count < 3; count += 1) outbox.queueUnreliable(frame(100, 'same body'))
+    expect(outbox.unreliable?.length).toBe(3)
+    expect(metrics.unreliable_coalesced_total).toBe(0)
+  })
+
+  test('[R-MET-1] the bytes of all lanes are counted down to zero, whatever happens', () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ do: fc.constant('reliable' as const), size: fc.nat(50) }),
+        fc.record({ do: fc.constant('unreliable' as const), size: fc.nat(50) }),
+        fc.record({ do: fc.constant('position' as const), size: fc.nat(5) }),
+        fc.record({ do: fc.constant('transmit' as const), size: fc.nat(5) }),
+      ),
+    )
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { outbox, transport, metrics, ledger } = outboxWith({
+          reliable_queue_capacity: 10,
+          unreliable_queue_capacity: 5,
+          unreliable_queue_bytes: 200,
+        })
+        for (const step of list) {
+          if (step.do === 'reliable') outbox.queueReliable(frame(100, 'x'.repeat(step.size)))
+          if (step.do === 'unreliable') outbox.queueUnreliable(frame(100, 'x'.repeat(step.size)))
+          if (step.do === 'position') outbox.queueUnreliable(position(step.size, 'x'))
+          if (step.do === 'transmit') {
+            transport.room = step.size
+            outbox.transmit()
+            transport.room = 0
+          }
+          expect(ledger.queuedBytes).toBe(outbox.bytes)
+          expect(metrics.reliable_queue_bytes).toBe(outbox.reliable?.bytes ?? 0)
+        }
+        outbox.discard()
+        expect([ledger.queuedBytes, metrics.reliable_queue_bytes]).toEqual([0, 0])
+      }),
+    )
+  })
+})
+
+test('a queue gives back what was put in, in order and with its bytes', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.nat(40), fc.constant(-1), fc.constant(-3))), (steps) => {
+      const queue = new FrameQueue()
+      const model: number[] = []
+      for (const step of steps) {
+        if (step >= 0) {
+          queue.push(frame(100, 'x'.repeat(step)))
+          model.push(step + 6)
+        } else {
+          const gone = model.splice(0, -step)
+          expect(queue.drop(-step)).toBe(gone.reduce((sum, size) => sum + size, 0))
+        }
+        expect(queue.length).toBe(model.length)
+        expect(queue.bytes).toBe(model.reduce((sum, size) => sum + size, 0))
+        expect(queue.at(0)?.bytes.length).toBe(model[0])
+        expect(queue.at(model.length - 1)?.bytes.length).toBe(model.at(-1))
+      }
+    }),
+  )
+})
+
+describe('slow consumers', () => {
+  let realtime: RealtimeFixture
+  afterEach(() => realtime.close())
+
+  test('[R-BP-1] a peer that does not read is closed with 4008 and leaves', async () => {
+    realtime = await startRealtime({ limits: { reliable_queue_bytes: 65_536 } })
+    const raw = await stuckClient()
+    const other = await realtime.join()
+    const body = new Uint8Array(60_000)
+    for (let count = 0; count < 400; count += 1) {
+      realtime.gateway.send({ kind: 100, body, unreliable: false, participants: [1] })
+      await realtime.clock.advance(0)
+    }
+    expect(realtime.script.hooks()).toEqual(['join 1', 'join 2', 'leave 1'])
+    expect(realtime.gateway.metrics()).toMatchObject({
+      slow_consumer_closes_total: 1,
+      reliable_queue_bytes: 0,
+    })
+    await realtime.clock.advance(2000)
+    raw.socket.resume()
+    await raw.ended
+    expect(other.socket.readyState).toBe(other.socket.OPEN)
+  })
+
+  test('[R-BP-3] unreliable frames wait behind a full buffer and are merged or dropped', async () => {
+    realtime = await startRealtime({ limits: { unreliable_queue_capacity: 4 } })
+    await stuckClient()
+    const body = new Uint8Array(60_000)
+    for (let count = 0; count < 400; count += 1) {
+      realtime.gateway.send({ kind: 100, body, unreliable: true, participants: [1] })
+      await realtime.clock.advance(0)
+    }
+    expect(realtime.gateway.metrics().unreliable_dropped_total).toBeGreaterThan(0)
+    expect(realtime.script.hooks()).toEqual(['join 1'])
+  })
+
+  test('[R-BP-4] above the total the connection with the most bytes goes first', async () => {
+    realtime = await startRealtime({ limits: { max_queued_bytes_total: 2_000_000 } })
+    await stuckClient()
+    await stuckClient()
+    const fill = async (participant: number, count: number) => {
+      const body = new Uint8Array(60_000)
+      for (let index = 0; index < count; index += 1) {
+        realtime.gateway.send({ kind: 100, body, unreliable: false, participants: [participant] })
+        await realtime.clock.advance(0)
+      }
+    }
+    while (realtime.gateway.metrics().reliable_queue_bytes < 300_000) await fill(1, 1)
+    const queuedByFirst = realtime.gateway.metrics().reliable_queue_bytes
+    while (realtime.gateway.metrics().slow_consumer_closes_total === 0) await fill(2, 1)
+    expect(realtime.script.hooks()).toEqual(['join 1', 'join 2', 'leave 2'])
+    expect(realtime.gateway.metrics().reliable_queue_bytes).toBe(queuedByFirst)
+  })
+
+  test('[R-BP-5] a peer that reads late gets every reliable frame, in order and whole', async () => {
+    realtime = await startRealtime()
+    const client = await realtime.join()
+    client.socket.pause()
+    const sent = 300
+    for (let index = 0; index < sent; index += 1) {
+      const body = new Uint8Array(9000 + index)
+      body[0] = index & 255
+      realtime.gateway.send({ kind: 1000 + index, body, unreliable: false, participants: [1] })
+      if (index % 7 === 0) await realtime.clock.advance(0)
+    }
+    client.socket.resume()
+    await expect.poll(() => client.received.length, waiting).toBe(sent)
+    client.received.forEach(({ kind, body }, index) => {
+      expect([kind, body.length, body[0]]).toEqual([1000 + index, 9000 + index, index & 255])
+    })
+    expect(Math.max(...client.messageBytes)).toBeLessThanOrEqual(65_536)
+  })
+
+  test('[R-MET-2] the high water is the largest lane of the last whole minute', async () => {
+    realtime = await startRealtime({ websocket: { heartbeat_interval_ms: 0 } })
+    await realtime.join()
+    const command = { kind: 100, unreliable: false, participants: [1] }
+    realtime.gateway.send({ ...command, body: new Uint8Array(994) })
+    expect(realtime.gateway.metrics().reliable_queue_high_water_bytes).toBe(0)
+    await realtime.clock.advance(60_000)
+    expect(realtime.gateway.metrics().reliable_queue_high_water_bytes).toBe(1000)
+    await realtime.clock.advance(60_000)
+    expect(realtime.gateway.metrics().reliable_queue_high_water_bytes).toBe(0)
+  })
+
+  /** A guest that reads its AUTH_RESULT and nothing after it. */
+  async function stuckClient() {
+    const raw = await realtime.connectRaw(upgradeRequest())
+    await raw.until('\r\n\r\n')
+    raw.socket.write(Buffer.from([0x82, 0x86, 0, 0, 0, 0, 0, 0, 0, 2, 0, 5]))
+    await raw.until('\x82\x07\x00\x00\x00\x03\x00\x06\x01')
+    raw.socket.pause()
+    return raw
+  }
+})
+
+function outboxWith(limits: Parameters<typeof transportConfig>[0]['limits'] & object) {
+  const metrics = createGatewayMetrics()
+  const ledger = { queuedBytes: 0, highWaterBytes: 0 }
+  const transport = createNarrowTransport()
+  const config = transportConfig({ limits })
+  const outbox = new Outbox(transport, { limits: config.limits, metrics, ledger })
+  return { outbox, transport, metrics, ledger }
+}
+
+/** A transport that takes as many frames as there is room, reliable ones first. */
+function createNarrowTransport(): Connection & { room: number; taken: number[] } {
+  const transport = {
+    limitGroup: undefined,
+    room: 0,
+    taken: [] as number[],
+    transmit({ reliable, unreliable }: Lanes) {
+      for (const lane of [reliable, unreliable]) {
+        for (let frame = lane?.at(0); frame && transport.room > 0; frame = lane?.at(0)) {
+          transport.taken.push(kindOf(frame))
+          transport.room -= 1
+          lane?.drop(1)
+        }
+      }
+    },
+    pauseReading() {},
+    resumeReading() {},
+    close() {},
+    destroy() {},
+  }
+  return transport
+}
+
+function kindOf({ bytes }: OutgoingFrame): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint16(4)
+}
+
+function frame(kind: number, text: string): OutgoingFrame {
+  return outgoingFrame(kind, bytesOf(text))
+}
+
+function position(sender: number, text: string): OutgoingFrame {
+  const body = Buffer.alloc(8)
+  body.writeBigUInt64BE(BigInt(sender))
+  return outgoingFrame(2, Buffer.concat([body, bytesOf(text)]))
+}
