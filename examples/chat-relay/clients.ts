@@ -68,7 +68,9 @@ function listen(realtime: Realtime): () => Promise<Line> {
   })
   return () => {
     const line = arrived.shift()
-    return line === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(line)
+    return line === undefined
+      ? new Promise((resolve) => waiting.push(resolve))
+      : Promise.resolve(line)
   }
 }
 

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import { environmentName } from '../config/environment.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 
@@ -14,8 +15,4 @@ export async function testConfig(keys: Readonly<Record<string, string>> = {}): P
   const loaded = await loadConfig({ env, cwd: tmpdir() })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
   return loaded.config
-}
-
-function environmentName(key: string): string {
-  return `GUILDHALL_${key.split('.').join('__').toUpperCase()}`
 }

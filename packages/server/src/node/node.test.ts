@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { Health, Profile, Readiness, SessionTokens, Status } from '@guildhall/contract'
+import { describe, expect, it } from 'vitest'
+import WebSocket from 'ws'
+import { testBackends } from '../database/testing/backends.ts'
+import { createCaller } from '../testing/api.ts'
+import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
+
+const generous = {
+  'authentication.limits.source.limit': '100000',
+  'authentication.limits.registration_source.limit': '100000',
+}
+
+async function register(node: NodeProcess, name: string): Promise<SessionTokens> {
+  const body = { id: name, create: true, username: name }
+  const answer = await createCaller(node.url)('POST', '/v1/auth/device', { body })
+  expect(answer.status).toBe(201)
+  return SessionTokens.parse(answer.body)
+}
+
+async function profile(node: NodeProcess, token: string) {
+  return createCaller(node.url)('GET', '/v1/account', { token })
+}
+
+const durable = testBackends.filter(({ name }) => name !== 'in-memory')
+
+describe.each(durable)('a node on $name', ({ open }) => {
+  it('[H-PLY-14] sessions go on after a restart in the middle of a session', async () => {
+    const { url, db, dispose } = await open()
+    await db.close()
+    const before = await startNodeProcess({ ...generous, 'database.url': url })
+    const ana = await register(before, 'ana')
+    expect(await before.stop()).toBe(0)
+
+    const after = await startNodeProcess({ ...generous, 'database.url': url })
+    try {
+      const answer = await profile(after, ana.token)
+      expect(Profile.parse(answer.body)).toEqual({ user_id: ana.user_id, username: 'ana' })
+      const refreshed = await createCaller(after.url)('POST', '/v1/session/refresh', {
+        body: { refresh_token: ana.refresh_token },
+      })
+      expect(SessionTokens.parse(refreshed.body).user_id).toBe(ana.user_id)
+      expect((await profile(after, ana.token)).status).toBe(401)
+    } finally {
+      await after.stop()
+      await dispose()
+    }
+  })
+
+  it('[O-DB-6] a kill at any moment loses no registration that was answered', async () => {
+    const { url, db, dispose } = await open()
+    await db.close()
+    const acknowledged: SessionTokens[] = []
+    for (let round = 0; round < 3; round += 1) {
+      const node = await startNodeProcess({ ...generous, 'database.url': url })
+      const call = createCaller(node.url)
+      let running = true
+      const players = Array.from({ length: 8 }, async (_, lane) => {
+        for (let turn = 0; running; turn += 1) {
+          const name = `p-${round}-${lane}-${turn}`
+          const body = { id: name, create: true, username: name }
+          const answer = await call('POST', '/v1/auth/device', { body }).catch(() => undefined)
+          if (answer === undefined) return
+          if (answer.status === 201) acknowledged.push(SessionTokens.parse(answer.body))
+        }
+      })
+      await new Promise((resolve) => setTimeout(resolve, 150 + Math.random() * 250))
+      await node.kill()
+      running = false
+      await Promise.all(players)
+    }
+    expect(acknowledged.length).toBeGreaterThan(0)
+
+    const node = await startNodeProcess({ ...generous, 'database.url': url })
+    try {
+      for (const { token, user_id, username } of acknowledged) {
+        expect(Profile.parse((await profile(node, token)).body)).toEqual({ user_id, username })
+      }
+    } finally {
+      await node.stop()
+      await dispose()
+    }
+  })
+})
+
+describe('a node', () => {
+  it('[O-STA-3][H-PUB-2][H-PUB-4][H-PUB-5] says where it listens and how it is', async () => {
+    const node = await startNodeProcess()
+    const call = createCaller(node.url)
+    const version = /guildhall (\S+) ready/.exec(node.output())?.[1]
+    const health = await call('GET', '/health')
+    expect(Health.parse(health.body)).toEqual({ status: 'healthy', node_id: 'dev-1', version })
+    expect(health.headers.get('cache-control')).toBe('no-store')
+    const ready = await call('GET', '/health/ready')
+    expect(ready.status).toBe(200)
+    expect(Readiness.parse(ready.body).checks.map(({ name }) => name)).toEqual([
+      'database',
+      'migrations',
+      'node_claim',
+      'realtime',
+      'tasks',
+      'draining',
+    ])
+    const status = Status.parse((await call('GET', '/status')).body)
+    expect(status.backend).toBe('in-memory')
+    expect(status.transports.websocket.available).toBe(true)
+    expect(`http://${status.transports.websocket.bind}`).toBe(node.url)
+    expect(await node.stop()).toBe(0)
+  })
+
+  it('[R-CLS-4][O-STP-2] closes connections with 1001 when it is asked to stop', async () => {
+    const node = await startNodeProcess()
+    const socket = new WebSocket(`${node.url.replace('http', 'ws')}/v1/realtime`)
+    await once(socket, 'open')
+    socket.send(Buffer.from([0, 0, 0, 2, 0, 5]))
+    const [answer] = await once(socket, 'message')
+    expect(Buffer.from(answer as Buffer).toString('hex')).toBe('00000003000601')
+    const closed = once(socket, 'close')
+    expect(await node.stop()).toBe(0)
+    expect((await closed)[0]).toBe(1001)
+  })
+
+  it('[O-DB-7][R-REC-6] a second process on one database is refused with exit code 4', async () => {
+    const backend = testBackends.find(({ name }) => name === 'sqlite')
+    if (backend === undefined) throw new Error('no SQLite backend')
+    const { url, db, dispose } = await backend.open()
+    await db.close()
+    const first = await startNodeProcess({ 'database.url': url })
+    await expect(startNodeProcess({ 'database.url': url })).rejects.toThrow(/ended with 4/)
+    await first.stop()
+    await dispose()
+  })
+
+  it('[R-REV-1] a logout closes the realtime connection of that session with 4004', async () => {
+    const node = await startNodeProcess(generous)
+    const { token } = await register(node, 'ben')
+    const socket = new WebSocket(`${node.url.replace('http', 'ws')}/v1/realtime`)
+    await once(socket, 'open')
+    const head = Buffer.alloc(6)
+    head.writeUInt32BE(2 + token.length)
+    head.writeUInt16BE(5, 4)
+    socket.send(Buffer.concat([head, Buffer.from(token)]))
+    await once(socket, 'message')
+    const closed = once(socket, 'close')
+    await createCaller(node.url)('POST', '/v1/session/logout', { token })
+    expect((await closed)[0]).toBe(4004)
+    await node.stop()
+  })
+})
