@@ -172,20 +172,34 @@ describe('a task without progress', () => {
     expect(incidents).toEqual([])
   })
 
-  it('[O-TSK-2] does no harm when it finishes late', async () => {
-    const { clock, incidents, supervisor, state } = open()
-    const ends: { well: () => void; badly: (error: Error) => void }[] = []
-    supervisor.every('settlement', 1000, () => {
-      return new Promise<void>((well, badly) => ends.push({ well, badly }))
-    })
-    await clock.advance(34_000)
-    ends[0]?.badly(new Error('too late'))
-    await clock.advance(100)
-    expect([state(), ends.length, incidents.length]).toEqual(['running', 2, 1])
-    ends[1]?.well()
-    await clock.advance(0)
-    expect(state()).toBe('waiting')
-  })
+  it.each(['well', 'badly'] as const)(
+    '[O-TSK-2] does no harm when it ends late, %s, neither to the next run nor to a stop',
+    async (how) => {
+      const { clock, incidents, supervisor, state } = open()
+      const ends: { well: () => void; badly: () => void }[] = []
+      supervisor.every('settlement', 1000, () => {
+        return new Promise<void>((well, reject) => {
+          ends.push({ well, badly: () => reject(new Error('too late')) })
+        })
+      })
+      await clock.advance(33_000 + 1000 + 33_000 + 2000)
+      expect([state(), ends.length, incidents.length]).toEqual(['running', 3, 2])
+      ends[0]?.[how]()
+      await clock.advance(100)
+      expect([state(), ends.length, incidents.length]).toEqual(['running', 3, 2])
+
+      let hasStopped = false
+      void supervisor.stop(60_000).then(() => {
+        hasStopped = true
+      })
+      ends[1]?.[how]()
+      await clock.advance(100)
+      expect(hasStopped).toBe(false)
+      ends[2]?.well()
+      await clock.advance(0)
+      expect(hasStopped).toBe(true)
+    },
+  )
 })
 
 describe('the status of tasks', () => {
