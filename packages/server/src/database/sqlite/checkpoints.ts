@@ -8,8 +8,8 @@ type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Cloc
 
 /** Pages in the log that are not yet in the database file before a checkpoint begins: 4 MiB. */
 const dueFrames = 1024
-/** Pages in the log before writers wait for a checkpoint to catch up: 64 MiB. */
-const holdFrames = 16_384
+/** Pages in the log before writers wait for a checkpoint to catch up: 16 MiB. */
+const holdFrames = 4096
 const intervalMs = 1000
 const holdRounds = 3
 
