@@ -44,8 +44,8 @@ export class Pool {
 
   async acquire(): Promise<Connection> {
     if (this.#closed) throw new DatabaseUnavailable('the database is closed')
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (!idle.alive) continue
+    const idle = this.#idle.pop()
+    if (idle) {
       this.#lent.add(idle)
       return idle
     }

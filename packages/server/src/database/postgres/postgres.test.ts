@@ -13,6 +13,7 @@ import {
   startPostgresServer,
 } from '../testing/postgres-server.ts'
 import { silentLog } from '../testing/silent-log.ts'
+import { startProxy } from '../testing/tcp-proxy.ts'
 import { DatabaseUnfit } from './start.ts'
 
 const clock = createSystemClock()
@@ -97,6 +98,32 @@ describe('a PostgreSQL database', () => {
     const stored = new Set((await db.all(noteIds, {})).map((row) => row.id))
     expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([])
     await db.close()
+  })
+
+  it('[O-FLT-1] fails what is under way and what waits when the server vanishes without a word', async () => {
+    const { db: setUp, name } = await freshDatabase()
+    await setUp.close()
+    const proxy = await startProxy(server.port)
+    const url = server.url(name).replace(`:${server.port}/`, `:${proxy.port}/`)
+    const db = await open(url, { max_connections: 4, acquire_timeout_ms: 60_000 })
+    await db.run(insertNote, { id: 'before' })
+    await db.get(noteById, { id: 'before' })
+    expect(await db.probe()).toBe(true)
+    proxy.freeze()
+    const underWay = [
+      db.get(noteById, { id: 'before' }),
+      ...Array.from({ length: 6 }, (_, at) => db.run(insertNote, { id: `under-way-${at}` })),
+    ]
+    const settled = Promise.allSettled(underWay)
+    await until(() => db.stats().waiting > 0)
+    expect([await db.probe(), await db.probe()]).toEqual([false, false])
+    const reasons = (await settled).map((each) => each.status === 'rejected' && each.reason)
+    for (const reason of reasons) expect(reason).toBeInstanceOf(DatabaseUnavailable)
+    proxy.thaw()
+    expect(await db.probe()).toBe(true)
+    await db.run(insertNote, { id: 'after' })
+    await db.close()
+    await proxy.close()
   })
 
   it('[O-FLT-3] counts as down while it is read-only', async () => {

@@ -20,6 +20,8 @@ export type PostgresServer = {
   dispose(): Promise<void>
 }
 
+const keepFolder = 'keep'
+
 /** May use everything, without a password. */
 const superuser = 'guildhall'
 /** May not log in: for tests of a refused login. */
@@ -47,7 +49,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   async function start(): Promise<void> {
     const command = join(native, 'bin', 'postgres')
     const flags = [...serverFlags, `-cport=${port}`, `-D${data}`]
-    const child = spawn('/bin/sh', ['-c', guardScript, 'sh', command, ...flags], {
+    const child = spawn('/bin/sh', ['-c', guardScript, 'sh', folder, command, ...flags], {
       ...account,
       env: environment,
       cwd: folder,
@@ -62,7 +64,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     running = undefined
     if (!child || child.exitCode !== null) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.stdin?.end()
+    child.stdin?.end(`${keepFolder}\n`)
     await ended
   }
 
@@ -92,12 +94,21 @@ export async function onServer(url: string, command: string): Promise<void> {
 
 /**
  * Runs the server until standard input ends, which it does when the parent lets go or dies in
- * whatever way, and then ends the server at once.
+ * whatever way, and then ends the server at once. The folder goes with it unless told to stay.
  */
 const guardScript = `
+  folder=$1
+  shift
   exec 3<&0
   "$@" < /dev/null 3<&- & server=$!
-  { cat <&3 > /dev/null; kill -QUIT "$server"; } 2> /dev/null &
+  {
+    read -r word <&3
+    kill -QUIT "$server"
+    if [ "$word" != ${keepFolder} ]; then
+      while kill -0 "$server"; do sleep 0.05; done
+      rm -rf "$folder"
+    fi
+  } 2> /dev/null &
   wait "$server"
 `
 

@@ -1,0 +1,147 @@
+import type { Migration } from './migration.ts'
+
+/** What operators run about people: keys, wallets, friends, groups, notifications, chat. */
+export const people: Migration = {
+  number: 2,
+  name: 'people',
+  oldestBinary: '0.1.0',
+  steps: [
+    'CREATE INDEX sessions_live_of_account ON sessions (account_id) WHERE revoked_at_unix_ms IS NULL',
+    `CREATE TABLE idempotency_records (
+      principal {{text}} NOT NULL,
+      target {{text}} NOT NULL,
+      idempotency_key {{text}} NOT NULL,
+      body_digest {{bytes}} NOT NULL,
+      status {{bigint}} NOT NULL,
+      answer {{text}},
+      created_at_unix_ms {{bigint}} NOT NULL,
+      PRIMARY KEY (principal, target, idempotency_key)
+    ) {{strict}}`,
+    'CREATE INDEX idempotency_records_time ON idempotency_records (created_at_unix_ms)',
+    `CREATE TABLE api_keys (
+      id {{text}} NOT NULL PRIMARY KEY,
+      name {{text}} NOT NULL,
+      scopes {{text}} NOT NULL,
+      generation {{bigint}} NOT NULL CHECK (generation >= 1),
+      secret_digest {{bytes}} NOT NULL,
+      created_at_unix_ms {{bigint}} NOT NULL,
+      expires_at_unix_ms {{bigint}},
+      revoked_at_unix_ms {{bigint}},
+      last_used_at_unix_ms {{bigint}}
+    ) {{strict}}`,
+    `CREATE TABLE audit_chain (
+      seq {{bigint}} NOT NULL PRIMARY KEY,
+      entry_id {{text}} NOT NULL UNIQUE,
+      hash {{bytes}} NOT NULL,
+      keyed {{bigint}} NOT NULL
+    ) {{strict}}`,
+    `CREATE TABLE audit_anchor (
+      name {{text}} NOT NULL PRIMARY KEY,
+      seq {{bigint}} NOT NULL,
+      hash {{bytes}} NOT NULL
+    ) {{strict}}`,
+    `CREATE TABLE wallet_balances (
+      user_id {{text}} NOT NULL REFERENCES accounts (id),
+      currency {{text}} NOT NULL,
+      balance {{bigint}} NOT NULL CHECK (balance >= 0),
+      PRIMARY KEY (user_id, currency)
+    ) {{strict}}`,
+    `CREATE TABLE wallet_ledger (
+      seq {{identity}},
+      user_id {{text}} NOT NULL REFERENCES accounts (id),
+      currency {{text}} NOT NULL,
+      delta {{bigint}} NOT NULL,
+      balance_after {{bigint}} NOT NULL,
+      reason {{text}} NOT NULL,
+      time_unix_ms {{bigint}} NOT NULL
+    ) {{strict}}`,
+    'CREATE INDEX wallet_ledger_user ON wallet_ledger (user_id, seq)',
+    `CREATE TABLE wallet_carried (
+      user_id {{text}} NOT NULL,
+      currency {{text}} NOT NULL,
+      carried {{bigint}} NOT NULL,
+      PRIMARY KEY (user_id, currency)
+    ) {{strict}}`,
+    `CREATE TABLE wallet_keys (
+      user_id {{text}} NOT NULL,
+      idempotency_key {{text}} NOT NULL,
+      currency {{text}} NOT NULL,
+      delta {{bigint}} NOT NULL,
+      balance_after {{bigint}} NOT NULL,
+      seq {{bigint}} NOT NULL,
+      created_at_unix_ms {{bigint}} NOT NULL,
+      PRIMARY KEY (user_id, idempotency_key)
+    ) {{strict}}`,
+    'CREATE INDEX wallet_keys_time ON wallet_keys (created_at_unix_ms)',
+    `CREATE TABLE friend_edges (
+      user_id {{text}} NOT NULL REFERENCES accounts (id),
+      other_id {{text}} NOT NULL REFERENCES accounts (id),
+      state {{text}} NOT NULL
+        CHECK (state IN ('invited_sent', 'invited_received', 'friend', 'blocked')),
+      updated_unix_ms {{bigint}} NOT NULL,
+      PRIMARY KEY (user_id, other_id),
+      CHECK (user_id <> other_id)
+    ) {{strict}}`,
+    `CREATE TABLE groups (
+      id {{identity}},
+      name {{text}} NOT NULL UNIQUE,
+      description {{text}} NOT NULL,
+      open {{bigint}} NOT NULL,
+      max_size {{bigint}} NOT NULL,
+      member_count {{bigint}} NOT NULL,
+      members_joined {{bigint}} NOT NULL,
+      created_at_unix_ms {{bigint}} NOT NULL
+    ) {{strict}}`,
+    `CREATE TABLE group_members (
+      group_id {{bigint}} NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
+      user_id {{text}} NOT NULL,
+      role {{text}} NOT NULL CHECK (role IN ('member', 'admin', 'superadmin')),
+      join_order {{bigint}} NOT NULL,
+      joined_at_unix_ms {{bigint}} NOT NULL,
+      PRIMARY KEY (group_id, user_id)
+    ) {{strict}}`,
+    'CREATE INDEX group_members_user ON group_members (user_id)',
+    `CREATE TABLE notifications (
+      id {{identity}},
+      user_id {{text}},
+      subject {{text}} NOT NULL,
+      content {{text}} NOT NULL,
+      code {{bigint}} NOT NULL,
+      created_at_unix_ms {{bigint}} NOT NULL,
+      read_at_unix_ms {{bigint}}
+    ) {{strict}}`,
+    'CREATE INDEX notifications_user ON notifications (user_id, id)',
+    `CREATE TABLE chat_channels (
+      channel {{text}} NOT NULL PRIMARY KEY,
+      channel_type {{text}} NOT NULL CHECK (channel_type IN ('room', 'group', 'direct')),
+      messages {{bigint}} NOT NULL,
+      events {{bigint}} NOT NULL,
+      last_activity_unix_ms {{bigint}} NOT NULL
+    ) {{strict}}`,
+    'CREATE INDEX chat_channels_activity ON chat_channels (last_activity_unix_ms, channel)',
+    `CREATE TABLE chat_messages (
+      channel {{text}} NOT NULL REFERENCES chat_channels (channel),
+      id {{bigint}} NOT NULL,
+      sender {{text}} NOT NULL,
+      content {{text}} NOT NULL,
+      created_at_unix_ms {{bigint}} NOT NULL,
+      updated_at_unix_ms {{bigint}} NOT NULL,
+      revision {{bigint}} NOT NULL,
+      last_event_id {{bigint}} NOT NULL,
+      deleted {{bigint}} NOT NULL,
+      PRIMARY KEY (channel, id)
+    ) {{strict}}`,
+    `CREATE TABLE chat_moderation (
+      id {{identity}},
+      time_unix_ms {{bigint}} NOT NULL,
+      actor_kind {{text}} NOT NULL,
+      actor_digest {{bytes}} NOT NULL,
+      channel_digest {{bytes}} NOT NULL,
+      author_digest {{bytes}} NOT NULL,
+      action {{text}} NOT NULL,
+      message_id {{bigint}} NOT NULL,
+      node_id {{text}} NOT NULL
+    ) {{strict}}`,
+    'CREATE INDEX chat_moderation_time ON chat_moderation (time_unix_ms)',
+  ],
+}
