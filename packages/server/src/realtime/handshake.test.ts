@@ -132,20 +132,24 @@ test('[R-HS-2] nothing is registered before the result, and queued frames come a
   expect(hexOf((await client.next()).body)).toBe(account.result)
 })
 
-test('[R-HS-2] reading pauses behind 64 waiting frames and loses none of them', async () => {
-  realtime = await startRealtime()
+test('[R-HS-2] reading pauses behind 256 KiB of waiting frames and loses none of them', async () => {
+  realtime = await startRealtime({ limits: { inbound_bytes_per_sec: 0 } })
   realtime.script.kinds.add(100)
   const answer = holdVerification()
   const client = await realtime.connect()
   client.send(5, 't-ann')
-  for (let index = 0; index < 300; index += 1) client.send(100, String(index))
-  await expect.poll(() => answer.asked, waiting).toBe(1)
+  for (let index = 0; index < 400; index += 1) client.send(100, `${index} ${'x'.repeat(8000)}`)
+  await expect
+    .poll(() => realtime.gateway.metrics().bytes_in_total, waiting)
+    .toBeGreaterThan(262_144)
+  for (let turn = 0; turn < 50; turn += 1) await realtime.clock.advance(0)
+  expect(realtime.gateway.metrics().bytes_in_total).toBeLessThan(1_000_000)
   answer.give(realtime.backend.players.get('t-ann'))
-  await expect.poll(() => realtime.script.calls.length, waiting).toBe(301)
-  const bodies = realtime.script.calls.flatMap((call) =>
-    call.hook === 'message' ? [textOf(call.body)] : [],
+  await expect.poll(() => realtime.script.calls.length, waiting).toBe(401)
+  const numbers = realtime.script.calls.flatMap((call) =>
+    call.hook === 'message' ? [Number.parseInt(textOf(call.body), 10)] : [],
   )
-  expect(bodies).toEqual(Array.from({ length: 300 }, (_, index) => String(index)))
+  expect(numbers).toEqual(Array.from({ length: 400 }, (_, index) => index))
 })
 
 test('[R-HS-2] a connection that is gone before its token was verified is never registered', async () => {
@@ -156,9 +160,12 @@ test('[R-HS-2] a connection that is gone before its token was verified is never 
   await expect.poll(() => answer.asked, waiting).toBe(1)
   client.socket.terminate()
   await expect.poll(() => realtime.gateway.metrics().connections_active, waiting).toBe(0)
+  realtime.backend.verify = async (token) => realtime.backend.players.get(token)
+  const other = await realtime.join('t-ann')
   answer.give(realtime.backend.players.get('t-ann'))
   await realtime.clock.advance(0)
-  expect(realtime.script.calls).toEqual([])
+  expect(realtime.script.hooks()).toEqual(['join 1'])
+  expect(other.socket.readyState).toBe(other.socket.OPEN)
 })
 
 test('[R-HS-3] a bad frame behind AUTH does not change the result of AUTH', async () => {

@@ -192,6 +192,18 @@ describe('slow consumers', () => {
     expect(realtime.gateway.metrics().reliable_queue_bytes).toBe(queuedByFirst)
   })
 
+  test('[R-BP-4] one turn that fills all queues closes nobody who can take it', async () => {
+    realtime = await startRealtime({ limits: { max_queued_bytes_total: 1_048_576 } })
+    const clients = [await realtime.join(), await realtime.join(), await realtime.join()]
+    for (let count = 0; count < 12; count += 1) {
+      const body = new Uint8Array(60_000)
+      const command = { kind: 100, body, unreliable: false, sender: 0, except: [], room_id: null }
+      realtime.gateway.broadcast(command)
+    }
+    for (const { received } of clients) await expect.poll(() => received.length, waiting).toBe(12)
+    expect(realtime.gateway.metrics().slow_consumer_closes_total).toBe(0)
+  })
+
   test('[R-BP-5] a peer that reads late gets every reliable frame, in order and whole', async () => {
     realtime = await startRealtime()
     const client = await realtime.join()

@@ -156,6 +156,20 @@ test('[R-CLS-2] a peer that does not answer the close is cut off after 2 s', asy
   await expect.poll(() => realtime.gateway.metrics().connections_active, waiting).toBe(0)
 })
 
+test('[R-CLS-2] a connection that was not being read from can still close', async () => {
+  realtime = await startRealtime()
+  realtime.script.kinds.add(100)
+  const client = await realtime.join('t-ann')
+  realtime.script.isCongested = true
+  client.send(100, 'x')
+  await expect.poll(() => realtime.gateway.metrics().bytes_in_total, waiting).toBe(18)
+  realtime.gateway.closeSessions(['s-ann'])
+  expect((await client.closed).code).toBe(4004)
+  await expect.poll(() => realtime.gateway.metrics().connections_active, waiting).toBe(0)
+  realtime.script.drain()
+  expect(realtime.script.hooks()).toEqual(['join 1', 'leave 1'])
+})
+
 test('[R-CLS-4] shutdown closes everybody with 1001 and resolves when all are gone', async () => {
   realtime = await startRealtime()
   const clients = [await realtime.join('t-ann'), await realtime.join(), await realtime.connect()]

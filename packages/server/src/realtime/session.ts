@@ -259,7 +259,6 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   #greet(envelope: Envelope): void {
-    this.#deps.greetings.remove(this)
     const first = readFirstFrame(envelope)
     if (typeof first !== 'string') {
       this.#state = { name: 'verifying', waiting: [], waitingBytes: 0 }

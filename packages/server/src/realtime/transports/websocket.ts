@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type Failure, refuse } from '../../kernel/failure.ts'
 import { limitGroup } from '../../kernel/http/source-address.ts'
+import { closings } from '../closings.ts'
 import type { TransportConfig } from '../config.ts'
 import type { Acceptor } from './transport.ts'
 import { createMessageScratch, WebSocketConnection } from './websocket-connection.ts'
@@ -88,7 +89,8 @@ class GameSocket extends WebSocket {
    */
   override close(code?: number, reason?: string | Buffer): void {
     this.connection?.events?.failed()
-    super.close(code, code === 1009 ? 'message too big' : reason)
+    const { messageTooBig } = closings
+    super.close(code, code === messageTooBig.code ? messageTooBig.reason : reason)
   }
 }
 
