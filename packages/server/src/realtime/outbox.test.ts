@@ -205,22 +205,39 @@ describe('slow consumers', () => {
   })
 
   test('[R-BP-5] a peer that reads late gets every reliable frame, in order and whole', async () => {
-    realtime = await startRealtime()
+    realtime = await startRealtime({ limits: { reliable_queue_bytes: 100_000_000 } })
     const client = await realtime.join()
     client.socket.pause()
-    const sent = 300
+    const sent = 1500
     for (let index = 0; index < sent; index += 1) {
-      const body = new Uint8Array(9000 + index)
-      body[0] = index & 255
+      const body = new Uint8Array(15_000 + index).fill(index & 255)
       realtime.gateway.send({ kind: 1000 + index, body, unreliable: false, participants: [1] })
       if (index % 7 === 0) await realtime.clock.advance(0)
     }
+    expect(realtime.gateway.metrics().reliable_queue_bytes).toBeGreaterThan(0)
     client.socket.resume()
     await expect.poll(() => client.received.length, waiting).toBe(sent)
     client.received.forEach(({ kind, body }, index) => {
-      expect([kind, body.length, body[0]]).toEqual([1000 + index, 9000 + index, index & 255])
+      const whole = body.every((byte) => byte === (index & 255))
+      expect([kind, body.length, whole]).toEqual([1000 + index, 15_000 + index, true])
     })
     expect(Math.max(...client.messageBytes)).toBeLessThanOrEqual(65_536)
+  })
+
+  test('[R-BP-3] an unreliable frame leaves only when no reliable one waits', async () => {
+    realtime = await startRealtime()
+    const client = await realtime.join()
+    const send = (kind: number, unreliable: boolean) => {
+      const body = new Uint8Array(unreliable ? 10 : 40_000)
+      realtime.gateway.send({ kind, body, unreliable, participants: [1] })
+    }
+    send(200, true)
+    send(201, true)
+    send(100, false)
+    send(101, false)
+    await expect
+      .poll(() => client.received.map(({ kind }) => kind), waiting)
+      .toEqual([100, 101, 200, 201])
   })
 
   test('[R-MET-2] the high water is the largest lane of the last whole minute', async () => {

@@ -45,7 +45,8 @@ export function createRegistry(nodeSlot: number, metrics: GatewayMetrics): Regis
     remove(live) {
       participants.delete(live.participant.context.participant)
       const { session_id } = live.participant
-      if (session_id !== null && sessions.get(session_id) === live) sessions.delete(session_id)
+      // A newer connection of the session is added only after this one is gone.
+      if (session_id !== null) sessions.delete(session_id)
       count()
     },
     byId: (participant) => participants.get(participant),
