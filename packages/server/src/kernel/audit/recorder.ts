@@ -1,7 +1,7 @@
 import type { AuditAction, Route, Scope } from '@guildhall/contract'
-import { utf8Bytes } from '@guildhall/contract'
 import type { ApiKeyPrincipal, OperatorPrincipal } from '../auth/principal.ts'
 import type { Clock } from '../clock.ts'
+import { cutText } from '../cut-text.ts'
 import type { Ids } from '../ids.ts'
 import { Ring } from '../ring.ts'
 
@@ -101,14 +101,5 @@ const detailsBytesMax = 512
 
 /** Control characters become `?`, and longer text is cut at a character's boundary. */
 export function clean(text: string, bytesMax: number): string {
-  const printable = text.replace(/\p{Cc}/gu, '?')
-  if (utf8Bytes(printable) <= bytesMax) return printable
-  let kept = ''
-  let bytes = 0
-  for (const character of printable) {
-    bytes += utf8Bytes(character)
-    if (bytes > bytesMax) break
-    kept += character
-  }
-  return kept
+  return cutText(text.replace(/\p{Cc}/gu, '?'), bytesMax)
 }

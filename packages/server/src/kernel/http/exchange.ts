@@ -33,6 +33,16 @@ export function headerBytes({ rawHeaders }: IncomingMessage): number {
   return bytes
 }
 
+/** How many Host lines a request has: Node keeps the first and says nothing of the others. */
+export function hostLines({ rawHeaders }: IncomingMessage): number {
+  let lines = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') lines += 1
+  }
+  return lines
+}
+
 /** Collects the header lines that matter from the raw lines of a request. */
 export function readHeaderLines(message: IncomingMessage): HeaderLines {
   const lines: HeaderLines = { authorization: [], contentTypes: 0, contentEncodings: 0 }

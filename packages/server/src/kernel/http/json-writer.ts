@@ -20,14 +20,14 @@ type Definition = {
   shape?: Record<string, z.ZodType>
   element?: z.ZodType
   innerType?: z.ZodType
-  in?: z.ZodType
   valueType?: z.ZodType
   options?: z.ZodType[]
+  values?: unknown[]
 }
 
 function writerOf(schema: z.ZodType): Write {
   const definition = schema._zod.def as Definition
-  const { shape, element, innerType, options, valueType } = definition
+  const { shape, element, innerType, options, valueType, values } = definition
   if (isFree(schema)) return writeJson
   if (shape) return writeObject(shape)
   if (element) return writeArray(writerOf(element))
@@ -35,6 +35,7 @@ function writerOf(schema: z.ZodType): Write {
   if (valueType) return writeRecord(writerOf(valueType))
   if (definition.type === 'nullable' && innerType) return writeNullable(writerOf(innerType))
   if (innerType) return writerOf(innerType)
+  if (values) return writeLiteral(values)
   const write = scalars[definition.type]
   if (write === undefined) throw new Error(`no writer for the schema type ${definition.type}`)
   return write
@@ -44,12 +45,13 @@ const scalars: Readonly<Record<string, Write>> = {
   string: expectType('string', (value) => JSON.stringify(value)),
   enum: expectType('string', (value) => JSON.stringify(value)),
   boolean: expectType('boolean', String),
-  literal: (value) => JSON.stringify(value),
-  number: (value) => {
-    if (typeof value === 'bigint') return value.toString()
-    if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-    throw new TypeError(`expected a number to write, got ${typeof value}`)
-  },
+  number: writeNumber,
+}
+
+function writeNumber(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  throw new TypeError(`expected a number to write, got ${typeof value}`)
 }
 
 function expectType(type: 'string' | 'boolean', write: Write): Write {
@@ -101,6 +103,14 @@ function writeRecord(write: Write): Write {
   }
 }
 
+/** Anything else in its place would be an undeclared value on its way out. */
+function writeLiteral(values: readonly unknown[]): Write {
+  return (value) => {
+    if (!values.includes(value)) throw new TypeError('the answer differs from its literal')
+    return JSON.stringify(value)
+  }
+}
+
 function writeNullable(write: Write): Write {
   return (value) => (value === null ? 'null' : write(value))
 }
@@ -128,5 +138,8 @@ export function writeJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return writeArray(writeJson)(value)
   if (isRecord(value)) return writeRecord(writeJson)(value)
-  return JSON.stringify(value)
+  if (typeof value === 'number') return writeNumber(value)
+  const text: string | undefined = JSON.stringify(value)
+  if (text === undefined) throw new TypeError(`expected JSON to write, got ${typeof value}`)
+  return text
 }

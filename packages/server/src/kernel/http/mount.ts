@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Route } from '@guildhall/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { hasBody } from './media.ts'
 
 /** A page or file that is not JSON of the API: the API description, later the dashboard. */
 export type Document = {
@@ -37,6 +38,8 @@ export function mountDocument(app: FastifyInstance, document: Document): void {
       rendered ??= withEtag(document.render())
       const { content, etag } = rendered
       reply.headers({ etag, 'cache-control': 'no-cache', ...headers })
+      // Nobody reads it, however long it is.
+      if (hasBody(request.raw)) reply.header('connection', 'close')
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return reply.header('content-type', contentType).send(content)
     },
@@ -57,6 +60,7 @@ function matches(sent: string | undefined, etag: string): boolean {
     .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
 }
 
-function unreachable(): never {
+/** Stands where the framework wants a handler although a hook has answered. */
+export function unreachable(): never {
   throw new Error('the pipeline did not answer')
 }

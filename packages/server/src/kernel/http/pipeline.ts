@@ -5,10 +5,11 @@ import { bearerOf } from '../auth/bearer.ts'
 import { authenticate, guard } from '../auth/guard.ts'
 import type { ApiKeyPrincipal, Verifiers } from '../auth/principal.ts'
 import { Failure, refuse } from '../failure.ts'
-import { headerBytes, type MountedRoute, readHeaderLines } from './exchange.ts'
+import { headerBytes, hostLines, type MountedRoute, readHeaderLines } from './exchange.ts'
 import { compileWriter } from './json-writer.ts'
 import { compileReader } from './request-reader.ts'
 import type { SourceAddress } from './source-address.ts'
+import { canonicalTarget, targetBytesMax } from './target.ts'
 
 export type PipelineDeps = {
   verifiers: Verifiers
@@ -22,7 +23,8 @@ export type PipelineDeps = {
  * filter the answer, reply. Nothing of the body is read before the first two.
  */
 export function createPipeline({ verifiers, sourceOf, recordKeyRead }: PipelineDeps) {
-  return ({ route, handle }: MountedRoute) => {
+  return (mounted: MountedRoute) => {
+    const { route } = mounted
     const read = compileReader(route)
     const reply = compileReply(route)
     const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
@@ -33,16 +35,14 @@ export function createPipeline({ verifiers, sourceOf, recordKeyRead }: PipelineD
       guard(route, principal)
       if (principal?.kind === 'api_key') recordKeyRead(principal, route)
       const input = await read(request, lines)
-      const answer = await handle({
+      const call = {
         // The guard has just made sure that the caller fits the access of the route.
         principal: principal as never,
         ...input,
         bearer: route.bearer === 'optional' ? (bearer as undefined) : undefined,
         request: { id: request.id, source: sourceOf(request.raw) },
-      }).catch((error: unknown) => {
-        throw asDeclared(route, error)
-      })
-      return reply(response, answer)
+      }
+      return reply(response, await answerOf(mounted, call))
     }
   }
 }
@@ -60,6 +60,14 @@ function compileReply(route: Route) {
   }
 }
 
+async function answerOf({ route, handle }: MountedRoute, call: Parameters<typeof handle>[0]) {
+  try {
+    return await handle(call)
+  } catch (error) {
+    throw asDeclared(route, error)
+  }
+}
+
 /** A refusal that the table does not declare for the route is a bug: it becomes a 500. */
 function asDeclared(route: Route, error: unknown): unknown {
   if (!(error instanceof Failure) || isDeclared(route, error)) return error
@@ -74,21 +82,26 @@ function isDeclared(route: Route, { code }: Failure): boolean {
 }
 
 /** Refuses what the HTTP parser lets through but the product does not. */
-export function expectSaneHead({ raw }: FastifyRequest, reply: FastifyReply): void {
-  const rule = headRefusal(raw)
-  if (rule === undefined) return
-  reply.header('connection', 'close')
-  throw refuse.invalid(rule)
+export function expectSaneHead(request: FastifyRequest, reply: FastifyReply): void {
+  const rule = headRefusal(request.raw, request.originalUrl)
+  if (rule !== undefined) {
+    reply.header('connection', 'close')
+    throw refuse.invalid(rule)
+  }
+  if (canonicalTarget(request.originalUrl) === undefined) {
+    throw refuse.invalid('the path is not valid')
+  }
 }
 
-function headRefusal(raw: IncomingMessage): string | undefined {
-  if ((raw.url?.length ?? 0) > targetBytesMax) return 'the target is over 8 KiB'
+function headRefusal(raw: IncomingMessage, target: string): string | undefined {
+  if (raw.httpVersionMajor !== 1) return 'the version of HTTP is not supported'
+  if (target.length > targetBytesMax) return 'the target is over 8 KiB'
   if (headerBytes(raw) > headerBytesMax) return 'the headers are over 16 KiB'
-  if (raw.httpVersionMinor === 1 && raw.headers.host === undefined) return 'Host is missing'
+  const hosts = hostLines(raw)
+  if (hosts > 1) return 'Host is repeated'
+  if (hosts === 0 && raw.httpVersionMinor > 0) return 'Host is missing'
   return undefined
 }
 
-/** Largest request target in bytes. */
-const targetBytesMax = 8192
 /** Largest sum of a request's header lines in bytes. */
 export const headerBytesMax = 16_384

@@ -1,4 +1,5 @@
-import { type ErrorCode, errorMessageBytesMax, errorTable, utf8Bytes } from '@guildhall/contract'
+import { type ErrorCode, errorMessageBytesMax, errorTable } from '@guildhall/contract'
+import { cutText } from '../cut-text.ts'
 import { Failure } from '../failure.ts'
 import { securityHeaders } from './headers.ts'
 
@@ -21,14 +22,12 @@ export function refusalOf(error: unknown): Refusal {
 
 function refusal(code: ErrorCode, text: string | undefined, retryAfterSec: number | undefined) {
   const { status, message, text: rule } = errorTable[code]
-  const shown = rule === 'open' && text !== undefined ? cut(text) : message
-  return { code, status, retryAfterSec, body: JSON.stringify({ code, message: shown }) }
-}
-
-function cut(text: string): string {
-  let kept = text
-  while (utf8Bytes(kept) > errorMessageBytesMax) kept = kept.slice(0, -1).toWellFormed()
-  return kept
+  const shown =
+    rule === 'open' && text !== undefined ? cutText(text, errorMessageBytesMax) : message
+  const body = JSON.stringify({ code, message: shown })
+  if (code !== 'rate_limited') return { code, status, retryAfterSec: undefined, body }
+  // Zero would invite the caller back at once.
+  return { code, status, retryAfterSec: Math.max(1, Math.ceil(retryAfterSec ?? 1)), body }
 }
 
 /** The answer to bytes that are no HTTP request: written to the bare socket, which then closes. */
@@ -39,6 +38,8 @@ export function unparsableAnswer(requestId: string, extra: Record<string, string
     ...extra,
     'x-request-id': requestId,
     'content-type': 'application/json',
+    // Nobody knows what path was meant.
+    'cache-control': 'no-store',
     'content-length': String(body.length),
     connection: 'close',
   }

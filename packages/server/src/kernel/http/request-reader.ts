@@ -4,6 +4,7 @@ import { refuse } from '../failure.ts'
 import type { HeaderLines } from './exchange.ts'
 import { decodeUtf8, expectJson, hasBody, readBody } from './media.ts'
 import { readQuery } from './query.ts'
+import { queryOf } from './target.ts'
 import { validate, validateJson } from './validate.ts'
 
 export type RequestParts = { params: never; query: never; body: never }
@@ -19,11 +20,16 @@ export function compileReader(route: Route) {
   return async (request: FastifyRequest, lines: HeaderLines): Promise<RequestParts> => {
     const parts = {
       params: params && validate(params, request.params),
-      query: query && validate(query, readQuery(queryText(request.raw.url), queryKeys)),
-      body: body && (await readJsonBody(request, lines)),
+      query: query && validate(query, readQuery(queryOf(request.raw.url ?? ''), queryKeys)),
+      body: await (body ? readJsonBody(request, lines) : ignoreBody(request)),
     }
     // Each part has the type that its schema gives it; the handler's signature says which.
     return parts as RequestParts
+  }
+
+  /** Any body will do where none is taken, but it has the same bound as every other. */
+  async function ignoreBody({ raw }: FastifyRequest): Promise<void> {
+    if (hasBody(raw)) await readBody(raw, bytesMax)
   }
 
   async function readJsonBody(request: FastifyRequest, lines: HeaderLines): Promise<unknown> {
@@ -52,9 +58,4 @@ export function compileReader(route: Route) {
 /** Largest body in bytes where the route does not say otherwise. */
 function bodyBytesMax(path: string): number {
   return path.startsWith('/console/') ? 65_536 : 16_384
-}
-
-function queryText(target: string | undefined): string {
-  const start = target?.indexOf('?') ?? -1
-  return start < 0 || target === undefined ? '' : target.slice(start + 1)
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.ts'
+import { atEndOfTurn, type Clock } from '../clock.ts'
 import { Failure, refuse } from '../failure.ts'
 import type { Log } from '../log.ts'
 import { createCors, isPlayerPath } from './cors.ts'
@@ -13,10 +12,12 @@ import {
   securityHeaders,
   strictTransportSecurity,
 } from './headers.ts'
-import { type Document, mountDocument, mountRoute } from './mount.ts'
+import { type Document, mountDocument, mountRoute, unreachable } from './mount.ts'
 import { createPathMatcher } from './path-matcher.ts'
 import { createPipeline, expectSaneHead, headerBytesMax, type PipelineDeps } from './pipeline.ts'
-import { refusalOf, unparsableAnswer } from './refusals.ts'
+import { refusalOf } from './refusals.ts'
+import { createSocketGuard, type SocketGuard, type Upgrade } from './socket-guard.ts'
+import { canonicalTarget, hasEmptySegment, pathOf, targetBytesMax } from './target.ts'
 
 /** The `http` section of the configuration. */
 export type HttpConfig = {
@@ -38,7 +39,7 @@ export type HttpServerDeps = PipelineDeps & {
   routes: readonly MountedRoute[]
   documents: readonly Document[]
   /** Takes over a WebSocket upgrade; without it every upgrade request is an ordinary request. */
-  upgrade?: { path: string; accept(request: IncomingMessage, socket: Duplex, head: Buffer): void }
+  upgrade?: Upgrade
   /** Told about every answered request, for the access log. */
   onAnswered?: ((request: AnsweredRequest) => void) | undefined
   /** Told about every 5xx, for the log and the error journal. */
@@ -66,24 +67,23 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const counters: HttpCounters = { http_requests_total: 0, http_requests_in_flight: 0 }
   const app = createApp(deps)
   const fail = createFailureReply(deps)
-  addHooks(app, deps, counters)
-  app.setErrorHandler((error, request, reply) => fail(error, request, reply))
-  const methodsOf = createPathMatcher([...deps.routes.map(({ route }) => route), ...deps.documents])
-  const cors = createCors(deps.config.cors_origins)
-  app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request)
-    const methods = methodsOf(path)
-    if (methods.length === 0) return fail(refuse.notFound('no such path'), request, reply)
-    if (isPreflight(request) && isPlayerPath(path) && cors.headersFor(request.headers.origin)) {
-      return reply.code(204).headers(cors.preflightHeaders(methods)).send()
-    }
-    reply.header('allow', methods.join(', '))
-    return fail(new Failure('method_not_allowed', { reason: request.method }), request, reply)
+  const guard = createSocketGuard({
+    maxConnections: deps.config.max_connections,
+    newRequestId: deps.newRequestId,
+    headers: baseHeaders(deps),
+    upgrade: deps.upgrade,
+    onRefused: (reason) => {
+      counters.http_requests_total += 1
+      deps.log.debug('bytes that are no request were refused', { reason })
+    },
   })
+  addHooks(app, { deps, counters, guard, answerUnknown: createUnknownReply(deps, fail) })
+  app.setErrorHandler((error, request, reply) => fail(error, request, reply))
+  app.setNotFoundHandler(unreachable)
   const pipeline = createPipeline(deps)
   for (const mounted of deps.routes) mountRoute(app, mounted.route, pipeline(mounted))
   for (const document of deps.documents) mountDocument(app, document)
-  guardSockets(app, deps, counters)
+  guard.watch(app.server)
   return {
     async listen(host, port) {
       await app.listen({ host, port })
@@ -93,7 +93,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     async close(graceMs) {
       const closing = app.close()
       app.server.closeIdleConnections()
-      const grace = deps.clock.after(graceMs, () => app.server.closeAllConnections())
+      const cut = () => app.server.closeAllConnections()
+      if (graceMs === 0) atEndOfTurn(cut)
+      const grace = deps.clock.after(graceMs, cut)
       await closing
       grace.cancel()
     },
@@ -125,47 +127,58 @@ function createApp({ config, tls, newRequestId, upgrade }: HttpServerDeps): Fast
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: 8192 },
-    frameworkErrors: (error, request, reply) => {
-      const badPath = error.code === 'FST_ERR_BAD_URL'
-      const answer = refusalOf(badPath ? refuse.invalid('the path is not valid') : error)
-      const headers = { ...baseHeaders(config, tls !== undefined), 'x-request-id': request.id }
-      reply.raw.writeHead(answer.status, { ...headers, 'content-type': 'application/json' })
-      reply.raw.end(answer.body)
-    },
+    // The router sees valid targets only; the others are refused by the first hook.
+    rewriteUrl: ({ url }) => canonicalTarget(url ?? '') ?? '/',
+    // Escapes make three bytes of one.
+    routerOptions: { maxParamLength: 3 * targetBytesMax },
     ...(tls === undefined
       ? { http }
       : { https: { ...http, cert: tls.certificate, key: tls.privateKey, minVersion: 'TLSv1.2' } }),
   })
   // Bodies are read by the pipeline, after the caller is known.
   app.removeAllContentTypeParsers()
+  // Header lines beyond its default of 2000 would be dropped unseen.
+  app.server.maxHeadersCount = 0
   return app as unknown as FastifyInstance
 }
 
-function addHooks(app: FastifyInstance, deps: HttpServerDeps, counters: HttpCounters): void {
+type Hooks = {
+  deps: HttpServerDeps
+  counters: HttpCounters
+  guard: SocketGuard
+  answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply
+}
+
+function addHooks(app: FastifyInstance, { deps, counters, guard, answerUnknown }: Hooks): void {
   const cors = createCors(deps.config.cors_origins)
-  const common = baseHeaders(deps.config, deps.tls !== undefined)
+  const common = baseHeaders(deps)
   const confidential = { ...common, 'cache-control': 'no-store' }
   const crossOrigin = deps.config.cors_origins.length > 0
   app.addHook('onRequest', (request, reply, done) => {
     counters.http_requests_in_flight += 1
-    const path = pathOf(request)
-    reply.headers(isPrivatePath(path) ? confidential : common)
+    // Other than the end of an answer, this comes also when the client leaves before it.
+    reply.raw.once('close', () => {
+      counters.http_requests_in_flight -= 1
+    })
+    guard.began(request.raw, reply.raw)
+    // The router was given `/` in place of a target that is not valid.
+    const path = pathOf(request.url === '/' ? request.originalUrl : request.url)
+    reply.serializer(asWritten).headers(isPrivatePath(path) ? confidential : common)
     reply.header('x-request-id', request.id)
     if (crossOrigin && isPlayerPath(path)) {
       const headers = cors.headersFor(request.headers.origin)
       if (headers !== undefined) reply.headers(headers)
     }
     expectSaneHead(request, reply)
-    done()
+    if (request.is404 || hasEmptySegment(path)) answerUnknown(request, reply)
+    else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    counters.http_requests_in_flight -= 1
     counters.http_requests_total += 1
     deps.onAnswered?.({
       request_id: request.id,
       method: request.method,
-      route: request.routeOptions.url ?? 'other',
+      route: routeOf(request),
       status: reply.statusCode,
       duration_ms: reply.elapsedTime,
       client: deps.sourceOf(request.raw),
@@ -174,13 +187,41 @@ function addHooks(app: FastifyInstance, deps: HttpServerDeps, counters: HttpCoun
   })
 }
 
+/** Bodies are JSON texts already; the framework would add a charset to their type. */
+const asWritten = (payload: unknown) => String(payload)
+
+type Fail = ReturnType<typeof createFailureReply>
+
+/**
+ * Answers what no route matched: 404 for the path, 405 for the method, or a preflight. It runs in a
+ * hook, before the framework would judge the type of a body that nobody reads.
+ */
+function createUnknownReply({ routes, documents, config }: HttpServerDeps, fail: Fail) {
+  const methodsOf = createPathMatcher([...routes.map(({ route }) => route), ...documents])
+  const cors = createCors(config.cors_origins)
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = pathOf(request.url)
+    const methods = methodsOf(path)
+    if (methods.length === 0) return fail(refuse.notFound('no such path'), request, reply)
+    if (isPreflight(request) && isPlayerPath(path) && cors.headersFor(request.headers.origin)) {
+      return reply.code(204).headers(cors.preflightHeaders(methods)).send()
+    }
+    reply.header('allow', methods.join(', '))
+    return fail(new Failure('method_not_allowed', { reason: request.method }), request, reply)
+  }
+}
+
 /** Turns what was thrown into the answer, and tells the log and the journal about 5xx. */
 function createFailureReply({ log, onServerError }: HttpServerDeps) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const answer = refusalOf(error)
     const { method } = request
-    const route = request.routeOptions.url ?? 'other'
-    const fields = { request_id: request.id, method, route, status: answer.status }
+    const fields = {
+      request_id: request.id,
+      method,
+      route: routeOf(request),
+      status: answer.status,
+    }
     if (answer.status >= 500) {
       onServerError(error, fields)
     } else {
@@ -192,39 +233,8 @@ function createFailureReply({ log, onServerError }: HttpServerDeps) {
   }
 }
 
-/** Bytes that are no request, connections over the limit, upgrades. */
-function guardSockets(app: FastifyInstance, deps: HttpServerDeps, counters: HttpCounters): void {
-  const { config, newRequestId, upgrade } = deps
-  const { server } = app
-  let open = 0
-  const release = () => {
-    open -= 1
-  }
-  server.on('connection', (socket: Socket) => {
-    open += 1
-    socket.once('close', release)
-    if (open > config.max_connections) socket.destroy()
-  })
-  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    socket.off('close', release)
-    release()
-    upgrade?.accept(request, socket, head)
-  })
-  server.removeAllListeners('clientError')
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET' || error.code === timedOut) {
-      socket.destroy()
-      return
-    }
-    counters.http_requests_total += 1
-    socket.end(unparsableAnswer(newRequestId(), baseHeaders(config, deps.tls !== undefined)))
-  })
-}
-
-const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
-
-function baseHeaders({ behind_tls_proxy }: HttpConfig, tls: boolean): Record<string, string> {
-  if (!tls && !behind_tls_proxy) return { ...securityHeaders }
+function baseHeaders({ config, tls }: HttpServerDeps): Record<string, string> {
+  if (tls === undefined && !config.behind_tls_proxy) return { ...securityHeaders }
   return { ...securityHeaders, 'strict-transport-security': strictTransportSecurity }
 }
 
@@ -251,8 +261,9 @@ function leavesMuchUnread({ raw }: FastifyRequest): boolean {
   return Number(announced) > unreadBytesMax
 }
 
-function pathOf(request: FastifyRequest): string {
-  const target = request.raw.url ?? '/'
-  const query = target.indexOf('?')
-  return query < 0 ? target : target.slice(0, query)
+/** The template as the table writes it; `other` for what no route matched. */
+function routeOf(request: FastifyRequest): string {
+  const { url } = request.routeOptions
+  if (url === undefined || request.is404) return 'other'
+  return url.replace(/:([^/]+)/g, '{$1}')
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, SocketAddress } from 'node:net'
 
 /** Tells where a request comes from: its TCP peer, or what a trusted proxy says of it. */
 export type SourceAddress = (message: IncomingMessage) => string
@@ -56,9 +56,13 @@ function forwardedEntries(message: IncomingMessage): string[] | undefined {
   return entries.every((entry) => isIP(entry) !== 0) ? entries : undefined
 }
 
-/** IPv4 inside IPv6 counts as IPv4. */
+/** The one spelling of an address: IPv4 inside IPv6 counts as IPv4, and zones are left out. */
 function plain(address: string): string {
-  return /^::ffff:(?=[0-9.]+$)/i.test(address) ? address.slice(7) : address
+  if (!address.includes(':')) return address
+  const [unzoned = ''] = address.split('%')
+  if (isIP(unzoned) !== 6) return address
+  const { address: spelled } = new SocketAddress({ address: unzoned, family: 'ipv6' })
+  return /^::ffff:(?=[0-9.]+$)/.test(spelled) ? spelled.slice(7) : spelled
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

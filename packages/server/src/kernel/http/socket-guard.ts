@@ -1,0 +1,98 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { unparsableAnswer } from './refusals.ts'
+
+export type SocketGuardDeps = {
+  /** Connections that are not upgraded; one more is closed at accept. */
+  maxConnections: number
+  newRequestId(): string
+  /** Headers of the answer to bytes that are no request. */
+  headers: Record<string, string>
+  upgrade: Upgrade | undefined
+  /** Told when such bytes were answered. */
+  onRefused(reason: string): void
+}
+
+/** Takes over a WebSocket upgrade from the HTTP server. */
+export type Upgrade = {
+  path: string
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
+}
+
+export type SocketGuard = ReturnType<typeof createSocketGuard>
+
+/** The last request of a connection, and how many of its requests have no whole answer yet. */
+type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered: number }
+
+/** Looks after what lies below requests: connections, upgrades, and bytes that are no request. */
+export function createSocketGuard(deps: SocketGuardDeps) {
+  const traffics = new WeakMap<Duplex, Traffic>()
+
+  /** Remembers a request, so that later bytes on its connection can be judged. */
+  function began(message: IncomingMessage, response: ServerResponse): void {
+    const { socket } = message
+    const unanswered = (traffics.get(socket)?.unanswered ?? 0) + 1
+    const traffic = traffics.get(socket) ?? { message, response, unanswered }
+    Object.assign(traffic, { message, response, unanswered })
+    traffics.set(socket, traffic)
+    response.once('close', () => {
+      traffic.unanswered -= 1
+    })
+  }
+
+  function refuse(socket: Duplex, reason: string): void {
+    deps.onRefused(reason)
+    // The client may never close its side, so this side does not wait for it.
+    socket.end(unparsableAnswer(deps.newRequestId(), deps.headers), () => socket.destroy())
+  }
+
+  function watch(server: Server): void {
+    limitConnections(server, deps)
+    server.removeAllListeners('clientError')
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      const reason = error.code ?? ''
+      // Anything but the HTTP parser has nobody left to answer: timeouts, resets, TLS.
+      if (!reason.startsWith('HPE_') || !socket.writable) socket.destroy()
+      else if (mayAnswer(traffics.get(socket))) refuse(socket, reason)
+      else socket.destroy()
+    })
+    // Without a listener the connection would close without a word.
+    server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, 'CONNECT'))
+    // An expectation that the server does not know is not met, but no reason to fail.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  }
+
+  return { began, watch }
+}
+
+/**
+ * Whether broken bytes can be answered without the answer being taken for that of another request:
+ * they begin a new one, or are the body of the only one that is not answered yet.
+ */
+function mayAnswer(traffic: Traffic | undefined): boolean {
+  if (traffic === undefined) return true
+  const { message, response, unanswered } = traffic
+  if (unanswered === 0) return message.complete
+  return unanswered === 1 && !message.complete && !response.headersSent
+}
+
+function limitConnections(server: Server, { maxConnections, upgrade }: SocketGuardDeps): void {
+  let open = 0
+  let upgraded = 0
+  server.on('connection', (socket: Socket) => {
+    open += 1
+    socket.once('close', () => {
+      open -= 1
+    })
+    if (open - upgraded > maxConnections) socket.destroy()
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Under TLS this is not the socket that was counted above; only their numbers correspond.
+    upgraded += 1
+    socket.once('close', () => {
+      upgraded -= 1
+    })
+    upgrade?.accept(request, socket, head)
+  })
+}
