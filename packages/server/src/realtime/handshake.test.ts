@@ -208,6 +208,17 @@ test('[R-HS-4] a failing backend, a dead session and an unknown token are the sa
   expect(realtime.gateway.metrics().handshake_rejected_total).toBe(2)
 })
 
+test('[R-HS-4] a body that cannot be a token is refused whatever the backend says', async () => {
+  realtime = await startRealtime()
+  realtime.backend.verify = async () => realtime.backend.players.get('t-ann')
+  for (const body of ['x'.repeat(4097), new Uint8Array([0x74, 0xff])]) {
+    const client = await realtime.connect()
+    client.send(5, body)
+    expect(hexOf((await client.next()).body)).toBe('0200')
+    expect(await client.closed).toEqual(failed.close)
+  }
+})
+
 test('[R-HS-4] a token of exactly 4,096 bytes is looked up', async () => {
   realtime = await startRealtime()
   const token = 'x'.repeat(4096)
