@@ -24,7 +24,10 @@ export type Queries = {
   ): Promise<Row<R>[]>
 }
 
-/** Valid only while the body it was given to runs. */
+/**
+ * Valid only while the body it was given to runs. A statement that fails ends it: nothing of the
+ * transaction is kept then, whatever the body does about the error.
+ */
 export type Transaction = Queries
 
 export type TransactionOptions = {

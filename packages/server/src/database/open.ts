@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { type DatabaseConfig, databaseDefaults } from './config.ts'
 import { openPostgresDatabase } from './postgres/postgres-database.ts'
 import type { OpenedDatabase } from './schema-access.ts'
-import { openFileDatabase, openMemoryDatabase } from './sqlite/sqlite-database.ts'
+import { openFileDatabase, openFileToRead, openMemoryDatabase } from './sqlite/sqlite-database.ts'
 
 export type OpenDatabaseOptions = {
   /** `database.url`; undefined is the in-memory backend. */
@@ -12,6 +12,11 @@ export type OpenDatabaseOptions = {
   config?: Partial<DatabaseConfig>
   clock: Clock
   log: Log
+  /**
+   * `read` looks into an embedded file beside the process that serves it, and neither creates nor
+   * changes one; the other backends know no difference. Default: `own`.
+   */
+  access?: 'own' | 'read'
   /** Spreads the retries of transactions that got in each other's way. */
   randomness: Randomness
 }
@@ -29,7 +34,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   const { url, clock, log } = options
   if (url === undefined || url === 'memory:') return openMemoryDatabase({ clock })
   if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
-    return openFileDatabase(url.slice('sqlite:'.length), { clock, log })
+    const path = url.slice('sqlite:'.length)
+    if (options.access === 'read') return openFileToRead(path, { clock })
+    return openFileDatabase(path, { clock, log })
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const config = { ...databaseDefaults, ...options.config }

@@ -15,8 +15,8 @@ export type Commits = {
 /** A single statement is atomic by itself; several need something to be undone together. */
 export type Unit = 'statement' | 'statements'
 
-/** In memory a commit costs nothing and is as durable as it will ever be. */
-export function createMemoryCommits(connection: SqliteConnection): Commits {
+/** Without a log to flush, in memory or only reading, a commit costs nothing. */
+export function createPlainCommits(connection: SqliteConnection): Commits {
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')

@@ -3,7 +3,7 @@ import { type Database, type DatabaseState, DatabaseUnavailable } from '../datab
 import { type OpenedDatabase, renderWords } from '../schema-access.ts'
 import { statement } from '../statement.ts'
 import { backUpBeforeMigration } from './backup.ts'
-import { createMemoryCommits } from './commits.ts'
+import { createPlainCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { lockFile } from './file-lock.ts'
@@ -19,12 +19,27 @@ type Live = { readonly reader: SqliteConnection; readonly writer: Writer }
 export function openMemoryDatabase({ clock }: { clock: Clock }): OpenedDatabase {
   const connection = new SqliteConnection(':memory:', { nowUnixMs: clock.nowUnixMs })
   connection.exec('PRAGMA foreign_keys = ON')
-  const writer = new Writer(connection, createMemoryCommits(connection))
+  return { ...onOneConnection(connection), backend: 'in-memory', durable: false }
+}
+
+/** Looks into a file that another process may be serving; every transaction sees one state. */
+export function openFileToRead(path: string, { clock }: { clock: Clock }): OpenedDatabase {
+  try {
+    const options = { readOnly: true, nowUnixMs: clock.nowUnixMs }
+    const connection = new SqliteConnection(path, options)
+    return { ...onOneConnection(connection), backend: 'sqlite', durable: true }
+  } catch (error) {
+    throw classified(error)
+  }
+}
+
+function onOneConnection(
+  connection: SqliteConnection,
+): Omit<OpenedDatabase, 'backend' | 'durable'> {
+  const writer = new Writer(connection, createPlainCommits(connection))
   let live: Live | undefined = { reader: connection, writer }
   return {
     ...queriesOn(() => live, { sharesConnection: true }),
-    backend: 'in-memory',
-    durable: false,
     schema: schemaAccess(() => live, undefined),
     state: () => (live ? 'up' : 'down'),
     stats: noStats,

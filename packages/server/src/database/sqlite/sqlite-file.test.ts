@@ -65,6 +65,31 @@ describe('a SQLite file', () => {
     expect(readdirSync(folder).sort()).toEqual(['guildhall.db', 'guildhall.db.lock'])
   })
 
+  it('[O-DB-7] can be read, but not written, beside the process that serves it', async () => {
+    const db = await openFile()
+    await createNotes(db)
+    await db.run(insertNote, { id: 'a', note: 'x' })
+    const url = `sqlite:${path}`
+    const common = { clock, log: silentLog, randomness: randomBytes }
+    const beside = await openDatabase({ url, access: 'read', ...common })
+    expect(await beside.all(notes, {})).toEqual([{ id: 'a' }])
+    await beside.transaction(async (tx) => {
+      const before = await tx.all(notes, {})
+      const written = db.run(insertNote, { id: 'b', note: 'x' })
+      expect(await tx.all(notes, {})).toEqual(before)
+      written.catch(() => {})
+    })
+    await expect(beside.run(insertNote, { id: 'c', note: 'x' })).rejects.toThrow()
+    await beside.close()
+    await db.close()
+    const alone = await openDatabase({ url, access: 'read', ...common })
+    expect(await alone.all(notes, {})).toEqual([{ id: 'a' }, { id: 'b' }])
+    await alone.close()
+    const missing = `sqlite:${join(folder, 'missing.db')}`
+    await expect(openDatabase({ url: missing, access: 'read', ...common })).rejects.toThrow()
+    expect(readdirSync(folder)).not.toContain('missing.db')
+  })
+
   it('[O-DB-1] is created when missing, but its folder is not', async () => {
     const url = `sqlite:${join(folder, 'missing', 'guildhall.db')}`
     await expect(

@@ -10,7 +10,12 @@ import { migratedTemplate, testVersion } from './template.ts'
 /** Runs once around all test files: one PostgreSQL server serves them all. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgresServer()
-  await createTemplate(server)
+  try {
+    await createTemplate(server)
+  } catch (error) {
+    await server.dispose()
+    throw error
+  }
   project.provide('postgresPort', server.port)
   return server.dispose
 }
