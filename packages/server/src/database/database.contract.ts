@@ -1,8 +1,31 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DatabaseUnavailable, UniqueViolation } from './database.ts'
 import type { OpenedDatabase } from './schema-access.ts'
-import { batchStatement, lookup, statement } from './statement.ts'
 import type { TestBackend, TestDatabase } from './testing/backends.ts'
+import {
+  counterById,
+  countersBetween,
+  deleteNumbered,
+  findCounter,
+  findPair,
+  insertCounter,
+  insertCounters,
+  insertNumbered,
+  insertPair,
+  insertSecret,
+  insertValue,
+  insertValues,
+  lockCounter,
+  misdeclared,
+  plainValue,
+  raise,
+  raiseBetween,
+  readNow,
+  secretByName,
+  setCounter,
+  tables,
+  valueById,
+} from './testing/contract-statements.ts'
 
 /** What every backend does in the same way. */
 export function databaseContract({ name, open }: TestBackend): void {
@@ -304,164 +327,3 @@ export function databaseContract({ name, open }: TestBackend): void {
     })
   })
 }
-
-const tables = [
-  `CREATE TABLE contract_values (
-    id {{text}} NOT NULL PRIMARY KEY,
-    big {{bigint}} NOT NULL,
-    count {{bigint}},
-    note {{text}},
-    data {{bytes}}
-  ) {{strict}}`,
-  `CREATE TABLE counters (id {{text}} NOT NULL PRIMARY KEY, total {{bigint}} NOT NULL) {{strict}}`,
-  `CREATE TABLE pairs (
-    first {{text}} NOT NULL,
-    second {{bytes}} NOT NULL,
-    answer {{bigint}} NOT NULL
-  ) {{strict}}`,
-  'CREATE TABLE numbered (id {{identity}}, note {{text}} NOT NULL) {{strict}}',
-]
-
-const valueColumns = {
-  id: 'text',
-  big: 'bigint',
-  count: 'integer?',
-  note: 'text?',
-  data: 'bytes?',
-} as const
-
-const plainValue = { id: '', big: 0n, count: 0, note: '', data: Uint8Array.of(0) }
-
-const insertValue = statement({
-  name: 'contract.insert-value',
-  text: `INSERT INTO contract_values (id, big, count, note, data)
-    VALUES (:id, :big, :count, :note, :data)`,
-  params: valueColumns,
-})
-
-const insertValues = batchStatement({
-  name: 'contract.insert-values',
-  text: `INSERT INTO contract_values (id, big, count, note, data)
-    SELECT r.id, r.big, r.count, r.note, r.data FROM {{rows}} AS r RETURNING id`,
-  params: valueColumns,
-  row: { id: 'text' },
-})
-
-const valueById = statement({
-  name: 'contract.value-by-id',
-  text: 'SELECT data, id, big, note, count FROM contract_values WHERE id = :id',
-  params: { id: 'text' },
-  row: valueColumns,
-})
-
-const counterColumns = { id: 'text', total: 'bigint' } as const
-
-const insertCounter = statement({
-  name: 'contract.insert-counter',
-  text: 'INSERT INTO counters (id, total) VALUES (:id, :total)',
-  params: counterColumns,
-})
-
-const insertCounters = batchStatement({
-  name: 'contract.insert-counters',
-  text: 'INSERT INTO counters (id, total) SELECT r.id, r.total FROM {{rows}} AS r',
-  params: counterColumns,
-})
-
-const counterById = statement({
-  name: 'contract.counter-by-id',
-  text: 'SELECT id, total FROM counters WHERE id = :id',
-  params: { id: 'text' },
-  row: counterColumns,
-})
-
-const lockCounter = statement({
-  name: 'contract.lock-counter',
-  text: 'SELECT c.id, c.total FROM counters c WHERE c.id = :id {{for update of c}}',
-  params: { id: 'text' },
-  row: counterColumns,
-})
-
-const countersBetween = statement({
-  name: 'contract.counters-between',
-  text: 'SELECT id, total FROM counters WHERE id >= :low AND id < :high ORDER BY id',
-  params: { low: 'text', high: 'text' },
-  row: counterColumns,
-})
-
-const raise = statement({
-  name: 'contract.raise',
-  text: 'UPDATE counters SET total = total + 1 WHERE id = :id',
-  params: { id: 'text' },
-})
-
-const raiseBetween = statement({
-  name: 'contract.raise-between',
-  text: 'UPDATE counters SET total = total + 1 WHERE id >= :low AND id < :high',
-  params: { low: 'text', high: 'text' },
-})
-
-const setCounter = statement({
-  name: 'contract.set-counter',
-  text: 'UPDATE counters SET total = :total WHERE id = :id',
-  params: counterColumns,
-})
-
-const findCounter = lookup({
-  name: 'contract.find-counter',
-  text: 'SELECT r.id, c.total FROM {{rows}} AS r JOIN counters c ON c.id = r.id',
-  params: { id: 'text' },
-  row: counterColumns,
-})
-
-const insertPair = statement({
-  name: 'contract.insert-pair',
-  text: 'INSERT INTO pairs (first, second, answer) VALUES (:first, :second, :answer)',
-  params: { first: 'text', second: 'bytes', answer: 'integer' },
-})
-
-const findPair = lookup({
-  name: 'contract.find-pair',
-  text: `SELECT r.first, r.second, p.answer FROM {{rows}} AS r
-    JOIN pairs p ON p.first = r.first AND p.second = r.second`,
-  params: { first: 'text', second: 'bytes' },
-  row: { first: 'text', second: 'bytes', answer: 'integer' },
-})
-
-const insertNumbered = statement({
-  name: 'contract.insert-numbered',
-  text: 'INSERT INTO numbered (note) VALUES (:note) RETURNING id',
-  params: { note: 'text' },
-  row: { id: 'bigint' },
-})
-
-const deleteNumbered = statement({
-  name: 'contract.delete-numbered',
-  text: 'DELETE FROM numbered WHERE id = :id',
-  params: { id: 'bigint' },
-})
-
-const misdeclared = statement({
-  name: 'contract.misdeclared',
-  text: 'SELECT id FROM counters',
-  row: counterColumns,
-})
-
-const readNow = statement({
-  name: 'contract.now',
-  text: 'SELECT {{now}} AS now',
-  row: { now: 'integer' },
-})
-
-const insertSecret = statement({
-  name: 'contract.insert-secret',
-  text: 'INSERT INTO deployment_secrets (name, secret) VALUES (:name, :secret)',
-  params: { name: 'text', secret: 'bytes' },
-})
-
-const secretByName = statement({
-  name: 'contract.secret-by-name',
-  text: 'SELECT name, secret FROM deployment_secrets WHERE name = :name',
-  params: { name: 'text' },
-  row: { name: 'text', secret: 'bytes' },
-})

@@ -7,7 +7,12 @@ import type { Connection } from './connection.ts'
 import { ConnectionLost, isContention } from './errors.ts'
 import type { PreparedStatements } from './prepared.ts'
 
-type RetryDeps = { clock: Clock; randomness: Randomness; attempts: number; onGivenUp: () => void }
+export type RetryDeps = {
+  clock: Clock
+  randomness: Randomness
+  attempts: number
+  onGivenUp: () => void
+}
 
 /**
  * Runs `attempt` again, after a short random pause, while it fails because others were in its way,

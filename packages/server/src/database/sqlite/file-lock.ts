@@ -25,5 +25,9 @@ export function lockFile(databasePath: string): FileLock {
     if (!isBusy(error)) throw error
     throw new DatabaseInUse(`${databasePath} is in use by another process`, { cause: error })
   }
-  return { release: () => lock.close() }
+  return {
+    release() {
+      if (lock.isOpen) lock.close()
+    },
+  }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'
-import { createGroupCommits } from './group-commits.ts'
+import { GroupCommits } from './group-commits.ts'
 import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
 
@@ -29,7 +29,7 @@ export type FileStore = {
 
 export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const { path, clock, log } = deps
-  const isNew = createIfMissing(path)
+  createIfMissing(path)
   const nowUnixMs = clock.nowUnixMs
   const connection = new SqliteConnection(path, { nowUnixMs })
   let reader: SqliteConnection | undefined
@@ -39,12 +39,13 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
     reader = new SqliteConnection(path, { readOnly: true, nowUnixMs })
     const wal = await (deps.openWal ?? openWalFile)(path)
-    if (isNew) flushFolderOf(path)
+    // The log is a new file at every start, and a flush of it does not keep its name.
+    flushFolderOf(path)
     const checkpoints = new Checkpoints(
       { path, connection, clock, log },
       deps.walFramesMax === undefined ? {} : { framesMax: deps.walFramesMax },
     )
-    const commits = createGroupCommits({
+    const commits = new GroupCommits({
       connection,
       wal,
       held: () => checkpoints.held,
@@ -53,15 +54,19 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       onFailure: deps.onFailure,
     })
     const writer = new Writer(connection, commits)
-    return { reader, writer, close: () => closeAll([reader, connection]) }
-
-    async function closeAll(connections: readonly (SqliteConnection | undefined)[]): Promise<void> {
-      await writer.drained()
-      await commits.settled()
-      await checkpoints.close()
-      await wal.close()
-      // The last connection to close moves the rest of the log into the file and removes the log.
-      for (const each of connections) each?.close()
+    const opened = reader
+    return {
+      reader: opened,
+      writer,
+      async close() {
+        await writer.drained()
+        await commits.settled()
+        await checkpoints.close()
+        await wal.close()
+        // The last connection to close moves the rest of the log into the file and removes it.
+        opened.close()
+        connection.close()
+      },
     }
   } catch (error) {
     reader?.close()
@@ -87,11 +92,10 @@ const writerPragmas = `
   PRAGMA foreign_keys = ON;
 `
 
-function createIfMissing(path: string): boolean {
-  if (existsSync(path)) return false
+function createIfMissing(path: string): void {
+  if (existsSync(path)) return
   closeSync(openSync(path, 'a', ownerOnly))
   chmodSync(path, ownerOnly)
-  return true
 }
 
 /** SQLite gives the log and its index the mode of the database file. */

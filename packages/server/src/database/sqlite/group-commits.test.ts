@@ -7,7 +7,7 @@ import { atEndOfTurn } from '../../kernel/clock.ts'
 import { DatabaseUnavailable, UniqueViolation } from '../database.ts'
 import { statement } from '../statement.ts'
 import { SqliteConnection } from './connection.ts'
-import { createGroupCommits } from './group-commits.ts'
+import { GroupCommits } from './group-commits.ts'
 import { Writer } from './writer.ts'
 
 /** Flushes that end when the test says so. */
@@ -25,7 +25,7 @@ beforeEach(() => {
   failures = []
   connection = new SqliteConnection(join(folder, 'group.db'), { nowUnixMs: () => 0 })
   connection.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id TEXT NOT NULL PRIMARY KEY) STRICT')
-  const commits = createGroupCommits({
+  const commits = new GroupCommits({
     connection,
     wal: {
       flush() {

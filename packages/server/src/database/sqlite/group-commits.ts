@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite'
 import { atEndOfTurn } from '../../kernel/clock.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import type { Commits, Unit } from './commits.ts'
@@ -25,128 +26,140 @@ type Group = { readonly durable: PromiseWithResolvers<void>; changed: boolean }
  * ends, and resolves their promises once the write-ahead log has been flushed by another thread.
  * Commits that come while a flush runs share the next one. See docs/decisions/0003.
  */
-export function createGroupCommits(deps: GroupCommitsDeps): Commits & {
-  /** Commits what is open and resolves when everything is durable or lost. */
-  settled(): Promise<void>
-} {
-  const { connection, wal } = deps
-  const sql = commandsOf(connection)
-  let group: Group | undefined
-  let unitOpen = false
-  let failure: DatabaseUnavailable | undefined
-  let committed: Group[] = []
-  let flushing: Promise<void> | undefined
+export class GroupCommits implements Commits {
+  readonly #deps: GroupCommitsDeps
+  readonly #sql: { readonly [command in keyof typeof commands]: StatementSync }
+  readonly #commit = () => this.#commitGroup()
+  #group: Group | undefined
+  #unitOpen = false
+  #failure: DatabaseUnavailable | undefined
+  #committed: Group[] = []
+  #flushing: Promise<void> | undefined
 
-  function openGroup(): Group {
-    sql.begin.run()
+  constructor(deps: GroupCommitsDeps) {
+    this.#deps = deps
+    const prepare = (command: keyof typeof commands) => deps.connection.command(commands[command])
+    this.#sql = {
+      begin: prepare('begin'),
+      commit: prepare('commit'),
+      rollback: prepare('rollback'),
+      savepoint: prepare('savepoint'),
+      release: prepare('release'),
+      undo: prepare('undo'),
+    }
+  }
+
+  get held(): Promise<void> | undefined {
+    return this.#failure ? undefined : this.#deps.held()
+  }
+
+  begin(unit: Unit): void {
+    if (this.#failure) throw this.#failure
+    this.#group ??= this.#openGroup()
+    if (unit === 'statements') this.#sql.savepoint.run()
+    this.#unitOpen = true
+  }
+
+  keep(unit: Unit, changed: boolean): Promise<void> {
+    if (!this.#group) throw new DatabaseUnavailable('the commit failed')
+    if (unit === 'statements') this.#sql.release.run()
+    this.#unitOpen = false
+    this.#group.changed ||= changed
+    return this.#group.durable.promise
+  }
+
+  undo(unit: Unit, error: unknown): void {
+    this.#unitOpen = false
+    if (this.#deps.connection.inTransaction) {
+      if (unit === 'statements') this.#sql.undo.run()
+      if (unit === 'statements') this.#sql.release.run()
+      if (isDiskFull(error)) this.#deps.onDiskFull()
+      return
+    }
+    // SQLite gave up the whole transaction, so the units before this one are lost with it.
+    const lost = this.#group
+    this.#group = undefined
+    if (lost) this.#lose([lost], error)
+  }
+
+  /** Commits what is open and resolves when everything is durable or lost. */
+  async settled(): Promise<void> {
+    this.#commitGroup()
+    while (this.#group || this.#flushing) {
+      await this.#flushing
+      if (this.#group) await new Promise<void>((resolve) => atEndOfTurn(resolve))
+    }
+  }
+
+  #openGroup(): Group {
+    this.#sql.begin.run()
     const durable = Promise.withResolvers<void>()
     // Whoever waits hears of a failure; nobody may be waiting, and that is no unhandled rejection.
     durable.promise.catch(() => {})
-    atEndOfTurn(commit)
+    atEndOfTurn(this.#commit)
     return { durable, changed: false }
   }
 
-  function commit(): void {
-    if (unitOpen) {
-      atEndOfTurn(commit)
+  #commitGroup(): void {
+    const closing = this.#group
+    if (!closing) return
+    if (this.#unitOpen) {
+      atEndOfTurn(this.#commit)
       return
     }
-    if (!group) return
-    const closing = group
-    group = undefined
+    this.#group = undefined
     try {
       // It began before a flush failed: what it builds on may not be on disk.
-      if (failure) throw failure
-      sql.commit.run()
+      if (this.#failure) throw this.#failure
+      this.#sql.commit.run()
     } catch (error) {
-      if (connection.inTransaction) sql.rollback.run()
-      lose([closing], error)
+      if (this.#deps.connection.inTransaction) this.#sql.rollback.run()
+      this.#lose([closing], error)
       return
     }
     if (closing.changed) {
-      committed.push(closing)
-      flushing ??= flushAll()
+      this.#committed.push(closing)
+      this.#flushing ??= this.#flushAll()
     } else {
       closing.durable.resolve()
     }
   }
 
-  async function flushAll(): Promise<void> {
-    while (committed.length > 0) {
-      const flushed = committed
-      committed = []
+  async #flushAll(): Promise<void> {
+    while (this.#committed.length > 0) {
+      const flushed = this.#committed
+      this.#committed = []
       try {
-        await wal.flush()
+        await this.#deps.wal.flush()
       } catch (error) {
         // What a failed flush left on disk is unknown, and a second flush would not tell.
-        lose([...flushed, ...committed], error)
-        committed = []
+        this.#lose([...flushed, ...this.#committed], error)
+        this.#committed = []
         break
       }
       for (const each of flushed) each.durable.resolve()
-      deps.onDurable()
+      this.#deps.onDurable()
     }
-    flushing = undefined
+    this.#flushing = undefined
   }
 
-  function lose(groups: readonly Group[], cause: unknown): void {
+  #lose(groups: readonly Group[], cause: unknown): void {
     const error = new DatabaseUnavailable('the commit failed', { cause })
     for (const each of groups) each.durable.reject(error)
     if (isDiskFull(cause)) {
-      deps.onDiskFull()
+      this.#deps.onDiskFull()
     } else {
-      if (!failure) deps.onFailure(cause)
-      failure ??= error
+      if (!this.#failure) this.#deps.onFailure(cause)
+      this.#failure ??= error
     }
-  }
-
-  return {
-    get held() {
-      return failure ? undefined : deps.held()
-    },
-    begin(unit) {
-      if (failure) throw failure
-      group ??= openGroup()
-      if (unit === 'statements') sql.savepoint.run()
-      unitOpen = true
-    },
-    keep(unit, changed) {
-      if (!group) throw new DatabaseUnavailable('the commit failed')
-      if (unit === 'statements') sql.release.run()
-      unitOpen = false
-      group.changed ||= changed
-      return group.durable.promise
-    },
-    undo(unit: Unit, error) {
-      unitOpen = false
-      if (connection.inTransaction) {
-        if (unit === 'statements') sql.undo.run()
-        if (unit === 'statements') sql.release.run()
-        if (isDiskFull(error)) deps.onDiskFull()
-        return
-      }
-      // SQLite gave up the whole transaction, so the units before this one are lost with it.
-      const lost = group
-      group = undefined
-      if (lost) lose([lost], error)
-    },
-    async settled() {
-      commit()
-      while (group || flushing) {
-        await flushing
-        if (group) await new Promise<void>((resolve) => atEndOfTurn(resolve))
-      }
-    },
   }
 }
 
-function commandsOf(connection: SqliteConnection) {
-  return {
-    begin: connection.command('BEGIN IMMEDIATE'),
-    commit: connection.command('COMMIT'),
-    rollback: connection.command('ROLLBACK'),
-    savepoint: connection.command('SAVEPOINT unit'),
-    release: connection.command('RELEASE unit'),
-    undo: connection.command('ROLLBACK TO unit'),
-  }
+const commands = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  savepoint: 'SAVEPOINT unit',
+  release: 'RELEASE unit',
+  undo: 'ROLLBACK TO unit',
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { type Database, type DatabaseState, DatabaseUnavailable } from '../database.ts'
+import { type Database, DatabaseUnavailable } from '../database.ts'
 import { type OpenedDatabase, renderWords } from '../schema-access.ts'
 import { statement } from '../statement.ts'
 import { backUpBeforeMigration } from './backup.ts'
@@ -7,10 +7,9 @@ import { createPlainCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { lockFile } from './file-lock.ts'
-import { type FileStore, type FileStoreDeps, openFileStore, resolvedPath } from './file-store.ts'
+import { resolvedPath } from './file-store.ts'
+import { ServedFile, type ServedFileDeps } from './served-file.ts'
 import { Writer } from './writer.ts'
-
-type Deps = Pick<FileStoreDeps, 'clock' | 'log' | 'walFramesMax' | 'openWal'>
 
 /** What the queries run on; undefined while the file cannot be used. */
 type Live = { readonly reader: SqliteConnection; readonly writer: Writer }
@@ -54,96 +53,35 @@ function onOneConnection(
 }
 
 /** A durable database in one file, owned by this process until it is closed. */
-export async function openFileDatabase(path: string, deps: Deps): Promise<OpenedDatabase> {
-  const file = resolvedPath(path)
-  const lock = lockFile(file)
+export async function openFileDatabase(
+  path: string,
+  deps: Omit<ServedFileDeps, 'path'>,
+): Promise<OpenedDatabase> {
+  const resolved = resolvedPath(path)
+  const lock = lockFile(resolved)
   try {
-    return await serve(file, lock.release, deps)
+    const file = await ServedFile.open({ ...deps, path: resolved })
+    return {
+      ...queriesOn(() => file.live, { sharesConnection: false }),
+      backend: 'sqlite',
+      durable: true,
+      schema: schemaAccess(
+        () => file.live,
+        (version) => backUpBeforeMigration(resolved, version),
+      ),
+      state: () => file.state,
+      stats: noStats,
+      probe: () => file.probe(),
+      async close() {
+        await file.close()
+        lock.release()
+      },
+    }
   } catch (error) {
     lock.release()
     throw classified(error)
   }
 }
-
-async function serve(path: string, release: () => void, deps: Deps): Promise<OpenedDatabase> {
-  let state: DatabaseState = 'up'
-  let closed = false
-  let nextSmallWriteAtMs = 0
-  let live: FileStore | undefined = await open()
-  let probing: Promise<boolean> | undefined
-  let closing: Promise<void> | undefined
-
-  function open(): Promise<FileStore> {
-    return openFileStore({ ...deps, path, onDiskFull, onFailure })
-  }
-
-  /** Reads go on, and so do writes that still find room; only a small write ends this state. */
-  function onDiskFull(): void {
-    nextSmallWriteAtMs = deps.clock.monotonicMs() + smallWriteEveryMs
-    if (state === 'up') deps.log.error('the disk with the database file is full')
-    state = 'down'
-  }
-
-  function onFailure(error: unknown): void {
-    const failed = live
-    live = undefined
-    state = 'down'
-    nextSmallWriteAtMs = 0
-    deps.log.error('the database file failed and is closed until it can be opened again', { error })
-    closing = failed
-      ?.close()
-      .catch((error) => deps.log.warn('the failed file did not close', { error }))
-  }
-
-  /** With the connections gone it opens them again; with the disk full it tries a small write. */
-  async function recover(): Promise<boolean> {
-    try {
-      await closing
-      live ??= await open()
-      if (deps.clock.monotonicMs() < nextSmallWriteAtMs) return false
-      await live.writer.do('statement', true, (connection) => connection.exec(smallWrite))
-      state = 'up'
-    } catch (error) {
-      deps.log.debug('the database file is still not usable', { error })
-    }
-    return state === 'up'
-  }
-
-  return {
-    ...queriesOn(() => live, { sharesConnection: false }),
-    backend: 'sqlite',
-    durable: true,
-    schema: schemaAccess(
-      () => live,
-      (version) => backUpBeforeMigration(path, version),
-    ),
-    state: () => state,
-    stats: noStats,
-    async probe() {
-      if (closed) return false
-      if (state === 'up') return true
-      probing ??= recover().finally(() => {
-        probing = undefined
-      })
-      return probing
-    },
-    async close() {
-      if (closed) return
-      closed = true
-      await probing
-      await closing
-      const last = live
-      live = undefined
-      state = 'down'
-      await last?.close()
-      release()
-    },
-  }
-}
-
-/** Rewrites a number in the file's header that nothing reads. */
-const smallWrite = 'PRAGMA user_version = 0'
-const smallWriteEveryMs = 5000
 
 const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
 
