@@ -38,8 +38,9 @@ export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
       db.find(identityLookup, credential),
 
     /**
-     * Adds an active account with its first credential. `credential taken`: somebody registered
-     * it in the meantime; the transaction must then be given up.
+     * Adds an active account with its first credential, unless somebody registered either in the
+     * meantime. After `credential taken` the transaction must be given up, because it has added
+     * the account already; the other outcomes leave nothing behind.
      */
     async register(tx: Transaction, account: NewAccount): Promise<Registration> {
       const { provider, external_id, username, password_verifier } = account
@@ -47,8 +48,11 @@ export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
       const now_unix_ms = clock.nowUnixMs()
       const display_name = account.display_name ?? null
       const metadata = account.metadata === undefined ? null : writeJson(account.metadata)
-      const named = { id, username, display_name, metadata, now_unix_ms }
-      if (!(await accountsStore.insert(tx, named))) return { outcome: 'username taken' }
+      const named = { id, username, display_name, metadata, now_unix_ms, provider, external_id }
+      if (!(await accountsStore.insert(tx, named))) {
+        const identity = await accountsStore.identity(tx, { provider, external_id })
+        return identity ? { outcome: 'known', identity } : { outcome: 'username taken' }
+      }
       const identity = { provider, external_id, account_id: id, password_verifier, now_unix_ms }
       if (!(await accountsStore.insertIdentity(tx, identity)))
         return { outcome: 'credential taken' }
@@ -98,6 +102,7 @@ export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
 
 export type Registration =
   | { outcome: 'registered'; account_id: string }
+  | { outcome: 'known'; identity: Identity }
   | { outcome: 'username taken' }
   | { outcome: 'credential taken' }
 

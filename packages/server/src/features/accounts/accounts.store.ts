@@ -24,11 +24,14 @@ export const identityLookup = lookup({
 
 const profileRow = { id: 'text', username: 'text', display_name: 'text?' } as const
 
+/** Adds nothing when the username, or the credential that the account is for, is known. */
 const insertAccount = statement({
   name: 'accounts.insert',
   text: `INSERT INTO accounts (id, username, display_name, metadata, state,
       created_at_unix_ms, updated_at_unix_ms)
-    VALUES (:id, :username, :display_name, :metadata, 'active', :now_unix_ms, :now_unix_ms)
+    SELECT :id, :username, :display_name, :metadata, 'active', :now_unix_ms, :now_unix_ms
+    WHERE NOT EXISTS (
+      SELECT 1 FROM identities WHERE provider = :provider AND external_id = :external_id)
     ON CONFLICT (username) DO NOTHING`,
   params: {
     id: 'text',
@@ -36,6 +39,8 @@ const insertAccount = statement({
     display_name: 'text?',
     metadata: 'text?',
     now_unix_ms: 'integer',
+    provider: 'text',
+    external_id: 'text',
   },
 })
 
@@ -97,12 +102,14 @@ const activeByUsername = batchStatement({
 
 /** Queries about accounts and their credentials; every function takes the transaction first. */
 export const accountsStore = {
-  /** False when another account owns the username. */
+  /** False when another account owns the username, or any account the credential. */
   insert: async (tx: Queries, account: Row<(typeof insertAccount)['params']>) =>
     (await tx.run(insertAccount, account)) === 1,
   /** False when the credential belongs to an account already. */
   insertIdentity: async (tx: Queries, identity: Row<(typeof insertIdentity)['params']>) =>
     (await tx.run(insertIdentity, identity)) === 1,
+  identity: async (tx: Queries, credential: Row<(typeof identityLookup)['params']>) =>
+    (await tx.each(identityLookup, [credential]))[0],
   replaceVerifier: (tx: Queries, change: Row<(typeof replaceVerifier)['params']>) =>
     tx.run(replaceVerifier, change),
   updateProfile: (tx: Queries, change: Row<(typeof updateProfile)['params']>) =>

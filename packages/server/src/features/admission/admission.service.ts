@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { admissionStore, type Window } from './admission.store.ts'
+import { decide, type Judged } from './admission.verdicts.ts'
 
 export const admissionRules = [
   'source',
@@ -30,7 +31,6 @@ export type AdmissionDeps = {
 export type Admission = ReturnType<typeof createAdmission>
 
 type Slot = Window & { rule: AdmissionRule; limit: number; id: string }
-type Request = { slots: Slot[]; change: 1 | -1 }
 type Verdict = AdmissionRule | 'admitted'
 
 /**
@@ -39,7 +39,7 @@ type Verdict = AdmissionRule | 'admitted'
  * written are judged together in the next transaction, in the order in which they came.
  */
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
-  const judge = createCombiner<Request, Verdict>({
+  const judge = createCombiner<Judged<Slot>, Verdict>({
     itemsMax: 256,
     run: (requests) =>
       db.transaction(
@@ -59,7 +59,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
             tx,
             changed.filter(({ added }) => added !== 0),
           )
-          return verdicts.map((value) => ({ ok: true, value }))
+          return verdicts.map((full) => ({ ok: true, value: full?.rule ?? 'admitted' }))
         },
         { isolation: 'read committed' },
       ),
@@ -107,18 +107,6 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
 
 /** An admitted request may give back what it took, when only failures count. */
 export type Admitted = { giveBack(): Promise<void> }
-
-/** Judges requests one after another against the counters as they stand. */
-function decide(requests: readonly Request[], before: ReadonlyMap<string, number>) {
-  const taken = new Map(before)
-  const verdicts = requests.map(({ slots, change }): Verdict => {
-    const full = slots.find(({ id, limit }) => (taken.get(id) ?? 0) + change > limit)
-    if (full !== undefined) return full.rule
-    for (const { id } of slots) taken.set(id, Math.max(0, (taken.get(id) ?? 0) + change))
-    return 'admitted'
-  })
-  return { verdicts, taken }
-}
 
 function keyOf(secret: Uint8Array, rule: string, values: readonly string[]): Buffer {
   const hmac = createHmac('sha256', secret)

@@ -54,7 +54,8 @@ export type AuditQuery = { limit: number } & { [F in Filter]?: string | undefine
 const prune = statement({
   name: 'audit.prune',
   text: `DELETE FROM audit_entries WHERE id IN (
-    SELECT id FROM audit_entries WHERE time_unix_ms < :before_unix_ms LIMIT :batch_items)`,
+    SELECT id FROM audit_entries WHERE time_unix_ms < :before_unix_ms
+    ORDER BY time_unix_ms, id LIMIT :batch_items)`,
   params: { before_unix_ms: 'integer', batch_items: 'integer' },
 })
 

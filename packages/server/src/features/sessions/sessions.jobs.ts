@@ -26,29 +26,49 @@ export function sessionPruners(db: Database, clock: Clock): Record<string, Prune
 
 /** A transaction that drew an earlier number may commit later, within this many milliseconds. */
 const lateCommitMs = 30_000
+const pageItems = 10_000
 
 /**
- * Reads what other nodes of the same database revoked. Numbers may become visible out of order, so
- * the reader goes back over the last half minute and remembers what it has told.
+ * Reads what other nodes of the same database revoked. It begins with all that the feed still
+ * holds, because nobody else tells of what happened between a handshake and the first reading.
+ * Numbers may become visible out of order, so wherever one is missing the reader looks again for
+ * half a minute, and remembers what it has told beyond that place.
  */
 export function createRevocationReader(
   db: Database,
   clock: Clock,
   onRevoked: (sessionIds: readonly string[]) => void,
 ) {
-  let settledSeq: number | undefined
+  /** Up to here everything was told, or will never come. */
+  let settledSeq = 0
   const told = new Map<number, number>()
-  return async (): Promise<void> => {
-    settledSeq ??= await sessionsStore.newestRevocation(db)
-    const now = clock.monotonicMs()
-    const rows = await sessionsStore.revocationsAfter(db, settledSeq)
-    const fresh = rows.filter(({ seq }) => !told.has(seq))
-    for (const { seq } of fresh) told.set(seq, now)
-    if (fresh.length > 0) onRevoked(fresh.map(({ session_id }) => session_id))
+
+  async function tellFresh(nowMs: number): Promise<void> {
+    let seq = settledSeq
+    for (;;) {
+      const rows = await sessionsStore.revocationsAfter(db, { seq, limit: pageItems })
+      const fresh = rows.filter((row) => !told.has(row.seq))
+      for (const row of fresh) told.set(row.seq, nowMs)
+      if (fresh.length > 0) onRevoked(fresh.map(({ session_id }) => session_id))
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < pageItems) return
+      seq = last.seq
+    }
+  }
+
+  /** What was told is kept in the order of telling, so the first that is young ends the search. */
+  function settle(nowMs: number): void {
     for (const [seq, toldAtMs] of told) {
-      if (now - toldAtMs < lateCommitMs) break
-      told.delete(seq)
+      if (nowMs - toldAtMs < lateCommitMs) break
       settledSeq = Math.max(settledSeq, seq)
     }
+    while (told.has(settledSeq + 1)) settledSeq += 1
+    for (const seq of told.keys()) if (seq <= settledSeq) told.delete(seq)
+  }
+
+  return async (): Promise<void> => {
+    const nowMs = clock.monotonicMs()
+    await tellFresh(nowMs)
+    settle(nowMs)
   }
 }

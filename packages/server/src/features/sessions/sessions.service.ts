@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto'
-import type { SessionTokens } from '@guildhall/contract'
+import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { PlayerPrincipal } from '../../kernel/auth/principal.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { accessLookup, type NewSession, refreshLookup, sessionsStore } from './sessions.store.ts'
+import {
+  accessLookup,
+  type NewSession,
+  type Rotation,
+  refreshLookup,
+  sessionsStore,
+} from './sessions.store.ts'
 
 export type SessionsDeps = {
   db: Database
@@ -61,15 +67,34 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
   }
 
   async function revoke(sessionId: string): Promise<void> {
-    const now_unix_ms = clock.nowUnixMs()
-    await db.transaction((tx) => sessionsStore.revoke(tx, { id: sessionId, now_unix_ms }))
-    onRevoked([sessionId])
+    const session = { id: sessionId, now_unix_ms: clock.nowUnixMs() }
+    const revoked = await db.transaction((tx) => sessionsStore.revoke(tx, session), {
+      isolation: 'read committed',
+    })
+    if (revoked) onRevoked([sessionId])
   }
 
   async function revokeReplayed(refresh_digest: Uint8Array): Promise<void> {
     if (!config.revoke_on_replay) return
     const [rotated] = await sessionsStore.findRotated(db, refresh_digest)
     if (rotated !== undefined) await revoke(rotated.session_id)
+  }
+
+  /** The lock on the account comes first, as in a ban, so that neither waits for the other. */
+  async function exchange(tx: Transaction, change: Rotation): Promise<Exchange> {
+    const { refresh_digest, now_unix_ms } = change
+    const owner = await sessionsStore.ownerOf(tx, { refresh_digest, now_unix_ms })
+    if (owner === undefined) return { kind: 'unusable' }
+    const { session_id } = owner
+    if (owner.state !== 'active') {
+      const revoked = await sessionsStore.revoke(tx, { id: session_id, now_unix_ms })
+      return revoked ? { kind: 'revoked', session_id } : { kind: 'unusable' }
+    }
+    if (!(await sessionsStore.rotate(tx, change))) return { kind: 'unusable' }
+    if (config.revoke_on_replay) {
+      await sessionsStore.rememberRotated(tx, refresh_digest, session_id)
+    }
+    return { kind: 'rotated', ...owner }
   }
 
   return {
@@ -112,20 +137,12 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
       if (refresh_digest === undefined) throw refuse.unauthenticated('not a refresh token')
       const { token, refresh_token, refresh_digest: next_refresh_digest, ...stored } = mint()
       const change = { refresh_digest, next_refresh_digest, ...stored }
-      const outcome = await db.transaction(async (tx) => {
-        const session = await sessionsStore.rotate(tx, change)
-        if (session === undefined) return undefined
-        if (config.revoke_on_replay) {
-          await sessionsStore.rememberRotated(tx, refresh_digest, session.id)
-        }
-        const account = await sessionsStore.account(tx, session.account_id)
-        if (account?.state === 'active') return { ...session, username: account.username }
-        await sessionsStore.revoke(tx, { id: session.id, now_unix_ms: stored.now_unix_ms })
-        return { ...session, username: undefined }
+      const outcome = await db.transaction((tx) => exchange(tx, change), {
+        isolation: 'read committed',
       })
-      if (outcome === undefined) await revokeReplayed(refresh_digest)
-      else if (outcome.username === undefined) onRevoked([outcome.id])
-      if (outcome?.username === undefined) throw refuse.unauthenticated('unusable refresh token')
+      if (outcome.kind === 'unusable') await revokeReplayed(refresh_digest)
+      if (outcome.kind === 'revoked') onRevoked([outcome.session_id])
+      if (outcome.kind !== 'rotated') throw refuse.unauthenticated('unusable refresh token')
       const { account_id: user_id, username } = outcome
       return { token, refresh_token, user_id, username, created: false }
     },
@@ -136,7 +153,7 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
      */
     async logout(credentials: { bearer: string | undefined; refresh_token: string | undefined }) {
       const { bearer, refresh_token } = credentials
-      if (refresh_token !== undefined && !/^[^\s\p{Cc}]{1,4096}$/u.test(refresh_token)) {
+      if (refresh_token !== undefined && !isPresentable(refresh_token)) {
         throw refuse.unauthenticated('malformed refresh token')
       }
       const [byAccess, byRefresh] = await Promise.all([
@@ -161,6 +178,18 @@ export type PlayerSession = PlayerPrincipal & { refresh_expires_at_unix_ms: numb
 
 const accessTokenForm = /^gh\.access\.[A-Za-z0-9_-]{43}$/
 const refreshTokenForm = /^gh\.refresh\.[A-Za-z0-9_-]{43}$/
+
+/** What an exchange came to. */
+type Exchange =
+  | { kind: 'rotated'; session_id: string; account_id: string; username: string }
+  /** Its account is no longer active, so the session ended here. */
+  | { kind: 'revoked'; session_id: string }
+  | { kind: 'unusable' }
+
+/** Could be a refresh token of some kind: 1 to 4,096 bytes without white space and controls. */
+function isPresentable(secret: string): boolean {
+  return /^[^\s\p{Cc}]+$/u.test(secret) && utf8Bytes(secret) <= 4096
+}
 
 function digest(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')

@@ -74,8 +74,7 @@ const rotate = statement({
       access_expires_at_unix_ms = :access_expires_at_unix_ms,
       refresh_expires_at_unix_ms = :refresh_expires_at_unix_ms
     WHERE refresh_digest = :refresh_digest AND revoked_at_unix_ms IS NULL
-      AND refresh_expires_at_unix_ms > :now_unix_ms
-    RETURNING id, account_id`,
+      AND refresh_expires_at_unix_ms > :now_unix_ms`,
   params: {
     refresh_digest: 'bytes',
     access_digest: 'bytes',
@@ -84,14 +83,19 @@ const rotate = statement({
     refresh_expires_at_unix_ms: 'integer',
     now_unix_ms: 'integer',
   },
-  row: { id: 'text', account_id: 'text' },
 })
+export type Rotation = Row<(typeof rotate)['params']>
 
-const accountForSession = statement({
-  name: 'sessions.account',
-  text: 'SELECT username, state FROM accounts a WHERE id = :id {{for share of a}}',
-  params: { id: 'text' },
-  row: { username: 'text', state: 'text' },
+/** The session that a refresh token still opens, and its account, which the lock keeps as it is. */
+const ownerOf = statement({
+  name: 'sessions.owner-of',
+  text: `SELECT s.id AS session_id, a.id AS account_id, a.username, a.state
+    FROM sessions s JOIN accounts a ON a.id = s.account_id
+    WHERE s.refresh_digest = :refresh_digest AND s.revoked_at_unix_ms IS NULL
+      AND s.refresh_expires_at_unix_ms > :now_unix_ms
+    {{for share of a}}`,
+  params: { refresh_digest: 'bytes', now_unix_ms: 'integer' },
+  row: { session_id: 'text', account_id: 'text', username: 'text', state: 'text' },
 })
 
 const rememberRotated = statement({
@@ -118,15 +122,9 @@ const announceRevocation = statement({
 const revocationsAfter = statement({
   name: 'sessions.revocations-after',
   text: `SELECT seq, session_id FROM session_revocations
-    WHERE seq > :seq ORDER BY seq LIMIT 10000`,
-  params: { seq: 'integer' },
+    WHERE seq > :seq ORDER BY seq LIMIT :limit`,
+  params: { seq: 'integer', limit: 'integer' },
   row: { seq: 'integer', session_id: 'text' },
-})
-
-const newestRevocation = statement({
-  name: 'sessions.newest-revocation',
-  text: 'SELECT COALESCE(MAX(seq), 0) AS seq FROM session_revocations',
-  row: { seq: 'integer' },
 })
 
 const live = batchStatement({
@@ -170,8 +168,9 @@ export const sessionsStore = {
   /** The ids of the sessions that were added: those whose account is active. */
   insertForActive: async (tx: Queries, sessions: readonly NewSession[]) =>
     new Set((await tx.each(insertForActive, sessions)).map(({ id }) => id)),
-  rotate: (tx: Queries, change: Row<(typeof rotate)['params']>) => tx.get(rotate, change),
-  account: (tx: Queries, id: string) => tx.get(accountForSession, { id }),
+  ownerOf: (tx: Queries, token: Row<(typeof ownerOf)['params']>) => tx.get(ownerOf, token),
+  /** False when another refresh was first. */
+  rotate: async (tx: Queries, change: Rotation) => (await tx.run(rotate, change)) === 1,
   rememberRotated: (tx: Queries, refresh_digest: Uint8Array, session_id: string) =>
     tx.run(rememberRotated, { refresh_digest, session_id }),
   findRotated: (tx: Queries, refresh_digest: Uint8Array) =>
@@ -182,8 +181,9 @@ export const sessionsStore = {
     await tx.run(announceRevocation, session)
     return true
   },
-  revocationsAfter: (tx: Queries, seq: number) => tx.all(revocationsAfter, { seq }),
-  newestRevocation: async (tx: Queries) => (await tx.get(newestRevocation, {}))?.seq ?? 0,
+  /** Entries of the feed in their order; a page shorter than `limit` is the last one. */
+  revocationsAfter: (tx: Queries, page: { seq: number; limit: number }) =>
+    tx.all(revocationsAfter, page),
   live: async (tx: Queries, ids: readonly string[], now_unix_ms: number) =>
     new Set(
       (

@@ -37,7 +37,11 @@ type NewAccount = Credential & {
 }
 type Registration =
   | { outcome: 'registered'; account_id: string }
-  | { outcome: 'username taken' | 'credential taken' }
+  | { outcome: 'known'; identity: Identity }
+  | { outcome: 'username taken' }
+  | { outcome: 'credential taken' }
+/** A new account's first session, or the account that has the credential already. */
+type Registered = { tokens: SessionTokens } | { known: Identity | undefined }
 
 /** The part of a request that only a registration uses. */
 type Wish = Pick<CredentialSignIn, 'create' | 'username' | 'display_name' | 'metadata'>
@@ -47,32 +51,35 @@ export type SignIn = ReturnType<typeof createSignIn>
 /** Signing in and registering: the three doors through which a player gets a session. */
 export function createSignIn({ db, admit, hashing, accounts, sessions, count }: SignInDeps) {
   /**
-   * Adds the account, its credential and its first session in one transaction. Undefined when
-   * somebody registered the same credential in the meantime: then it is a returning login.
+   * Adds the account, its credential and its first session in one transaction. When somebody
+   * registered the same credential in the meantime it is a returning login instead. Unique keys
+   * decide every race, so nothing has to be serializable.
    */
-  async function register(credential: Credential, wish: Wish, password_verifier: string | null) {
+  async function register(
+    credential: Credential,
+    wish: Wish,
+    password_verifier: string | null,
+  ): Promise<Registered> {
     const { username, display_name, metadata } = wish
     if (username === undefined) throw refuse.invalid('username is required when create is true')
     const account = { ...credential, username, display_name, metadata, password_verifier }
-    const result = await db
-      .transaction(async (tx) => {
+    const attempt = db.transaction<Registered>(
+      async (tx) => {
         const registration = await accounts.register(tx, account)
-        if (registration.outcome !== 'registered')
-          throw new RegistrationRefused(registration.outcome)
+        if (registration.outcome === 'known') return { known: registration.identity }
+        if (registration.outcome === 'username taken') throw refuse.conflict('username is taken')
+        if (registration.outcome === 'credential taken') throw new CredentialTaken()
         const { account_id } = registration
-        return sessions.openFirst(tx, { account_id, username })
-      })
-      .catch((error: unknown) => {
-        if (error instanceof RegistrationRefused) return error
-        throw error
-      })
-    if (!(result instanceof RegistrationRefused)) return result
-    if (result.outcome === 'credential taken') return undefined
-    if ((await accounts.findIdentity(credential)) !== undefined) return undefined
-    throw refuse.conflict('username is taken')
+        return { tokens: await sessions.openFirst(tx, { account_id, username }) }
+      },
+      { isolation: 'read committed' },
+    )
+    return attempt.catch(async (error: unknown) => {
+      if (!(error instanceof CredentialTaken)) throw error
+      return { known: await accounts.findIdentity(credential) }
+    })
   }
 
-  /** A registration that lost the race for its credential signs in as whoever won it. */
   async function openKnown(identity: Identity | undefined): Promise<SessionTokens> {
     if (identity === undefined) throw refuse.unauthenticated('unknown credential')
     if (identity.state !== 'active') throw refuse.unauthenticated('the account is not active')
@@ -83,30 +90,33 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
     const known = await accounts.findIdentity(credential)
     if (known !== undefined || wish.create !== true) return openKnown(known)
     const registered = await register(credential, wish, null)
-    return registered ?? openKnown(await accounts.findIdentity(credential))
+    return 'tokens' in registered ? registered.tokens : openKnown(registered.known)
   }
 
   /** Known or not, one attempt costs one hash, so that its time tells nothing. */
   async function byEmail({ email, password, ...wish }: EmailSignIn): Promise<SessionTokens> {
     const credential = { provider: 'email', external_id: email } as const
-    const known = await accounts.findIdentity(credential)
+    let known = await accounts.findIdentity(credential)
     if (known === undefined && wish.create === true) {
       const registered = await register(credential, wish, await hashing.hash(password))
-      if (registered !== undefined) return registered
+      if ('tokens' in registered) return registered.tokens
+      known = registered.known
     }
-    const identity = known ?? (await accounts.findIdentity(credential))
-    const verifier = identity?.password_verifier ?? undefined
+    const verifier = known?.password_verifier ?? undefined
     const right =
       verifier === undefined
         ? await hashing.verifyDummy(password)
         : await hashing.verify(verifier, password)
     if (!right || verifier === undefined) throw refuse.unauthenticated('wrong email or password')
-    const tokens = await openKnown(identity)
-    if (hashing.needsRehash(verifier)) {
-      const stronger = await hashing.hash(password)
-      await accounts.strengthenVerifier(email, { weaker: verifier, stronger })
-    }
+    const tokens = await openKnown(known)
+    if (hashing.needsRehash(verifier)) await strengthen(email, password, verifier).catch(() => {})
     return tokens
+  }
+
+  /** The login has succeeded whatever becomes of this; the next one tries again. */
+  async function strengthen(email: string, password: string, weaker: string): Promise<void> {
+    const stronger = await hashing.hash(password)
+    await accounts.strengthenVerifier(email, { weaker, stronger })
   }
 
   async function counted(attempt: Promise<SessionTokens>): Promise<SessionTokens> {
@@ -134,13 +144,9 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
   }
 }
 
-/** Gives the registration's transaction up. */
-class RegistrationRefused extends Error {
-  readonly outcome: 'username taken' | 'credential taken'
-  constructor(outcome: 'username taken' | 'credential taken') {
-    super(outcome)
-    this.outcome = outcome
-  }
+/** Gives the registration's transaction up, which has added the account already. */
+class CredentialTaken extends Error {
+  override readonly name = 'CredentialTaken'
 }
 
 /** A wish to register counts as one, whether or not the credential turns out to exist. */
