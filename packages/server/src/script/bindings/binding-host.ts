@@ -1,0 +1,60 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { limits } from '../limits.ts'
+import type { PrintLevel } from '../protocol.ts'
+import { GuildhallError } from '../worker/errors.ts'
+import type { Invocation } from '../worker/invocation.ts'
+import type { Body, Output } from '../worker/output.ts'
+import type { Registry } from '../worker/registry.ts'
+import type { Timers } from '../worker/timers.ts'
+
+/** What the functions of `guildhall` are built on. A binding is one group of them. */
+export type BindingHost = {
+  readonly clock: Pick<Clock, 'nowUnixMs'>
+  readonly registry: Registry
+  readonly timers: Timers
+  readonly runner: {
+    readonly invocation: Invocation
+    readonly timerOutput: Output
+    outputOf(invocation: Invocation): Output
+    wantTurnEnd(): void
+  }
+  /** Calls a function of the main thread. */
+  ask(name: string, args: readonly unknown[]): Promise<unknown>
+  print(level: PrintLevel, text: string): void
+}
+
+/** The invocation that calls. Raises `timeout` if it was given up. */
+export function callerOf({ runner }: BindingHost): Invocation {
+  const { invocation } = runner
+  if (invocation.gaveUp) {
+    throw new GuildhallError('timeout', 'the call took too long and has been given up')
+  }
+  return invocation
+}
+
+export function countCommand(invocation: Invocation): void {
+  if (invocation.commands >= limits.commandsPerInvocation) {
+    throw new GuildhallError('limit_exceeded', `more than ${limits.commandsPerInvocation} commands`)
+  }
+  invocation.commands += 1
+}
+
+export function countBody(invocation: Invocation, bytes: number): void {
+  if (bytes > limits.bodyBytes) throw bodyTooLarge()
+  if (invocation.bodyBytes + bytes > limits.bodyBytesPerInvocation) {
+    throw new GuildhallError('limit_exceeded', 'more than 1 MiB of message bodies in one call')
+  }
+  invocation.bodyBytes += bytes
+}
+
+/** Places a body in the output, if it is one and the limits allow it. */
+export function placeBody(invocation: Invocation, output: Output, body: Body): number {
+  if (body.length > limits.bodyBytes) throw bodyTooLarge()
+  const length = output.place(body)
+  countBody(invocation, length)
+  return length
+}
+
+function bodyTooLarge(): GuildhallError {
+  return new GuildhallError('limit_exceeded', 'a message body may hold at most 64 KiB')
+}

@@ -1,0 +1,106 @@
+import { limits, safeIdMax } from '../limits.ts'
+import { invalidArgument } from '../worker/errors.ts'
+import type { Invocation } from '../worker/invocation.ts'
+import type { Body } from '../worker/output.ts'
+import { type BindingHost, callerOf, countBody, countCommand, placeBody } from './binding-host.ts'
+
+/** `send` and `broadcast`: commands that take effect when their slice ends. */
+export function createMessagingBindings(host: BindingHost) {
+  const { registry, runner } = host
+
+  function checkKind(name: string, kind: unknown): asserts kind is number {
+    if (typeof kind === 'number' && Number.isInteger(kind)) {
+      if (kind >= 100 && kind <= 65_535) return
+      if (kind === 2 && registry.kinds[1]) return
+    }
+    throw invalidArgument(`${name}: kind must be 100 to 65535, or 2 with a handler for kind 1`)
+  }
+
+  function send(session: unknown, kind: unknown, body: unknown, unreliable: unknown = false) {
+    const invocation = callerOf(host)
+    if (!isId(session)) throw invalidArgument('send: session must be a participant id')
+    checkKind('send', kind)
+    checkBody('send', body)
+    if (typeof unreliable !== 'boolean') throw invalidArgument('send: unreliable must be a boolean')
+    countCommand(invocation)
+    const output = runner.outputOf(invocation)
+    const length = output.joinable(kind, body, unreliable)
+    if (length < 0) {
+      const placed = placeBody(invocation, output, body)
+      output.send(kind, unreliable, session, { body, length: placed })
+      return
+    }
+    countBody(invocation, length)
+    output.join(session)
+  }
+
+  function broadcast(kind: unknown, body: unknown, unreliable: unknown = false, options?: unknown) {
+    const invocation = callerOf(host)
+    checkKind('broadcast', kind)
+    checkBody('broadcast', body)
+    if (typeof unreliable !== 'boolean') {
+      throw invalidArgument('broadcast: unreliable must be a boolean')
+    }
+    const { room_id, except } = receivers(invocation, options)
+    countCommand(invocation)
+    const output = runner.outputOf(invocation)
+    const length = placeBody(invocation, output, body)
+    const sender = invocation.call?.participant ?? 0
+    output.broadcast({ kind, unreliable, sender, room_id, except }, length)
+  }
+
+  return { send, broadcast }
+}
+
+type Receivers = { room_id: number | null; except: readonly number[] }
+
+const nobody: readonly number[] = []
+
+/** Who receives a broadcast: the room of the caller, if it has one, unless the options say else. */
+function receivers(invocation: Invocation, options: unknown): Receivers {
+  const ownRoom = invocation.call?.room_id ?? null
+  if (options === undefined) return { room_id: ownRoom, except: nobody }
+  if (typeof options !== 'object' || options === null) {
+    throw invalidArgument('broadcast: options must be an object')
+  }
+  const { scope, room_id, except, ...others }: { [name: string]: unknown } = { ...options }
+  const unknown = Object.keys(others)[0]
+  if (unknown !== undefined) throw invalidArgument(`broadcast: there is no option ${unknown}`)
+  return { room_id: roomOf(ownRoom, scope, room_id), except: exceptOf(except) }
+}
+
+function roomOf(ownRoom: number | null, scope: unknown, room: unknown): number | null {
+  if (scope !== undefined && scope !== 'room' && scope !== 'all') {
+    throw invalidArgument("broadcast: scope must be 'room' or 'all'")
+  }
+  if (room !== undefined) {
+    if (scope === 'all') throw invalidArgument("broadcast: scope 'all' excludes room_id")
+    if (!isId(room)) throw invalidArgument('broadcast: room_id must be a room id')
+    return room
+  }
+  if (scope === 'room' && ownRoom === null) {
+    throw invalidArgument("broadcast: scope 'room' needs a room, and the call has none")
+  }
+  return scope === 'all' ? null : ownRoom
+}
+
+function exceptOf(except: unknown): readonly number[] {
+  if (except === undefined) return nobody
+  if (
+    !Array.isArray(except) ||
+    except.length > limits.exceptedParticipants ||
+    !except.every(isId)
+  ) {
+    throw invalidArgument('broadcast: except must be an array of at most 1024 participant ids')
+  }
+  return except
+}
+
+function checkBody(name: string, body: unknown): asserts body is Body {
+  if (typeof body === 'string' || body instanceof Uint8Array) return
+  throw invalidArgument(`${name}: body must be a Uint8Array or a string`)
+}
+
+function isId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= safeIdMax
+}

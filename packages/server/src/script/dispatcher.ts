@@ -1,0 +1,330 @@
+import { atEndOfTurn, type Clock, type Timer } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import { type CallRecord, type CallTexts, encodeCalls } from './call-records.ts'
+import type { CallContext, Outcome } from './calls.ts'
+import type { ScriptConfig } from './config.ts'
+import { type HookCode, hookCode, hookNames, type Origin, origins } from './hooks.ts'
+import { createHostCallAnswerer } from './host-calls.ts'
+import { createInbox, type Inbox } from './inbox.ts'
+import { batchLimits, limits } from './limits.ts'
+import { createLineLimiter } from './line-limiter.ts'
+import type { ScriptMetrics } from './metrics.ts'
+import { type DoneRecord, type OutputVisitor, visitOutput } from './output-records.ts'
+import type { Delivery } from './ports.ts'
+import type { HostResult, OutputBatch, ToWorker } from './protocol.ts'
+
+/** A call of a handler, as the host makes it. */
+export type NewCall = {
+  hook: HookCode
+  context: CallContext
+  origin: Origin
+  detail?: number
+  unreliable?: boolean
+  body?: Uint8Array
+  text?: string
+  settle: (outcome: Outcome) => void
+}
+
+/** The part of a worker that calls need. */
+export type CallSink = {
+  post(message: ToWorker, moved: ArrayBuffer[]): void
+  setOpenCalls(open: boolean): void
+  ping(): void
+}
+
+type OpenCall = { record: CallRecord; context: CallContext; postedMs: number; call: NewCall }
+
+export type DispatcherDeps = {
+  config: ScriptConfig
+  clock: Clock
+  log: Log
+  delivery: Delivery
+  metrics: ScriptMetrics
+}
+
+/**
+ * Carries calls to the worker and its commands to the gateway. What comes up in one turn of the
+ * event loop travels in one message; while the worker is busy, what comes up waits and travels
+ * together.
+ */
+export class Dispatcher {
+  readonly inbox: Inbox
+  readonly #deps: DispatcherDeps
+  readonly #answer: ReturnType<typeof createHostCallAnswerer>
+  readonly #limitLines: ReturnType<typeof createLineLimiter>
+  readonly #visitor: OutputVisitor
+  readonly #open = new Map<number, OpenCall>()
+  readonly #timers = new Map<number, Timer>()
+  /** What the worker knows about each participant: texts travel only when they are new. */
+  readonly #known = new Map<number, CallTexts>()
+  #sink: CallSink | undefined
+  #revisionId: string | null = null
+  #waiting: OpenCall[] = []
+  #head = 0
+  #results: HostResult[] = []
+  #lastId = 0
+  #batches = 0
+  #unanswered = 0
+  #pumpWanted = false
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps
+    this.inbox = createInbox(deps.config)
+    this.#answer = createHostCallAnswerer(deps.delivery)
+    this.#limitLines = createLineLimiter(deps.clock)
+    this.#visitor = this.#createVisitor()
+  }
+
+  /** Begins to serve with a worker that has loaded. */
+  attach(sink: CallSink, revisionId: string): void {
+    this.#sink = sink
+    this.#revisionId = revisionId
+    this.#unanswered = 0
+  }
+
+  /** The worker is gone: what was open or waiting is lost. `running` was caught past its deadline. */
+  detach(running?: number): void {
+    this.#sink = undefined
+    for (const timer of this.#timers.values()) timer.cancel()
+    this.#timers.clear()
+    this.#known.clear()
+    this.#results = []
+    const lost = [...this.#open.values(), ...this.#waiting.slice(this.#head)]
+    this.#open.clear()
+    this.#waiting = []
+    this.#head = 0
+    for (const open of lost) {
+      const status =
+        running !== undefined && (open.record.id | 0) === running ? 'timed_out' : 'lost'
+      this.#settle(open, { status })
+    }
+  }
+
+  /** Hands a call to the worker with the others of this turn. */
+  call(call: NewCall): void {
+    const { context } = call
+    if (!this.#sink) {
+      call.settle({ status: 'lost' })
+      return
+    }
+    const record: CallRecord = {
+      id: 0,
+      hook: call.hook,
+      participant: context.participant,
+      room_id: context.room_id,
+      detail: call.detail ?? 0,
+      unreliable: call.unreliable ?? false,
+      origin: origins.indexOf(call.origin),
+      body: call.body ?? noBytes,
+      text: call.text ?? null,
+      about: undefined,
+    }
+    this.inbox.add(record.body.byteLength)
+    this.#waiting.push({ record, context, postedMs: 0, call })
+    this.#wantPump()
+  }
+
+  /** Takes a batch of the worker; false when it is malformed. */
+  receive(batch: OutputBatch): boolean {
+    if (batch.answered > this.#unanswered) return false
+    this.#unanswered -= batch.answered
+    for (const call of batch.calls) void this.#answerHostCall(call)
+    const wellFormed = visitOutput(batch, this.#visitor)
+    this.#pump()
+    return wellFormed
+  }
+
+  /** Called now and then: has the worker look at calls that may have lasted too long. */
+  lookForOldCalls(): void {
+    const oldest = this.#open.values().next().value
+    this.#sink?.setOpenCalls(oldest !== undefined)
+    if (!oldest) return
+    const ageMs = this.#deps.clock.monotonicMs() - oldest.postedMs
+    if (ageMs >= this.#deps.config.call_timeout_ms) this.#sink?.ping()
+  }
+
+  #wantPump(): void {
+    if (this.#pumpWanted) return
+    this.#pumpWanted = true
+    atEndOfTurn(() => {
+      this.#pumpWanted = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    while (this.#sink && this.#mayPost()) this.#post(this.#sink)
+  }
+
+  /**
+   * One batch goes out whenever none is unanswered. A second one only goes along when it is worth
+   * its own trip: a busy worker takes few large batches at less cost than many small ones.
+   */
+  #mayPost(): boolean {
+    const waiting = this.#waiting.length - this.#head
+    if (waiting + this.#results.length === 0) return false
+    if (this.#unanswered === 0) return true
+    return this.#unanswered < batchLimits.unanswered && waiting >= batchLimits.calls / 4
+  }
+
+  #post(sink: CallSink): void {
+    const records: CallRecord[] = []
+    const postedMs = this.#deps.clock.monotonicMs()
+    let bytes = 0
+    while (records.length < batchLimits.calls) {
+      const open = this.#waiting[this.#head]
+      if (!open) break
+      bytes += open.record.body.byteLength
+      if (records.length > 0 && bytes > batchLimits.bodyBytes) break
+      this.#head += 1
+      this.#lastId += 1
+      open.record.id = this.#lastId
+      open.record.about = this.#newsAbout(open.record, open.context)
+      open.postedMs = postedMs
+      this.#open.set(open.record.id, open)
+      records.push(open.record)
+    }
+    if (this.#head === this.#waiting.length || this.#head > keptHead) {
+      this.#waiting = this.#waiting.slice(this.#head)
+      this.#head = 0
+    }
+    const { buffer, texts } = encodeCalls(records)
+    this.#batches += 1
+    this.#unanswered += 1
+    const results = this.#results
+    this.#results = []
+    sink.post(
+      { type: 'batch', seq: this.#batches, calls: records.length, buffer, texts, results },
+      [buffer],
+    )
+  }
+
+  #newsAbout({ participant, hook }: CallRecord, context: CallContext): CallTexts | undefined {
+    if (participant === 0) return undefined
+    const known = this.#known.get(participant)
+    const same =
+      known !== undefined &&
+      known.user_id === context.user_id &&
+      known.username === context.username &&
+      known.match_id === context.match_id
+    if (hook === hookCode.leave) this.#known.delete(participant)
+    else if (!same) this.#known.set(participant, context)
+    return same ? undefined : context
+  }
+
+  async #answerHostCall(call: OutputBatch['calls'][number]): Promise<void> {
+    const sink = this.#sink
+    const result = await this.#answer(call)
+    if (sink !== this.#sink) return
+    this.#results.push(result)
+    this.#wantPump()
+  }
+
+  #createVisitor(): OutputVisitor {
+    const { delivery, metrics, log } = this.#deps
+    const deliver = (work: () => void) => {
+      metrics.commands += 1
+      try {
+        work()
+      } catch (error) {
+        log.error('a command of the script could not be delivered', { error })
+      }
+    }
+    return {
+      done: (id, done) => this.#done(id, done),
+      broadcast: (command) => deliver(() => delivery.broadcast(command)),
+      send: (command) => deliver(() => delivery.send(command)),
+      after: (timer, delayMs) => this.#setTimer(timer, delayMs),
+      cancel: (timer) => {
+        this.#timers.get(timer)?.cancel()
+        this.#timers.delete(timer)
+      },
+    }
+  }
+
+  #setTimer(timer: number, delayMs: number): void {
+    if (this.#timers.size >= limits.timers * 2) return
+    const { clock } = this.#deps
+    const fire = () => {
+      this.#timers.delete(timer)
+      this.call({
+        hook: hookCode.timer,
+        context: timerContext,
+        origin: 'server',
+        detail: timer,
+        settle,
+      })
+    }
+    const settle = () => {}
+    this.#timers.set(timer, clock.after(delayMs, fire))
+  }
+
+  #done(id: number, { status, reply, text, cpuUs }: DoneRecord): void {
+    const open = this.#open.get(id)
+    if (!open) return
+    this.#open.delete(id)
+    if (status === 'error') this.#logError(open, text ?? '')
+    if (status === 'timed_out') this.#logTimeout(open, cpuUs)
+    if (status === 'ok') this.#settle(open, { status, reply })
+    else if (status === 'failed_with_text') this.#settle(open, { status, text: text ?? '' })
+    else this.#settle(open, { status })
+  }
+
+  #settle(open: OpenCall, outcome: Outcome): void {
+    this.#deps.metrics.count(outcome.status)
+    this.inbox.remove(open.record.body.byteLength)
+    open.call.settle(outcome)
+  }
+
+  #logError(open: OpenCall, text: string): void {
+    const [at, ...message] = text.split('\n')
+    this.#limitLines((omitted) => {
+      this.#deps.log.warn('a script handler failed', {
+        ...this.#placeOf(open),
+        ...(at === '' ? {} : { at }),
+        reason: message.join('\n'),
+        ...(omitted === 0 ? {} : { omitted_lines: omitted }),
+      })
+    })
+  }
+
+  #logTimeout(open: OpenCall, cpuUs: number): void {
+    const interrupted = cpuUs >= this.#deps.config.deadline_ms * 1000 || isTick(open)
+    if (interrupted) this.#deps.metrics.interrupts += 1
+    this.#limitLines((omitted) => {
+      this.#deps.log.warn(
+        interrupted
+          ? 'a script handler was interrupted at its deadline'
+          : 'a script handler took too long',
+        { ...this.#placeOf(open), ...(omitted === 0 ? {} : { omitted_lines: omitted }) },
+      )
+    })
+  }
+
+  #placeOf({ record }: OpenCall) {
+    const { hook, text, detail } = record
+    return {
+      hook: hookNames[hook],
+      ...(hook === hookCode.rpc ? { method: text } : {}),
+      ...(hook === hookCode.message ? { kind: detail } : {}),
+      revision_id: this.#revisionId,
+    }
+  }
+}
+
+function isTick({ record }: OpenCall): boolean {
+  return record.hook === hookCode.tick
+}
+
+const noBytes = new Uint8Array(0)
+
+/** Taken calls are cut off the waiting list once there are this many. */
+const keptHead = 1_024
+
+const timerContext: CallContext = {
+  participant: 0,
+  user_id: null,
+  username: null,
+  room_id: null,
+  match_id: null,
+}

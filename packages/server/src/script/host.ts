@@ -1,0 +1,193 @@
+import type { Clock } from '../kernel/clock.ts'
+import { refuse } from '../kernel/failure.ts'
+import type { Log } from '../kernel/log.ts'
+import { type CallContext, nobody, type Origin, type Outcome, type RpcOutcome } from './calls.ts'
+import type { ScriptConfig } from './config.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { hookCode } from './hooks.ts'
+import { Lifecycle } from './lifecycle.ts'
+import { createScriptMetrics } from './metrics.ts'
+import type { Delivery } from './ports.ts'
+import { gateIsOpen, readinessNumber } from './readiness.ts'
+import { texts } from './texts.ts'
+import { createTicker } from './ticker.ts'
+import { describeRuntime } from './view.ts'
+
+export type ScriptHostDeps = {
+  config: ScriptConfig
+  clock: Clock
+  log: Log
+  delivery: Delivery
+  nodeId: string
+  /** The environment that the script may see; names of the node's own are left out of it. */
+  environment?: NodeJS.ProcessEnv
+}
+
+export type ConsoleRpcOutcome = { ok: true; reply: string } | { ok: false; error: string }
+
+export type ScriptHost = ReturnType<typeof createScriptHost>
+
+/** How often open calls are looked at for their timeout. */
+const lookEveryMs = 50
+
+/**
+ * Runs the game's script in a worker beside the event loop. Nothing that the script does or fails
+ * to do stops the node: a failure is counted, logged and answered with a fixed text.
+ */
+export function createScriptHost(deps: ScriptHostDeps) {
+  const { config, clock, delivery, nodeId, environment = {} } = deps
+  const log = deps.log.component('script')
+  const metrics = createScriptMetrics()
+  const dispatcher = new Dispatcher({ config, clock, log, delivery, metrics })
+  const lifecycle = new Lifecycle({
+    config,
+    clock,
+    log,
+    dispatcher,
+    metrics,
+    nodeId,
+    environment,
+  })
+  const ticker = createTicker({
+    config,
+    clock,
+    dispatcher,
+    metrics,
+    wanted: () => lifecycle.handlers?.hooks.includes('on_tick') ?? false,
+  })
+  const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
+
+  function gateOpen(): boolean {
+    return gateIsOpen(lifecycle.readiness().state, config.require_script)
+  }
+
+  function notServing(): string {
+    return gateOpen() ? texts.notAvailable : texts.gateClosed
+  }
+
+  /** Whether what needs a ready script may go on; counts where it may not. */
+  function admit(): boolean {
+    const open = gateOpen()
+    if (!open) metrics.gateRejections += 1
+    return open
+  }
+
+  function rpc(about: Caller, method: string, body: Uint8Array): Promise<RpcOutcome> {
+    if (!admit() || !lifecycle.handlers) return refused(notServing())
+    if (!lifecycle.handlesMethod(method)) return refused(texts.unknownMethod)
+    if (dispatcher.inbox.isFull()) return refused(texts.tooManyRequests)
+    return new Promise((resolve) => {
+      const settle = (outcome: Outcome) => resolve(rpcOutcome(outcome, notServing))
+      dispatcher.call({ hook: hookCode.rpc, ...about, body, text: method, settle })
+    })
+  }
+
+  function lifeHook(hook: 'join' | 'leave', context: CallContext): void {
+    if (!lifecycle.handlers) return
+    dispatcher.call({ hook: hookCode[hook], context, origin: 'player', settle() {} })
+  }
+
+  return {
+    /** Loads the script; throws a `ScriptLoadError` when there is one that cannot be loaded. */
+    async start(): Promise<void> {
+      await lifecycle.start()
+      ticker.start()
+    },
+
+    /** What the gateway calls. */
+    game: {
+      serving: () => lifecycle.handlers !== undefined,
+      handlesKind: (kind: number) => lifecycle.handlesKind(kind),
+      join: (context: CallContext) => lifeHook('join', context),
+      leave: (context: CallContext) => lifeHook('leave', context),
+      message(
+        context: CallContext,
+        message: { kind: number; body: Uint8Array; unreliable: boolean },
+        settled: (outcome: 'ok' | 'failed' | 'unavailable') => void,
+      ): void {
+        const { kind, body, unreliable } = message
+        if (!lifecycle.handlesKind(kind)) return settled('unavailable')
+        const settle = ({ status }: Outcome) =>
+          settled(status === 'ok' ? 'ok' : status === 'lost' ? 'unavailable' : 'failed')
+        const detail = kind
+        const origin = 'player'
+        dispatcher.call({
+          hook: hookCode.message,
+          context,
+          origin,
+          detail,
+          unreliable,
+          body,
+          settle,
+        })
+      },
+      rpc: (context: CallContext, method: string, payload: Uint8Array) =>
+        rpc({ context, origin: 'player' }, method, payload),
+      congested: () => dispatcher.inbox.congested(),
+      onceDrained: (listener: () => void) => dispatcher.inbox.onceDrained(listener),
+    },
+
+    /** The console's runtime view. */
+    describe: () => describeRuntime(config, lifecycle),
+
+    /** Calls an RPC handler for an operator. Throws `runtime_unavailable` while the gate is closed. */
+    async consoleRpc(method: string, payload: string): Promise<ConsoleRpcOutcome> {
+      if (!admit()) throw refuse.runtimeUnavailable('the script is not ready')
+      if (!lifecycle.handlers) return { ok: false, error: texts.noScript }
+      const body = new TextEncoder().encode(payload)
+      const outcome = await rpc({ context: nobody, origin: 'console' }, method, body)
+      if (outcome.ok) return { ok: true, reply: new TextDecoder().decode(outcome.reply) }
+      const { error } = outcome
+      return { ok: false, error: error === texts.notAvailable ? texts.noScript : error }
+    },
+
+    /** With `require_script`, whether the script is ready; counted when it is not. */
+    admit,
+
+    readiness: () => lifecycle.readiness(),
+
+    metrics: () => ({
+      script_calls_total: metrics.calls,
+      script_call_errors_total: metrics.errors,
+      script_call_timeouts_total: metrics.timeouts,
+      script_interrupts_total: metrics.interrupts,
+      script_worker_restarts_total: metrics.restarts,
+      script_inbox_calls: dispatcher.inbox.calls(),
+      script_inbox_full_total: dispatcher.inbox.fullTotal(),
+      script_ticks_total: metrics.ticks,
+      script_ticks_skipped_total: metrics.ticksSkipped,
+      script_commands_total: metrics.commands,
+      script_gate_rejections_total: metrics.gateRejections,
+      script_readiness_state: readinessNumber(lifecycle.readiness().state),
+    }),
+
+    async stop(): Promise<void> {
+      looking.cancel()
+      ticker.stop()
+      await lifecycle.stop()
+    },
+  }
+}
+
+type Caller = { context: CallContext; origin: Origin }
+
+function refused(error: string): Promise<RpcOutcome> {
+  return Promise.resolve({ ok: false, error })
+}
+
+function rpcOutcome(outcome: Outcome, notServing: () => string): RpcOutcome {
+  switch (outcome.status) {
+    case 'ok':
+      return { ok: true, reply: outcome.reply }
+    case 'failed_with_text':
+      return { ok: false, error: outcome.text }
+    case 'error':
+      return { ok: false, error: texts.handlerError }
+    case 'timed_out':
+      return { ok: false, error: texts.timedOut }
+    case 'too_large':
+      return { ok: false, error: texts.replyTooLarge }
+    case 'lost':
+      return { ok: false, error: notServing() }
+  }
+}

@@ -1,0 +1,243 @@
+import { existsSync, realpathSync } from 'node:fs'
+import type { Clock, Timer } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import { type CallContext, nobody } from './calls.ts'
+import { type ScriptConfig, tickDeadlineMs } from './config.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { type Handlers, hookCode } from './hooks.ts'
+import { type Selection, selectEntrypoint } from './languages.ts'
+import type { ScriptMetrics } from './metrics.ts'
+import type { StartReason } from './protocol.ts'
+import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
+import {
+  afterFailedAttempt,
+  afterFailure,
+  afterStart,
+  delayMs,
+  firstRecovery,
+  type Recovery,
+  shownFailures,
+} from './recovery.ts'
+import { revisionId, type ScriptFile } from './revision.ts'
+import { type Loaded, ScriptWorker, type WorkerEnd } from './script-worker.ts'
+
+export type LifecycleDeps = {
+  config: ScriptConfig
+  clock: Clock
+  log: Log
+  dispatcher: Dispatcher
+  metrics: ScriptMetrics
+  nodeId: string
+  environment: NodeJS.ProcessEnv
+}
+
+/** A script that has loaded once: what a restart loads again. */
+type Revision = { readonly id: string; readonly files: readonly ScriptFile[] }
+
+type Serving = {
+  readonly worker: ScriptWorker
+  readonly handlers: Handlers
+  readonly kinds: ReadonlySet<number>
+  readonly methods: ReadonlySet<string>
+}
+
+/**
+ * From boot to stop: which state the script is in, which worker serves, and when a failed one is
+ * started again.
+ */
+export class Lifecycle {
+  readonly #deps: LifecycleDeps
+  #readiness: Readiness = { state: 'boot', since_unix_millis: 0 }
+  #recovery: Recovery = firstRecovery
+  #selection: Selection | undefined
+  #revision: Revision | undefined
+  #generation = 0
+  #serving: Serving | undefined
+  #starting: ScriptWorker | undefined
+  #restart: Timer | undefined
+  #stopped = false
+
+  constructor(deps: LifecycleDeps) {
+    this.#deps = deps
+  }
+
+  /** Loads the script. Throws a `ScriptLoadError` if there is one and it cannot be loaded. */
+  async start(): Promise<void> {
+    const { config, log } = this.#deps
+    this.#selection = config.enabled ? selectEntrypoint(config) : undefined
+    if (!this.#selection) {
+      this.#advance('nothing_to_run')
+      return
+    }
+    this.#advance('load_started')
+    try {
+      const [worker, loaded] = await this.#startWorker(this.#selection)
+      this.#advance('candidate_accepted')
+      this.#serve(worker, loaded, 'boot')
+      this.#advance('swapped')
+    } catch (error) {
+      this.#advance('candidate_rejected')
+      if (!config.hot_reload) throw error
+      log.error('the script cannot be loaded', { error })
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#restart?.cancel()
+    const workers = [this.#serving?.worker, this.#starting]
+    this.#serving = undefined
+    this.#deps.dispatcher.detach()
+    await Promise.all(workers.map((worker) => worker?.stop()))
+  }
+
+  get handlers(): Handlers | undefined {
+    return this.#serving?.handlers
+  }
+
+  /** What the gateway asks for every message must not search a list. */
+  handlesKind(kind: number): boolean {
+    return this.#serving?.kinds.has(kind) ?? false
+  }
+
+  handlesMethod(method: string): boolean {
+    return this.#serving?.methods.has(method) ?? false
+  }
+
+  get selection(): Selection | undefined {
+    return this.#selection
+  }
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  get revision(): string | null {
+    return this.#revision?.id ?? null
+  }
+
+  readiness(): { state: ReadinessState; since_unix_millis: number } {
+    const { state, since_unix_millis } = this.#readiness
+    return { state: state === 'boot' ? 'no_script' : state, since_unix_millis }
+  }
+
+  recovery() {
+    return {
+      circuit_open: this.#recovery.circuitOpen,
+      consecutive_failures: shownFailures(this.#recovery, this.#deps.clock.monotonicMs()),
+      restart_limit: this.#deps.config.restart_limit,
+    }
+  }
+
+  #advance(event: ReadinessEvent): void {
+    this.#readiness = advance(this.#readiness, event, this.#deps.clock.nowUnixMs())
+  }
+
+  async #startWorker(selection: Selection): Promise<[ScriptWorker, Loaded]> {
+    const { config, clock, log, dispatcher } = this.#deps
+    const worker = new ScriptWorker({
+      url: selection.worker,
+      settings: {
+        scriptsDir: realDirectory(config.scripts_dir),
+        nodeId: this.#deps.nodeId,
+        deadlineMs: config.deadline_ms,
+        tickDeadlineMs: tickDeadlineMs(config),
+        callTimeoutMs: config.call_timeout_ms,
+      },
+      environment: withoutSecrets(this.#deps.environment),
+      memoryMb: config.memory_mb,
+      loadTimeoutMs: config.load_timeout_ms,
+      clock,
+      log,
+      output: (batch) => dispatcher.receive(batch),
+      ended: (end) => this.#workerEnded(end),
+    })
+    this.#starting = worker
+    const loaded = await worker.load({
+      type: 'load',
+      entry: selection.file,
+      generation: this.#generation + 1,
+      files: this.#revision?.files,
+    })
+    this.#starting = undefined
+    return [worker, loaded]
+  }
+
+  #serve(worker: ScriptWorker, { handlers, files }: Loaded, reason: StartReason): void {
+    const { clock, dispatcher, log } = this.#deps
+    const revision = this.#revision ?? { id: revisionId(files), files }
+    this.#revision = revision
+    this.#generation += 1
+    this.#recovery = afterStart(this.#recovery, clock.monotonicMs())
+    const kinds = new Set(handlers.message_kinds)
+    this.#serving = { worker, handlers, kinds, methods: new Set(handlers.rpcs) }
+    dispatcher.attach(worker, revision.id)
+    log.info('the script serves', {
+      revision_id: revision.id,
+      generation: this.#generation,
+      reason,
+    })
+    if (!handlers.hooks.includes('on_start')) return
+    const context: CallContext = nobody
+    dispatcher.call({ hook: hookCode.start, context, origin: 'server', text: reason, settle() {} })
+  }
+
+  #workerEnded({ reason, running }: WorkerEnd): void {
+    const { clock, config, dispatcher, log } = this.#deps
+    this.#serving = undefined
+    dispatcher.detach(running)
+    this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
+    this.#advance('worker_failed')
+    const { consecutive_failures } = this.recovery()
+    log.error('the script worker failed', {
+      revision_id: this.revision,
+      reason,
+      consecutive_failures,
+    })
+    if (this.#recovery.circuitOpen) this.#openCircuit()
+    this.#scheduleRestart()
+  }
+
+  #scheduleRestart(): void {
+    const { clock, config } = this.#deps
+    if (this.#stopped) return
+    this.#restart = clock.after(delayMs(this.#recovery, config), () => void this.#attempt())
+  }
+
+  async #attempt(): Promise<void> {
+    const { config, log, metrics } = this.#deps
+    if (!this.#selection) return
+    const probing = this.#recovery.circuitOpen
+    metrics.restarts += 1
+    try {
+      const [worker, loaded] = await this.#startWorker(this.#selection)
+      if (this.#stopped) return await worker.stop()
+      this.#serve(worker, loaded, 'restart')
+      this.#advance(probing ? 'probe_succeeded' : 'restarted')
+    } catch (error) {
+      if (this.#stopped) return
+      log.error('the script could not be started again', { error })
+      this.#recovery = afterFailedAttempt(this.#recovery, config)
+      if (!probing && this.#recovery.circuitOpen) this.#openCircuit()
+      else if (!probing) this.#advance('restart_failed')
+      this.#scheduleRestart()
+    }
+  }
+
+  #openCircuit(): void {
+    this.#advance('circuit_opened')
+    this.#deps.log.error('the script fails again and again and is now only probed', {
+      consecutive_failures: this.#recovery.consecutiveFailures,
+    })
+  }
+}
+
+function realDirectory(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+/** The configuration of the node is none of the script's business. */
+function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const entries = Object.entries(environment)
+  return Object.fromEntries(entries.filter(([name]) => !/^guildhall_/i.test(name)))
+}

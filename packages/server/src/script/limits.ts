@@ -1,0 +1,35 @@
+/** What one invocation and one script may use (the numbers that no configuration key changes). */
+export const limits = {
+  commandsPerInvocation: 1_024,
+  bodyBytes: 65_536,
+  bodyBytesPerInvocation: 1_048_576,
+  hostCallsOpen: 64,
+  hostCallsPerInvocation: 1_024,
+  replyBytes: 65_536,
+  failTextBytes: 256,
+  messageKinds: 1_000,
+  rpcMethods: 1_000,
+  rpcMethodBytes: 128,
+  timers: 1_000,
+  timerDelayMs: 86_400_000,
+  exceptedParticipants: 1_024,
+  traceChars: 4_096,
+  errorTextChars: 1_024,
+} as const
+
+/** What one batch between the threads may hold, and how many may be unanswered. */
+export const batchLimits = { calls: 256, bodyBytes: 524_288, unanswered: 2 } as const
+
+/** Times of the protocol between the threads. */
+export const protocolTimes = {
+  engineStartMs: 20_000,
+  pingEveryMs: 1_000,
+  pongWithinMs: 5_000,
+  /** A slice that the engine cannot interrupt may run this long past its deadline. */
+  graceMs: 1_000,
+  /** After this long without a failure a worker counts as healthy. */
+  healthyAfterMs: 30_000,
+} as const
+
+/** Participants, rooms and times are exact numbers below this. */
+export const safeIdMax = Number.MAX_SAFE_INTEGER

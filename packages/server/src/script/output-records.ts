@@ -1,0 +1,163 @@
+/**
+ * How commands and outcomes travel from the worker: records of 64-bit floats in the order in which
+ * they take effect, at the end of a buffer that begins with the bodies. A record is its operation, its fields, and for the delivering
+ * ones a list of participants.
+ *
+ *   done       op, id, status, cpu_us, body offset, body length, text index or -1
+ *   broadcast  op, kind, unreliable, offset, length, sender, room or -1, n, except ...
+ *   send       op, kind, unreliable, offset, length, n, participants ...
+ *   after      op, timer, delay in ms
+ *   cancel     op, timer
+ */
+export const op = { done: 1, broadcast: 2, send: 3, after: 4, cancel: 5 } as const
+
+/** Words of a record before its list. */
+export const recordWords = { done: 7, broadcast: 8, send: 6, after: 3, cancel: 2 } as const
+
+/** Where the length of the list stands. */
+export const listAt = { broadcast: 7, send: 5 } as const
+
+export const callStatuses = ['ok', 'error', 'failed_with_text', 'timed_out', 'too_large'] as const
+export type CallStatus = (typeof callStatuses)[number]
+
+export type OutputVisitor = {
+  done(id: number, outcome: DoneRecord): void
+  broadcast(command: BroadcastRecord): void
+  send(command: SendRecord): void
+  after(timer: number, delayMs: number): void
+  cancel(timer: number): void
+}
+
+export type DoneRecord = {
+  status: CallStatus
+  cpuUs: number
+  reply: Uint8Array
+  text: string | undefined
+}
+
+type Message = { kind: number; body: Uint8Array; unreliable: boolean }
+export type BroadcastRecord = Message & {
+  sender: number
+  except: readonly number[]
+  room_id: number | null
+}
+export type SendRecord = Message & { participants: readonly number[] }
+
+type Source = { buffer: ArrayBuffer; words: number; texts: readonly string[] }
+
+/**
+ * Visits the records in order. False as soon as one is not what it should be: then the worker is
+ * broken, and what stood before the broken record has been visited.
+ */
+export function visitOutput(source: Source, visitor: OutputVisitor): boolean {
+  const from = source.buffer.byteLength - source.words * 8
+  const words = new Float64Array(source.buffer, from, source.words)
+  const reader: Reader = { words, source, bytes: new Uint8Array(source.buffer) }
+  let at = 0
+  while (at < words.length) {
+    const length = visitRecord(reader, at, visitor)
+    if (length === 0) return false
+    at += length
+  }
+  return true
+}
+
+type Reader = { words: Float64Array; bytes: Uint8Array; source: Source }
+
+/** The length of the visited record; 0 when it is malformed. */
+function visitRecord(reader: Reader, at: number, visitor: OutputVisitor): number {
+  switch (reader.words[at]) {
+    case op.done:
+      return visitDone(reader, at, visitor)
+    case op.broadcast:
+      return visitBroadcast(reader, at, visitor)
+    case op.send:
+      return visitSend(reader, at, visitor)
+    case op.after:
+      return visitAfter(reader, at, visitor)
+    case op.cancel:
+      return visitCancel(reader, at, visitor)
+    default:
+      return 0
+  }
+}
+
+function visitDone({ words, bytes, source }: Reader, at: number, visitor: OutputVisitor): number {
+  const id = count(words[at + 1])
+  const status = callStatuses[count(words[at + 2])]
+  const cpuUs = count(words[at + 3])
+  const reply = view(bytes, words[at + 4], words[at + 5])
+  const index = words[at + 6]
+  if (id < 0 || status === undefined || cpuUs < 0 || !reply) return 0
+  const text = index === -1 ? undefined : source.texts[count(index)]
+  if (index !== -1 && text === undefined) return 0
+  visitor.done(id, { status, cpuUs, reply, text })
+  return recordWords.done
+}
+
+function visitBroadcast({ words, bytes }: Reader, at: number, visitor: OutputVisitor): number {
+  const kind = count(words[at + 1])
+  const body = view(bytes, words[at + 3], words[at + 4])
+  const sender = count(words[at + 5])
+  const room = words[at + 6]
+  const except = list(words, at + listAt.broadcast)
+  if (!isKind(kind) || !body || sender < 0 || !except) return 0
+  if (room !== -1 && count(room) < 0) return 0
+  const room_id = room === undefined || room === -1 ? null : room
+  visitor.broadcast({ kind, body, unreliable: words[at + 2] === 1, sender, except, room_id })
+  return recordWords.broadcast + except.length
+}
+
+function visitSend({ words, bytes }: Reader, at: number, visitor: OutputVisitor): number {
+  const kind = count(words[at + 1])
+  const body = view(bytes, words[at + 3], words[at + 4])
+  const participants = list(words, at + listAt.send)
+  if (!isKind(kind) || !body || !participants) return 0
+  visitor.send({ kind, body, unreliable: words[at + 2] === 1, participants })
+  return recordWords.send + participants.length
+}
+
+function visitAfter({ words }: Reader, at: number, visitor: OutputVisitor): number {
+  const timer = count(words[at + 1])
+  const delayMs = count(words[at + 2])
+  if (timer < 0 || delayMs < 1 || delayMs > 86_400_000) return 0
+  visitor.after(timer, delayMs)
+  return recordWords.after
+}
+
+function visitCancel({ words }: Reader, at: number, visitor: OutputVisitor): number {
+  const timer = count(words[at + 1])
+  if (timer < 0) return 0
+  visitor.cancel(timer)
+  return recordWords.cancel
+}
+
+/** The word as an exact count; -1 when it is none. */
+function count(word: number | undefined): number {
+  return word !== undefined && Number.isSafeInteger(word) && word >= 0 ? word : -1
+}
+
+/** A client never receives a kind of the service itself, except the position's (2). */
+function isKind(kind: number): boolean {
+  return kind === 2 || (kind >= 100 && kind <= 65_535)
+}
+
+function view(bytes: Uint8Array, from: number | undefined, length: number | undefined) {
+  const start = count(from)
+  const size = count(length)
+  if (start < 0 || size < 0 || start + size > bytes.length) return undefined
+  return bytes.subarray(start, start + size)
+}
+
+/** The list whose length stands at `at`. */
+function list(words: Float64Array, at: number): number[] | undefined {
+  const length = count(words[at])
+  if (length < 0 || at + 1 + length > words.length) return undefined
+  const items = new Array<number>(length)
+  for (let index = 0; index < length; index += 1) {
+    const item = count(words[at + 1 + index])
+    if (item < 0) return undefined
+    items[index] = item
+  }
+  return items
+}

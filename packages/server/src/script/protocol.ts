@@ -1,0 +1,160 @@
+import type { Handlers } from './hooks.ts'
+import type { LoadProblem } from './load-error.ts'
+import type { ScriptFile } from './revision.ts'
+
+/** What a worker is started with. */
+export type WorkerSettings = {
+  readonly control: SharedArrayBuffer
+  /** Absolute path of the scripts folder, without symbolic links. */
+  readonly scriptsDir: string
+  readonly nodeId: string
+  readonly deadlineMs: number
+  readonly tickDeadlineMs: number
+  readonly callTimeoutMs: number
+}
+
+export type StartReason = 'boot' | 'reload' | 'restart'
+
+/** What the main thread sends. A load with files runs these bytes, whatever the folder holds. */
+export type ToWorker =
+  | {
+      readonly type: 'load'
+      readonly entry: string
+      readonly generation: number
+      readonly files: readonly ScriptFile[] | undefined
+    }
+  | CallBatch
+  | { readonly type: 'ping'; readonly n: number }
+  | { readonly type: 'stop' }
+
+/** Calls as records at the start of `buffer`, their bodies behind them (see call-records.ts). */
+export type CallBatch = {
+  readonly type: 'batch'
+  readonly seq: number
+  readonly calls: number
+  readonly buffer: ArrayBuffer
+  readonly texts: readonly (string | null)[]
+  readonly results: readonly HostResult[]
+}
+
+/** The answer to a host call. */
+export type HostResult =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string }
+
+/** A function of the node that the script waits for, such as `session_list`. */
+export type HostCall = {
+  readonly id: number
+  readonly invocation: number
+  readonly name: string
+  readonly args: readonly unknown[]
+}
+
+/** What a worker sends. */
+export type FromWorker =
+  | { readonly type: 'online' }
+  | { readonly type: 'loaded'; readonly handlers: Handlers; readonly files: readonly ScriptFile[] }
+  | ({ readonly type: 'load_failed' } & LoadProblem)
+  | OutputBatch
+  | { readonly type: 'pong'; readonly n: number }
+  | {
+      readonly type: 'print'
+      readonly level: PrintLevel
+      readonly text: string
+      readonly omitted: number
+    }
+
+/** Commands and outcomes as records, their bodies before them (see output-records.ts). */
+export type OutputBatch = {
+  readonly type: 'batch'
+  /** How many call batches this one answers: their calls have all been started. */
+  readonly answered: number
+  /** How many 64-bit floats of `buffer` are records. */
+  readonly words: number
+  readonly buffer: ArrayBuffer
+  readonly texts: readonly string[]
+  readonly calls: readonly HostCall[]
+}
+
+export const printLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
+export type PrintLevel = (typeof printLevels)[number]
+
+/**
+ * Checks the shape of a message of the worker: undefined for anything unexpected. The script can
+ * reach the port in the trusted tier, so nothing that arrives on it is believed.
+ */
+export function parseFromWorker(message: unknown): FromWorker | undefined {
+  if (!isRecord(message)) return undefined
+  switch (message['type']) {
+    case 'online':
+      return { type: 'online' }
+    case 'loaded':
+      return parseLoaded(message)
+    case 'load_failed':
+      return parseLoadFailed(message)
+    case 'batch':
+      return parseOutputBatch(message)
+    case 'pong':
+      return isCount(message['n']) ? { type: 'pong', n: message['n'] } : undefined
+    case 'print':
+      return parsePrint(message)
+    default:
+      return undefined
+  }
+}
+
+function parseLoaded({ handlers, files }: Untrusted): FromWorker | undefined {
+  if (!isRecord(handlers) || !Array.isArray(files)) return undefined
+  const { rpcs, message_kinds, hooks } = handlers
+  if (!isArrayOf(rpcs, isString) || !isArrayOf(hooks, isString)) return undefined
+  if (!isArrayOf(message_kinds, isCount) || !isArrayOf(files, isScriptFile)) return undefined
+  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks }, files }
+}
+
+function parseLoadFailed({ message, file, line }: Untrusted): FromWorker | undefined {
+  if (!isString(message)) return undefined
+  if (file !== undefined && !isString(file)) return undefined
+  if (line !== undefined && !isCount(line)) return undefined
+  return { type: 'load_failed', message, file, line }
+}
+
+function parseOutputBatch(message: Untrusted): FromWorker | undefined {
+  const { answered, words, buffer, texts, calls } = message
+  if (!isCount(answered) || !isCount(words) || !(buffer instanceof ArrayBuffer)) return undefined
+  if (words * 8 > buffer.byteLength || buffer.byteLength % 8 !== 0) return undefined
+  if (!isArrayOf(texts, isString) || !isArrayOf(calls, isHostCall)) return undefined
+  return { type: 'batch', answered, words, buffer, texts, calls }
+}
+
+function parsePrint({ level, text, omitted }: Untrusted): FromWorker | undefined {
+  const known = printLevels.find((name) => name === level)
+  if (!known || !isString(text) || !isCount(omitted)) return undefined
+  return { type: 'print', level: known, text, omitted }
+}
+
+type Untrusted = { readonly [name: string]: unknown }
+
+function isRecord(value: unknown): value is Untrusted {
+  return typeof value === 'object' && value !== null
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isArrayOf<T>(value: unknown, is: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(is)
+}
+
+function isScriptFile(value: unknown): value is ScriptFile {
+  return isRecord(value) && isString(value['path']) && value['bytes'] instanceof Uint8Array
+}
+
+function isHostCall(value: unknown): value is HostCall {
+  if (!isRecord(value) || !isCount(value['id']) || !isCount(value['invocation'])) return false
+  return isString(value['name']) && Array.isArray(value['args'])
+}

@@ -1,0 +1,78 @@
+import { limits } from '../limits.ts'
+import type { HostCall, HostResult } from '../protocol.ts'
+import { type ErrorCode, GuildhallError } from './errors.ts'
+import { HostMap } from './host-map.ts'
+import type { Invocation } from './invocation.ts'
+
+/** Calls of the worker to the main thread, and the promises that wait for their results. */
+export type HostCalls = {
+  ask(invocation: Invocation, name: string, args: readonly unknown[]): Promise<unknown>
+  /** The calls made since they were last taken. */
+  take(): HostCall[]
+  resolve(result: HostResult): void
+}
+
+type Open = {
+  invocation: Invocation
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export function createHostCalls(wantTurnEnd: () => void): HostCalls {
+  const open = new HostMap<number, Open>()
+  let asked: HostCall[] = []
+  let last = 0
+
+  return {
+    ask(invocation, name, args) {
+      count(invocation)
+      last += 1
+      const id = last
+      asked[asked.length] = { id, invocation: invocation.call?.id ?? 0, name, args }
+      wantTurnEnd()
+      return new Promise((resolve, reject) => open.set(id, { invocation, resolve, reject }))
+    },
+    take() {
+      const taken = asked
+      asked = []
+      return taken
+    },
+    resolve(result) {
+      const waiting = open.get(result.id)
+      if (!waiting) return
+      open.delete(result.id)
+      const { invocation } = waiting
+      invocation.hostCallsOpen -= 1
+      // What was given up is not waited for any more: its code does not go on.
+      if (invocation.gaveUp) return
+      if (result.ok) waiting.resolve(result.value)
+      else waiting.reject(new GuildhallError(codeOf(result.code), result.message))
+    },
+  }
+}
+
+function count(invocation: Invocation): void {
+  if (invocation.hostCallsOpen >= limits.hostCallsOpen) {
+    throw new GuildhallError('limit_exceeded', `more than ${limits.hostCallsOpen} calls at a time`)
+  }
+  if (invocation.call && invocation.hostCalls >= limits.hostCallsPerInvocation) {
+    throw new GuildhallError('limit_exceeded', `more than ${limits.hostCallsPerInvocation} calls`)
+  }
+  invocation.hostCallsOpen += 1
+  invocation.hostCalls += 1
+}
+
+const codes: readonly ErrorCode[] = [
+  'invalid_argument',
+  'not_found',
+  'conflict',
+  'forbidden',
+  'unavailable',
+  'timeout',
+  'limit_exceeded',
+  'http_error',
+]
+
+function codeOf(code: string): ErrorCode {
+  return codes.find((known) => known === code) ?? 'internal'
+}

@@ -1,0 +1,39 @@
+import type { CallRecord } from '../call-records.ts'
+import type { Output } from './output.ts'
+
+/** One run of a handler, or what runs outside of all handlers. */
+export type Invocation = {
+  /** Undefined outside of the handlers: the script's own timers and sockets. */
+  readonly call: CallRecord | undefined
+  /**
+   * running: its first slice computes; suspended: it waits, or computes after having waited;
+   * settled: it has ended, or it was given up.
+   */
+  state: 'running' | 'suspended' | 'settled'
+  readonly startedMs: number
+  cpuUs: number
+  /** Counted against the limits of one invocation. */
+  commands: number
+  bodyBytes: number
+  hostCalls: number
+  hostCallsOpen: number
+  /** Whether it ended by an interrupt or its timeout: whatever it still calls raises `timeout`. */
+  gaveUp: boolean
+  /** Commands of a slice after the first, until it ends. */
+  pending: Output | undefined
+}
+
+export function newInvocation(call: CallRecord | undefined, startedMs: number): Invocation {
+  return {
+    call,
+    state: call ? 'running' : 'suspended',
+    startedMs,
+    cpuUs: 0,
+    commands: 0,
+    bodyBytes: 0,
+    hostCalls: 0,
+    hostCallsOpen: 0,
+    gaveUp: false,
+    pending: undefined,
+  }
+}

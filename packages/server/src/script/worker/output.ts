@@ -1,0 +1,271 @@
+import { listAt, op, recordWords } from '../output-records.ts'
+import type { Invocation } from './invocation.ts'
+
+/** What a script hands over as a body; text stands for its UTF-8 bytes. */
+export type Body = Uint8Array | string
+
+export type Broadcast = {
+  kind: number
+  unreliable: boolean
+  sender: number
+  room_id: number | null
+  except: readonly number[]
+}
+
+/**
+ * Collects the records of a turn. What a slice adds stays provisional until it is committed; a
+ * slice that fails is rolled back. An interrupt may strike anywhere in here, so every change
+ * becomes visible through a few plain assignments at the end.
+ */
+export class Output {
+  #words = new Float64Array(64)
+  #wordCount = 0
+  #bytes = new Uint8Array(256)
+  #byteCount = 0
+  #texts: string[] = []
+  #committedWords = 0
+  #committedBytes = 0
+  #committedTexts = 0
+  /** The last record, while it is a send that more receivers may join. */
+  #open: { at: number; kind: number; unreliable: boolean; body: Body; length: number } | undefined
+
+  get byteCount(): number {
+    return this.#byteCount
+  }
+
+  get isEmpty(): boolean {
+    return this.#wordCount === 0
+  }
+
+  /** Copies a body behind the others and returns its length; the next record takes it up. */
+  place(body: Body): number {
+    if (typeof body === 'string') {
+      this.#reserveBytes(body.length * 3)
+      return encoder.encodeInto(body, this.#bytes.subarray(this.#byteCount)).written
+    }
+    const length = body.length
+    this.#reserveBytes(length)
+    if (length > smallBytes) this.#bytes.set(body, this.#byteCount)
+    else for (let n = 0; n < length; n += 1) this.#bytes[this.#byteCount + n] = body[n] ?? 0
+    return length
+  }
+
+  /**
+   * The length of the body if a send of it may join the record before: the same body, unchanged,
+   * with the same kind. -1 if it needs a record of its own.
+   */
+  joinable(kind: number, body: Body, unreliable: boolean): number {
+    const open = this.#open
+    if (!open || open.body !== body || open.kind !== kind || open.unreliable !== unreliable)
+      return -1
+    if (typeof body !== 'string' && !this.#stillEquals(body, open.length)) return -1
+    return open.length
+  }
+
+  /** Adds a receiver to the record that `joinable` spoke of. */
+  join(participant: number): void {
+    this.#reserveWords(1)
+    const open = this.#open
+    if (!open) return
+    this.#words[this.#wordCount] = participant
+    const at = open.at + listAt.send
+    this.#words[at] = (this.#words[at] ?? 0) + 1
+    this.#wordCount += 1
+  }
+
+  send(
+    kind: number,
+    unreliable: boolean,
+    participant: number,
+    sent: { body: Body; length: number },
+  ) {
+    this.#reserveWords(recordWords.send + 1)
+    const words = this.#words
+    const at = this.#wordCount
+    words[at] = op.send
+    words[at + 1] = kind
+    words[at + 2] = unreliable ? 1 : 0
+    words[at + 3] = this.#byteCount
+    words[at + 4] = sent.length
+    words[at + 5] = 1
+    words[at + 6] = participant
+    this.#open = { at, kind, unreliable, body: sent.body, length: sent.length }
+    this.#byteCount += sent.length
+    this.#wordCount = at + 7
+  }
+
+  broadcast({ kind, unreliable, sender, room_id, except }: Broadcast, length: number): void {
+    this.#reserveWords(recordWords.broadcast + except.length)
+    const words = this.#words
+    const at = this.#wordCount
+    words[at] = op.broadcast
+    words[at + 1] = kind
+    words[at + 2] = unreliable ? 1 : 0
+    words[at + 3] = this.#byteCount
+    words[at + 4] = length
+    words[at + 5] = sender
+    words[at + 6] = room_id ?? -1
+    words[at + 7] = except.length
+    for (let n = 0; n < except.length; n += 1) words[at + 8 + n] = except[n] ?? 0
+    this.#open = undefined
+    this.#byteCount += length
+    this.#wordCount = at + recordWords.broadcast + except.length
+  }
+
+  timer(operation: typeof op.after | typeof op.cancel, timer: number, delayMs: number): void {
+    this.#reserveWords(recordWords.after)
+    const at = this.#wordCount
+    this.#words[at] = operation
+    this.#words[at + 1] = timer
+    this.#words[at + 2] = delayMs
+    this.#open = undefined
+    this.#wordCount = at + (operation === op.after ? recordWords.after : recordWords.cancel)
+  }
+
+  /** Ends an invocation: `length` bytes were placed as its reply. */
+  done(id: number, status: number, end: { cpuUs: number; length: number; text?: string }): void {
+    this.#reserveWords(recordWords.done)
+    const words = this.#words
+    const at = this.#wordCount
+    words[at] = op.done
+    words[at + 1] = id
+    words[at + 2] = status
+    words[at + 3] = end.cpuUs
+    words[at + 4] = this.#byteCount
+    words[at + 5] = end.length
+    words[at + 6] = end.text === undefined ? -1 : this.#texts.length
+    if (end.text !== undefined) this.#texts[this.#texts.length] = end.text
+    this.#open = undefined
+    this.#byteCount += end.length
+    this.#wordCount = at + recordWords.done
+  }
+
+  /** Makes everything so far definite, and the invocation with it what it now is. */
+  commit(invocation: Invocation | undefined, state: Invocation['state']): void {
+    this.#open = undefined
+    this.#committedBytes = this.#byteCount
+    this.#committedTexts = this.#texts.length
+    this.#committedWords = this.#wordCount
+    if (invocation) invocation.state = state
+  }
+
+  /** Drops what was added since the last commit. */
+  rollback(): void {
+    this.#open = undefined
+    this.#wordCount = this.#committedWords
+    this.#byteCount = this.#committedBytes
+    this.#texts.length = this.#committedTexts
+  }
+
+  /** Moves what was added since the last commit to the end of `target`. */
+  moveTail(target: Output): void {
+    target.#absorb(this, this.#committedWords, this.#committedBytes)
+    this.rollback()
+  }
+
+  /** Moves everything to the end of `target`. */
+  moveAll(target: Output): void {
+    target.#absorb(this, 0, 0)
+    this.#reset()
+  }
+
+  /** The turn's records as they travel: bodies, filled up to eight bytes, then the words. */
+  take(): { buffer: ArrayBuffer; words: number; texts: string[] } {
+    const wordsAt = (this.#byteCount + 7) & ~7
+    const buffer = new ArrayBuffer(wordsAt + this.#wordCount * 8)
+    new Uint8Array(buffer).set(this.#bytes.subarray(0, this.#byteCount))
+    new Float64Array(buffer, wordsAt).set(this.#words.subarray(0, this.#wordCount))
+    const taken = { buffer, words: this.#wordCount, texts: this.#texts }
+    this.#reset()
+    return taken
+  }
+
+  #reset(): void {
+    this.#texts = []
+    this.#wordCount = 0
+    this.#byteCount = 0
+    this.#open = undefined
+    this.#committedWords = 0
+    this.#committedBytes = 0
+    this.#committedTexts = 0
+    if (this.#bytes.length > keptBytes) this.#bytes = new Uint8Array(256)
+    if (this.#words.length > keptWords) this.#words = new Float64Array(64)
+  }
+
+  /** Commands only: a record that ends an invocation is never moved, so no text is either. */
+  #absorb(source: Output, fromWord: number, fromByte: number): void {
+    const words = source.#wordCount - fromWord
+    const bytes = source.#byteCount - fromByte
+    this.#reserveWords(words)
+    this.#reserveBytes(bytes)
+    this.#words.set(source.#words.subarray(fromWord, source.#wordCount), this.#wordCount)
+    this.#bytes.set(source.#bytes.subarray(fromByte, source.#byteCount), this.#byteCount)
+    this.#relocate(this.#wordCount, this.#wordCount + words, this.#byteCount - fromByte)
+    this.#open = undefined
+    this.#byteCount += bytes
+    this.#wordCount += words
+  }
+
+  /** Corrects the body offsets of the records from `at` to `end`. */
+  #relocate(at: number, end: number, by: number): void {
+    const words = this.#words
+    for (let next = at; next < end; ) {
+      const operation = words[next]
+      if (operation === op.send || operation === op.broadcast) {
+        words[next + 3] = (words[next + 3] ?? 0) + by
+      }
+      next += recordLength(words, next)
+    }
+  }
+
+  #stillEquals(body: Uint8Array, length: number): boolean {
+    if (body.length !== length) return false
+    const from = this.#byteCount - length
+    if (length > smallBytes) {
+      return compareBytes(body, this.#bytes.subarray(from, this.#byteCount)) === 0
+    }
+    for (let n = 0; n < length; n += 1) if (body[n] !== this.#bytes[from + n]) return false
+    return true
+  }
+
+  #reserveWords(count: number): void {
+    const wanted = this.#wordCount + count
+    if (wanted <= this.#words.length) return
+    const larger = new Float64Array(Math.max(wanted, this.#words.length * 2))
+    larger.set(this.#words.subarray(0, this.#wordCount))
+    this.#words = larger
+  }
+
+  #reserveBytes(count: number): void {
+    const wanted = this.#byteCount + count
+    if (wanted <= this.#bytes.length) return
+    const larger = new Uint8Array(Math.max(wanted, this.#bytes.length * 2))
+    larger.set(this.#bytes.subarray(0, this.#byteCount))
+    this.#bytes = larger
+  }
+}
+
+const encoder = new TextEncoder()
+const compareBytes = Buffer.compare
+
+/** Up to this many bytes a loop is faster than a call into the engine. */
+const smallBytes = 64
+
+/** Larger storage is given back after the turn that needed it. */
+const keptBytes = 1_048_576
+const keptWords = 131_072
+
+function recordLength(words: Float64Array, at: number): number {
+  switch (words[at]) {
+    case op.send:
+      return recordWords.send + (words[at + listAt.send] ?? 0)
+    case op.broadcast:
+      return recordWords.broadcast + (words[at + listAt.broadcast] ?? 0)
+    case op.after:
+      return recordWords.after
+    case op.cancel:
+      return recordWords.cancel
+    default:
+      return recordWords.done
+  }
+}

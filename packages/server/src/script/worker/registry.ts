@@ -1,0 +1,102 @@
+import type { Handlers } from '../hooks.ts'
+import { limits } from '../limits.ts'
+import { invalidArgument } from './errors.ts'
+
+/** A handler as it was registered; what it takes and returns is the hook's business. */
+export type Handler = (...args: unknown[]) => unknown
+
+export type HookSlot = 'on_start' | 'on_join' | 'on_leave' | 'on_tick'
+
+/** The handlers of a script. They are registered while its top level runs, and only then. */
+export type Registry = {
+  readonly kinds: { readonly [kind: number]: Handler }
+  readonly methods: { readonly [method: string]: Handler }
+  readonly hooks: { readonly [slot in HookSlot]?: Handler }
+  addKind(kind: unknown, handler: unknown): void
+  addMethod(method: unknown, handler: unknown): void
+  addHook(slot: HookSlot, handler: unknown): void
+  /** Ends registration. */
+  close(): void
+  /** What was registered, sorted; undefined if nothing was. */
+  summary(): Handlers | undefined
+}
+
+export function createRegistry(): Registry {
+  const kinds: { [kind: number]: Handler } = Object.create(null)
+  const methods: { [method: string]: Handler } = Object.create(null)
+  const hooks: { [slot in HookSlot]?: Handler } = Object.create(null)
+  const counts = { kinds: 0, methods: 0 }
+  let open = true
+
+  function checked(name: string, handler: unknown): Handler {
+    if (!open) {
+      throw invalidArgument(`${name}: handlers are registered while the script starts, not later`)
+    }
+    if (!isHandler(handler)) throw invalidArgument(`${name}: the handler is not a function`)
+    return handler
+  }
+
+  return {
+    kinds,
+    methods,
+    hooks,
+    addKind(kind, handler) {
+      const fn = checked('on_message', handler)
+      if (!isInboundKind(kind)) throw invalidArgument('on_message: kind must be 1 or 100 to 65535')
+      if (kinds[kind]) throw invalidArgument(`on_message: kind ${kind} has a handler already`)
+      if (counts.kinds >= limits.messageKinds) {
+        throw invalidArgument(`on_message: more than ${limits.messageKinds} kinds`)
+      }
+      kinds[kind] = fn
+      counts.kinds += 1
+    },
+    addMethod(method, handler) {
+      const fn = checked('on_rpc', handler)
+      if (!isMethodName(method)) {
+        throw invalidArgument(
+          'on_rpc: method must be 1 to 128 bytes and not start with matchmaker. or party.',
+        )
+      }
+      if (methods[method]) throw invalidArgument(`on_rpc: ${method} has a handler already`)
+      if (counts.methods >= limits.rpcMethods) {
+        throw invalidArgument(`on_rpc: more than ${limits.rpcMethods} methods`)
+      }
+      methods[method] = fn
+      counts.methods += 1
+    },
+    addHook(slot, handler) {
+      const fn = checked(slot, handler)
+      if (hooks[slot]) throw invalidArgument(`${slot} has a handler already`)
+      hooks[slot] = fn
+    },
+    close() {
+      open = false
+    },
+    summary() {
+      const rpcs = Object.keys(methods).sort(byBytes)
+      const message_kinds = Object.keys(kinds).map(Number)
+      const hookNames = Object.keys(hooks).sort(byBytes)
+      if (rpcs.length + message_kinds.length + hookNames.length === 0) return undefined
+      return { rpcs, message_kinds: message_kinds.sort((a, b) => a - b), hooks: hookNames }
+    },
+  }
+}
+
+function isHandler(value: unknown): value is Handler {
+  return typeof value === 'function'
+}
+
+function isInboundKind(kind: unknown): kind is number {
+  if (typeof kind !== 'number' || !Number.isInteger(kind)) return false
+  return kind === 1 || (kind >= 100 && kind <= 65_535)
+}
+
+function isMethodName(method: unknown): method is string {
+  if (typeof method !== 'string' || method.length === 0) return false
+  if (method.startsWith('matchmaker.') || method.startsWith('party.')) return false
+  return Buffer.byteLength(method) <= limits.rpcMethodBytes
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

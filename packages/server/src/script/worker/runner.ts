@@ -1,0 +1,299 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isPromise } from 'node:util/types'
+import type { Clock } from '../../kernel/clock.ts'
+import type { CallRecord, CallTexts } from '../call-records.ts'
+import { beginSlice, type Control, endSlice } from '../control.ts'
+import { hookCode } from '../hooks.ts'
+import { batchLimits } from '../limits.ts'
+import { callStatuses } from '../output-records.ts'
+import { describeError, errorText, FailSignal } from './errors.ts'
+import type { Guard } from './guard.ts'
+import { callHandler, encodeReply } from './handlers.ts'
+import { HostMap, HostSet } from './host-map.ts'
+import { type Invocation, newInvocation } from './invocation.ts'
+import { createLanes } from './lanes.ts'
+import { Output } from './output.ts'
+import type { Registry } from './registry.ts'
+import type { Timers } from './timers.ts'
+
+export type RunnerDeps = {
+  clock: Pick<Clock, 'monotonicMs'>
+  control: Control
+  guard: Guard
+  registry: Registry
+  timers: Timers
+  deadlineMs: number
+  tickDeadlineMs: number
+  callTimeoutMs: number
+  scriptsUrl: string
+  /** Asks for `endTurn` to be called when this turn of the event loop has ended. */
+  wantTurnEnd: () => void
+  /** Sends what has been collected; the output grew large. */
+  flush: () => void
+}
+
+const status = {
+  ok: callStatuses.indexOf('ok'),
+  error: callStatuses.indexOf('error'),
+  failed_with_text: callStatuses.indexOf('failed_with_text'),
+  timed_out: callStatuses.indexOf('timed_out'),
+  too_large: callStatuses.indexOf('too_large'),
+}
+
+const noReply = { status: status.ok, length: 0 }
+
+/**
+ * Runs the calls one after the other, each up to its first suspension, and ends them when they have
+ * settled. Calls start in the order in which they came, except those that must wait for an earlier
+ * call of the same participant (see lanes.ts).
+ */
+export class Runner {
+  readonly output = new Output()
+  /** Timers hold whatever becomes of the slice that set them. */
+  readonly timerOutput = new Output()
+  readonly #deps: RunnerDeps
+  readonly #storage = new AsyncLocalStorage<Invocation>()
+  readonly #lanes = createLanes((call) => this.#add(call))
+  readonly #suspended = new HostSet<Invocation>()
+  readonly #abouts = new HostMap<number, CallTexts>()
+  /** Invocations with commands of later slices that have not been committed. */
+  #pending: Invocation[] = []
+  #queue: CallRecord[] = []
+  #head = 0
+  #current: Invocation | undefined
+  #sliceStartMs = 0
+  readonly #outside: Invocation
+
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps
+    this.#outside = newInvocation(undefined, 0)
+  }
+
+  /** Takes a call; `run` starts it. */
+  enqueue(call: CallRecord): void {
+    if (call.about) this.#abouts.set(call.participant, call.about)
+    else call.about = this.#abouts.get(call.participant)
+    if (call.hook === hookCode.leave) this.#abouts.delete(call.participant)
+    this.#add(call)
+  }
+
+  /** Starts every call that may start now. */
+  run(): void {
+    while (this.#head < this.#queue.length) {
+      const next = this.#queue[this.#head]
+      if (!next) break
+      const deadlineMs = this.#deadlineOf(next)
+      const ended = this.#deps.guard.run(deadlineMs, () => this.#drain(deadlineMs))
+      if (ended === 'interrupted') this.#afterInterrupt()
+      if (this.output.byteCount > batchLimits.bodyBytes) this.#deps.flush()
+    }
+    this.#queue = []
+    this.#head = 0
+    // What computes until the end of the turn are the slices after an await.
+    beginSlice(this.#deps.control, 0)
+    this.#deps.wantTurnEnd()
+  }
+
+  /** Commits the slices that have ended by suspending, and starts calls that waited for others. */
+  endTurn(): void {
+    endSlice(this.#deps.control)
+    const pending = this.#pending
+    this.#pending = []
+    for (let n = 0; n < pending.length; n += 1) {
+      const invocation = pending[n]
+      if (invocation?.pending) this.#commitPending(invocation)
+    }
+    this.timerOutput.moveAll(this.output)
+    this.output.commit(undefined, 'settled')
+    if (this.#head < this.#queue.length) this.run()
+    this.#outside.commands = 0
+    this.#outside.bodyBytes = 0
+  }
+
+  /**
+   * What computes now. A handler that has settled may have left timers behind: they run outside of
+   * all handlers, except that what was given up stays so.
+   */
+  get invocation(): Invocation {
+    const found = this.#current ?? this.#storage.getStore()
+    if (found === undefined || (found.state === 'settled' && !found.gaveUp)) return this.#outside
+    return found
+  }
+
+  /** Where the commands of the invocation are collected at this moment. */
+  outputOf(invocation: Invocation): Output {
+    if (invocation === this.#current) return this.output
+    if (!invocation.pending) {
+      invocation.pending = new Output()
+      this.#pending[this.#pending.length] = invocation
+      this.#deps.wantTurnEnd()
+    }
+    return invocation.pending
+  }
+
+  wantTurnEnd(): void {
+    this.#deps.wantTurnEnd()
+  }
+
+  /** Gives up the invocations that have lasted too long. */
+  sweep(): void {
+    const oldestMs = this.#deps.clock.monotonicMs() - this.#deps.callTimeoutMs
+    for (const invocation of this.#suspended) {
+      if (invocation.startedMs > oldestMs) break
+      this.#endSuspended(invocation, { status: status.timed_out, length: 0 })
+    }
+  }
+
+  #add(call: CallRecord): void {
+    this.#queue[this.#queue.length] = call
+  }
+
+  #deadlineOf(call: CallRecord): number {
+    return call.hook === hookCode.tick ? this.#deps.tickDeadlineMs : this.#deps.deadlineMs
+  }
+
+  /** Runs under the guard: an interrupt may strike between any two calls of functions. */
+  #drain(deadlineMs: number): void {
+    const { clock, guard } = this.#deps
+    this.#sliceStartMs = clock.monotonicMs()
+    while (this.#head < this.#queue.length && guard.mayBegin(this.#sliceStartMs)) {
+      const call = this.#queue[this.#head]
+      if (!call || this.#deadlineOf(call) !== deadlineMs) return
+      if (this.output.byteCount > batchLimits.bodyBytes) return
+      if (this.#lanes.mustWait(call)) this.#head += 1
+      else this.#start(call)
+    }
+  }
+
+  #start(call: CallRecord): void {
+    const invocation = newInvocation(call, this.#sliceStartMs)
+    beginSlice(this.#deps.control, call.id)
+    this.#current = invocation
+    this.#head += 1
+    let ending: Ending = noReply
+    try {
+      const result = this.#storage.run(invocation, callHandler, this.#deps, call)
+      this.#endSlice(invocation)
+      const promise = asPromise(result)
+      if (promise) {
+        this.#suspend(invocation, promise)
+        return
+      }
+      if (call.hook === hookCode.rpc) ending = this.#replyEnding(result, this.output)
+    } catch (error) {
+      this.#endSlice(invocation)
+      this.output.rollback()
+      ending = this.#errorEnding(error, call)
+    }
+    this.#settle(invocation, ending)
+    this.#current = undefined
+  }
+
+  #endSlice(invocation: Invocation): void {
+    const nowMs = this.#deps.clock.monotonicMs()
+    invocation.cpuUs += Math.max(0, Math.round((nowMs - this.#sliceStartMs) * 1000))
+    this.#sliceStartMs = nowMs
+  }
+
+  /** The first slice has ended in an await, or in an error that is yet to be seen. */
+  #suspend(invocation: Invocation, result: Promise<unknown>): void {
+    const own = new Output()
+    this.output.moveTail(own)
+    invocation.pending = own.isEmpty ? undefined : own
+    if (invocation.pending) this.#pending[this.#pending.length] = invocation
+    if (invocation.call) this.#lanes.occupy(invocation.call)
+    this.#suspended.add(invocation)
+    this.output.commit(invocation, 'suspended')
+    this.#current = undefined
+    settleWith(
+      result,
+      (value) => this.#fulfilled(invocation, value),
+      (error) => this.#rejected(invocation, error),
+    )
+  }
+
+  #fulfilled(invocation: Invocation, value: unknown): void {
+    if (invocation.state !== 'suspended') return
+    const { call } = invocation
+    if (invocation.pending) this.#commitPending(invocation)
+    let ending: Ending = noReply
+    try {
+      if (call?.hook === hookCode.rpc) ending = this.#replyEnding(value, this.output)
+    } catch (error) {
+      ending = this.#errorEnding(error, call)
+    }
+    this.#endSuspended(invocation, ending)
+  }
+
+  #rejected(invocation: Invocation, error: unknown): void {
+    if (invocation.state !== 'suspended') return
+    this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
+  }
+
+  #endSuspended(invocation: Invocation, ending: Ending): void {
+    invocation.pending = undefined
+    this.#suspended.delete(invocation)
+    invocation.gaveUp = ending.status === status.timed_out
+    this.#settle(invocation, ending)
+    if (invocation.call) this.#lanes.release(invocation.call)
+    this.#deps.wantTurnEnd()
+  }
+
+  #settle(invocation: Invocation, ending: Ending): void {
+    const { cpuUs, call } = invocation
+    this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
+    this.output.commit(invocation, 'settled')
+  }
+
+  #commitPending(invocation: Invocation): void {
+    const { pending } = invocation
+    invocation.pending = undefined
+    pending?.moveAll(this.output)
+    this.output.commit(undefined, 'settled')
+  }
+
+  /** The guard went off: what ran is over, and nothing of it takes effect. */
+  #afterInterrupt(): void {
+    const invocation = this.#current
+    this.#current = undefined
+    this.output.rollback()
+    // The interrupt skips every `finally`, also the one that ends the invocation's async context.
+    this.#storage.disable()
+    if (!invocation || invocation.state === 'settled') return
+    this.#endSlice(invocation)
+    this.#endSuspended(invocation, { status: status.timed_out, length: 0 })
+  }
+
+  #replyEnding(value: unknown, output: Output): Ending {
+    const length = encodeReply(value, output)
+    return length < 0 ? { status: status.too_large, length: 0 } : { status: status.ok, length }
+  }
+
+  #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
+    const chosen = call?.hook === hookCode.rpc ? FailSignal.textOf(error) : undefined
+    if (chosen !== undefined) return { status: status.failed_with_text, length: 0, text: chosen }
+    const text = errorText(describeError(error, this.#deps.scriptsUrl))
+    return { status: status.error, length: 0, text }
+  }
+}
+
+type Ending = { status: number; length: number; text?: string }
+
+const promiseThen = Promise.prototype.then
+
+/** The promise that a handler returned, also when it is one of another make. */
+function asPromise(result: unknown): Promise<unknown> | undefined {
+  if (typeof result !== 'object' || result === null) return undefined
+  if (isPromise(result)) return result
+  if (!('then' in result) || typeof result.then !== 'function') return undefined
+  return new Promise((resolve) => resolve(result))
+}
+
+/** Like `promise.then(...)`, with the engine's own `then` whatever the script made of it. */
+function settleWith(
+  promise: Promise<unknown>,
+  fulfilled: (value: unknown) => void,
+  rejected: (error: unknown) => void,
+): void {
+  Reflect.apply(promiseThen, promise, [fulfilled, rejected])
+}
