@@ -1,6 +1,6 @@
 import { utf8Bytes } from '@guildhall/contract'
 
-/** The longest beginning of a text that is whole characters of at most `bytesMax` bytes of UTF-8. */
+/** The longest beginning of a text, in whole characters, that has at most `bytesMax` bytes. */
 export function cutText(text: string, bytesMax: number): string {
   if (utf8Bytes(text) <= bytesMax) return text
   let end = 0

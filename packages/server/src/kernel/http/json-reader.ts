@@ -206,7 +206,7 @@ class Reader {
   }
 }
 
-/** An integer beyond 2^53 - 1 keeps all its digits within 64 bits, else it is the nearest double. */
+/** Beyond 2^53 - 1 an integer keeps its digits within 64 bits, else it is the nearest double. */
 function exactInteger(literal: string, nearest: number): number | bigint {
   if (literal.length > 20) return nearest
   const exact = BigInt(literal)

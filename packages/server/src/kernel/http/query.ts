@@ -1,6 +1,6 @@
 import { refuse } from '../failure.ts'
 
-/** Decodes a query string whose keys are `declared`; unknown, repeated or broken ones are refused. */
+/** Decodes a query whose keys are `declared`; unknown, repeated or broken ones are refused. */
 export function readQuery(query: string, declared: ReadonlySet<string>): Record<string, string> {
   const values: Record<string, string> = {}
   for (const pair of query === '' ? [] : query.split('&')) {

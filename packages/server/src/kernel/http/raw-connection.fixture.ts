@@ -34,7 +34,7 @@ export async function sendRaw(port: number, bytes: string | Buffer): Promise<Raw
   const connection = await openRawConnection(port)
   connection.write(bytes)
   try {
-    return await connection.next({ head: bytes.toString('latin1', 0, 5) === 'HEAD ' })
+    return await connection.next({ head: bytes.toString('latin1').startsWith('HEAD ') })
   } finally {
     connection.destroy()
   }

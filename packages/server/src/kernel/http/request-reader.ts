@@ -9,49 +9,56 @@ import { validate, validateJson } from './validate.ts'
 
 export type RequestParts = { params: never; query: never; body: never }
 
+export type RequestReader = {
+  /** The body as sent, within its bounds; empty where the route takes none. */
+  bytes(request: FastifyRequest, lines: HeaderLines): Promise<Buffer>
+  /** Path parameters, query and body, checked in this order. `bytes` are those of the body. */
+  parts(request: FastifyRequest, bytes: () => Promise<Buffer>): Promise<RequestParts>
+}
+
+const noBytes = Buffer.alloc(0)
+
 /**
  * Compiles the third step of a route: path parameters, query and body, in this order, each
  * refused with 400. What the route does not declare is not looked at.
  */
-export function compileReader(route: Route) {
+export function compileReader(route: Route): RequestReader {
   const { params, query, body } = route
   const queryKeys = new Set(Object.keys(query?.shape ?? {}))
   const bytesMax = route.bodyBytesMax ?? bodyBytesMax(route.path)
-  return async (request: FastifyRequest, lines: HeaderLines): Promise<RequestParts> => {
-    const parts = {
-      params: params && validate(params, request.params),
-      query: query && validate(query, readQuery(queryOf(request.raw.url ?? ''), queryKeys)),
-      body: await (body ? readJsonBody(request, lines) : ignoreBody(request)),
-    }
-    // Each part has the type that its schema gives it; the handler's signature says which.
-    return parts as RequestParts
+  return {
+    async bytes(request, lines) {
+      const { raw } = request
+      if (!hasBody(raw) && (body === undefined || route.bodyNeeded === 'optional')) return noBytes
+      if (body !== undefined) expectOneJson(request, lines)
+      const bytes = await readBody(raw, bytesMax)
+      // Any body will do where none is taken, but it has the same bound as every other.
+      return body === undefined ? noBytes : bytes
+    },
+    async parts(request, bytes) {
+      const parts = {
+        params: params && validate(params, request.params),
+        query: query && validate(query, readQuery(queryOf(request.raw.url ?? ''), queryKeys)),
+        body: parseBody(await bytes()),
+      }
+      // Each part has the type that its schema gives it; the handler's signature says which.
+      return parts as RequestParts
+    },
   }
 
-  /** Any body will do where none is taken, but it has the same bound as every other. */
-  async function ignoreBody({ raw }: FastifyRequest): Promise<void> {
-    if (hasBody(raw)) await readBody(raw, bytesMax)
-  }
-
-  async function readJsonBody(request: FastifyRequest, lines: HeaderLines): Promise<unknown> {
-    const { headers } = request.raw
-    if (route.bodyNeeded === 'optional' && !hasBody(request.raw)) return validate(schema(), {})
+  function expectOneJson({ raw }: FastifyRequest, lines: HeaderLines): void {
     if (lines.contentTypes > 1 || lines.contentEncodings > 1) {
       throw refuse.invalid('a header of the body is repeated')
     }
-    if (route.bodyNeeded !== 'optional') {
-      expectJson(headers['content-type'], headers['content-encoding'])
-    }
-    const bytes = await readBody(request.raw, bytesMax)
-    if (route.bodyNeeded === 'optional') {
-      if (bytes.length === 0) return validate(schema(), {})
-      expectJson(headers['content-type'], headers['content-encoding'])
-    }
-    return validateJson(schema(), decodeUtf8(bytes))
+    // An empty body that may be missing needs no type; a chunked one shows only when it is read.
+    if (route.bodyNeeded === 'optional' && raw.headers['content-length'] === '0') return
+    expectJson(raw.headers['content-type'], raw.headers['content-encoding'])
   }
 
-  function schema() {
-    if (body === undefined) throw new Error(`${route.path} declares no body`)
-    return body
+  function parseBody(bytes: Buffer): unknown {
+    if (body === undefined) return undefined
+    if (bytes.length === 0 && route.bodyNeeded === 'optional') return validate(body, {})
+    return validateJson(body, decodeUtf8(bytes))
   }
 }
 

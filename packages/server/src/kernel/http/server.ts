@@ -91,6 +91,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       return { host, port: bound.port }
     },
     async close(graceMs) {
+      guard.drain()
       const closing = app.close()
       app.server.closeIdleConnections()
       const cut = () => app.server.closeAllConnections()

@@ -28,6 +28,7 @@ type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered:
 /** Looks after what lies below requests: connections, upgrades, and bytes that are no request. */
 export function createSocketGuard(deps: SocketGuardDeps) {
   const traffics = new WeakMap<Duplex, Traffic>()
+  const running = new Set<ServerResponse>()
 
   /** Remembers a request, so that later bytes on its connection can be judged. */
   function began(message: IncomingMessage, response: ServerResponse): void {
@@ -36,9 +37,16 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     const traffic = traffics.get(socket) ?? { message, response, unanswered }
     Object.assign(traffic, { message, response, unanswered })
     traffics.set(socket, traffic)
+    running.add(response)
     response.once('close', () => {
+      running.delete(response)
       traffic.unanswered -= 1
     })
+  }
+
+  /** Lets the requests that are running be the last ones of their connections. */
+  function drain(): void {
+    for (const response of running) response.shouldKeepAlive = false
   }
 
   function refuse(socket: Duplex, reason: string): void {
@@ -63,7 +71,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
 
-  return { began, watch }
+  return { began, drain, watch }
 }
 
 /**

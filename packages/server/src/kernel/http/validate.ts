@@ -76,7 +76,7 @@ function noun(expected: string): string {
   }
 }
 
-/** `user_ids[3]`, `filters[0].column`: declared names only, since unknown ones are never entered. */
+/** `user_ids[3]`, `sort.column`: declared names only, since unknown ones are never entered. */
 function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`

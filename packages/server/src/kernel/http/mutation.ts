@@ -1,0 +1,50 @@
+import type { AuditAction } from '@guildhall/contract'
+import type { HumanPrincipal } from '../auth/principal.ts'
+
+/**
+ * What a console mutation carries to its service: who does it, under which action it is audited,
+ * and how its answer may be given again when the same request is repeated. The service hands it to
+ * the one function that opens the transaction.
+ */
+export type Mutation = {
+  principal: HumanPrincipal
+  action: AuditAction
+  /** Present when the request has an Idempotency-Key. */
+  repeatable: RepeatableRequest | undefined
+  /** The answer as it will be sent, so that it can be recorded beside the change. */
+  render(answer: unknown): RecordedAnswer
+}
+
+/** A request that may come again: whose it is, what it asks, and its key. */
+export type RepeatableRequest = {
+  /** Operator and role. */
+  principal: string
+  /** Method, path and query as sent. */
+  target: string
+  key: string
+  /** SHA-256 of the body's bytes. */
+  body_digest: Uint8Array
+  /** Secrets are shown once: their answer is not recorded, and a repeat is refused. */
+  recordsAnswer: boolean
+}
+
+/** A success as it was sent; `body` is null for 204. */
+export type RecordedAnswer = { status: number; body: string | null }
+
+/** Remembers repeatable requests; filled by the feature that stores them. */
+export type Idempotency = {
+  /**
+   * Waits while the same request is running on this node, then answers what became of it, or
+   * undefined when it is this request's turn; then `leave` must be called at its end.
+   *
+   * @throws Failure `conflict` when the key was used with another body, when the answer may not be
+   * repeated, or when the other request runs for too long
+   */
+  enter(request: RepeatableRequest): Promise<RecordedAnswer | undefined>
+  leave(request: RepeatableRequest): void
+}
+
+/** Thrown inside a transaction when another node has just done the same request. */
+export class AlreadyDone extends Error {
+  override readonly name = 'AlreadyDone'
+}
