@@ -62,7 +62,11 @@ export function encodeCalls(calls: readonly CallRecord[]): EncodedCalls {
 }
 
 /** Reads the calls of one batch. The worker trusts the main thread and checks nothing. */
-type ReceivedCalls = Readonly<{ buffer: ArrayBuffer; texts: readonly (string | null)[]; calls: number }>
+type ReceivedCalls = Readonly<{
+  buffer: ArrayBuffer
+  texts: readonly (string | null)[]
+  calls: number
+}>
 
 export function createCallReader({ calls, buffer, texts }: ReceivedCalls) {
   const words = new Float64Array(buffer, 0, calls * fields)

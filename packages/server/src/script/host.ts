@@ -106,7 +106,10 @@ export function createScriptHost(deps: ScriptHostDeps) {
         settled: (outcome: 'ok' | 'failed' | 'unavailable') => void,
       ): void {
         const { kind, body, unreliable } = message
-        if (!lifecycle.handlesKind(kind)) return settled('unavailable')
+        if (!lifecycle.handlesKind(kind)) {
+          settled('unavailable')
+          return
+        }
         const settle = ({ status }: Outcome) =>
           settled(status === 'ok' ? 'ok' : status === 'lost' ? 'unavailable' : 'failed')
         const detail = kind

@@ -85,7 +85,7 @@ export type PrintLevel = (typeof printLevels)[number]
  */
 export function parseFromWorker(message: unknown): FromWorker | undefined {
   if (!isRecord(message)) return undefined
-  switch (message['type']) {
+  switch (message.type) {
     case 'online':
       return { type: 'online' }
     case 'loaded':
@@ -95,7 +95,7 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
     case 'batch':
       return parseOutputBatch(message)
     case 'pong':
-      return isCount(message['n']) ? { type: 'pong', n: message['n'] } : undefined
+      return isCount(message.n) ? { type: 'pong', n: message.n } : undefined
     case 'print':
       return parsePrint(message)
     default:
@@ -132,7 +132,20 @@ function parsePrint({ level, text, omitted }: Untrusted): FromWorker | undefined
   return { type: 'print', level: known, text, omitted }
 }
 
-type Untrusted = { readonly [name: string]: unknown }
+/** An object that may have any of the fields, with any values. */
+type Untrusted = { readonly [name in FieldName]?: unknown }
+type FieldName =
+  | keyof Handlers
+  | keyof LoadProblem
+  | keyof OutputBatch
+  | keyof HostCall
+  | keyof ScriptFile
+  | 'n'
+  | 'level'
+  | 'text'
+  | 'omitted'
+  | 'handlers'
+  | 'files'
 
 function isRecord(value: unknown): value is Untrusted {
   return typeof value === 'object' && value !== null
@@ -151,10 +164,10 @@ function isArrayOf<T>(value: unknown, is: (item: unknown) => item is T): value i
 }
 
 function isScriptFile(value: unknown): value is ScriptFile {
-  return isRecord(value) && isString(value['path']) && value['bytes'] instanceof Uint8Array
+  return isRecord(value) && isString(value.path) && value.bytes instanceof Uint8Array
 }
 
 function isHostCall(value: unknown): value is HostCall {
-  if (!isRecord(value) || !isCount(value['id']) || !isCount(value['invocation'])) return false
-  return isString(value['name']) && Array.isArray(value['args'])
+  if (!isRecord(value) || !isCount(value.id) || !isCount(value.invocation)) return false
+  return isString(value.name) && Array.isArray(value.args)
 }

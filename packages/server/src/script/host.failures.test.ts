@@ -1,0 +1,248 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHarness, type Harness, type HarnessOptions, player } from './host.harness.ts'
+
+const open: Harness[] = []
+
+async function start(options: HarnessOptions): Promise<Harness> {
+  const harness = createHarness(options)
+  open.push(harness)
+  await harness.host.start()
+  return harness
+}
+
+const script = (text: string, config = {}) => start({ files: { 'main.ts': text }, config })
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((harness) => harness.close()))
+})
+
+describe('a worker that ends', () => {
+  it.each([
+    ['exits', 'process.exit(0)'],
+    ['exits with an error', 'process.exit(7)'],
+    ['uses up its memory', 'for (const a = []; ; ) a.push(new Array(1000).fill(a.length))'],
+    ['closes its port', '(await import("node:worker_threads")).parentPort.close()'],
+    ['sends garbage', 'post("garbage")'],
+    ['sends nothing', 'post(null)'],
+    ['sends a false batch', 'post({ type: "batch" })'],
+    [
+      'sends a batch too much',
+      'post({ type: "batch", answered: 9, words: 0, buffer: new ArrayBuffer(0), texts: [], calls: [] })',
+    ],
+    [
+      'sends false records',
+      'post({ type: "batch", answered: 0, words: 1, buffer: new Float64Array([77]).buffer, texts: [], calls: [] })',
+    ],
+    ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
+  ])('[S-REC-1] [S-WP-4] is started again, and the node goes on: it %s', async (_name, body) => {
+    const { rpc, host, until, lines } = await script(
+      `
+      import { parentPort } from 'node:worker_threads'
+      const post = (message: unknown) => parentPort.postMessage(message)
+      const reasons: string[] = []
+      guildhall.on_start(({ reason }) => { reasons.push(reason) })
+      guildhall.on_rpc('go', async () => { ${body}; return new Promise(() => {}) })
+      guildhall.on_rpc('reasons', () => reasons)
+    `,
+      { deadline_ms: 5000 },
+    )
+    expect(await rpc('reasons')).toBe('["boot"]')
+    expect(await rpc('go')).toEqual({ error: 'RPC runtime not available' })
+    expect(host.game.serving()).toBe(false)
+    expect(host.describe()).toMatchObject({
+      attached: false,
+      script: null,
+      readiness: { generation: 1 },
+    })
+    await until(() => host.readiness().state === 'ready')
+    expect(await rpc('reasons')).toBe('["restart"]')
+    expect(host.describe().readiness).toMatchObject({
+      generation: 2,
+      recovery: { circuit_open: false, consecutive_failures: 1 },
+    })
+    expect(lines('error').some(({ message }) => message === 'the script worker failed')).toBe(true)
+  })
+
+  it('[S-REC-2] is started again from the bytes that were read at first', async () => {
+    const harness = await start({
+      files: {
+        'main.ts': `import { name } from './name.ts'
+          guildhall.on_rpc('name', () => name)
+          guildhall.on_rpc('exit', () => process.exit())`,
+        'name.ts': `export const name: string = 'first'`,
+      },
+    })
+    const { rpc, host, until, folder } = harness
+    const before = host.describe().readiness.revision_id
+    const { writeFileSync, rmSync } = await import('node:fs')
+    writeFileSync(`${folder}/main.ts`, 'not a script {')
+    rmSync(`${folder}/name.ts`)
+    await rpc('exit')
+    await until(() => host.readiness().state === 'ready')
+    expect(await rpc('name')).toBe('first')
+    expect(host.describe().readiness.revision_id).toBe(before)
+  })
+
+  it('[S-REC-4] opens the circuit when it fails again and again, and then only probes', async () => {
+    const { host, until } = await script(
+      `guildhall.on_start(() => process.exit())
+       guildhall.on_rpc('x', () => 1)`,
+      { restart_limit: 2 },
+    )
+    await until(() => host.readiness().state === 'unavailable')
+    expect(host.describe()).toMatchObject({
+      attached: false,
+      selected_language: 'typescript',
+      script: null,
+      readiness: { state: 'unavailable', recovery: { circuit_open: true, restart_limit: 2 } },
+    })
+    const failures = host.describe().readiness.recovery.consecutive_failures
+    expect(failures).toBeGreaterThanOrEqual(2)
+    const restarts = host.metrics().script_worker_restarts_total
+    await until(() => host.metrics().script_worker_restarts_total > restarts)
+  })
+
+  it('[S-REC-6] makes calls unavailable until it is back', async () => {
+    const { rpc, host, message } = await script(
+      `guildhall.on_rpc('exit', () => process.exit())
+       guildhall.on_message(100, () => {})`,
+      { restart_backoff_ms: 60_000, restart_backoff_max_ms: 60_000, require_script: true },
+    )
+    expect(await message(100)).toBe('ok')
+    await rpc('exit')
+    expect(host.readiness().state).toBe('degraded')
+    expect(await message(100)).toBe('unavailable')
+    expect(host.game.handlesKind(100)).toBe(false)
+    expect(await rpc('exit')).toEqual({ error: 'game script unavailable' })
+    expect(host.admit()).toBe(false)
+    await expect(host.consoleRpc('exit', '')).rejects.toMatchObject({ code: 'runtime_unavailable' })
+    host.game.join(player(1))
+    host.game.leave(player(1))
+    expect(host.metrics()).toMatchObject({
+      script_gate_rejections_total: 3,
+      script_readiness_state: 4,
+    })
+  })
+})
+
+describe('a script that misbehaves', () => {
+  it('[S-GEN-2] does not end its worker with an error that nobody catches', async () => {
+    const { rpc, until, lines } = await script(`
+      guildhall.on_rpc('reject', () => { Promise.reject(new Error('unheard')) })
+      guildhall.on_rpc('throw', () => { setTimeout(() => { throw new Error('astray') }, 0) })
+      guildhall.on_rpc('alive', () => 'yes')
+    `)
+    await rpc('reject')
+    await rpc('throw')
+    await until(() => lines('error').length === 2)
+    expect(lines('error').map(({ message }) => message)).toEqual([
+      'nobody caught an error of the script at main.ts:2: Error: unheard',
+      'nobody caught an error of the script at main.ts:3: Error: astray',
+    ])
+    expect(await rpc('alive')).toBe('yes')
+  })
+
+  it.each([
+    ['JSON', 'JSON.stringify = JSON.parse = () => { throw 1 }'],
+    [
+      'Array',
+      'for (const n of ["push", "map", "slice", "includes", "find"]) Array.prototype[n] = () => { throw 1 }',
+    ],
+    [
+      'Map and Set',
+      'for (const c of [Map, Set]) for (const n of ["get", "set", "has", "delete", "add"]) c.prototype[n] = () => { throw 1 }',
+    ],
+    [
+      'Promise',
+      'Promise.prototype.then = Promise.prototype.catch = () => { throw 1 }; globalThis.Promise = null',
+    ],
+    [
+      'Uint8Array',
+      'Uint8Array.prototype.set = Uint8Array.prototype.subarray = () => { throw 1 }; globalThis.Uint8Array = null',
+    ],
+    ['Object', 'Object.prototype.toJSON = () => { throw 1 }; Object.freeze = Object.keys = null'],
+    ['Error', 'Error.prepareStackTrace = () => { throw 1 }; globalThis.Error = null'],
+    ['the timers', 'globalThis.setImmediate = globalThis.setTimeout = () => 0'],
+    ['the process', 'process.exit = () => {}; process.on = null'],
+  ])('[S-TIER-1] harms at most its worker when it changes %s', async (_name, tampering) => {
+    const { rpc, host, until } = await script(
+      `
+      guildhall.on_rpc('tamper', () => { ${tampering} })
+      guildhall.on_rpc('work', async () => { guildhall.broadcast(100, 'x'); return 'works' })
+    `,
+      { deadline_ms: 50 },
+    )
+    await rpc('tamper')
+    const outcome = await rpc('work')
+    expect([
+      'works',
+      { error: 'RPC runtime not available' },
+      { error: 'RPC handler error' },
+      { error: 'RPC handler timed out' },
+    ]).toContainEqual(outcome)
+    await until(() => host.readiness().state === 'ready')
+    if (host.describe().readiness.generation > 1) expect(await rpc('work')).toBe('works')
+  })
+
+  it('[S-TIER-4] shows neither the node’s settings nor more lines than the log can bear', async () => {
+    const { rpc, until, lines } = await start({
+      files: {
+        'main.ts': `
+          guildhall.on_rpc('env', () => Object.keys(process.env).sort())
+          guildhall.on_rpc('print', () => { for (let n = 0; n < 5000; n++) console.log('line ' + n) })
+          guildhall.on_rpc('error', () => console.error('to stderr'))`,
+      },
+      environment: { PATH: '/bin', GUILDHALL_DATABASE__URL: 'secret', guildhall_x: 'secret' },
+    })
+    expect(await rpc('env')).toBe('["PATH"]')
+    await rpc('error')
+    await until(() => lines('error').length === 1)
+    expect(lines('error')).toMatchObject([{ message: 'to stderr' }])
+    await rpc('print')
+    await until(() => lines('info').length >= 100)
+    expect(lines('info').length).toBeLessThan(1000)
+  })
+
+  it('cannot change what it was given', async () => {
+    const { rpc } = await script(`
+      'use strict'
+      const attempts = [
+        () => { (globalThis as never as { guildhall: unknown }).guildhall = 1 },
+        () => { (guildhall as never as { send: unknown }).send = 1 },
+        () => { delete (guildhall as never as { send?: unknown }).send },
+        () => { (guildhall.send as never as { x: number }).x = 1 },
+      ]
+      guildhall.on_rpc('go', () => attempts.filter((attempt) => {
+        try { attempt(); return true } catch { return false }
+      }).length)
+    `)
+    expect(await rpc('go')).toBe('0')
+  })
+
+  it('[S-WP-6] makes the gateway pause and RPCs wait their turn when it falls behind', async () => {
+    const { rpc, host, message } = await script(
+      `
+      let release: (() => void)[] = []
+      guildhall.on_message(100, () => new Promise<void>((resolve) => { release.push(resolve) }))
+      guildhall.on_message(101, () => { for (const go of release) go() })
+      guildhall.on_join(() => {})
+      guildhall.on_rpc('x', () => 1)
+    `,
+      { inbox_calls: 16 },
+    )
+    const drained: string[] = []
+    host.game.onceDrained(() => drained.push('at once'))
+    const messages = Array.from({ length: 16 }, (_, n) => message(100, '', player(n + 1)))
+    expect(host.game.congested()).toBe(true)
+    host.game.onceDrained(() => drained.push('later'))
+    expect(await rpc('x')).toEqual({ error: 'too many requests' })
+    host.game.join(player(99))
+    expect(drained).toEqual(['at once'])
+    expect(await message(101, '', player(50))).toBe('ok')
+    expect(await Promise.all(messages)).toEqual(Array(16).fill('ok'))
+    expect(host.game.congested()).toBe(false)
+    expect(drained).toEqual(['at once', 'later'])
+    expect(await rpc('x')).toBe('1')
+    expect(host.metrics()).toMatchObject({ script_inbox_calls: 0, script_inbox_full_total: 1 })
+  })
+})

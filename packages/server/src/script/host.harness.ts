@@ -1,0 +1,129 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createSystemClock } from '../kernel/clock.ts'
+import { createRecordedLog } from '../kernel/log.fake.ts'
+import type { CallContext } from './calls.ts'
+import type { ScriptConfig } from './config.ts'
+import { createScriptHost } from './host.ts'
+import type { Delivery } from './ports.ts'
+
+/** What a test hands to the host; the script's files by their path. */
+export type HarnessOptions = {
+  files?: { [path: string]: string }
+  config?: Partial<ScriptConfig>
+  environment?: NodeJS.ProcessEnv
+}
+
+/** A host with a real worker, a script in a folder of its own, and a delivery that writes down. */
+export type Harness = Awaited<ReturnType<typeof createHarness>>
+
+export type Delivered = {
+  to: 'broadcast' | 'send'
+  kind: number
+  text: string
+  bytes: number[]
+  unreliable: boolean
+  sender?: number
+  room_id?: number | null
+  except?: number[]
+  participants?: number[]
+}
+
+const defaults: ScriptConfig = {
+  enabled: true,
+  require_script: false,
+  tier: 'trusted',
+  scripts_dir: '',
+  deadline_ms: 1000,
+  call_timeout_ms: 20_000,
+  load_timeout_ms: 20_000,
+  tick_hz: 0,
+  hot_reload: false,
+  memory_mb: 64,
+  inbox_calls: 8192,
+  inbox_bytes: 16_777_216,
+  restart_limit: 5,
+  restart_backoff_ms: 10,
+  restart_backoff_max_ms: 100,
+}
+
+export function createHarness({ files = {}, config = {}, environment }: HarnessOptions) {
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const log = createRecordedLog()
+  const clock = createSystemClock()
+  const delivered: Delivered[] = []
+  const sessions: ReturnType<Delivery['sessions']> = []
+  const host = createScriptHost({
+    config: { ...defaults, scripts_dir: folder, ...config },
+    clock,
+    log,
+    nodeId: 'node-1',
+    delivery: writeDown(delivered, () => sessions),
+    ...(environment ? { environment } : {}),
+  })
+
+  const rpc = async (method: string, payload = '', about: CallContext = player(1)) => {
+    const outcome = await host.game.rpc(about, method, new TextEncoder().encode(payload))
+    return outcome.ok ? new TextDecoder().decode(outcome.reply) : { error: outcome.error }
+  }
+
+  return {
+    folder,
+    host,
+    log,
+    clock,
+    delivered,
+    sessions,
+    rpc,
+    /** Sends a message and waits until it has settled. */
+    message: (kind: number, text = '', about: CallContext = player(1)) =>
+      new Promise<string>((resolve) => {
+        const body = new TextEncoder().encode(text)
+        host.game.message(about, { kind, body, unreliable: false }, resolve)
+      }),
+    /** Waits for something that is bound to happen; a test's own timeout ends it otherwise. */
+    async until(condition: () => boolean): Promise<void> {
+      while (!condition()) await clock.sleep(5)
+    },
+    lines: (level: string) => log.lines.filter((line) => line.level === level),
+    async close(): Promise<void> {
+      await host.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A player in no room. */
+export function player(participant: number, more: Partial<CallContext> = {}): CallContext {
+  return {
+    participant,
+    user_id: `user-${participant}`,
+    username: `name-${participant}`,
+    room_id: null,
+    match_id: null,
+    ...more,
+  }
+}
+
+function writeDown(delivered: Delivered[], sessions: Delivery['sessions']): Delivery {
+  const message = (m: { kind: number; body: Uint8Array; unreliable: boolean }) => ({
+    kind: m.kind,
+    text: new TextDecoder().decode(m.body),
+    bytes: [...m.body],
+    unreliable: m.unreliable,
+  })
+  return {
+    broadcast({ sender, room_id, except, ...m }) {
+      delivered.push({ to: 'broadcast', ...message(m), sender, room_id, except: [...except] })
+    },
+    send({ participants, ...m }) {
+      delivered.push({ to: 'send', ...message(m), participants: [...participants] })
+    },
+    sessions,
+  }
+}
