@@ -198,6 +198,7 @@ export async function openSampleServer(options: SampleOptions = {}) {
     log,
     verifiers,
     recordKeyRead: (_key, route) => void keyReads.push(route.path),
+    idempotency: { enter: async () => undefined, leave() {} },
     sourceOf: createSourceAddress(options.trustedProxies ?? []),
     newRequestId: () => (made++).toString(16).padStart(32, '0'),
     routes: [...bindHandlers(sampleApi, sampleHandlers(held.wait))],
