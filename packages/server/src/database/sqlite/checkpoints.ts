@@ -27,6 +27,7 @@ export class Checkpoints {
   #running = false
   #hold: (PromiseWithResolvers<void> & { rounds: number }) | undefined
   #holdAt: number
+  #known = { frames: 0, done: 0 }
 
   constructor(deps: CheckpointsDeps, { framesMax = holdFrames } = {}) {
     this.#deps = deps
@@ -68,9 +69,12 @@ export class Checkpoints {
     return frames
   }
 
+  /** SQLite refuses the question while this connection has a transaction open. */
   #lengths(): { frames: number; done: number } {
+    if (this.#deps.connection.inTransaction) return this.#known
     const { log, checkpointed } = this.#length.get() ?? {}
-    return { frames: Number(log), done: Number(checkpointed) }
+    this.#known = { frames: Number(log), done: Number(checkpointed) }
+    return this.#known
   }
 
   #start(): void {

@@ -49,7 +49,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       connection,
       wal,
       held: () => checkpoints.held,
-      onDurable: () => checkpoints.committed(),
+      onCommitted: () => checkpoints.committed(),
       onDiskFull: deps.onDiskFull,
       onFailure: deps.onFailure,
     })

@@ -36,7 +36,7 @@ beforeEach(() => {
       close: async () => {},
     },
     held: () => undefined,
-    onDurable: () => {},
+    onCommitted: () => {},
     onDiskFull: () => {},
     onFailure: (error) => failures.push(error),
   })

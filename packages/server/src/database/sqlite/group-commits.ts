@@ -11,8 +11,8 @@ export type GroupCommitsDeps = {
   wal: WalFile
   /** Set while the write-ahead log is so long that a checkpoint has to catch up first. */
   held: () => Promise<void> | undefined
-  /** After every group that changed something and is on disk. */
-  onDurable: () => void
+  /** After the commit of every group that changed something; no transaction is open then. */
+  onCommitted: () => void
   /** A write was refused for lack of space and undone; the connection is still good. */
   onDiskFull: () => void
   /** The connection is not to be trusted any more: it must be closed and opened again. */
@@ -120,6 +120,7 @@ export class GroupCommits implements Commits {
     if (closing.changed) {
       this.#committed.push(closing)
       this.#flushing ??= this.#flushAll()
+      this.#deps.onCommitted()
     } else {
       closing.durable.resolve()
     }
@@ -138,7 +139,6 @@ export class GroupCommits implements Commits {
         break
       }
       for (const each of flushed) each.durable.resolve()
-      this.#deps.onDurable()
     }
     this.#flushing = undefined
   }

@@ -152,6 +152,35 @@ describe('a SQLite file', () => {
     await db.close()
   })
 
+  it('goes on when a flush ends while the next group is open', async () => {
+    let release = () => {}
+    const db = await openFileDatabase(path, {
+      clock,
+      log: silentLog,
+      async openWal(databasePath) {
+        const wal = await openWalFile(databasePath)
+        return {
+          close: wal.close,
+          flush: () => new Promise((resolve) => (release = resolve)),
+        }
+      },
+    })
+    const created = createNotes(db)
+    await new Promise(setImmediate)
+    release()
+    await created
+    const first = db.run(insertNote, { id: 'first', note: 'x' })
+    await new Promise(setImmediate)
+    const second = db.run(insertNote, { id: 'second', note: 'x' })
+    release()
+    await first
+    await new Promise(setImmediate)
+    release()
+    await second
+    expect((await db.all(notes, {})).map((row) => row.id)).toEqual(['first', 'second'])
+    await db.close()
+  })
+
   it('keeps its log short under an unbroken load', async () => {
     const framesMax = 256
     const db = await openFileDatabase(path, { clock, log: silentLog, walFramesMax: framesMax })
