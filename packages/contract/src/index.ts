@@ -107,6 +107,7 @@ export {
 export { type Role, roles, type Scope, scopes } from './principals.ts'
 export { realtimeApi } from './realtime.ts'
 export {
+  type AdminWrite,
   type Answer,
   type Api,
   type Call,

@@ -77,6 +77,8 @@ type Shape = {
   bodyBytesMax?: number
   /** What leaves the process: undeclared members are dropped. Without it the answer is 204. */
   ok?: z.ZodType
+  /** The answer shows a secret once: it is never recorded to be given again. */
+  answerHoldsSecret?: true
   /** Status of success (default 200, or 204 without `ok`); a list lets the handler choose. */
   status?: 201 | readonly [200, 201] | readonly [200, 503]
   /** Refusals beyond those that every route of this access has. */
@@ -100,7 +102,12 @@ export function defineApi<const A extends Api>(api: A): A {
 }
 
 /** What a handler is given: everything of the request, already checked. */
-export type Call<R extends Route, Principals extends PrincipalByAccess, Request> = {
+export type Call<
+  R extends Route,
+  Principals extends PrincipalByAccess,
+  Request,
+  Mutation = never,
+> = {
   /** Who calls: nobody for public routes. */
   principal: Principals[R['access']]
   params: OutputOf<R['params']>
@@ -108,6 +115,8 @@ export type Call<R extends Route, Principals extends PrincipalByAccess, Request>
   body: OutputOf<R['body']>
   /** Only for `bearer: 'optional'`: the well-formed credential as sent, not yet verified. */
   bearer: R extends { bearer: 'optional' } ? string | undefined : undefined
+  /** Only for console mutations: what their change needs to be audited and repeatable. */
+  mutation: R extends AdminWrite ? Mutation : undefined
   request: Request
 }
 
@@ -117,8 +126,13 @@ export type Answer<R extends Route> = R extends { status: readonly (infer S)[] }
   : BodyOf<R>
 
 /** One handler per route; a missing one does not compile. */
-export type Handlers<A extends Api, Principals extends PrincipalByAccess, Request> = {
-  [K in keyof A]: (call: Call<A[K], Principals, Request>) => Promise<Answer<A[K]>>
+export type Handlers<
+  A extends Api,
+  Principals extends PrincipalByAccess,
+  Request,
+  Mutation = never,
+> = {
+  [K in keyof A]: (call: Call<A[K], Principals, Request, Mutation>) => Promise<Answer<A[K]>>
 }
 
 /** What a caller is, by the access of the route. */

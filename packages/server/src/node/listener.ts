@@ -46,6 +46,7 @@ export async function createListener(deps: ListenerDeps) {
     ...(tls === undefined ? {} : { tls }),
     verifiers: features.verifiers,
     recordKeyRead: features.recordKeyRead,
+    idempotency: features.idempotency,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
     newRequestId: ids.hex128,
     routes: [

@@ -52,7 +52,12 @@ describe.each(durable)('a node on $name', ({ open }) => {
     await db.close()
     const acknowledged: SessionTokens[] = []
     for (let round = 0; round < 3; round += 1) {
-      const node = await startNodeProcess({ ...generous, 'database.url': url })
+      // A node id of its own: that of a killed node stays claimed for some seconds.
+      const node = await startNodeProcess({
+        ...generous,
+        'database.url': url,
+        'server.node_id': `node-${round}`,
+      })
       const call = createCaller(node.url)
       let running = true
       const players = Array.from({ length: 8 }, async (_, lane) => {

@@ -71,6 +71,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     log,
     verifiers: features.verifiers,
     recordKeyRead: features.recordKeyRead,
+    idempotency: features.idempotency,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
     newRequestId: ids.hex128,
     routes: features.routes,

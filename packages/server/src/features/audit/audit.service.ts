@@ -78,7 +78,8 @@ function entryOf({ id: _, ...event }: RecordedEvent): AuditEntry {
   return scopes === undefined ? rest : { ...rest, scopes: [...scopes] }
 }
 
-function rowOf(event: RecordedEvent, node_id: string): AuditRow {
+/** The row that holds an event; `eventOf` is its inverse. */
+export function rowOf(event: RecordedEvent, node_id: string): AuditRow {
   const { scopes, ...rest } = event
   return {
     ...rest,

@@ -9,7 +9,10 @@ const endedSessionKeptMs = 24 * 3_600_000
 const revocationKeptMs = 10 * 60_000
 
 /** What retention removes here: each answers how many rows one batch deleted. */
-export function sessionPruners(db: Database, clock: Clock): Record<string, PruneBatch> {
+export function sessionPruners(
+  db: Database,
+  clock: Clock,
+): Record<'expired_sessions' | 'revoked_sessions' | 'session_revocations', PruneBatch> {
   const bounds = (keptMs: number, batch_items: number) => ({
     before_unix_ms: clock.nowUnixMs() - keptMs,
     batch_items,

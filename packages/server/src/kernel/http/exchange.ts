@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Api, Call, Handlers, Route } from '@guildhall/contract'
 import type { Principals } from '../auth/principal.ts'
+import type { Mutation } from './mutation.ts'
 
 /** What a handler knows of the request beside its parsed parts. */
 export type RequestInfo = {
@@ -11,17 +12,18 @@ export type RequestInfo = {
 }
 
 /** The handlers of one feature's routes. */
-export type ServerHandlers<A extends Api> = Handlers<A, Principals, RequestInfo>
+export type ServerHandlers<A extends Api> = Handlers<A, Principals, RequestInfo, Mutation>
 
 /** One route with its handler, as the server mounts it. */
 export type MountedRoute = {
   route: Route
-  handle: (call: Call<Route, Principals, RequestInfo>) => Promise<unknown>
+  handle: (call: Call<Route, Principals, RequestInfo, Mutation>) => Promise<unknown>
 }
 
 /** The header lines that must be judged one by one, because Node joins or drops repeated ones. */
 export type HeaderLines = {
   authorization: string[]
+  idempotencyKeys: string[]
   contentTypes: number
   contentEncodings: number
 }
@@ -45,13 +47,20 @@ export function hostLines({ rawHeaders }: IncomingMessage): number {
 
 /** Collects the header lines that matter from the raw lines of a request. */
 export function readHeaderLines(message: IncomingMessage): HeaderLines {
-  const lines: HeaderLines = { authorization: [], contentTypes: 0, contentEncodings: 0 }
+  const lines: HeaderLines = {
+    authorization: [],
+    idempotencyKeys: [],
+    contentTypes: 0,
+    contentEncodings: 0,
+  }
   const raw = message.rawHeaders
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? ''
-    if (name.length === 13 && name.toLowerCase() === 'authorization')
+    if (name.length === 13 && name.toLowerCase() === 'authorization') {
       lines.authorization.push(raw[i + 1] ?? '')
-    else if (name.length === 12 && name.toLowerCase() === 'content-type') lines.contentTypes += 1
+    } else if (name.length === 15 && name.toLowerCase() === 'idempotency-key') {
+      lines.idempotencyKeys.push(raw[i + 1] ?? '')
+    } else if (name.length === 12 && name.toLowerCase() === 'content-type') lines.contentTypes += 1
     else if (name.length === 16 && name.toLowerCase() === 'content-encoding') {
       lines.contentEncodings += 1
     }

@@ -7,6 +7,14 @@ import type { ApiKeyPrincipal, Verifiers } from '../auth/principal.ts'
 import { Failure, refuse } from '../failure.ts'
 import { headerBytes, hostLines, type MountedRoute, readHeaderLines } from './exchange.ts'
 import { compileWriter } from './json-writer.ts'
+import {
+  AlreadyDone,
+  type Idempotency,
+  type Mutation,
+  type RecordedAnswer,
+  type RepeatableRequest,
+} from './mutation.ts'
+import { isMutation, repeatableRequest } from './repeatable.ts'
 import { compileReader } from './request-reader.ts'
 import type { SourceAddress } from './source-address.ts'
 import { canonicalTarget, targetBytesMax } from './target.ts'
@@ -16,17 +24,19 @@ export type PipelineDeps = {
   sourceOf: SourceAddress
   /** Records that an API key passed the checks of a route, before its handler runs. */
   recordKeyRead(key: ApiKeyPrincipal, route: Route): void
+  idempotency: Idempotency
 }
 
 /**
  * The one way of every request: who is it (401), may they (403), what do they say (400), do it,
  * filter the answer, reply. Nothing of the body is read before the first two.
  */
-export function createPipeline({ verifiers, sourceOf, recordKeyRead }: PipelineDeps) {
+export function createPipeline(deps: PipelineDeps) {
+  const { verifiers, sourceOf, recordKeyRead, idempotency } = deps
   return (mounted: MountedRoute) => {
     const { route } = mounted
-    const read = compileReader(route)
-    const reply = compileReply(route)
+    const reader = compileReader(route)
+    const render = compileAnswer(route)
     const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
     return async (request: FastifyRequest, response: FastifyReply): Promise<FastifyReply> => {
       const lines = readHeaderLines(request.raw)
@@ -34,30 +44,75 @@ export function createPipeline({ verifiers, sourceOf, recordKeyRead }: PipelineD
       const principal = await authenticate(route, bearer, verifiers)
       guard(route, principal)
       if (principal?.kind === 'api_key') recordKeyRead(principal, route)
-      const input = await read(request, lines)
-      const call = {
-        // The guard has just made sure that the caller fits the access of the route.
-        principal: principal as never,
-        ...input,
-        bearer: route.bearer === 'optional' ? (bearer as undefined) : undefined,
-        request: { id: request.id, source: sourceOf(request.raw) },
+
+      const handle = async (
+        bytes: () => Promise<Buffer>,
+        mutation?: Mutation,
+      ): Promise<RecordedAnswer> => {
+        const input = await reader.parts(request, bytes)
+        const call = {
+          // The guard has just made sure that the caller fits the access of the route.
+          principal: principal as never,
+          ...input,
+          bearer: route.bearer === 'optional' ? (bearer as undefined) : undefined,
+          mutation: mutation as undefined,
+          request: { id: request.id, source: sourceOf(request.raw) },
+        }
+        return render(await answerOf(mounted, call))
       }
-      return reply(response, await answerOf(mounted, call))
+
+      const readBytes = () => reader.bytes(request, lines)
+      if (principal?.kind !== 'human' || !isMutation(route)) {
+        return send(response, await handle(readBytes))
+      }
+      const mutation = { principal, action: route.audit, repeatable: undefined, render }
+      if (lines.idempotencyKeys.length === 0) {
+        return send(response, await handle(readBytes, mutation))
+      }
+      const bytes = await readBytes()
+      const repeatable = repeatableRequest({ request, lines, principal, route, bytes })
+      const { answer, replayed } = await once(idempotency, repeatable, () =>
+        handle(async () => bytes, { ...mutation, repeatable }),
+      )
+      if (replayed) response.header('idempotency-replayed', 'true')
+      return send(response, answer)
     }
   }
 }
 
-/** Writes the answer of a handler: declared members only, with the declared status. */
-function compileReply(route: Route) {
+/** Renders the answer of a handler: declared members only, with the declared status. */
+function compileAnswer(route: Route) {
   const write = route.ok === undefined ? undefined : compileWriter(route.ok)
   const { status } = route
-  return (response: FastifyReply, answer: unknown): FastifyReply => {
-    if (write === undefined) return response.code(204).send()
-    response.header('content-type', 'application/json')
-    if (typeof status !== 'object') return response.code(status ?? 200).send(write(answer))
+  return (answer: unknown): RecordedAnswer => {
+    if (write === undefined) return { status: 204, body: null }
+    if (typeof status !== 'object') return { status: status ?? 200, body: write(answer) }
     const chosen = answer as { status: number; body: unknown }
-    return response.code(chosen.status).send(write(chosen.body))
+    return { status: chosen.status, body: write(chosen.body) }
   }
+}
+
+function send(response: FastifyReply, { status, body }: RecordedAnswer): FastifyReply {
+  if (body === null) return response.code(status).send()
+  return response.code(status).header('content-type', 'application/json').send(body)
+}
+
+/** Does the work unless its request was done before; then the answer is the recorded one. */
+async function once(
+  idempotency: Idempotency,
+  request: RepeatableRequest,
+  work: () => Promise<RecordedAnswer>,
+): Promise<{ answer: RecordedAnswer; replayed: boolean }> {
+  const recorded = await idempotency.enter(request)
+  if (recorded !== undefined) return { answer: recorded, replayed: true }
+  try {
+    return { answer: await work(), replayed: false }
+  } catch (error) {
+    if (!(error instanceof AlreadyDone)) throw error
+  } finally {
+    idempotency.leave(request)
+  }
+  return once(idempotency, request, work)
 }
 
 async function answerOf({ route, handle }: MountedRoute, call: Parameters<typeof handle>[0]) {

@@ -28,12 +28,14 @@ export function compileReader(route: Route): RequestReader {
   const bytesMax = route.bodyBytesMax ?? bodyBytesMax(route.path)
   return {
     async bytes(request, lines) {
-      const { raw } = request
-      if (!hasBody(raw) && (body === undefined || route.bodyNeeded === 'optional')) return noBytes
-      if (body !== undefined) expectOneJson(request, lines)
-      const bytes = await readBody(raw, bytesMax)
+      const needed = body !== undefined && route.bodyNeeded !== 'optional'
+      if (needed) expectOneJson(request, lines)
+      else if (!hasBody(request.raw)) return noBytes
+      const bytes = await readBody(request.raw, bytesMax)
       // Any body will do where none is taken, but it has the same bound as every other.
-      return body === undefined ? noBytes : bytes
+      if (body === undefined) return noBytes
+      if (!needed && bytes.length > 0) expectOneJson(request, lines)
+      return bytes
     },
     async parts(request, bytes) {
       const parts = {
@@ -50,8 +52,6 @@ export function compileReader(route: Route): RequestReader {
     if (lines.contentTypes > 1 || lines.contentEncodings > 1) {
       throw refuse.invalid('a header of the body is repeated')
     }
-    // An empty body that may be missing needs no type; a chunked one shows only when it is read.
-    if (route.bodyNeeded === 'optional' && raw.headers['content-length'] === '0') return
     expectJson(raw.headers['content-type'], raw.headers['content-encoding'])
   }
 

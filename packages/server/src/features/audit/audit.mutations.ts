@@ -1,0 +1,42 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
+import type { Mutation, RecordedAnswer, RepeatableRequest } from '../../kernel/http/mutation.ts'
+import { rowOf } from './audit.service.ts'
+import { auditStore } from './audit.store.ts'
+
+export type MutationsDeps = {
+  db: Database
+  nodeId: string
+  recorder: AuditRecorder
+  recordAnswer(tx: Transaction, request: RepeatableRequest, answer: RecordedAnswer): Promise<void>
+}
+
+/** What a mutation did: its answer, and the words of its audit entry. */
+export type Done<T> = { answer: T; target: string; details: string }
+
+/** Runs the change of a console mutation; see `createMutate`. */
+export type Mutate = <T>(
+  mutation: Mutation,
+  change: (tx: Transaction) => Promise<Done<T>>,
+) => Promise<T>
+
+/**
+ * Makes the one function through which console mutations change the store: the change, its audit
+ * entry and the record of a repeatable request commit together, so that neither exists without
+ * the others. The in-process ring hears of it once it is durable.
+ */
+export function createMutate({ db, nodeId, recorder, recordAnswer }: MutationsDeps): Mutate {
+  return async (mutation, change) => {
+    const { answer, event } = await db.transaction(async (tx) => {
+      const { answer, target, details } = await change(tx)
+      const { principal, action, repeatable } = mutation
+      const event = recorder.prepare({ ...actorOf(principal), action, target, details })
+      // In memory the ring is the trail.
+      if (db.durable) await auditStore.insert(tx, [rowOf(event, nodeId)])
+      if (repeatable !== undefined) await recordAnswer(tx, repeatable, mutation.render(answer))
+      return { answer, event }
+    })
+    recorder.committed(event)
+    return answer
+  }
+}

@@ -1,0 +1,103 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Database, Transaction } from '../../database/database.ts'
+import type { Clock, Timer } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import {
+  AlreadyDone,
+  type Idempotency,
+  type RecordedAnswer,
+  type RepeatableRequest,
+} from '../../kernel/http/mutation.ts'
+import { idempotencyStore } from './idempotency.store.ts'
+
+/** A record lives this long from its first use, in milliseconds. */
+const recordLifeMs = 24 * 3_600_000
+/** A repeat waits this long for the first request to end, in milliseconds. */
+const waitMs = 10_000
+
+/**
+ * Requests that may be repeated: the record is written in the transaction of the change, so that a
+ * repeat after a lost answer changes nothing and is told the same again.
+ */
+export function createIdempotency({ db, clock }: { db: Database; clock: Clock }) {
+  const running = new Map<string, PromiseWithResolvers<void>>()
+
+  async function recorded(request: RepeatableRequest): Promise<RecordedAnswer | undefined> {
+    const record = await idempotencyStore.find(db, keyOf(request))
+    if (record === undefined || record.created_at_unix_ms <= expired()) return undefined
+    if (!timingSafeEqual(record.body_digest, request.body_digest)) {
+      throw refuse.conflict('the Idempotency-Key was used with another body')
+    }
+    if (!request.recordsAnswer) {
+      throw refuse.conflict('this was done already; its secret is not shown again')
+    }
+    return { status: record.status, body: record.answer }
+  }
+
+  function expired(): number {
+    return clock.nowUnixMs() - recordLifeMs
+  }
+
+  const idempotency: Idempotency = {
+    async enter(request) {
+      const name = nameOf(request)
+      const giveUpAtMs = clock.monotonicMs() + waitMs
+      for (let first = running.get(name); first !== undefined; first = running.get(name)) {
+        await within(clock, giveUpAtMs - clock.monotonicMs(), first.promise)
+      }
+      running.set(name, Promise.withResolvers<void>())
+      try {
+        const answer = await recorded(request)
+        if (answer !== undefined) idempotency.leave(request)
+        return answer
+      } catch (error) {
+        idempotency.leave(request)
+        throw error
+      }
+    },
+    leave(request) {
+      const name = nameOf(request)
+      running.get(name)?.resolve()
+      running.delete(name)
+    },
+  }
+
+  return {
+    ...idempotency,
+    /** Writes the record in the transaction of the change. */
+    async record(tx: Transaction, request: RepeatableRequest, answer: RecordedAnswer) {
+      const inserted = await idempotencyStore.insert(tx, {
+        ...keyOf(request),
+        body_digest: request.body_digest,
+        status: answer.status,
+        answer: request.recordsAnswer ? answer.body : null,
+        created_at_unix_ms: clock.nowUnixMs(),
+        expired_unix_ms: expired(),
+      })
+      if (!inserted) throw new AlreadyDone('another node has just done this request')
+    },
+    /** Removes up to `batchItems` records past their life; answers how many. */
+    prune: (batchItems: number): Promise<number> =>
+      db.transaction((tx) =>
+        idempotencyStore.prune(tx, { expired_unix_ms: expired(), batch_items: batchItems }),
+      ),
+  }
+}
+
+function keyOf({ principal, target, key }: RepeatableRequest) {
+  return { principal, target, idempotency_key: key }
+}
+
+function nameOf({ principal, target, key }: RepeatableRequest): string {
+  return JSON.stringify([principal, target, key])
+}
+
+async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  let timer: Timer | undefined
+  const tooLate = new Promise<'too late'>((resolve) => {
+    timer = clock.after(Math.max(0, ms), () => resolve('too late'))
+  })
+  const outcome = await Promise.race([work, tooLate])
+  timer?.cancel()
+  if (outcome === 'too late') throw refuse.conflict('the same request is still running')
+}

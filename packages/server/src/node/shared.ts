@@ -1,0 +1,15 @@
+import type { Config } from '../config/schema.ts'
+import type { Database } from '../database/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+
+/** What every part of the node is built with. */
+export type Shared = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  config: Config
+  version: string
+}
