@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { deviceLogin, registerDevice } from '../load/accounts.ts'
+import { type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
+import { shares } from '../load/window.ts'
+import { startBaseline } from '../processes/baseline.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
+import { startPostgres } from '../processes/postgres.ts'
+
+/** Logins of an account that exists: two reads and a durable write each, on every backend. */
+export const deviceLogins: Benchmark = { name: 'device-login', run }
+
+const inFlight = 64
+const poolConnections = 10
+const unit = 'logins/s'
+
+async function run(bench: Bench): Promise<Row[]> {
+  const memory = await logins(bench, 'memory:')
+  const file = await logins(bench, `sqlite:${join(bench.folder, 'logins.db')}`)
+  const what = `device login, ${inFlight} in flight`
+  const notes = (outcome: HttpOutcome) =>
+    `${Math.round(outcome.perSecond)}/s, ${Math.round(outcome.perCpuSecond)} per CPU second ` +
+    `(${shares(outcome)})`
+  return [
+    {
+      what: `${what}, in memory`,
+      product: { value: memory.perCpuSecond, unit: 'logins per CPU second' },
+      bound: { of: 'value', is: 'at least', limit: 12_000 },
+      notes: notes(memory),
+    },
+    {
+      what: `${what}, SQLite file`,
+      product: { value: file.perSecond, unit },
+      baseline: { name: 'the product in memory', value: memory.perSecond, unit },
+      ratio: file.perSecond / memory.perSecond,
+      bound: { of: 'ratio', is: 'at least', limit: 0.8 },
+      notes: notes(file),
+    },
+    await onPostgres(bench, what, notes),
+  ]
+}
+
+async function onPostgres(
+  bench: Bench,
+  what: string,
+  notes: (outcome: HttpOutcome) => string,
+): Promise<Row> {
+  await using postgres = await startPostgres(bench)
+  const url = postgres.fact('url')
+  const seconds = bench.seconds(4)
+  const args = [url, poolConnections, inFlight, seconds * 0.3, seconds].map(String)
+  await using inserts = await startBaseline(bench, 'single-row-inserts', args)
+  const insertsPerSecond = Number(inserts.fact('per_second'))
+  const ours = await logins(bench, url)
+  const perCpuSecond = Math.round(Number(inserts.fact('per_cpu_second')))
+  return {
+    what: `${what}, PostgreSQL`,
+    product: { value: ours.perSecond, unit },
+    baseline: { name: 'prepared single-row inserts', value: insertsPerSecond, unit: 'rows/s' },
+    ratio: ours.perSecond / insertsPerSecond,
+    bound: { of: 'ratio', is: 'at least', limit: 1 },
+    notes: `${notes(ours)}; baseline ${perCpuSecond} per CPU second of its client`,
+  }
+}
+
+async function logins(bench: Bench, url: string): Promise<HttpOutcome> {
+  const keys = { 'database.url': url, 'database.max_connections': poolConnections }
+  await using server = await startGuildhall(bench, { keys })
+  await registerDevice(server.port)
+  return runHttpLoad({
+    server,
+    connections: inFlight,
+    request: () => deviceLogin,
+    status: 200,
+    seconds: bench.seconds(4),
+  })
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { openSessions, registerDevice } from '../load/accounts.ts'
+import { openPlayer } from '../load/player.ts'
+import type { WebSocketClient } from '../load/websocket-client.ts'
+import type { Child } from '../processes/child.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
+import { openFilesMax } from '../processes/proc.ts'
+
+/** What a player costs who is connected and does nothing. */
+export const idleConnections: Benchmark = { name: 'idle-connections', run }
+
+const openingAtOnce = 32
+const sourceAddresses = 4
+/** Files that are open besides the connections. */
+const otherFiles = 200
+
+async function run(bench: Bench): Promise<Row[]> {
+  const count = bench.count(10_000)
+  checkOpenFiles(count)
+  const collector = new URL('../processes/collect-garbage.ts', import.meta.url).href
+  await using server = await startGuildhall(bench, {
+    nodeArgs: ['--expose-gc', '--import', collector],
+  })
+  await registerDevice(server.port)
+  const tokens = await openSessions(server.port, count)
+  const before = await memoryOf(server)
+  const players = await openAll(server, tokens)
+  const after = await memoryOf(server)
+  let lost = 0
+  for (const player of players) {
+    player.onClose = () => {
+      lost += 1
+    }
+  }
+  await sleep(bench.seconds(1) * 1000)
+  if (lost > 0) throw new Error(`${lost} idle connections were closed by the server`)
+  for (const player of players) {
+    player.onClose = () => {}
+    player.close()
+  }
+  const kib = (bytes: number) => bytes / 1024 / count
+  const unit = 'KiB per connection'
+  return [
+    {
+      what: `resident memory of ${count} idle authenticated WebSockets`,
+      product: { value: kib(after.collected - before.collected), unit },
+      bound: { of: 'value', is: 'at most', limit: 12 },
+      notes:
+        `after a garbage collection on both sides; as it stands ${kib(after.settled - before.settled).toFixed(1)}; ` +
+        `process ${mib(before.collected)} to ${mib(after.collected)} MiB`,
+    },
+  ]
+}
+
+function checkOpenFiles(count: number): void {
+  const needed = count + otherFiles
+  if (openFilesMax() >= needed) return
+  throw new Error(
+    `${needed} open files are needed and ${openFilesMax()} allowed: run \`ulimit -n ${needed}\` ` +
+      'in this shell first (as root, or raise the hard limit in /etc/security/limits.conf)',
+  )
+}
+
+async function openAll(server: Child, tokens: readonly string[]): Promise<WebSocketClient[]> {
+  const players: WebSocketClient[] = []
+  let begun = 0
+  const openers = Array.from({ length: openingAtOnce }, async () => {
+    for (let token = tokens[begun]; token !== undefined; token = tokens[begun]) {
+      const address = `127.0.0.${2 + (begun % sourceAddresses)}`
+      begun += 1
+      players.push(await openPlayer(server.port, token, address))
+    }
+  })
+  await Promise.all(openers)
+  return players
+}
+
+/** Resident bytes once they no longer change, as they stand and after garbage is collected. */
+async function memoryOf(server: Child): Promise<{ settled: number; collected: number }> {
+  const settled = await settledBytes(server)
+  for (let time = 0; time < 3; time += 1) {
+    process.kill(server.pid, 'SIGUSR2')
+    await sleep(300)
+  }
+  return { settled, collected: await settledBytes(server) }
+}
+
+async function settledBytes(server: Child): Promise<number> {
+  let last = server.residentBytes()
+  for (let look = 0; look < 20; look += 1) {
+    await sleep(250)
+    const now = server.residentBytes()
+    if (Math.abs(now - last) < 256 * 1024) return now
+    last = now
+  }
+  return last
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0)
+}

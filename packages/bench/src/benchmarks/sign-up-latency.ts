@@ -1,0 +1,100 @@
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { registerDevice } from '../load/accounts.ts'
+import { HttpConnection, httpRequest } from '../load/http-connection.ts'
+import { pacedLatencies } from '../load/paced-reads.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
+import { median, percentile } from '../statistics.ts'
+
+/** Whether hashing passwords for newcomers is felt by those who play. */
+export const signUpLatency: Benchmark = { name: 'sign-up-latency', run }
+
+const signUpConnections = 16
+const intervalMs = 5
+const rounds = 5
+
+async function run(bench: Bench): Promise<Row[]> {
+  // Hashing is meant to have a core of its own, so that the server is not pinned to one.
+  await using server = await startGuildhall(bench, { on: 'both' })
+  const { port } = server
+  const request = httpRequest('GET', '/v1/account', { token: await registerDevice(port) })
+  const pace = { intervalMs, seconds: bench.seconds(1.5) }
+  await pacedLatencies(port, request, pace)
+  const unloaded: number[] = []
+  const loaded: number[] = []
+  let signUps = 0
+  for (let round = 0; round < rounds; round += 1) {
+    unloaded.push(percentile(await pacedLatencies(port, request, pace), 0.99))
+    const crowd = await signUpWithoutPause(port, `round-${round}`)
+    loaded.push(percentile(await pacedLatencies(port, request, pace), 0.99))
+    signUps += await crowd.stop()
+  }
+  const [calm, busy] = [median(unloaded), median(loaded)]
+  return [
+    {
+      what: `p99 of GET /v1/account while ${signUpConnections} connections sign up by email`,
+      product: { value: busy, unit: 'ms' },
+      baseline: { name: 'without sign-ups', value: calm, unit: 'ms' },
+      ratio: busy / calm,
+      bound: { of: 'ratio', is: 'at most', limit: 2 },
+      notes:
+        `medians of ${rounds} rounds (${list(unloaded)} and ${list(loaded)} ms), ` +
+        `${1000 / intervalMs}/s; ${Math.round(signUps / (rounds * pace.seconds))} sign-ups/s`,
+    },
+    await oneHash(bench, port),
+  ]
+}
+
+/** Keeps one sign-up in flight per connection until stopped, which answers how many were made. */
+async function signUpWithoutPause(port: number, series: string) {
+  const connections = await Promise.all(
+    Array.from({ length: signUpConnections }, () => HttpConnection.open(port)),
+  )
+  let begun = 0
+  let isOver = false
+  const loops = connections.map(async (connection) => {
+    let done = 0
+    while (!isOver) {
+      begun += 1
+      const { status } = await connection.fetch(signUp(`${series}-${begun}`))
+      if (status !== 201) throw new Error(`a sign-up was answered with ${status}`)
+      done += 1
+    }
+    connection.close()
+    return done
+  })
+  return {
+    async stop(): Promise<number> {
+      isOver = true
+      const counts = await Promise.all(loops)
+      return counts.reduce((sum, count) => sum + count, 0)
+    },
+  }
+}
+
+/** A login by email, one after the other: little more than the time of one hash. */
+async function oneHash(bench: Bench, port: number): Promise<Row> {
+  const connection = await HttpConnection.open(port)
+  await connection.fetch(signUp('one-hash'))
+  const body = { email: 'one-hash@example.com', password }
+  const request = httpRequest('POST', '/v1/auth/email', { body })
+  const times: number[] = []
+  for (let login = 0; login < bench.count(100); login += 1) {
+    const startMs = performance.now()
+    await connection.fetch(request)
+    times.push(performance.now() - startMs)
+  }
+  connection.close()
+  const notes = `median of ${times.length}; Argon2id with the default parameters`
+  return { what: 'login by email, alone', product: { value: median(times), unit: 'ms' }, notes }
+}
+
+function list(values: readonly number[]): string {
+  return values.map((value) => value.toFixed(1)).join(', ')
+}
+
+const password = 'a long enough password'
+
+function signUp(name: string): Buffer {
+  const body = { email: `${name}@example.com`, password, create: true, username: name }
+  return httpRequest('POST', '/v1/auth/email', { body })
+}

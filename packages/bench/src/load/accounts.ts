@@ -1,0 +1,46 @@
+import { SessionTokens } from '@guildhall/contract'
+import { HttpConnection, httpRequest } from './http-connection.ts'
+
+/** The credential of the one account that most benchmarks need. */
+const deviceId = 'bench-device'
+
+/** A login of that account, as a request to repeat. */
+export const deviceLogin = httpRequest('POST', '/v1/auth/device', { body: { id: deviceId } })
+
+/** Registers the account and answers an access token of its first session. */
+export async function registerDevice(port: number): Promise<string> {
+  const body = { id: deviceId, create: true, username: 'bench' }
+  return signIn(port, httpRequest('POST', '/v1/auth/device', { body }))
+}
+
+/** Access tokens of so many sessions of the account. */
+export async function openSessions(port: number, count: number): Promise<string[]> {
+  const connections = await Promise.all(
+    Array.from({ length: loginsInFlight }, () => HttpConnection.open(port)),
+  )
+  const tokens: string[] = []
+  let begun = 0
+  const logins = connections.map(async (connection) => {
+    while (begun < count) {
+      begun += 1
+      tokens.push(tokenOf(await connection.fetch(deviceLogin)))
+    }
+    connection.close()
+  })
+  await Promise.all(logins)
+  return tokens
+}
+
+async function signIn(port: number, request: Buffer): Promise<string> {
+  const connection = await HttpConnection.open(port)
+  const response = await connection.fetch(request)
+  connection.close()
+  return tokenOf(response)
+}
+
+const loginsInFlight = 16
+
+function tokenOf({ status, body }: { status: number; body: unknown }): string {
+  if (status >= 300) throw new Error(`a sign-in failed: ${status} ${JSON.stringify(body)}`)
+  return SessionTokens.parse(body).token
+}

@@ -1,0 +1,60 @@
+import {
+  authBody,
+  authResultBody,
+  type Envelope,
+  encodeFrame,
+  envelopeBytesMax,
+  FrameDecoder,
+  kinds,
+  rpcRequestBody,
+  rpcResponseBody,
+} from '@guildhall/contract'
+import { clientMessage, WebSocketClient } from './websocket-client.ts'
+
+export const realtimePath = '/v1/realtime'
+
+/** Connects and signs in; resolves once the server has accepted the token. */
+export async function openPlayer(
+  port: number,
+  token: string,
+  localAddress?: string,
+): Promise<WebSocketClient> {
+  const options = { port, path: realtimePath, ...(localAddress ? { localAddress } : {}) }
+  const client = await WebSocketClient.open(options)
+  client.write(frameMessage(kinds.AUTH.first, authBody.encode({ access_token: token })))
+  const { body } = await nextEnvelope(client, kinds.AUTH_RESULT.first)
+  const { status } = authResultBody.decode(body)
+  if (status !== 'account') throw new Error(`the handshake ended as ${status}`)
+  return client
+}
+
+/** Calls a method of the game's script and waits for its answer. */
+export async function callScript(
+  client: WebSocketClient,
+  method: string,
+  payload: string,
+): Promise<void> {
+  const request = { request_id: 1n, method, payload: new TextEncoder().encode(payload) }
+  client.write(frameMessage(kinds.RPC_REQUEST.first, rpcRequestBody.encode(request)))
+  const { body } = await nextEnvelope(client, kinds.RPC_RESPONSE.first)
+  const answer = rpcResponseBody.decode(body)
+  if (!answer.ok) throw new Error(`${method}: ${new TextDecoder().decode(answer.payload)}`)
+}
+
+/** A WebSocket message of one frame. */
+export function frameMessage(kind: number, body: Uint8Array): Buffer {
+  return clientMessage(encodeFrame(kind, body))
+}
+
+function nextEnvelope(client: WebSocketClient, kind: number): Promise<Envelope> {
+  const decoder = new FrameDecoder(envelopeBytesMax)
+  return new Promise((resolve, reject) => {
+    client.onClose = () => reject(new Error('the server closed a WebSocket'))
+    client.onPayload = (piece) => {
+      decoder.push(Buffer.from(piece))
+      for (let next = decoder.next(); next; next = decoder.next()) {
+        if (next.kind === kind) resolve(next)
+      }
+    }
+  })
+}

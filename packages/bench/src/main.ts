@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
+import { accountRead } from './benchmarks/account-read.ts'
+import { deviceLogins } from './benchmarks/device-login.ts'
+import { idleConnections } from './benchmarks/idle-connections.ts'
+import { relay } from './benchmarks/relay.ts'
+import { signUpLatency } from './benchmarks/sign-up-latency.ts'
+import { startUp } from './benchmarks/start-up.ts'
+import { describeMachine, loadLine } from './machine.ts'
+import { claimCores } from './processes/cores.ts'
+import { table } from './report.ts'
+
+/**
+ * `npm run bench -- [--quick] [NAME ...]`: measures the product beside its baselines and prints a
+ * table. Exits with 1 when a bound does not hold; a quick run is too short to judge.
+ */
+
+const benchmarks: readonly Benchmark[] = [
+  accountRead,
+  deviceLogins,
+  signUpLatency,
+  relay,
+  idleConnections,
+  startUp,
+]
+
+/** How much shorter and smaller a quick run is. */
+const quickShare = 0.1
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+process.exitCode = await measure(chosen(positionals), values.quick)
+
+async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<number> {
+  const cores = claimCores()
+  for (const line of describeMachine(cores)) print(line)
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-bench-'))
+  const share = isQuick ? quickShare : 1
+  const bench: Bench = {
+    cores,
+    folder,
+    seconds: (wished) => wished * share,
+    count: (wished) => Math.ceil(wished * share),
+  }
+  try {
+    const rows: Row[] = []
+    for (const benchmark of list) {
+      process.stderr.write(`${benchmark.name} ...\n`)
+      rows.push(...(await benchmark.run(bench)))
+    }
+    print(`after the run: ${loadLine()}`)
+    print(`\n${table(rows)}`)
+    return !isQuick && rows.some((row) => holds(row) === false) ? 1 : 0
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function chosen(names: readonly string[]): readonly Benchmark[] {
+  if (names.length === 0) return benchmarks
+  return names.map((name) => {
+    const found = benchmarks.find((benchmark) => benchmark.name === name)
+    if (found !== undefined) return found
+    const known = benchmarks.map((benchmark) => benchmark.name).join(', ')
+    throw new Error(`there is no benchmark ${name}; there are ${known}`)
+  })
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Cores, pinned } from './cores.ts'
+import { cpuMsOf, residentBytesOf } from './proc.ts'
+
+/** A process under measurement. Disposing of it stops it. */
+export type Child = AsyncDisposable & {
+  readonly pid: number
+  /** Milliseconds from its start to its ready line. */
+  readonly readyMs: number
+  /** What the ready line says behind `NAME=`. */
+  fact(name: string): string
+  /** The port of the address on its ready line. */
+  readonly port: number
+  /** CPU time of all its threads since its start, in milliseconds. */
+  cpuMs(): number
+  residentBytes(): number
+  stop(): Promise<void>
+}
+
+export type ChildOptions = {
+  /** Arguments of Node.js. */
+  args: readonly string[]
+  cwd: string
+  /** Its whole environment, besides PATH. */
+  env?: Readonly<Record<string, string>>
+  cores: Cores | undefined
+  /** Where it runs: on the server's core, unless told otherwise. */
+  on?: 'server' | 'load' | 'both'
+}
+
+/** Starts a process and waits until it prints a line that contains `ready` and `NAME=VALUE`s. */
+export async function startChild({ args, cwd, env, cores, on }: ChildOptions): Promise<Child> {
+  const places = cores && { server: [cores.server], load: [cores.load], both: Object.values(cores) }
+  const [command, ...rest] = pinned([process.execPath, ...args], places?.[on ?? 'server'])
+  const startMs = performance.now()
+  const child = spawn(command, rest, {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const line = await readyLine(child)
+  const readyMs = performance.now() - startMs
+  const pid = child.pid ?? 0
+  const fact = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(line)?.[1] ?? ''
+  const stop = () => end(child)
+  return {
+    pid,
+    readyMs,
+    fact,
+    port: Number(/:(\d+)(?:\s|$)/.exec(line)?.[1]),
+    cpuMs: () => cpuMsOf(pid),
+    residentBytes: () => residentBytesOf(pid),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** A server that takes longer is broken, not slow. */
+const readyTimeoutMs = 30_000
+const stopTimeoutMs = 10_000
+
+async function readyLine(child: ChildProcess): Promise<string> {
+  let said = ''
+  const line = new Promise<string>((resolve, reject) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      const found = /^.*\bready\b.*=.*\n/m.exec(said)?.[0]
+      if (found !== undefined) resolve(found)
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => {
+      reject(new Error(`a process ended with ${code} before it was ready:\n${said}`))
+    })
+  })
+  const late = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => {
+    child.kill('SIGKILL')
+    throw new Error(`a process was not ready in time:\n${said}`)
+  })
+  return Promise.race([line, late])
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const impatience = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+  await exited
+  clearTimeout(impatience)
+}

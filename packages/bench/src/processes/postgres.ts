@@ -1,0 +1,23 @@
+import type { Bench } from '../benchmark.ts'
+import { type Child, startChild } from './child.ts'
+
+/** A PostgreSQL server of its own, the one that the product's tests use; `fact('url')` reaches it. */
+export function startPostgres(bench: Bench): Promise<Child> {
+  return startChild({
+    args: ['--input-type=module', '--eval', program],
+    cwd: bench.folder,
+    cores: bench.cores,
+    on: 'load',
+  })
+}
+
+const tests = '../../../server/src/database/testing/postgres-server.ts'
+const module = new URL(tests, import.meta.url).href
+
+/** A program of its own, because the benchmarks use the product from outside only. */
+const program = `
+  import { startPostgresServer } from ${JSON.stringify(module)}
+  const server = await startPostgresServer()
+  process.once('SIGTERM', () => server.dispose())
+  process.stdout.write('ready url=' + server.url('postgres') + '\\n')
+`
