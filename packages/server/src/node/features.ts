@@ -1,6 +1,7 @@
 import { keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
 import { createOperators } from './operators.ts'
+import { createPeople } from './people.ts'
 import { createPlayers, type PlayersDeps } from './players.ts'
 import { createTrail } from './trail.ts'
 
@@ -11,6 +12,7 @@ export function createFeatures(deps: PlayersDeps) {
   const trail = createTrail(deps)
   const players = createPlayers(deps)
   const operators = createOperators(deps, { trail, players })
+  const people = createPeople(deps, { trail, players })
   const verifiers: Verifiers = {
     accessToken: players.sessions.verifyAccess,
     consoleToken: operators.verifyToken,
@@ -28,9 +30,10 @@ export function createFeatures(deps: PlayersDeps) {
     pruners: {
       ...players.pruners,
       ...operators.pruners,
+      ...people.pruners,
       idempotency_records: trail.idempotency.prune,
     },
-    routes: [...players.routes, ...operators.routes],
+    routes: [...players.routes, ...operators.routes, ...people.routes],
     counters: () => ({ ...players.counters(), audit_dropped_total: trail.dropped() }),
   }
 }

@@ -1,5 +1,10 @@
 import type { JsonObject, Profile } from '@guildhall/contract'
-import { type Database, type Transaction, UniqueViolation } from '../../database/database.ts'
+import {
+  type Database,
+  type Queries,
+  type Transaction,
+  UniqueViolation,
+} from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
@@ -34,6 +39,9 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
   return {
+    /** Whether an account has this id, in whatever state: for features that belong to accounts. */
+    exists: (tx: Queries, id: string): Promise<boolean> => accountsStore.exists(tx, id),
+
     findIdentity: (credential: Credential): Promise<Identity | undefined> =>
       db.find(identityLookup, credential),
 

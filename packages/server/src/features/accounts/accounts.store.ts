@@ -100,8 +100,17 @@ const activeByUsername = batchStatement({
   row: profileRow,
 })
 
+const accountExists = statement({
+  name: 'accounts.exists',
+  text: 'SELECT id FROM accounts WHERE id = :id',
+  params: { id: 'text' },
+  row: { id: 'text' },
+})
+
 /** Queries about accounts and their credentials; every function takes the transaction first. */
 export const accountsStore = {
+  /** Whether an account has this id, in whatever state. */
+  exists: async (tx: Queries, id: string) => (await tx.get(accountExists, { id })) !== undefined,
   /** False when another account owns the username, or any account the credential. */
   insert: async (tx: Queries, account: Row<(typeof insertAccount)['params']>) =>
     (await tx.run(insertAccount, account)) === 1,

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+
+/** Smallest and largest signed 64-bit integer. */
+export const int64Min = -(2n ** 63n)
+export const int64Max = 2n ** 63n - 1n
+
+/**
+ * A signed 64-bit integer, exact in both directions: on the wire a JSON integer with all its
+ * digits, in the code a bigint. A sender may use a number as long as it is a safe integer.
+ */
+export const int64 = z
+  .custom<number | bigint>(isInt64, { error: 'must be a signed 64-bit integer' })
+  .meta({ jsonSchema: { type: 'integer', format: 'int64' }, int64: true })
+  .transform(BigInt)
+
+/** A 64-bit integer other than 0. */
+export const int64Delta = int64.refine((value) => value !== 0n, { error: 'must not be 0' })
+
+/** How many rows to skip, in a query: decimal digits, default 0. */
+export const offset = safeDecimal('must be a decimal integer up to 2^53 - 1')
+  .default(0)
+  .meta({ jsonSchema: { type: 'integer', minimum: 0, default: 0 } })
+
+/** Only rows with a smaller id, in a query: decimal digits. */
+export const before = safeDecimal('must be a decimal integer up to 2^53 - 1')
+  .optional()
+  .meta({ jsonSchema: { type: 'integer', minimum: 0 } })
+
+/** An integer id in a path: 1 to 16 decimal digits without sign, at most 2^53 - 1. */
+export const pathInteger = safeDecimal('must be 1..16 decimal digits').meta({
+  jsonSchema: { type: 'integer', minimum: 0 },
+})
+
+/** One page of a list whose total is counted before paging. */
+export function pageOf<S extends z.ZodType>(item: S) {
+  return z.strictObject({ items: z.array(item), total: z.int().min(0) })
+}
+
+function safeDecimal(rule: string) {
+  return z
+    .string()
+    .regex(/^[0-9]{1,16}$/, { error: rule })
+    .transform(Number)
+    .refine(Number.isSafeInteger, { error: rule })
+}
+
+function isInt64(value: unknown): boolean {
+  if (typeof value === 'bigint') return value >= int64Min && value <= int64Max
+  return Number.isSafeInteger(value)
+}
