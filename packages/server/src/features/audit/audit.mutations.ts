@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
-import type { Mutation, RecordedAnswer, RepeatableRequest } from '../../kernel/http/mutation.ts'
+import type { Mutate, RecordedAnswer, RepeatableRequest } from '../../kernel/http/mutation.ts'
 import { rowOf } from './audit.service.ts'
 import { auditStore } from './audit.store.ts'
 
@@ -11,21 +11,13 @@ export type MutationsDeps = {
   recordAnswer(tx: Transaction, request: RepeatableRequest, answer: RecordedAnswer): Promise<void>
 }
 
-/** What a mutation did: its answer, and the words of its audit entry. */
-export type Done<T> = { answer: T; target: string; details: string }
-
-/** Runs the change of a console mutation; see `createMutate`. */
-export type Mutate = <T>(
-  mutation: Mutation,
-  change: (tx: Transaction) => Promise<Done<T>>,
-) => Promise<T>
-
 /**
  * Makes the one function through which console mutations change the store: the change, its audit
  * entry and the record of a repeatable request commit together, so that neither exists without
  * the others. The in-process ring hears of it once it is durable.
  */
-export function createMutate({ db, nodeId, recorder, recordAnswer }: MutationsDeps): Mutate {
+export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
+  const { db, nodeId, recorder, recordAnswer } = deps
   return async (mutation, change) => {
     const { answer, event } = await db.transaction(async (tx) => {
       const { answer, target, details } = await change(tx)

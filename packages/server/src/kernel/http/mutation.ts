@@ -44,6 +44,15 @@ export type Idempotency = {
   leave(request: RepeatableRequest): void
 }
 
+/** What a mutation did: its answer, and the words of its audit entry. */
+export type Done<T> = { answer: T; target: string; details: string }
+
+/**
+ * The one function through which console mutations change the store, in a transaction that holds
+ * the change, its audit entry and the record of a repeatable request. `Tx` is the database's.
+ */
+export type Mutate<Tx> = <T>(mutation: Mutation, change: (tx: Tx) => Promise<Done<T>>) => Promise<T>
+
 /** Thrown inside a transaction when another node has just done the same request. */
 export class AlreadyDone extends Error {
   override readonly name = 'AlreadyDone'
