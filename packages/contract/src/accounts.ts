@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isBlank, label, text } from './fields.ts'
+import { label, presentReference } from './fields.ts'
 import { defineApi } from './route.ts'
 
 /** What players see of an account: never metadata, credentials, state or times. */
@@ -20,19 +20,10 @@ const ProfilePatch = z
     error: 'needs username or display_name',
   })
 
-const lookupId = text(
-  (value) => !isBlank(value) && !value.includes('\0') && value.length <= 1024,
-  'must not be blank',
-  {
-    minLength: 1,
-    maxLength: 1024,
-  },
-)
-
 /** 1 to 100 keys in total, counted before duplicates are merged. */
 const LookupBody = z
   .strictObject({
-    user_ids: z.array(lookupId).nullish(),
+    user_ids: z.array(presentReference()).nullish(),
     usernames: z.array(label(128)).nullish(),
   })
   .refine(

@@ -97,9 +97,15 @@ export type Api = Readonly<Record<string, Route>>
  *     summary: 'Groups by id', query: GroupQuery, ok: pageOf(GroupSummary) },
  * })
  */
-export function defineApi<const A extends Api>(api: A): A {
+export function defineApi<const A extends Api>(api: A & OnlyMembersOfRoutes<A>): A {
   return api
 }
+
+/** A misspelt optional member would otherwise be one more that nobody reads. */
+type OnlyMembersOfRoutes<A extends Api> = {
+  [K in keyof A]: { [M in Exclude<keyof A[K], MemberOf<Route>>]: never }
+}
+type MemberOf<R> = R extends Route ? keyof R : never
 
 /** What a handler is given: everything of the request, already checked. */
 export type Call<

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest'
+import { api, type Route } from './index.ts'
+
+/**
+ * Every route of the product, frozen: name; method and path; access; scope; audit action; statuses
+ * of success; declared refusals. A change of any of them is a change of the interface and has to be
+ * made here as well.
+ */
+const pins: readonly string[] = [
+  'signIn.device | POST /v1/auth/device | public | - | - | 200 201 | authentication_failed conflict rate_limited',
+  'signIn.custom | POST /v1/auth/custom | public | - | - | 200 201 | authentication_failed conflict rate_limited',
+  'signIn.email | POST /v1/auth/email | public | - | - | 200 201 | authentication_failed conflict rate_limited',
+  'sessions.refresh | POST /v1/session/refresh | public | - | - | 200 | authentication_failed',
+  'sessions.logout | POST /v1/session/logout | public, bearer optional | - | - | 204 | authentication_failed',
+  'playerAccounts.get | GET /v1/account | player | - | - | 200 | -',
+  'playerAccounts.patch | PATCH /v1/account | player | - | - | 200 | conflict',
+  'playerAccounts.lookup | POST /v1/users/lookup | player | - | - | 200 | -',
+  'console.login | POST /console/v1/login | public | - | - | 200 | authentication_failed rate_limited',
+  'console.me | GET /console/v1/me | operator | any key | - | 200 | -',
+  'config.get | GET /console/v1/config | operator | config:read | - | 200 | -',
+  'audit.list | GET /console/v1/audit | operator | audit:read | - | 200 | -',
+  'realtime.connect | GET /v1/realtime | public | - | - | 204 | -',
+  'shell.health | GET /health | public | - | - | 200 503 | -',
+  'shell.live | GET /health/live | public | - | - | 200 | -',
+  'shell.ready | GET /health/ready | public | - | - | 200 503 | -',
+  'shell.status | GET /status | public | - | - | 200 | -',
+]
+
+const routes: [name: string, route: Route][] = Object.entries(api).flatMap(([feature, rows]) =>
+  Object.entries(rows).map(([name, route]): [string, Route] => [`${feature}.${name}`, route]),
+)
+
+function pinOf([name, route]: [string, Route]): string {
+  const { method, path, access, bearer, scope, audit, ok, status, errors } = route
+  return [
+    name,
+    `${method} ${path}`,
+    bearer === undefined ? access : `${access}, bearer ${bearer}`,
+    scope ?? '-',
+    audit ?? '-',
+    [status ?? (ok === undefined ? 204 : 200)].flat().join(' '),
+    errors?.join(' ') || '-',
+  ].join(' | ')
+}
+
+it('[H-AUTH-5] the table of routes is the frozen list', () => {
+  expect(routes.map(pinOf)).toEqual(pins)
+})
+
+it('[H-GEN-27] no method and path stand twice, whatever their parameters are called', () => {
+  const places = routes.map(
+    ([, { method, path }]) => `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`,
+  )
+  expect(new Set(places).size).toBe(places.length)
+})
+
+it.each(routes)(
+  '[H-GEN-23] the path of %s has no odd characters and declares its parameters',
+  (_name, route) => {
+    expect(route.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-z_]+\}))+$/)
+    const segments = [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
+    expect(Object.keys(route.params?.shape ?? {})).toEqual(segments)
+  },
+)
+
+it.each(routes)(
+  '[H-AUTH-5] the access of %s is that of its path',
+  (_name, { path, method, access, audit, scope }) => {
+    if (access === 'operator' || access === 'admin') expect(path).toMatch(/^\/console\/v1\//)
+    if (access === 'player') expect(path).toMatch(/^\/v1\//)
+    if (path.startsWith('/console/v1/') && path !== '/console/v1/login') {
+      expect(['operator', 'admin']).toContain(access)
+      if (method !== 'GET') expect(audit).toBeDefined()
+      if (method !== 'GET' && scope !== undefined)
+        expect(path).toMatch(/^\/console\/v1\/database\/rows?$/)
+    }
+  },
+)
+
+it.each(routes)(
+  '[H-GEN-25] [H-GEN-13] what %s declares to take is strict',
+  (_name, { query, body }) => {
+    if (query !== undefined)
+      expect(query.safeParse({ '\u0000undeclared': 'x' }).success).toBe(false)
+    if (body !== undefined) expect(body.safeParse({ '\u0000undeclared': 'x' }).success).toBe(false)
+  },
+)
+
+it.each(routes)(
+  '[H-GEN-25] %s rejects undeclared keys where even a route without parameters must',
+  (_name, { path, query, method }) => {
+    const strict = /^\/console\/v1\/(logs|matchlogs|audit)(\/|$)/.test(path)
+    expect(!(strict && method === 'GET') || query !== undefined).toBe(true)
+  },
+)
