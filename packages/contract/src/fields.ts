@@ -29,7 +29,9 @@ export function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-/** A name that people see: not blank, no control characters, at most `bytesMax` bytes, kept as sent. */
+/**
+ * A name that people see: not blank, no control characters, at most `bytesMax` bytes, kept as sent.
+ */
 export function label(bytesMax: number) {
   return text(
     (value) => fits(value, bytesMax) && !isBlank(value) && !hasControlCharacter(value),
@@ -38,7 +40,9 @@ export function label(bytesMax: number) {
   )
 }
 
-/** An address within a collection: not empty, no control characters; white space alone is allowed. */
+/**
+ * An address within a collection: not empty, no control characters; white space alone is allowed.
+ */
 export function key(bytesMax: number) {
   return text(
     (value) => value !== '' && fits(value, bytesMax) && !hasControlCharacter(value),

@@ -67,7 +67,9 @@ type Shape = {
   summary: string
   /** One string schema per named segment of the path. */
   params?: z.ZodObject
-  /** Declared keys; any other, and any repeated one, is refused. Without it the query is ignored. */
+  /**
+   * Declared keys; any other, and any repeated one, is refused. Without it the query is ignored.
+   */
   query?: z.ZodObject
   /** A strict object. Without it a body is ignored. */
   body?: z.ZodType
@@ -80,7 +82,7 @@ type Shape = {
   /** The answer shows a secret once: it is never recorded to be given again. */
   answerHoldsSecret?: true
   /** Status of success (default 200, or 204 without `ok`); a list lets the handler choose. */
-  status?: 201 | readonly [200, 201] | readonly [200, 503]
+  status?: 101 | 201 | readonly [200, 201] | readonly [200, 503]
   /** Refusals beyond those that every route of this access has. */
   errors?: readonly ErrorCode[]
 }

@@ -12,7 +12,9 @@ export type CommandDeps = {
   inspectScript?: InspectScript
 }
 
-/** `script` is what to call it, e.g. `main.ts` or `none`; `problem` says why it cannot be loaded. */
+/**
+ * `script` is what to call it, e.g. `main.ts` or `none`; `problem` says why it cannot be loaded.
+ */
 export type InspectScript = (
   config: LoadedConfig['config'],
 ) => Promise<{ script: string } | { problem: string }>

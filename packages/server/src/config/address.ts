@@ -41,7 +41,5 @@ function canonical(host: string): string {
 
 function isDnsName(text: string): boolean {
   if (text.length > 253 || /(^|\.)\d+$/.test(text)) return false
-  return /^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$/.test(
-    text,
-  )
+  return text.split('.').every((label) => /^\w([\w-]*\w)?$/.test(label))
 }

@@ -58,11 +58,14 @@ function stripUrl(text: string): string {
   return url.href
 }
 
-const secretName =
-  /pass|pwd|secret|token|verifier|credential|hmac|salt|api_?key|private_?key|sslkey|_digest$|_hash$/i
+const secretNames = [
+  /pass|pwd|secret|token|verifier|credential|hmac|salt|api_?key|private_?key|sslkey/i,
+  /_(digest|hash)$/i,
+  /^(user|username|auth|key|options)$/i,
+]
 
 function isSecretParameter(name: string): boolean {
-  return secretName.test(name) || /^(user|username|auth|key|options)$/i.test(name)
+  return secretNames.some((pattern) => pattern.test(name))
 }
 
 function entriesOf(config: Config, prefix: string): ConfigGroup['entries'] {

@@ -23,8 +23,8 @@ sources that sets it:
 
 1. flags: \`--bind\`, \`--log-level\`, \`--node-id\` and \`--set KEY=VALUE\`;
 2. the environment: \`http.bind\` is \`${environmentName('http.bind')}\`;
-3. a TOML file: the one of \`--config\`, else of \`GUILDHALL_CONFIG\`, else \`guildhall.toml\` in the
-   working directory;
+3. a TOML file: the one of \`--config\`, else of \`GUILDHALL_CONFIG\`, else \`guildhall.toml\`
+   in the working directory;
 4. the defaults of this page.
 
 Types are strict and bounds inclusive; a value outside them refuses the start. In the environment
@@ -33,8 +33,8 @@ array, and lists of tables JSON. An empty variable counts as not set. Relative p
 start at the folder of the file, others at the working directory.
 
 Keys marked *secret* can also be read from a file: \`url_file\` in TOML,
-\`${environmentName('database.url')}_FILE\` in the environment. Flags cannot set them. \`guildhall check
---print\` shows the merged configuration, without secrets, and where each value came from.`
+\`${environmentName('database.url')}_FILE\` in the environment. Flags cannot set them.
+\`guildhall check --print\` shows the merged configuration, without secrets, and where each value came from.`
 
 function renderUnavailable(): string {
   const lines = unavailable.map(({ key, values }) => {

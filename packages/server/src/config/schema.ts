@@ -65,7 +65,9 @@ export const schema = {
  */
 export type Config = ValuesOf<typeof schema>
 
-/** Every key under its dotted name, e.g. `http.tls.certificate_file`, in the order of the schema. */
+/**
+ * Every key under its dotted name, e.g. `http.tls.certificate_file`, in the order of the schema.
+ */
 export const keys: ReadonlyMap<string, Key> = new Map(flatten(schema, ''))
 
 /** The dotted names of all sections, e.g. `http` and `http.tls`. */

@@ -37,8 +37,8 @@ export type TransactionOptions = {
    */
   isolation?: 'serializable' | 'read committed'
   /**
-   * The body carries a unique key that makes a repeat harmless, so it may be run again even when the
-   * connection died during COMMIT and nobody knows whether the first run was kept.
+   * The body carries a unique key that makes a repeat harmless, so it may be run again even when
+   * the connection died during COMMIT and nobody knows whether the first run was kept.
    */
   repeatable?: boolean
 }

@@ -5,14 +5,17 @@
  * - `{{rows}}`: the parameter rows of a batch statement, as a table to select from;
  * - `{{for share of x}}`, `{{for update of x}}`: a row lock on PostgreSQL; nothing on SQLite, whose
  *   writers run one after another anyway;
- * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite it is
+ * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
+ *   it is
  *   the node's clock.
  *
  * `INSERT ... SELECT ... FROM {{rows}} AS r` needs `WHERE true` before an `ON CONFLICT`, or SQLite
  * takes the ON for a join.
  */
 export type Statement<P extends Columns = Columns, R extends Columns = Columns> = {
-  /** Unique, dotted: it names the prepared statement and stands in metrics, e.g. `accounts.by-id`. */
+  /**
+   * Unique, dotted: it names the prepared statement and stands in metrics, e.g. `accounts.by-id`.
+   */
   readonly name: string
   readonly text: string
   readonly params: P
@@ -33,7 +36,9 @@ export type Lookup<P extends Columns = Columns, R extends P = P> = BatchStatemen
   readonly lookup: true
 }
 
-/** A value's type. `integer` is exact up to 2^53 - 1; `bigint` is signed 64-bit; `?` allows null. */
+/**
+ * A value's type. `integer` is exact up to 2^53 - 1; `bigint` is signed 64-bit; `?` allows null.
+ */
 export type ColumnType = BaseType | `${BaseType}?`
 type BaseType = 'text' | 'integer' | 'bigint' | 'bytes'
 export type Columns = Readonly<Record<string, ColumnType>>

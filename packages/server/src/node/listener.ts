@@ -12,7 +12,7 @@ import {
 } from '../kernel/http/certificates.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
 import type { Document } from '../kernel/http/mount.ts'
-import { describeApi } from '../kernel/http/openapi.ts'
+import { describeApi, openapiInfo } from '../kernel/http/openapi.ts'
 import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import type { Ids } from '../kernel/ids.ts'
@@ -84,11 +84,10 @@ function realtimeDoor() {
 }
 
 function openapiDocument(version: string): Document {
-  const description = 'Players, realtime play and the operator console of a Guildhall node.'
   return {
     method: 'GET',
     path: '/openapi.json',
     contentType: 'application/json',
-    render: () => JSON.stringify(describeApi(api, { title: 'Guildhall', version, description })),
+    render: () => JSON.stringify(describeApi(api, openapiInfo(version))),
   }
 }

@@ -53,23 +53,36 @@ export async function startNode(options: StartOptions): Promise<RunningNode> {
 }
 
 async function start(options: StartOptions, shutdown: Shutdown): Promise<RunningNode> {
+  const base = await openBase(options, shutdown)
+  const parts = await build(options, base, shutdown)
+  return listen(options, parts, shutdown)
+}
+
+/** Opens what everything else stands on: the error journal, the database, the claim on the id. */
+async function openBase(options: StartOptions, shutdown: Shutdown) {
   const { loaded, clock, log, bootId, version } = options
   const { config } = loaded
   const nodeId = config.server.node_id
   const ids = createIds({ clock, nodeId, bootId })
 
   const directory = journalDirectory(config)
-  const bounds = config.errors
-  const journal = await openErrorJournal({ clock, log, bounds, directory })
+  const journal = await openErrorJournal({ clock, log, bounds: config.errors, directory })
   shutdown.onStop('error journal', () => journal.close())
 
   const { db, admissionSecret } = await openStore({ config, clock, ids, log, version, bootId })
   shutdown.onStop('database', () => db.close())
   const claim = await claimNode({ db, clock, log, nodeId, bootId })
   shutdown.onStop('node claim', () => claim.release())
+  return { journal, claim, admissionSecret, shared: { db, clock, ids, log, config, version } }
+}
 
+type Base = Awaited<ReturnType<typeof openBase>>
+
+/** Builds the features, the gateway and the script's host, and wires them to each other. */
+async function build({ loaded }: StartOptions, base: Base, shutdown: Shutdown) {
+  const { shared, admissionSecret, journal } = base
+  const { clock, log, config } = shared
   const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
-  const shared = { db, clock, ids, log, config, version }
   const features = createFeatures({ ...shared, admissionSecret, onRevoked })
   shutdown.onStop('write-behind queues', async () => {
     await features.hashing.stop()
@@ -80,58 +93,49 @@ async function start(options: StartOptions, shutdown: Shutdown): Promise<Running
   })
 
   const play = createPlay({
+    ...shared,
     loaded,
-    clock,
-    ids,
-    log,
     verifyPlayer: features.sessions.verifyAccess,
     liveSessions: features.sessions.liveOf,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
   })
-  await play.script.start()
   shutdown.onStop('script', () => play.script.stop())
+  await play.script.start()
 
   const supervisor = createSupervisor({ clock, log, journal })
   const lag = watchEventLoopLag(clock)
-  const health = createHealthOf({ ...shared, supervisor, features, play, claim, lag })
   shutdown.onStop('tasks', async () => {
     lag.stop()
     await supervisor.stop(tasksStopMs)
   })
+  return { ...base, features, play, supervisor, lag }
+}
 
+type Parts = Awaited<ReturnType<typeof build>>
+
+/** Starts the background tasks and opens the door. */
+async function listen(options: StartOptions, parts: Parts, shutdown: Shutdown) {
+  const { shared, journal, claim, features, play, supervisor } = parts
+  const { db, clock, config, version } = shared
+  const health = createHealthOf({ ...shared, ...parts })
+  const status = createStatus({
+    ...shared,
+    supervisor,
+    queues: features.queues,
+    httpAddress: () => bound,
+    runtime: play.runtime,
+    metrics: () => ({ ...listener.server.counters(), ...features.counters(), ...play.metrics() }),
+  })
   const listener = await createListener({
-    config,
-    clock,
-    ids,
-    log,
+    ...shared,
     journal,
-    version,
     features,
     acceptUpgrade: play.acceptUpgrade,
-    shell: {
-      node_id: nodeId,
-      version,
-      health,
-      status: createStatus({
-        ...shared,
-        supervisor,
-        queues: features.queues,
-        httpAddress: () => bound,
-        runtime: play.runtime,
-        metrics: () => ({
-          ...listener.server.counters(),
-          ...features.counters(),
-          ...play.metrics(),
-        }),
-      }),
-    },
+    shell: { node_id: config.server.node_id, version, health, status },
   })
   startTasks({
+    ...shared,
     supervisor,
-    config,
-    db,
-    clock,
-    log,
     pruners: features.pruners,
     queues: features.queues,
     readRevocations: createRevocations({ db, clock, gateway: play.gateway }),
@@ -148,9 +152,9 @@ async function start(options: StartOptions, shutdown: Shutdown): Promise<Running
     url: `${scheme}://${bound}`,
     backend: db.backend,
     journal,
-    async stop(deadlineMs) {
+    async stop(deadlineMs: number) {
       health.drain()
-      await clock.sleep(config.shutdown.drain_delay_ms)
+      await clock.sleep(options.loaded.config.shutdown.drain_delay_ms)
       return shutdown.run(deadlineMs)
     },
   }

@@ -3,7 +3,9 @@ import type { GatewayMetrics } from './metrics.ts'
 
 /** Counts connections against the caps: in total, per source, and without a decision. */
 export type ConnectionCaps = {
-  /** Whether one more from there is refused; `undefined` is loopback, which counts in total only. */
+  /**
+   * Whether one more from there is refused; `undefined` is loopback, which counts in total only.
+   */
   refuses(limitGroup: string | undefined): boolean
   opened(limitGroup: string | undefined): void
   /** The handshake has its decision. */

@@ -6,7 +6,8 @@ export const people: Migration = {
   name: 'people',
   oldestBinary: '0.1.0',
   steps: [
-    'CREATE INDEX sessions_live_of_account ON sessions (account_id) WHERE revoked_at_unix_ms IS NULL',
+    `CREATE INDEX sessions_live_of_account ON sessions (account_id)
+      WHERE revoked_at_unix_ms IS NULL`,
     `CREATE TABLE idempotency_records (
       principal {{text}} NOT NULL,
       target {{text}} NOT NULL,

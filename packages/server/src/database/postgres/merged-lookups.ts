@@ -57,7 +57,9 @@ export class MergedLookups {
   }
 }
 
-/** The parameters as one text; with several, each is led by its length, so none runs into another. */
+/**
+ * The parameters as one text; with several, each is led by its length, so none runs into another.
+ */
 function keyOf(params: Columns, row: AnyRow): string {
   let key = ''
   let several = false

@@ -36,7 +36,9 @@ export async function backUpFile({ from, to, force = false }: BackupOptions): Pr
   }
 }
 
-/** Copies the file to `NAME.before-<schema version>` beside it and keeps the newest two of these. */
+/**
+ * Copies the file to `NAME.before-<schema version>` beside it and keeps the newest two of these.
+ */
 export async function backUpBeforeMigration(path: string, version: number): Promise<void> {
   await backUpFile({ from: path, to: `${path}.before-${version}`, force: true })
   const prefix = `${basename(path)}.before-`

@@ -14,9 +14,10 @@ const intervalMs = 1000
 const holdRounds = 3
 
 /**
- * Keeps the write-ahead log short without ever doing disk work on this thread. SQLite can only start
- * the log anew when a checkpoint has caught up with the last commit, so under an unbroken load the
- * writers are held back for the one checkpoint in `holdFrames` pages that has to get there.
+ * Keeps the write-ahead log short without ever doing disk work on this thread. SQLite can only
+ * start the log anew when a checkpoint has caught up with the last commit, so under an unbroken
+ * load the writers are held back for the one checkpoint in `holdFrames` pages that has to get
+ * there.
  */
 export class Checkpoints {
   readonly #deps: CheckpointsDeps

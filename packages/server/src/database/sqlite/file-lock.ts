@@ -10,9 +10,9 @@ export class DatabaseInUse extends Error {
 export type FileLock = { release(): void }
 
 /**
- * Takes the lock beside a database file: an exclusive transaction on a small SQLite file of its own.
- * The operating system drops it when the process ends, however it ends, and it does not disturb
- * those who only read the database.
+ * Takes the lock beside a database file: an exclusive transaction on a small SQLite file of its
+ * own. The operating system drops it when the process ends, however it ends, and it does not
+ * disturb those who only read the database.
  */
 export function lockFile(databasePath: string): FileLock {
   const lock = new DatabaseSync(`${databasePath}.lock`, { timeout: 0 })
