@@ -24,11 +24,11 @@ export const people: Migration = {
       name {{text}} NOT NULL,
       scopes {{text}} NOT NULL,
       generation {{bigint}} NOT NULL CHECK (generation >= 1),
-      secret_digest {{bytes}} NOT NULL,
-      created_at_unix_ms {{bigint}} NOT NULL,
-      expires_at_unix_ms {{bigint}},
-      revoked_at_unix_ms {{bigint}},
-      last_used_at_unix_ms {{bigint}}
+      secret_digest {{bytes}} NOT NULL CHECK (length(secret_digest) = 32),
+      created_at {{bigint}} NOT NULL,
+      expires_at {{bigint}},
+      revoked_at {{bigint}},
+      last_used_at {{bigint}}
     ) {{strict}}`,
     `CREATE TABLE audit_chain (
       seq {{bigint}} NOT NULL PRIMARY KEY,
