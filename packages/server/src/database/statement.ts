@@ -6,8 +6,7 @@
  * - `{{for share of x}}`, `{{for update of x}}`: a row lock on PostgreSQL; nothing on SQLite, whose
  *   writers run one after another anyway;
  * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
- *   it is
- *   the node's clock.
+ *   it is the node's clock.
  *
  * `INSERT ... SELECT ... FROM {{rows}} AS r` needs `WHERE true` before an `ON CONFLICT`, or SQLite
  * takes the ON for a join.

@@ -24,6 +24,7 @@ export type TaskStatus = {
 
 export type SupervisedTask = {
   wake(): void
+  retry(): void
   status(): TaskStatus
   /** Since its first failure until it is well again; undefined while it is well. */
   failingForMs(): number | undefined
@@ -61,7 +62,8 @@ const stalledExtraMs = 30_000
  * | ------------- | ----------------------------------------------------------------------- |
  * | `waiting`     | `running` when its interval is over or it is woken                      |
  * | `running`     | `waiting` when a run ended well, else `backing_off` or `stalled`        |
- * | `backing_off` | `running` after 1 s, doubling to 60 s; again 1 s after 5 min of health  |
+ * | `backing_off` | `running` after 1 s, doubling to 60 s, or when it is retried; again 1 s  |
+ * |               | after 5 min of health                                                   |
  * | `stalled`     | `running` likewise; the run that was cancelled is not heard any more    |
  * | `stopped`     | nothing                                                                 |
  */
@@ -158,6 +160,9 @@ export function createTask(options: TaskOptions): SupervisedTask {
     wake() {
       if (state === 'running') wokenMeanwhile = true
       else if (state === 'waiting') start()
+    },
+    retry() {
+      if (state === 'backing_off' || state === 'waiting') start()
     },
     status: () => ({
       name,

@@ -106,6 +106,24 @@ describe('a task at intervals', () => {
     await clock.advance(999)
     expect(incidents).toHaveLength(1)
   })
+
+  it('[O-FLT-3] leaves its backing off at once when what it needs is back', async () => {
+    const { clock, supervisor } = open()
+    let isBroken = true
+    const runs: number[] = []
+    const task = supervisor.every('revocations', 500, () => {
+      if (isBroken) throw new Error('the database is down')
+      runs.push(clock.monotonicMs())
+    })
+    await clock.advance(20_000)
+    isBroken = false
+    task.retry()
+    await clock.advance(0)
+    expect(runs).toEqual([20_000])
+    expect(supervisor.failing()).toEqual([])
+    await clock.advance(500)
+    expect(runs).toEqual([20_000, 20_500])
+  })
 })
 
 describe('a task that lasts', () => {

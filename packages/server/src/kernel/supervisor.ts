@@ -35,6 +35,8 @@ export type Supervisor = {
 export type TaskHandle = {
   /** Starts a waiting task now; a running one runs once more as soon as it has ended. */
   wake(): void
+  /** Starts a task now that waits or backs off, because what it failed for want of is back. */
+  retry(): void
 }
 
 export type SelfHealing = { failingForMs(): number; failures(): number }
@@ -51,7 +53,7 @@ export function createSupervisor({ clock, log, journal }: SupervisorDeps): Super
     if (tasks.has(name) || adopted.has(name)) throw new Error(`two tasks are named ${name}`)
     const task = createTask({ name, intervalMs, ...how, clock, journal })
     tasks.set(name, task)
-    return { wake: task.wake }
+    return { wake: task.wake, retry: task.retry }
   }
 
   return {

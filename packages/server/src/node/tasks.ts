@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
+import { claimRenewMs } from '../database/node-claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { createRetention, type PruneBatch } from '../kernel/retention.ts'
@@ -12,7 +13,11 @@ export type TasksDeps = {
   clock: Clock
   log: Log
   pruners: Readonly<Record<string, PruneBatch>>
-  queues: readonly { failingForMs(): number; counts(): { failures: number } }[]
+  queues: readonly {
+    failingForMs(): number
+    counts(): { failures: number }
+    flush(timeoutMs: number): Promise<boolean>
+  }[]
   /** Reads what other nodes of the database revoked. */
   readRevocations(): Promise<void>
   /** Renews the claim on the node's id. */
@@ -23,7 +28,8 @@ export type TasksDeps = {
 
 const probeIntervalMs = 1000
 const revocationsIntervalMs = 500
-const claimIntervalMs = 2000
+/** How long the queues may take for what they held back meanwhile, in milliseconds. */
+const recoveryFlushMs = 5000
 
 /** Tasks whose lasting failure makes the node not ready. */
 export const essentialTasks: ReadonlySet<string> = new Set([
@@ -51,10 +57,24 @@ export function startTasks(deps: TasksDeps): void {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
     failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
   })
-  supervisor.every('database-probe', probeIntervalMs, async () => void (await db.probe()))
-  supervisor.every('node-claim', claimIntervalMs, deps.renewClaim)
+  const waiting = [supervisor.every('node-claim', claimRenewMs, deps.renewClaim)]
   // A file belongs to one node, so only a shared database can tell of others.
   if (db.backend === 'postgres') {
-    supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations)
+    waiting.push(supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations))
+  }
+  const onRecovered = () => {
+    for (const task of waiting) task.retry()
+    for (const queue of deps.queues) void queue.flush(recoveryFlushMs)
+  }
+  supervisor.every('database-probe', probeIntervalMs, createProbe(db, onRecovered))
+}
+
+/** Looks for signs of life, and calls what waits for the database as soon as it is back. */
+function createProbe(db: Database, onRecovered: () => void): () => Promise<void> {
+  let wasUp = true
+  return async () => {
+    const up = await db.probe()
+    if (up && !wasUp) onRecovered()
+    wasUp = up
   }
 }
