@@ -67,7 +67,7 @@ async function logins(bench: Bench, url: string): Promise<HttpOutcome> {
   const keys = { 'database.url': url, 'database.max_connections': poolConnections }
   await using server = await startGuildhall(bench, { keys })
   await registerDevice(server.port)
-  return runHttpLoad({
+  return await runHttpLoad({
     server,
     connections: inFlight,
     request: () => deviceLogin,

@@ -53,7 +53,7 @@ async function relayOfBaseline(bench: Bench, traffic: Traffic) {
   for (let player = 0; player < groups * groupSize; player += 1) {
     players.push(await WebSocketClient.open({ port: server.port, path: '/' }))
   }
-  return runRelayLoad({ ...traffic, server, players })
+  return await runRelayLoad({ ...traffic, server, players })
 }
 
 async function relayOfProduct(bench: Bench, traffic: Traffic) {
@@ -66,7 +66,7 @@ async function relayOfProduct(bench: Bench, traffic: Traffic) {
     },
   })
   const players = await joinGroups(server)
-  return runRelayLoad({ ...traffic, server, players })
+  return await runRelayLoad({ ...traffic, server, players })
 }
 
 async function joinGroups(server: Child): Promise<WebSocketClient[]> {

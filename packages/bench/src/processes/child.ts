@@ -40,18 +40,23 @@ export async function startChild({ args, cwd, env, cores, on }: ChildOptions): P
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const line = await readyLine(child)
+  const heard = listen(child)
+  const line = await readyLine(child, heard)
   const readyMs = performance.now() - startMs
   const pid = child.pid ?? 0
   const fact = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(line)?.[1] ?? ''
   const stop = () => end(child)
+  const alive = <Answer>(ask: (pid: number) => Answer): Answer => {
+    if (!hasEnded(child)) return ask(pid)
+    throw new Error(`a process died under load:\n${heard()}`)
+  }
   return {
     pid,
     readyMs,
     fact,
     port: Number(/:(\d+)(?:\s|$)/.exec(line)?.[1]),
-    cpuMs: () => cpuMsOf(pid),
-    residentBytes: () => residentBytesOf(pid),
+    cpuMs: () => alive(cpuMsOf),
+    residentBytes: () => alive(residentBytesOf),
     stop,
     [Symbol.asyncDispose]: stop,
   }
@@ -61,31 +66,44 @@ export async function startChild({ args, cwd, env, cores, on }: ChildOptions): P
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 10_000
 
-async function readyLine(child: ChildProcess): Promise<string> {
+/** As much of what a process says as helps when it fails. */
+const heardCharacters = 4000
+
+/** Answers the end of what the process has said so far, on both outputs. */
+function listen(child: ChildProcess): () => string {
   let said = ''
-  const line = new Promise<string>((resolve, reject) => {
-    child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-heardCharacters)
     })
-    child.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const found = /^.*\bready\b.*=.*\n/m.exec(said)?.[0]
+  }
+  return () => said
+}
+
+async function readyLine(child: ChildProcess, heard: () => string): Promise<string> {
+  const line = new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const found = /^.*\bready\b.*=.*\n/m.exec(heard())?.[0]
       if (found !== undefined) resolve(found)
     })
     child.once('error', reject)
     child.once('exit', (code) => {
-      reject(new Error(`a process ended with ${code} before it was ready:\n${said}`))
+      reject(new Error(`a process ended with ${code} before it was ready:\n${heard()}`))
     })
   })
   const late = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => {
     child.kill('SIGKILL')
-    throw new Error(`a process was not ready in time:\n${said}`)
+    throw new Error(`a process was not ready in time:\n${heard()}`)
   })
   return Promise.race([line, late])
 }
 
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (hasEnded(child)) return
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
   const impatience = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
