@@ -23,8 +23,8 @@ const ProfilePatch = z
 /** 1 to 100 keys in total, counted before duplicates are merged. */
 const LookupBody = z
   .strictObject({
-    user_ids: z.array(presentReference()).nullish(),
-    usernames: z.array(label(128)).nullish(),
+    user_ids: z.array(presentReference()).meta({ maxItems: 100 }).nullish(),
+    usernames: z.array(label(128)).meta({ maxItems: 100 }).nullish(),
   })
   .refine(
     ({ user_ids, usernames }) => {

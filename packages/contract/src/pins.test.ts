@@ -19,7 +19,7 @@ const pins: readonly string[] = [
   'console.me | GET /console/v1/me | operator | any key | - | 200 | -',
   'config.get | GET /console/v1/config | operator | config:read | - | 200 | -',
   'audit.list | GET /console/v1/audit | operator | audit:read | - | 200 | -',
-  'realtime.connect | GET /v1/realtime | public | - | - | 204 | -',
+  'realtime.connect | GET /v1/realtime | public | - | - | 101 | -',
   'shell.health | GET /health | public | - | - | 200 503 | -',
   'shell.live | GET /health/live | public | - | - | 200 | -',
   'shell.ready | GET /health/ready | public | - | - | 200 503 | -',

@@ -1,8 +1,14 @@
 import { type Api, type ErrorCode, errorTable, type Route } from '@guildhall/contract'
 import { z } from 'zod'
+import { isMutation } from './repeatable.ts'
 
-/** Title and version for the head of the document. */
+/** The head of the document. */
 export type OpenapiInfo = { title: string; version: string; description: string }
+
+export function openapiInfo(version: string): OpenapiInfo {
+  const description = 'Players, realtime play and the operator console of a Guildhall node.'
+  return { title: 'Guildhall', version, description }
+}
 
 /**
  * Describes the route table as an OpenAPI 3.1 document. Nothing in it is written by hand: schemas,
@@ -19,7 +25,7 @@ export function describeApi(apis: Readonly<Record<string, Api>>, info: OpenapiIn
   return {
     openapi: '3.1.0',
     info,
-    paths,
+    paths: { ...paths, '/openapi.json': { get: ownOperation } },
     components: {
       securitySchemes: {
         player: { type: 'http', scheme: 'bearer', description: 'Access token of a player' },
@@ -39,9 +45,36 @@ const errorSchema = {
   },
 }
 
+/** The description stands outside of the table, because it is made from it. */
+const ownOperation = {
+  operationId: 'shell.openapi',
+  tags: ['shell'],
+  summary: 'This description, unless it is switched off',
+  responses: {
+    200: {
+      description: 'Success',
+      content: { 'application/json': { schema: { type: 'object' } } },
+    },
+    304: { description: 'Not changed since the ETag of `If-None-Match`' },
+  },
+  'x-access': 'public',
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same request within 24 hours gives the same answer again',
+  schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[!-~]+$' },
+}
+
 function describeRoute(route: Route, names: { feature: string; operationId: string }): object {
   const { access, params, query, body } = route
-  const parameters = [...describeMembers(params, 'path'), ...describeMembers(query, 'query')]
+  const parameters = [
+    ...describeMembers(params, 'path'),
+    ...describeMembers(query, 'query'),
+    ...(isMutation(route) ? [idempotencyKey] : []),
+  ]
   const content = body && { 'application/json': { schema: schemaOf(body, 'input') } }
   return {
     operationId: names.operationId,
@@ -65,17 +98,23 @@ function describeMembers(schema: z.ZodObject | undefined, place: 'path' | 'query
   return Object.entries(schema?.shape ?? {}).map(([name, member]) => ({
     name,
     in: place,
-    required: place === 'path' || member._zod.optin !== 'optional',
-    schema: schemaOf(member as z.ZodType, 'input'),
+    required: place === 'path' || !z.safeParse(member, undefined).success,
+    schema: schemaOf(member, 'input'),
   }))
 }
 
 function describeSuccess({ ok, status }: Route): Record<string, object> {
+  if (status === 101) return { 101: { description: 'The protocol is switched' } }
   if (ok === undefined) return { 204: { description: 'Done' } }
   const schema = schemaOf(ok, 'output')
   const statuses = typeof status === 'object' ? status : [status ?? 200]
-  const response = { description: 'Success', content: { 'application/json': { schema } } }
-  return Object.fromEntries(statuses.map((each) => [each, response]))
+  const content = { 'application/json': { schema } }
+  return Object.fromEntries(
+    statuses.map((each) => {
+      const description = each < 400 ? 'Success' : 'The same, when the answer is no'
+      return [each, { description, content }]
+    }),
+  )
 }
 
 /** The refusals that every route of an access has, and the declared ones, by status. */
@@ -85,18 +124,25 @@ function describeErrors(route: Route): Record<string, object> {
     ...(route.access === 'public' ? [] : (['authentication_failed'] as const)),
     ...(route.access === 'operator' || route.access === 'admin' ? (['forbidden'] as const) : []),
     ...(route.errors ?? []),
+    ...(isMutation(route) ? (['conflict'] as const) : []),
     'internal_error',
   ]
   const schema = { $ref: '#/components/schemas/Error' }
   return Object.fromEntries(
     [...new Set(codes)].map((code) => [
       errorTable[code].status,
-      { description: `\`${code}\``, content: { 'application/json': { schema } } },
+      {
+        description: `\`${code}\``,
+        ...(code === 'rate_limited' && { headers: { 'Retry-After': retryAfter } }),
+        content: { 'application/json': { schema } },
+      },
     ]),
   )
 }
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
+const retryAfter = { required: true, schema: { type: 'integer', minimum: 1 } }
+
+function schemaOf(schema: z.core.$ZodType, io: 'input' | 'output'): object {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',

@@ -1,10 +1,10 @@
-import { defineApi, type Route } from '@guildhall/contract'
+import { defineApi } from '@guildhall/contract'
 import { z } from 'zod'
 import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from '../auth/principal.ts'
 import { createFakeClock } from '../clock.fake.ts'
 import { refuse } from '../failure.ts'
 import { createRecordedLog } from '../log.fake.ts'
-import { bindHandlers, type MountedRoute, type RequestInfo } from './exchange.ts'
+import { bindHandlers } from './exchange.ts'
 import type { Document } from './mount.ts'
 import {
   type AnsweredRequest,
@@ -279,6 +279,3 @@ function fail(code: string): Promise<Record<string, never>> {
       throw new Error('internal reason with a secret')
   }
 }
-
-/** Rows that a test mounts beside the sample. */
-export type { MountedRoute, RequestInfo, Route }

@@ -1,0 +1,16 @@
+import { api } from '@guildhall/contract'
+import { renderReference } from '../../packages/server/src/config/reference.ts'
+import { describeApi, openapiInfo } from '../../packages/server/src/kernel/http/openapi.ts'
+import { version } from '../../packages/server/src/version.ts'
+import { type Description, renderApiPage } from './api-page.ts'
+
+/** Every page that follows from the code, by its file in `docs`. */
+export function renderPages(): Readonly<Record<string, string>> {
+  const openapi = JSON.stringify(describeApi(api, openapiInfo(version)), null, 1)
+  const description: Description = JSON.parse(openapi)
+  return {
+    'openapi.json': `${openapi}\n`,
+    'api.md': renderApiPage(description),
+    'configuration.md': renderReference(),
+  }
+}
