@@ -5,6 +5,78 @@ import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 const refused = { code: 'authentication_failed', message: errorTable.authentication_failed.message }
 
+type Sent = { token?: string; body?: unknown; headers?: Record<string, string> }
+
+/** What names a session, by its pair. */
+const naming: [string, (player: SessionTokens) => Sent][] = [
+  ['the bearer', ({ token }: SessionTokens): Sent => ({ token })],
+  ['the refresh token', ({ refresh_token }: SessionTokens): Sent => ({ body: { refresh_token } })],
+  [
+    'both of one session',
+    ({ token, refresh_token }: SessionTokens): Sent => ({ token, body: { refresh_token } }),
+  ],
+  [
+    'the bearer beside an unknown refresh token',
+    ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: 'gh.refresh.none' } }),
+  ],
+  [
+    'the bearer beside null',
+    ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: null } }),
+  ],
+  [
+    'the refresh token beside an unknown bearer',
+    ({ refresh_token }: SessionTokens): Sent => ({ token: 'none', body: { refresh_token } }),
+  ],
+  [
+    'the bearer, which is no refresh token, in both places',
+    ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: token } }),
+  ],
+]
+
+/** What names no session, or two; the pairs are of two players. */
+const harmless: [string, (one: SessionTokens, other: SessionTokens) => Sent][] = [
+  [
+    'credentials of two sessions',
+    (a: SessionTokens, b: SessionTokens): Sent => ({
+      token: a.token,
+      body: { refresh_token: b.refresh_token },
+    }),
+  ],
+  ['nothing', (): Sent => ({})],
+  ['an empty body', (): Sent => ({ body: {} })],
+  ['a body of no bytes', (): Sent => ({ body: '', headers: { 'content-type': 'text/plain' } })],
+  ['null', (): Sent => ({ body: { refresh_token: null } })],
+  ['an unknown bearer', (): Sent => ({ token: `gh.access.${'A'.repeat(43)}` })],
+  ['a bearer of another kind', (): Sent => ({ token: 'svc_k1_x' })],
+  ['a refresh token as bearer', (a: SessionTokens): Sent => ({ token: a.refresh_token })],
+  [
+    'an access token as refresh token',
+    (a: SessionTokens): Sent => ({ body: { refresh_token: a.token } }),
+  ],
+  ['an unknown refresh token', (): Sent => ({ body: { refresh_token: 'x'.repeat(4096) } })],
+]
+
+const malformedBearers = [
+  ['no scheme', 'gh.access.x'],
+  ['another scheme', 'Basic Zm9v'],
+  ['another case', 'bearer gh.access.x'],
+  ['two spaces', 'Bearer  gh.access.x'],
+  ['nothing behind the scheme', 'Bearer '],
+  ['two words', 'Bearer a b'],
+  ['4097 characters', `Bearer ${'x'.repeat(4097)}`],
+]
+
+const malformedSecrets = [
+  ['empty', ''],
+  ['blank', ' '],
+  ['over 4096 bytes', 'x'.repeat(4097)],
+  ['over 4096 bytes in fewer characters', 'é'.repeat(2049)],
+  ['with white space', 'gh.refresh.a b'],
+  ['with white space beyond ASCII', 'gh.refresh.a\u3000b'],
+  ['with a line break', 'gh.refresh.a\n'],
+  ['with a control character', 'gh.refresh.a\u0085'],
+]
+
 describe.each(testBackends)('logging out on $name', (backend) => {
   let scenario: Scenario
   beforeAll(async () => {
@@ -12,7 +84,6 @@ describe.each(testBackends)('logging out on $name', (backend) => {
     return () => scenario.dispose()
   })
 
-  type Sent = { token?: string; body?: unknown; headers?: Record<string, string> }
   const logout = (sent: Sent) => scenario.api.call('POST', '/v1/session/logout', sent)
   const isLive = async (token: string) =>
     (await scenario.api.call('GET', '/v1/account', { token })).status === 200
@@ -20,71 +91,28 @@ describe.each(testBackends)('logging out on $name', (backend) => {
     scenario.api.call('POST', '/v1/session/refresh', { body: { refresh_token } })
   const revocations = () => scenario.countRows('session_revocations')
 
-  it.each([
-    ['the bearer', ({ token }: SessionTokens): Sent => ({ token })],
-    [
-      'the refresh token',
-      ({ refresh_token }: SessionTokens): Sent => ({ body: { refresh_token } }),
-    ],
-    [
-      'both of one session',
-      ({ token, refresh_token }: SessionTokens): Sent => ({ token, body: { refresh_token } }),
-    ],
-    [
-      'the bearer beside an unknown refresh token',
-      ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: 'gh.refresh.none' } }),
-    ],
-    [
-      'the bearer beside null',
-      ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: null } }),
-    ],
-    [
-      'the refresh token beside an unknown bearer',
-      ({ refresh_token }: SessionTokens): Sent => ({ token: 'none', body: { refresh_token } }),
-    ],
-    [
-      'the bearer, which is no refresh token, in both places',
-      ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: token } }),
-    ],
-  ])('[H-PLY-13] ends exactly the session that %s names, once', async (_case, credentials) => {
-    const player = await scenario.signUp()
-    const login = await scenario.api.call('POST', '/v1/auth/device', {
-      body: { id: player.device },
-    })
-    const other = SessionTokens.parse(login.body)
-    const [announced, told] = [await revocations(), scenario.api.revoked.length]
-    for (const time of [1, 2]) {
-      const answer = await logout(credentials(player))
-      expect([time, answer.status, answer.text]).toEqual([time, 204, ''])
-      expect([await isLive(player.token), await isLive(other.token)]).toEqual([false, true])
-      expect(await revocations()).toBe(announced + 1)
-      expect(scenario.api.revoked).toHaveLength(told + 1)
-    }
-    expect((await refresh(player.refresh_token)).status).toBe(401)
-    expect((await refresh(other.refresh_token)).status).toBe(200)
-  })
+  it.each(naming)(
+    '[H-PLY-13] ends exactly the session that %s names, once',
+    async (_case, credentials) => {
+      const player = await scenario.signUp()
+      const login = await scenario.api.call('POST', '/v1/auth/device', {
+        body: { id: player.device },
+      })
+      const other = SessionTokens.parse(login.body)
+      const [announced, told] = [await revocations(), scenario.api.revoked.length]
+      for (const time of [1, 2]) {
+        const answer = await logout(credentials(player))
+        expect([time, answer.status, answer.text]).toEqual([time, 204, ''])
+        expect([await isLive(player.token), await isLive(other.token)]).toEqual([false, true])
+        expect(await revocations()).toBe(announced + 1)
+        expect(scenario.api.revoked).toHaveLength(told + 1)
+      }
+      expect((await refresh(player.refresh_token)).status).toBe(401)
+      expect((await refresh(other.refresh_token)).status).toBe(200)
+    },
+  )
 
-  it.each([
-    [
-      'credentials of two sessions',
-      (a: SessionTokens, b: SessionTokens): Sent => ({
-        token: a.token,
-        body: { refresh_token: b.refresh_token },
-      }),
-    ],
-    ['nothing', (): Sent => ({})],
-    ['an empty body', (): Sent => ({ body: {} })],
-    ['a body of no bytes', (): Sent => ({ body: '', headers: { 'content-type': 'text/plain' } })],
-    ['null', (): Sent => ({ body: { refresh_token: null } })],
-    ['an unknown bearer', (): Sent => ({ token: `gh.access.${'A'.repeat(43)}` })],
-    ['a bearer of another kind', (): Sent => ({ token: 'svc_k1_x' })],
-    ['a refresh token as bearer', (a: SessionTokens): Sent => ({ token: a.refresh_token })],
-    [
-      'an access token as refresh token',
-      (a: SessionTokens): Sent => ({ body: { refresh_token: a.token } }),
-    ],
-    ['an unknown refresh token', (): Sent => ({ body: { refresh_token: 'x'.repeat(4096) } })],
-  ])('[H-PLY-13] answers 204 to %s and ends nothing', async (_case, credentials) => {
+  it.each(harmless)('[H-PLY-13] answers 204 to %s and ends nothing', async (_case, credentials) => {
     const [a, b] = [await scenario.signUp(), await scenario.signUp()]
     const [announced, told] = [await revocations(), scenario.api.revoked.length]
     const answer = await logout(credentials(a, b))
@@ -120,15 +148,7 @@ describe.each(testBackends)('logging out on $name', (backend) => {
     expect(await isLive(fresh.token)).toBe(true)
   })
 
-  it.each([
-    ['no scheme', 'gh.access.x'],
-    ['another scheme', 'Basic Zm9v'],
-    ['another case', 'bearer gh.access.x'],
-    ['two spaces', 'Bearer  gh.access.x'],
-    ['nothing behind the scheme', 'Bearer '],
-    ['two words', 'Bearer a b'],
-    ['4097 characters', `Bearer ${'x'.repeat(4097)}`],
-  ])(
+  it.each(malformedBearers)(
     '[H-PLY-12] answers a bearer with %s with 401, before it looks at the body',
     async (_case, authorization) => {
       const { refresh_token, token } = await scenario.signUp()
@@ -140,16 +160,7 @@ describe.each(testBackends)('logging out on $name', (backend) => {
     },
   )
 
-  it.each([
-    ['empty', ''],
-    ['blank', ' '],
-    ['over 4096 bytes', 'x'.repeat(4097)],
-    ['over 4096 bytes in fewer characters', 'é'.repeat(2049)],
-    ['with white space', 'gh.refresh.a b'],
-    ['with white space beyond ASCII', 'gh.refresh.a\u3000b'],
-    ['with a line break', 'gh.refresh.a\n'],
-    ['with a control character', 'gh.refresh.a\u0085'],
-  ])(
+  it.each(malformedSecrets)(
     '[H-PLY-12] answers a refresh token that is %s with 401 and ends nothing',
     async (_case, refresh_token) => {
       const { token } = await scenario.signUp()
