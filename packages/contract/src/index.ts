@@ -1,4 +1,5 @@
 export { Profile, playerAccountsApi } from './accounts.ts'
+export { ApiKey, apiKeysApi } from './api-keys.ts'
 export { AuditEntry, auditApi } from './audit.ts'
 export { type AuditAction, auditActions } from './audit-actions.ts'
 export { configApi } from './config.ts'
@@ -124,6 +125,7 @@ export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
 
 import { playerAccountsApi } from './accounts.ts'
+import { apiKeysApi } from './api-keys.ts'
 import { auditApi } from './audit.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
@@ -140,6 +142,7 @@ export const api = {
   console: consoleApi,
   config: configApi,
   audit: auditApi,
+  apiKeys: apiKeysApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

@@ -16,16 +16,19 @@ export function createFeatures(deps: PlayersDeps) {
   const verifiers: Verifiers = {
     accessToken: players.sessions.verifyAccess,
     consoleToken: operators.verifyToken,
-    // No key can exist yet, so none is valid.
-    apiKey: async () => undefined,
+    apiKey: people.verifyKey,
   }
   return {
     sessions: players.sessions,
     hashing: players.hashing,
     verifiers,
     idempotency: trail.idempotency,
-    recordKeyRead: (...read: Parameters<typeof keyReadEvent>) =>
-      trail.recorder.record(keyReadEvent(...read)),
+    /** A key passed the checks of a route: that is recorded, and counts as its use. */
+    recordKeyRead(...read: Parameters<typeof keyReadEvent>) {
+      people.keyUse.note(read[0])
+      trail.recorder.record(keyReadEvent(...read))
+    },
+    flushKeyUse: people.keyUse.flush,
     queues: trail.queue === undefined ? [] : [trail.queue],
     pruners: {
       ...players.pruners,
@@ -34,6 +37,10 @@ export function createFeatures(deps: PlayersDeps) {
       idempotency_records: trail.idempotency.prune,
     },
     routes: [...players.routes, ...operators.routes, ...people.routes],
-    counters: () => ({ ...players.counters(), audit_dropped_total: trail.dropped() }),
+    counters: () => ({
+      ...players.counters(),
+      audit_dropped_total: trail.dropped(),
+      key_use_dropped_total: people.keyUse.dropped(),
+    }),
   }
 }

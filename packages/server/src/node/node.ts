@@ -91,6 +91,7 @@ async function build({ loaded }: StartOptions, base: Base, shutdown: Shutdown) {
     const rows = lost.reduce((sum, count) => sum + count, 0)
     if (rows > 0) log.error('rows were not written before the end', { rows })
   })
+  shutdown.onStop('key-use times', features.flushKeyUse)
 
   const play = createPlay({
     ...shared,
@@ -138,6 +139,7 @@ async function listen(options: StartOptions, parts: Parts, shutdown: Shutdown) {
     supervisor,
     pruners: features.pruners,
     queues: features.queues,
+    flushKeyUse: features.flushKeyUse,
     readRevocations: createRevocations({ db, clock, gateway: play.gateway }),
     renewClaim: () => claim.renew(),
     reloadCertificate: listener.reloadCertificate,

@@ -1,4 +1,8 @@
-import type { MountedRoute } from '../kernel/http/exchange.ts'
+import { apiKeysApi } from '@guildhall/contract'
+import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
+import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
+import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
+import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
 import type { PruneBatch } from '../kernel/retention.ts'
 import type { Players } from './players.ts'
 import type { Shared } from './shared.ts'
@@ -8,9 +12,17 @@ import type { Trail } from './trail.ts'
 type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch> }
 
 /** The console's sections about people; each is built on its own and knows no other. */
-export function createPeople(_shared: Shared, _parts: { trail: Trail; players: Players }) {
-  const sections: Section[] = []
+export function createPeople(shared: Shared, { trail }: { trail: Trail; players: Players }) {
+  const { db, clock, ids } = shared
+  const { mutate } = trail
+  const keyUse = createKeyUse({ db, clock })
+  const apiKeys = createApiKeys({ db, clock, ids, mutate, flushUse: keyUse.flush })
+  const sections: Section[] = [
+    { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
+  ]
   return {
+    verifyKey: apiKeys.verify,
+    keyUse,
     routes: sections.flatMap(({ routes }) => routes),
     pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
   }

@@ -18,6 +18,8 @@ export type TasksDeps = {
     counts(): { failures: number }
     flush(timeoutMs: number): Promise<boolean>
   }[]
+  /** Writes when API keys were last used. */
+  flushKeyUse(): Promise<void>
   /** Reads what other nodes of the database revoked. */
   readRevocations(): Promise<void>
   /** Renews the claim on the node's id. */
@@ -28,6 +30,7 @@ export type TasksDeps = {
 
 const probeIntervalMs = 1000
 const revocationsIntervalMs = 500
+const keyUseIntervalMs = 5000
 /** How long the queues may take for what they held back meanwhile, in milliseconds. */
 const recoveryFlushMs = 5000
 
@@ -52,12 +55,13 @@ export function startTasks(deps: TasksDeps): void {
     const intervalMs = config.http.tls.reload_interval_ms
     supervisor.every('certificates', intervalMs, deps.reloadCertificate)
   }
+  const keyUse = supervisor.every('key-use', keyUseIntervalMs, deps.flushKeyUse)
   if (!db.durable) return
   supervisor.adopt('write-behind', {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
     failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
   })
-  const waiting = [supervisor.every('node-claim', claimRenewMs, deps.renewClaim)]
+  const waiting = [keyUse, supervisor.every('node-claim', claimRenewMs, deps.renewClaim)]
   // A file belongs to one node, so only a shared database can tell of others.
   if (db.backend === 'postgres') {
     waiting.push(supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations))

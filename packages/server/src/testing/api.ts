@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds, newBootId } from '../kernel/ids.ts'
@@ -44,6 +45,8 @@ type TestApiOptions = {
   config?: Record<string, string>
   clock?: FakeClock
   admissionSecret?: Uint8Array
+  /** Mounted beside those of the features. */
+  routes?: readonly MountedRoute[]
   server?: Partial<HttpServerDeps>
 }
 
@@ -74,7 +77,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     idempotency: features.idempotency,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
     newRequestId: ids.hex128,
-    routes: features.routes,
+    routes: [...features.routes, ...(options.routes ?? [])],
     documents: [],
     onServerError: (error, request) => void failures.push({ error, request }),
     ...options.server,
@@ -90,6 +93,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     call: createCaller(url),
     async close() {
       await server.close(0)
+      await features.flushKeyUse()
       await features.hashing.stop()
     },
   }
