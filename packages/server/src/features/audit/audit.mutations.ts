@@ -18,7 +18,7 @@ export type MutationsDeps = {
  */
 export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
   const { db, nodeId, recorder, recordAnswer } = deps
-  return async (mutation, change) => {
+  return async (mutation, change, options) => {
     const { answer, event } = await db.transaction(async (tx) => {
       const { answer, target, details } = await change(tx)
       const { principal, action, repeatable } = mutation
@@ -27,7 +27,7 @@ export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
       if (db.durable) await auditStore.insert(tx, [rowOf(event, nodeId)])
       if (repeatable !== undefined) await recordAnswer(tx, repeatable, mutation.render(answer))
       return { answer, event }
-    })
+    }, options)
     recorder.committed(event)
     return answer
   }

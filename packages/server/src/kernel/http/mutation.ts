@@ -51,7 +51,19 @@ export type Done<T> = { answer: T; target: string; details: string }
  * The one function through which console mutations change the store, in a transaction that holds
  * the change, its audit entry and the record of a repeatable request. `Tx` is the database's.
  */
-export type Mutate<Tx> = <T>(mutation: Mutation, change: (tx: Tx) => Promise<Done<T>>) => Promise<T>
+export type Mutate<Tx> = <T>(
+  mutation: Mutation,
+  change: (tx: Tx) => Promise<Done<T>>,
+  options?: MutateOptions,
+) => Promise<T>
+
+export type MutateOptions = {
+  /**
+   * `serializable` (default) suits changes that read and then write. `read committed` suits those
+   * that lock the row they decide on: waiting for the lock is then enough, and nothing is retried.
+   */
+  isolation?: 'serializable' | 'read committed'
+}
 
 /** Thrown inside a transaction when another node has just done the same request. */
 export class AlreadyDone extends Error {
