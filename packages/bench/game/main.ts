@@ -1,3 +1,5 @@
+/// <reference path="../../server/guildhall.d.ts" />
+
 /** Relays every message of a player to the other members of the group that the player named. */
 
 /** The members of each group, by its name, as participant ids. */

@@ -9,6 +9,7 @@ import { startGuildhall } from '../processes/guildhall.ts'
 /** What a request costs that is authenticated and reads one row, beside Node.js doing nothing. */
 export const accountRead: Benchmark = { name: 'account-read', run }
 
+const baseline = new URL('../baselines/bare-http.ts', import.meta.url)
 const connections = 64
 
 async function run(bench: Bench): Promise<Row[]> {
@@ -17,7 +18,7 @@ async function run(bench: Bench): Promise<Row[]> {
   const probe = await HttpConnection.open(server.port)
   const { body } = await probe.fetch(request)
   probe.close()
-  await using bare = await startBaseline(bench, 'bare-http', [JSON.stringify(body)])
+  await using bare = await startBaseline(bench, baseline, [JSON.stringify(body)])
 
   const load = { connections, request: () => request, status: 200, seconds: bench.seconds(4) }
   const theirs = await runHttpLoad({ ...load, server: bare })

@@ -10,6 +10,7 @@ import { startPostgres } from '../processes/postgres.ts'
 /** Logins of an account that exists: two reads and a durable write each, on every backend. */
 export const deviceLogins: Benchmark = { name: 'device-login', run }
 
+const baseline = new URL('../baselines/single-row-inserts.ts', import.meta.url)
 const inFlight = 64
 const poolConnections = 10
 const unit = 'logins/s'
@@ -49,7 +50,7 @@ async function onPostgres(
   const url = postgres.fact('url')
   const seconds = bench.seconds(4)
   const args = [url, poolConnections, inFlight, seconds * 0.3, seconds].map(String)
-  await using inserts = await startBaseline(bench, 'single-row-inserts', args)
+  await using inserts = await startBaseline(bench, baseline, args)
   const insertsPerSecond = Number(inserts.fact('per_second'))
   const ours = await logins(bench, url)
   const perCpuSecond = Math.round(Number(inserts.fact('per_cpu_second')))

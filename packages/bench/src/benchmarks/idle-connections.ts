@@ -41,13 +41,14 @@ async function run(bench: Bench): Promise<Row[]> {
   }
   const kib = (bytes: number) => bytes / 1024 / count
   const unit = 'KiB per connection'
+  const uncollected = kib(after.settled - before.settled)
   return [
     {
       what: `resident memory of ${count} idle authenticated WebSockets`,
       product: { value: kib(after.collected - before.collected), unit },
       bound: { of: 'value', is: 'at most', limit: 12 },
       notes:
-        `after a garbage collection on both sides; as it stands ${kib(after.settled - before.settled).toFixed(1)}; ` +
+        `garbage collected on both sides, without that ${uncollected.toFixed(1)}; ` +
         `process ${mib(before.collected)} to ${mib(after.collected)} MiB`,
     },
   ]

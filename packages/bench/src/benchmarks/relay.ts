@@ -13,6 +13,7 @@ import { startGuildhall } from '../processes/guildhall.ts'
 /** Messages of players that the game's script sends on to the others of their group. */
 export const relay: Benchmark = { name: 'relay', run }
 
+const baseline = new URL('../baselines/naive-relay.ts', import.meta.url)
 const groupSize = 8
 const groups = 16
 const inFlight = 4
@@ -33,7 +34,7 @@ async function run(bench: Bench): Promise<Row[]> {
   const ours = await relayOfProduct(bench, load)
   return [
     {
-      what: `relay through the script, ${groups} groups of ${groupSize}, ${bodyBytes}-byte messages`,
+      what: `script relay, ${groups} groups of ${groupSize}, ${bodyBytes}-byte messages`,
       product: { value: ours.perCpuSecond, unit },
       baseline: { name: 'a ws.send per recipient', value: theirs.perCpuSecond, unit },
       ratio: ours.perCpuSecond / theirs.perCpuSecond,
@@ -48,7 +49,7 @@ async function run(bench: Bench): Promise<Row[]> {
 type Traffic = Omit<RelayLoad, 'server' | 'players'>
 
 async function relayOfBaseline(bench: Bench, traffic: Traffic) {
-  await using server = await startBaseline(bench, 'naive-relay', [String(groupSize)])
+  await using server = await startBaseline(bench, baseline, [String(groupSize)])
   const players: WebSocketClient[] = []
   for (let player = 0; player < groups * groupSize; player += 1) {
     players.push(await WebSocketClient.open({ port: server.port, path: '/' }))

@@ -1,3 +1,4 @@
+import { createPlayer } from '@guildhall/client'
 import { SessionTokens } from '@guildhall/contract'
 import { HttpConnection, httpRequest } from './http-connection.ts'
 
@@ -7,10 +8,11 @@ const deviceId = 'bench-device'
 /** A login of that account, as a request to repeat. */
 export const deviceLogin = httpRequest('POST', '/v1/auth/device', { body: { id: deviceId } })
 
-/** Registers the account and answers an access token of its first session. */
+/** Registers the account and answers the access token of its first session. */
 export async function registerDevice(port: number): Promise<string> {
-  const body = { id: deviceId, create: true, username: 'bench' }
-  return signIn(port, httpRequest('POST', '/v1/auth/device', { body }))
+  const { signIn } = createPlayer(`http://127.0.0.1:${port}`)
+  const { token } = await signIn.device({ id: deviceId, create: true, username: 'bench' })
+  return token
 }
 
 /** Access tokens of so many sessions of the account. */
@@ -29,13 +31,6 @@ export async function openSessions(port: number, count: number): Promise<string[
   })
   await Promise.all(logins)
   return tokens
-}
-
-async function signIn(port: number, request: Buffer): Promise<string> {
-  const connection = await HttpConnection.open(port)
-  const response = await connection.fetch(request)
-  connection.close()
-  return tokenOf(response)
 }
 
 const loginsInFlight = 16

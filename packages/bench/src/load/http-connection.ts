@@ -98,7 +98,7 @@ const lengthHeader = Buffer.from('ontent-')
 const zeroDigit = 48
 const nineDigit = 57
 
-/** Bytes of the response at the front, head and body, or undefined when the head is not all there. */
+/** Bytes of the response at the front; undefined when its head is not all there. */
 function responseBytes(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return undefined

@@ -1,7 +1,7 @@
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
 
-/** A PostgreSQL server of its own, the one that the product's tests use; `fact('url')` reaches it. */
+/** The PostgreSQL server of the product's tests, one of its own; `fact('url')` reaches it. */
 export function startPostgres(bench: Bench): Promise<Child> {
   return startChild({
     args: ['--input-type=module', '--eval', program],
