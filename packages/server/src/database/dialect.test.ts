@@ -6,6 +6,7 @@ const dialect: Dialect = {
   parameter: (index, type) => `<${index} ${type}>`,
   rows: (params) => `<rows ${Object.keys(params).join(' ')}>`,
   lock: (strength, table) => `<${strength} ${table}>`,
+  contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
 }
 
@@ -30,6 +31,9 @@ describe('a statement', () => {
     expect(render('SELECT {{now}} FROM t :a :b {{for update of t}}')).toBe(
       'SELECT <now> FROM t <1 text> <2 bigint> <update t>',
     )
+    expect(render('SELECT {{contains t.name :a}} FROM t WHERE b = :b')).toBe(
+      'SELECT <<1 text> in t.name> FROM t WHERE b = <2 bigint>',
+    )
     const batch = batchStatement({ name: 'x', text: '{{rows}} r', params: { a: 'text' } })
     expect(renderStatement(batch, dialect)).toBe('<rows a> r')
   })
@@ -38,6 +42,7 @@ describe('a statement', () => {
     ['a parameter that is not declared', 'SELECT :a, :b, :c', ':c'],
     ['a parameter that is declared and not used', 'SELECT :a', ':b'],
     ['an unknown word', 'SELECT :a, :b {{for keep of t}}', '{{for keep of t}}'],
+    ['a part that is not declared', 'SELECT :a, :b, {{contains t.name :c}}', ':c'],
   ])('is refused for %s', (_case, text, named) => {
     expect(() => render(text)).toThrow(named)
   })

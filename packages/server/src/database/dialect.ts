@@ -8,6 +8,8 @@ export type Dialect = {
   rows(params: Columns): string
   /** A row lock, e.g. `lock('update', 'w')`. */
   lock(strength: string, table: string): string
+  /** Whether the text `whole` has `part` in it, by bytes. */
+  contains(whole: string, part: string): string
   /** The database's clock in Unix milliseconds. */
   readonly now: string
 }
@@ -16,16 +18,16 @@ export type Dialect = {
 export function renderStatement(statement: Statement, dialect: Dialect): string {
   const names = Object.keys(statement.params)
   const used = new Set<string>()
-  const text = statement.text.replace(tokens, (token, word?: string, name?: string) => {
-    if (word !== undefined) {
-      if (word === 'rows') for (const each of names) used.add(each)
-      return renderWord(word, statement, dialect)
-    }
-    if (name === undefined) return token
+  const parameter = (name: string) => {
     const type = statement.params[name]
     if (type === undefined) throw new Error(`${statement.name} does not declare :${name}`)
     used.add(name)
     return dialect.parameter(names.indexOf(name) + 1, type)
+  }
+  const text = statement.text.replace(tokens, (token, word?: string, name?: string) => {
+    if (word === 'rows') for (const each of names) used.add(each)
+    if (word !== undefined) return renderWord(word, { statement, dialect, parameter })
+    return name === undefined ? token : parameter(name)
   })
   const unused = names.find((name) => !used.has(name))
   if (unused !== undefined)
@@ -44,10 +46,14 @@ export function onlyReads({ text }: Statement): boolean {
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|::\w+|\{\{([^}]*)\}\}|:([A-Za-z_][A-Za-z0-9_]*)/g
 
-function renderWord(word: string, statement: Statement, dialect: Dialect): string {
+type Rendering = { statement: Statement; dialect: Dialect; parameter: (name: string) => string }
+
+function renderWord(word: string, { statement, dialect, parameter }: Rendering): string {
   if (word === 'rows') return dialect.rows(statement.params)
   if (word === 'now') return dialect.now
   const lock = /^for (share|update) of (\w+)$/.exec(word)
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
+  const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
+  if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)
 }

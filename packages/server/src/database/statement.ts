@@ -6,7 +6,9 @@
  * - `{{for share of x}}`, `{{for update of x}}`: a row lock on PostgreSQL; nothing on SQLite, whose
  *   writers run one after another anyway;
  * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
- *   it is the node's clock.
+ *   it is the node's clock;
+ * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
+ *   character has a special meaning, and the empty text is in every other.
  *
  * `INSERT ... SELECT ... FROM {{rows}} AS r` needs `WHERE true` before an `ON CONFLICT`, or SQLite
  * takes the ON for a join.
@@ -19,6 +21,12 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
   readonly text: string
   readonly params: P
   readonly row: R
+  /**
+   * It reads a large part of a table that may have a million rows. Outside of a transaction it is
+   * kept from holding up the others: an embedded file is read on a thread of its own, PostgreSQL
+   * over a connection of its own.
+   */
+  readonly scan: boolean
 }
 
 /** A statement that takes many parameter rows at once: one round trip however many there are. */
@@ -57,6 +65,7 @@ type Definition<P extends Columns, R extends Columns> = {
   text: string
   params?: P
   row?: R
+  scan?: boolean
 }
 
 /**
@@ -73,8 +82,8 @@ type Definition<P extends Columns, R extends Columns> = {
 export function statement<
   const P extends Columns = Record<never, never>,
   const R extends Columns = Record<never, never>,
->({ name, text, params, row }: Definition<P, R>): Statement<P, R> {
-  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R) }
+>({ name, text, params, row, scan = false }: Definition<P, R>): Statement<P, R> {
+  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R), scan }
 }
 
 /**
@@ -108,7 +117,7 @@ export function batchStatement<
  * })
  */
 export function lookup<const P extends Columns, const R extends P>(
-  definition: Required<Definition<P, R>>,
+  definition: Required<Omit<Definition<P, R>, 'scan'>>,
 ): Lookup<P, R> {
   return { ...batchStatement(definition), lookup: true }
 }

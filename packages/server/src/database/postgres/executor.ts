@@ -76,9 +76,13 @@ export class Executor {
     this.#health.check()
   }
 
-  /** Reads are pipelined; writes, which may wait for a lock, keep a connection to themselves. */
+  /**
+   * Reads are pipelined; writes, which may wait for a lock, and long reads, which everything behind
+   * them would wait for, keep a connection to themselves.
+   */
   run(statement: Prepared, values: WireValue[]): Promise<Answer> {
-    if (statement.onlyReads && this.#lanes.count > 0) return this.#read(statement, values)
+    const isShort = statement.onlyReads && !statement.scan
+    if (isShort && this.#lanes.count > 0) return this.#read(statement, values)
     return this.lend((connection) => connection.query(statement, values))
   }
 

@@ -13,6 +13,7 @@ export type Prepared<R extends Columns = Columns> = {
   readonly name: string
   readonly text: string
   readonly onlyReads: boolean
+  readonly scan: boolean
   /** The values of one call, or for a batch statement of all its rows. */
   encode(row: object): WireValue[]
   encodeRows(rows: readonly object[]): WireValue[]
@@ -48,6 +49,7 @@ function prepare<R extends Columns>(statement: Statement<Columns, R>): Prepared<
     name: statement.name,
     text: renderStatement(statement, dialect),
     onlyReads: onlyReads(statement),
+    scan: statement.scan,
     encode:
       'batch' in statement
         ? (row) => encodeRows([row])
@@ -70,5 +72,6 @@ const dialect: Dialect = {
     return `(SELECT * FROM unnest(${arrays.join(', ')}) AS given (${names}))`
   },
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
+  contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',
 }

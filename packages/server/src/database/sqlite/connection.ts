@@ -116,6 +116,7 @@ const dialect: Dialect = {
       .join(', ')})`,
   // Writers run one after another, so every row that a transaction sees is as good as locked.
   lock: () => '',
+  contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
   now: 'guildhall_now()',
 }
 
