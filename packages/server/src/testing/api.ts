@@ -4,7 +4,7 @@ import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds, newBootId } from '../kernel/ids.ts'
-import { createRecordedLog } from '../kernel/log.fake.ts'
+import { createRecordedLog, type RecordedLog } from '../kernel/log.fake.ts'
 import { createFeatures, type Features } from '../node/features.ts'
 import { testConfig } from './config.ts'
 
@@ -12,6 +12,8 @@ export type TestApi = {
   url: string
   clock: FakeClock
   features: Features
+  /** What the server and the features said. */
+  log: RecordedLog
   /** Every 5xx and what was thrown; a test that expects none asserts that it is empty. */
   failures: { error: unknown; request: FailedRequest }[]
   /** The sessions that were revoked, in order. */
@@ -88,6 +90,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     url,
     clock,
     features,
+    log,
     failures,
     revoked,
     call: createCaller(url),
