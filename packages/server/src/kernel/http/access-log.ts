@@ -13,9 +13,9 @@ export type AccessLogConfig = {
 /** Makes the function that writes a line per answered request, or undefined when it is off. */
 export function createAccessLog({ access, client_addresses }: AccessLogConfig, log: Log) {
   if (access === 'off') return undefined
-  return ({ client, duration_ms, ...request }: AnsweredRequest): void => {
-    const { status } = request
+  return (status: number, describe: () => AnsweredRequest): void => {
     if (access === 'errors' && status < 500 && status !== 429) return
+    const { client, duration_ms, ...request } = describe()
     const shown = client_addresses === 'full' ? client : truncated(client)
     log.info('answered a request', {
       ...request,

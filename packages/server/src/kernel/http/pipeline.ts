@@ -143,7 +143,8 @@ export function expectSaneHead(request: FastifyRequest, reply: FastifyReply): vo
     reply.header('connection', 'close')
     throw refuse.invalid(rule)
   }
-  if (canonicalTarget(request.originalUrl) === undefined) {
+  // A target that was not rewritten is the canonical one.
+  if (request.url !== request.originalUrl && canonicalTarget(request.originalUrl) === undefined) {
     throw refuse.invalid('the path is not valid')
   }
 }

@@ -203,7 +203,7 @@ export async function openSampleServer(options: SampleOptions = {}) {
     newRequestId: () => (made++).toString(16).padStart(32, '0'),
     routes: [...bindHandlers(sampleApi, sampleHandlers(held.wait))],
     documents: [sampleDocument],
-    onAnswered: (request) => void answered.push(request),
+    onAnswered: (_status, describe) => void answered.push(describe()),
     onServerError: (error, request) => void failures.push({ error, request }),
     ...options.deps,
   })

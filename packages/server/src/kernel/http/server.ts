@@ -40,8 +40,8 @@ export type HttpServerDeps = PipelineDeps & {
   documents: readonly Document[]
   /** Takes over a WebSocket upgrade; without it every upgrade request is an ordinary request. */
   upgrade?: Upgrade
-  /** Told about every answered request, for the access log. */
-  onAnswered?: ((request: AnsweredRequest) => void) | undefined
+  /** Told about every answered request, for the access log, which describes few of them. */
+  onAnswered?: ((status: number, describe: () => AnsweredRequest) => void) | undefined
   /** Told about every 5xx, for the log and the error journal. */
   onServerError(error: unknown, request: FailedRequest): void
 }
@@ -64,7 +64,7 @@ export type HttpServer = {
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const counters: HttpCounters = { http_requests_total: 0, http_requests_in_flight: 0 }
+  const counters = { http_requests_total: 0 }
   const app = createApp(deps)
   const fail = createFailureReply(deps)
   const guard = createSocketGuard({
@@ -105,7 +105,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
         app.server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.2' })
       }
     },
-    counters: () => ({ ...counters }),
+    counters: () => ({ ...counters, http_requests_in_flight: guard.running() }),
   }
 }
 
@@ -130,8 +130,7 @@ function createApp({ config, tls, newRequestId, upgrade }: HttpServerDeps): Fast
     forceCloseConnections: 'idle',
     // The router sees valid targets only; the others are refused by the first hook.
     rewriteUrl: ({ url }) => canonicalTarget(url ?? '') ?? '/',
-    // Escapes make three bytes of one.
-    routerOptions: { maxParamLength: 3 * targetBytesMax },
+    routerOptions: { maxParamLength: targetBytesMax },
     ...(tls === undefined
       ? { http }
       : { https: { ...http, cert: tls.certificate, key: tls.privateKey, minVersion: 'TLSv1.2' } }),
@@ -145,7 +144,7 @@ function createApp({ config, tls, newRequestId, upgrade }: HttpServerDeps): Fast
 
 type Hooks = {
   deps: HttpServerDeps
-  counters: HttpCounters
+  counters: Pick<HttpCounters, 'http_requests_total'>
   guard: SocketGuard
   answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply
 }
@@ -156,11 +155,6 @@ function addHooks(app: FastifyInstance, { deps, counters, guard, answerUnknown }
   const confidential = { ...common, 'cache-control': 'no-store' }
   const crossOrigin = deps.config.cors_origins.length > 0
   app.addHook('onRequest', (request, reply, done) => {
-    counters.http_requests_in_flight += 1
-    // Other than the end of an answer, this comes also when the client leaves before it.
-    reply.raw.once('close', () => {
-      counters.http_requests_in_flight -= 1
-    })
     guard.began(request.raw, reply.raw)
     // The router was given `/` in place of a target that is not valid.
     const path = pathOf(request.url === '/' ? request.originalUrl : request.url)
@@ -176,14 +170,14 @@ function addHooks(app: FastifyInstance, { deps, counters, guard, answerUnknown }
   })
   app.addHook('onResponse', (request, reply, done) => {
     counters.http_requests_total += 1
-    deps.onAnswered?.({
+    deps.onAnswered?.(reply.statusCode, () => ({
       request_id: request.id,
       method: request.method,
       route: routeOf(request),
       status: reply.statusCode,
       duration_ms: reply.elapsedTime,
       client: deps.sourceOf(request.raw),
-    })
+    }))
     done()
   })
 }

@@ -33,14 +33,21 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   /** Remembers a request, so that later bytes on its connection can be judged. */
   function began(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message
-    const unanswered = (traffics.get(socket)?.unanswered ?? 0) + 1
-    const traffic = traffics.get(socket) ?? { message, response, unanswered }
-    Object.assign(traffic, { message, response, unanswered })
-    traffics.set(socket, traffic)
+    let traffic = traffics.get(socket)
+    if (traffic === undefined) {
+      traffic = { message, response, unanswered: 1 }
+      traffics.set(socket, traffic)
+    } else {
+      traffic.message = message
+      traffic.response = response
+      traffic.unanswered += 1
+    }
+    const begun = traffic
     running.add(response)
-    response.once('close', () => {
+    // Other than the end of an answer, this comes also when the client leaves before it, and once.
+    response.on('close', () => {
       running.delete(response)
-      traffic.unanswered -= 1
+      begun.unanswered -= 1
     })
   }
 
@@ -71,7 +78,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
 
-  return { began, drain, watch }
+  return { began, drain, watch, running: () => running.size }
 }
 
 /**
