@@ -1,0 +1,342 @@
+import { createHash } from 'node:crypto'
+import { api, consoleApi, errorTable, type Route, scopes } from '@guildhall/contract'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { testBackends } from '../../database/testing/backends.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { dump } from '../../testing/tables.ts'
+import { type KeyDesk, type MadeKey, madeOf, openKeyDesk } from './api-keys.fixture.ts'
+import { formatKeyValue, parseKeyValue } from './api-keys.service.ts'
+
+const refused = { code: 'authentication_failed', message: errorTable.authentication_failed.message }
+const operatorRoutes = Object.values(api)
+  .flatMap((rows): Route[] => Object.values(rows))
+  .filter(({ access }) => access === 'operator' || access === 'admin')
+
+describe('the value of a key', () => {
+  const id = fc.string({
+    unit: fc.constantFrom(...'0123456789abcdef'),
+    minLength: 32,
+    maxLength: 32,
+  })
+  const secret = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes))
+
+  it('[H-ID-1] is read as it was written', () => {
+    fc.assert(
+      fc.property(id, secret, (id, secret) => {
+        const value = formatKeyValue(id, secret)
+        expect(value).toMatch(/^svc_k1_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$/)
+        expect(parseKeyValue(value)).toEqual({ id, secret })
+      }),
+    )
+  })
+
+  it('[H-ID-1] has one spelling: whatever else is sent is no key', () => {
+    const unit = fc.constantFrom(...'svck1_-+/=AZaz09 \n\u0000é')
+    const other = fc.oneof(fc.string({ unit, maxLength: 90 }), fc.string())
+    fc.assert(
+      fc.property(id, secret, fc.nat(82), other, (id, secret, at, text) => {
+        const value = formatKeyValue(id, secret)
+        const changed = value.slice(0, at) + text + value.slice(at + text.length)
+        const parsed = parseKeyValue(changed)
+        if (parsed !== undefined) expect(formatKeyValue(parsed.id, parsed.secret)).toBe(changed)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe.each(testBackends)('the credential of a machine on $name', (backend) => {
+  let scenario: Scenario
+  let desk: KeyDesk
+  beforeAll(async () => {
+    scenario = await openScenario(backend)
+    desk = await openKeyDesk(scenario.api)
+    return () => scenario.dispose()
+  })
+
+  it('[H-CON-5] tells a machine who it is', async () => {
+    const { key, secret } = await desk.make({ name: 'ci', scopes: ['logs:read', 'audit:read'] })
+    const answer = await desk.me(secret)
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        actor_type: 'api_key',
+        credential_id: key.id,
+        key_name: 'ci',
+        scopes: ['audit:read', 'logs:read'],
+        generation: 1,
+      },
+    ])
+    const second = madeOf(await desk.rotate(key.id, 1), 200)
+    const { generation } = consoleApi.me.ok.parse((await desk.me(second.secret)).body) as {
+      generation: number
+    }
+    expect(generation).toBe(2)
+  })
+
+  it('[H-AUTH-6] [H-KEY-5] one 401 for whatever is no active key, on every route', async () => {
+    const soon = scenario.clock.nowUnixMs() + 1
+    const [active, rotated, revoked] = [
+      await desk.make({ scopes }),
+      await desk.make({ scopes }),
+      await desk.make({ scopes }),
+    ]
+    const expired = await desk.make({ scopes, expires_at: soon })
+    await scenario.clock.advance(1)
+    await desk.rotate(rotated.key.id, 1)
+    await desk.revoke(revoked.key.id, 1)
+    const [id, secret] = [active.key.id, active.secret.slice(-43)]
+    const values = {
+      'of an old generation': rotated.secret,
+      revoked: revoked.secret,
+      expired: expired.secret,
+      'of an unknown id': `svc_k1_${'0'.repeat(32)}_${secret}`,
+      'with the secret of another': `svc_k1_${rotated.key.id}_${secret}`,
+      'with another spelling of its secret': otherSpelling(active.secret),
+      'with an id in upper case': `svc_k1_${id.replace(/[a-f]/, (x) => x.toUpperCase())}_${secret}`,
+      'of another format': `svc_k2_${id}_${secret}`,
+      'in upper case': active.secret.toUpperCase(),
+      'too short': active.secret.slice(0, -1),
+      'too long': `${active.secret}A`,
+      'without a secret': `svc_k1_${id}_`,
+      'its id alone': id,
+      'its secret alone': secret,
+      'the marker alone': 'svc_',
+    }
+    const trail = await desk.trail('console.read')
+    for (const [what, token] of Object.entries(values)) {
+      for (const { method, path } of operatorRoutes) {
+        const body = method === 'GET' ? {} : { body: '{broken' }
+        const answer = await desk.api.call(method, path.replace(/\{[^}]+\}/g, 'x'), {
+          token,
+          ...body,
+        })
+        expect([what, path, answer.status, answer.body]).toEqual([what, path, 401, refused])
+        expect(answer.headers.get('www-authenticate')).toBeNull()
+      }
+    }
+    expect((await desk.me(active.secret)).status).toBe(200)
+    expect(await desk.trail('console.read')).toHaveLength(trail.length + 1)
+  })
+
+  it('[H-KEY-5] ends a key to the millisecond', async () => {
+    const { secret } = await desk.make({ expires_at: scenario.clock.nowUnixMs() + 60_000 })
+    await scenario.clock.advance(59_999)
+    expect((await desk.me(secret)).status).toBe(200)
+    await scenario.clock.advance(1)
+    expect((await desk.me(secret)).body).toEqual(refused)
+  })
+
+  it('[H-AUTH-1] [H-AUTH-3] is taken from the header and from nowhere else', async () => {
+    const { secret } = await desk.make({ scopes })
+    const { token: player } = await scenario.signUp()
+    const path = `/console/v1/me?token=${secret}&access_token=${secret}&authorization=${secret}`
+    const cookie = `authorization=${secret}; token=${secret}`
+    const elsewhere = [
+      { headers: { cookie } },
+      { headers: { 'x-api-key': secret } },
+      { headers: { authorization: `Basic ${secret}` } },
+      { headers: { authorization: secret } },
+      { headers: { authorization: `bearer ${secret}` } },
+      { headers: { authorization: `Bearer  ${secret}` } },
+      { token: player, headers: { cookie } },
+    ]
+    for (const request of elsewhere) {
+      const answer = await desk.api.call('GET', path, request)
+      expect([answer.status, answer.body]).toEqual([401, refused])
+    }
+    const inBody = { body: { token: secret, authorization: `Bearer ${secret}` } }
+    expect((await desk.api.call('POST', '/console/v1/api-keys', inBody)).status).toBe(401)
+    expect((await desk.api.call('GET', '/v1/account', { token: secret })).status).toBe(401)
+  })
+
+  it('[H-AUTH-5] [H-AUTH-6] [H-GEN-7] reads with its scope, and never writes', async () => {
+    const machine = await desk.make({ scopes })
+    const before = await scenario.rowsOf('api_keys')
+    for (const route of operatorRoutes) {
+      const { method, path, scope } = route
+      const others = scopes.filter((each) => each !== scope)
+      const body = method === 'GET' ? {} : { body: '{broken' }
+      const statusWith = async ({ secret }: MadeKey, sent = method) =>
+        (await desk.api.call(sent, path.replace(/\{[^}]+\}/g, 'x'), { token: secret, ...body }))
+          .status
+      const isOpen = route.access === 'operator' && scope !== 'no key'
+      const allowed = await statusWith(machine)
+      if (isOpen) expect([path, allowed]).not.toEqual([path, 403])
+      else expect([path, allowed]).toEqual([path, 403])
+      if (isOpen && method === 'GET')
+        expect(await statusWith(machine, 'HEAD' as never)).not.toBe(403)
+      if (scope === 'any key' || !isOpen) continue
+      const other = await desk.make({ scopes: others })
+      expect([path, await statusWith(other)]).toEqual([path, 403])
+      await desk.revoke(other.key.id, 1)
+    }
+    const after = await scenario.rowsOf('api_keys', `id = '${machine.key.id}'`)
+    expect(before).toContainEqual({ ...after[0], last_used_at: null })
+  })
+
+  it('[H-AUD-3] [H-AUD-1] records a read that passed the checks, whatever it was answered', async () => {
+    const { key, secret } = await desk.make({ name: 'ci', scopes: ['audit:read'] })
+    const ask = async (path: string) =>
+      (await desk.api.call('GET', `/console/v1/${path}`, { token: secret })).status
+    const asked = [
+      await ask('audit?unknown=1'),
+      await ask('config'),
+      await ask('audit?actor=secret'),
+    ]
+    expect(asked).toEqual([400, 403, 200])
+    const entry = {
+      time_unix_ms: scenario.clock.nowUnixMs(),
+      actor_type: 'api_key',
+      actor: key.id,
+      role: 'api_key',
+      credential_id: key.id,
+      key_name: 'ci',
+      scopes: ['audit:read'],
+      action: 'console.read',
+      target: '/console/v1/audit',
+      details: 'method=GET path=/console/v1/audit',
+    }
+    const trail = (await desk.trail('console.read')).filter(({ actor }) => actor === key.id)
+    expect(trail).toEqual([entry, entry])
+  })
+
+  it('[H-KEY-3] [H-KEY-5] lets one of many rotations of a generation win', async () => {
+    const { key } = await desk.make({ name: 'sought after' })
+    const nodes = [desk, await openKeyDesk(await scenario.openNode())]
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => (nodes[index % 2] ?? desk).rotate(key.id, 1)),
+    )
+    const won = answers.filter(({ status }) => status === 200)
+    expect(won).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
+    const [winner] = won.map((answer) => madeOf(answer, 200))
+    expect((await desk.me(winner?.secret ?? '')).status).toBe(200)
+    expect((await desk.get(key.id)).generation).toBe(2)
+    const trail = await desk.trail('api_keys.rotate')
+    expect(trail.filter(({ target }) => target === key.id)).toHaveLength(1)
+  })
+
+  it('[H-KEY-5] lets either a rotation or a revocation of a generation win', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { key } = await desk.make({})
+      const [rotation, revocation] = await Promise.all([
+        desk.rotate(key.id, 1),
+        desk.revoke(key.id, 1),
+      ])
+      expect([rotation.status, revocation.status].sort()).toEqual([200, 409])
+      const after = await desk.get(key.id)
+      const rotated = rotation.status === 200
+      expect([after.generation, after.status]).toEqual(rotated ? [2, 'active'] : [1, 'revoked'])
+    }
+  })
+
+  it('[H-AUTH-6] [O-NOD-1] what one node rotates or revokes the other refuses at once', async () => {
+    const other = await openKeyDesk(await scenario.openNode())
+    const { key, secret } = await desk.make({})
+    expect((await other.me(secret)).status).toBe(200)
+    const next = madeOf(await desk.rotate(key.id, 1), 200)
+    expect((await other.me(secret)).body).toEqual(refused)
+    expect((await other.me(next.secret)).status).toBe(200)
+    expect((await other.revoke(key.id, 2)).status).toBe(200)
+    for (const at of [desk, other]) expect((await at.me(next.secret)).body).toEqual(refused)
+  })
+
+  it('[H-ID-1] keeps a secret nowhere: database, trail, log', async () => {
+    const made = await desk.make({ name: 'discreet' })
+    await desk.me(made.secret)
+    await desk.me(`${made.secret}x`)
+    await desk.api.call('POST', '/console/v1/api-keys', { token: made.secret, body: '{' })
+    const rotated = madeOf(await desk.rotate(made.key.id, 1), 200)
+    await desk.me(made.secret)
+    await desk.me(rotated.secret)
+    const headers = { 'idempotency-key': 'discreet' }
+    const body = { name: 'discreet', scopes: ['audit:read'] }
+    const keyed = madeOf(await desk.post('', body, headers), 201)
+    const trail = JSON.stringify(await desk.trail(''))
+    const stored = await dump(scenario.db)
+    const said = JSON.stringify(scenario.api.log.lines)
+    const shown = (await desk.read()).text + (await desk.read(`/${made.key.id}`)).text
+    for (const { key, secret } of [made, rotated, keyed]) {
+      const text = secret.slice(-43)
+      const bytes = Buffer.from(text, 'base64url')
+      expect(stored).toContain(key.id)
+      for (const spelling of [text, ...spellingsOf(bytes)]) {
+        for (const place of [stored, trail, said, shown]) expect(place).not.toContain(spelling)
+      }
+    }
+    const [row] = await scenario.rowsOf('api_keys', `id = '${rotated.key.id}'`)
+    const secret = Buffer.from(rotated.secret.slice(-43), 'base64url')
+    const digest = createHash('sha256').update(secret).digest()
+    expect(Buffer.from(row?.secret_digest as Uint8Array)).toEqual(digest)
+    expect(shown).not.toContain(digest.toString('base64url'))
+  })
+
+  it('[H-IDM-5] shows a secret once: a repeat is refused and makes no second key', async () => {
+    const headers = { 'idempotency-key': 'once' }
+    const body = { name: 'once', scopes: ['audit:read'] }
+    const { key } = madeOf(await desk.post('', body, headers), 201)
+    const keys = await scenario.countRows('api_keys')
+    const trail = await desk.trail()
+    const repeated = await desk.post('', body, headers)
+    const other = await desk.post('', { ...body, name: 'twice' }, headers)
+    const rotation = [`/${key.id}/rotate`, { generation: 1 }, headers] as const
+    const rotated = madeOf(await desk.post(...rotation), 200)
+    const again = await desk.post(...rotation)
+    for (const answer of [repeated, other, again]) {
+      expect([answer.status, answer.body]).toMatchObject([409, { code: 'conflict' }])
+      expect(answer.headers.get('idempotency-replayed')).toBeNull()
+    }
+    expect(await scenario.countRows('api_keys')).toBe(keys)
+    expect(await desk.trail()).toHaveLength(trail.length + 1)
+    expect((await desk.me(rotated.secret)).status).toBe(200)
+  })
+
+  it('[H-IDM-3] [H-IDM-4] replays a revocation, and refusals leave the key free', async () => {
+    const { key } = await desk.make({})
+    const headers = { 'idempotency-key': 'gone' }
+    const revoke = (generation: number) => desk.post(`/${key.id}/revoke`, { generation }, headers)
+    expect((await revoke(2)).status).toBe(409)
+    const first = await revoke(1)
+    await scenario.clock.advance(1000)
+    const trail = await desk.trail()
+    const second = await revoke(1)
+    expect([second.status, second.text]).toEqual([200, first.text])
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(await desk.trail()).toEqual(trail)
+  })
+})
+
+describe.each(testBackends)('a restart on $name', (backend) => {
+  it('[O-DB-3] keeps keys exactly where the backend is durable', async () => {
+    const scenario = await openScenario(backend)
+    const before = await openKeyDesk(scenario.api)
+    const kept = await before.make({ name: 'kept' })
+    const revoked = await before.make({ name: 'revoked' })
+    await before.revoke(revoked.key.id, 1)
+    const known = await before.list()
+    await scenario.restart()
+    const after = await openKeyDesk(scenario.api)
+    const durable = backend.name !== 'in-memory'
+    expect((await after.me(revoked.secret)).status).toBe(401)
+    expect(await after.list()).toEqual(durable ? known : [])
+    expect((await after.me(kept.secret)).status).toBe(durable ? 200 : 401)
+    await scenario.dispose()
+  })
+})
+
+/** Base64url of 32 bytes leaves two bits open: another last character may mean the same bytes. */
+function otherSpelling(value: string): string {
+  const bytes = Buffer.from(value.slice(-43), 'base64url')
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const last = [...alphabet].find((character) => {
+    const other = value.slice(-43, -1) + character
+    return !value.endsWith(character) && Buffer.from(other, 'base64url').equals(bytes)
+  })
+  return value.slice(0, -1) + last
+}
+
+function spellingsOf(bytes: Buffer): string[] {
+  return (['hex', 'base64', 'latin1'] as const).map((spelling) => bytes.toString(spelling))
+}
