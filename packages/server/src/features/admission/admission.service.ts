@@ -28,8 +28,6 @@ export type AdmissionDeps = {
   count(rule: AdmissionRule): void
 }
 
-export type Admission = ReturnType<typeof createAdmission>
-
 type Slot = Window & { rule: AdmissionRule; limit: number; id: string }
 type Verdict = AdmissionRule | 'admitted'
 

@@ -9,27 +9,21 @@ type Sent = { token?: string; body?: unknown; headers?: Record<string, string> }
 
 /** What names a session, by its pair. */
 const naming: [string, (player: SessionTokens) => Sent][] = [
-  ['the bearer', ({ token }: SessionTokens): Sent => ({ token })],
-  ['the refresh token', ({ refresh_token }: SessionTokens): Sent => ({ body: { refresh_token } })],
-  [
-    'both of one session',
-    ({ token, refresh_token }: SessionTokens): Sent => ({ token, body: { refresh_token } }),
-  ],
+  ['the bearer', ({ token }) => ({ token })],
+  ['the refresh token', ({ refresh_token }) => ({ body: { refresh_token } })],
+  ['both of one session', ({ token, refresh_token }) => ({ token, body: { refresh_token } })],
   [
     'the bearer beside an unknown refresh token',
-    ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: 'gh.refresh.none' } }),
+    ({ token }) => ({ token, body: { refresh_token: 'gh.refresh.none' } }),
   ],
-  [
-    'the bearer beside null',
-    ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: null } }),
-  ],
+  ['the bearer beside null', ({ token }) => ({ token, body: { refresh_token: null } })],
   [
     'the refresh token beside an unknown bearer',
-    ({ refresh_token }: SessionTokens): Sent => ({ token: 'none', body: { refresh_token } }),
+    ({ refresh_token }) => ({ token: 'none', body: { refresh_token } }),
   ],
   [
     'the bearer, which is no refresh token, in both places',
-    ({ token }: SessionTokens): Sent => ({ token, body: { refresh_token: token } }),
+    ({ token }) => ({ token, body: { refresh_token: token } }),
   ],
 ]
 
@@ -37,23 +31,20 @@ const naming: [string, (player: SessionTokens) => Sent][] = [
 const harmless: [string, (one: SessionTokens, other: SessionTokens) => Sent][] = [
   [
     'credentials of two sessions',
-    (a: SessionTokens, b: SessionTokens): Sent => ({
+    (a, b) => ({
       token: a.token,
       body: { refresh_token: b.refresh_token },
     }),
   ],
-  ['nothing', (): Sent => ({})],
-  ['an empty body', (): Sent => ({ body: {} })],
-  ['a body of no bytes', (): Sent => ({ body: '', headers: { 'content-type': 'text/plain' } })],
-  ['null', (): Sent => ({ body: { refresh_token: null } })],
-  ['an unknown bearer', (): Sent => ({ token: `gh.access.${'A'.repeat(43)}` })],
-  ['a bearer of another kind', (): Sent => ({ token: 'svc_k1_x' })],
-  ['a refresh token as bearer', (a: SessionTokens): Sent => ({ token: a.refresh_token })],
-  [
-    'an access token as refresh token',
-    (a: SessionTokens): Sent => ({ body: { refresh_token: a.token } }),
-  ],
-  ['an unknown refresh token', (): Sent => ({ body: { refresh_token: 'x'.repeat(4096) } })],
+  ['nothing', () => ({})],
+  ['an empty body', () => ({ body: {} })],
+  ['a body of no bytes', () => ({ body: '', headers: { 'content-type': 'text/plain' } })],
+  ['null', () => ({ body: { refresh_token: null } })],
+  ['an unknown bearer', () => ({ token: `gh.access.${'A'.repeat(43)}` })],
+  ['a bearer of another kind', () => ({ token: 'svc_k1_x' })],
+  ['a refresh token as bearer', (a) => ({ token: a.refresh_token })],
+  ['an access token as refresh token', (a) => ({ body: { refresh_token: a.token } })],
+  ['an unknown refresh token', () => ({ body: { refresh_token: 'x'.repeat(4096) } })],
 ]
 
 const malformedBearers = [

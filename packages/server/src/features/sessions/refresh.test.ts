@@ -125,6 +125,13 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     expect(strict.revoked).toEqual([id])
   })
 
+  it('[H-PLY-11] only refuses the replay where it is not told to', async () => {
+    const first = await scenario.signUp()
+    const second = SessionTokens.parse((await refresh(first.refresh_token, strict)).body)
+    expect((await refresh(first.refresh_token)).status).toBe(401)
+    expect(await isLive(second.token)).toBe(true)
+  })
+
   it('[H-PLY-11] leaves the other sessions of the account alone', async () => {
     const player = await scenario.signUp()
     const login = await scenario.api.call('POST', '/v1/auth/device', {

@@ -81,7 +81,10 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
   }
 
   /** The lock on the account comes first, as in a ban, so that neither waits for the other. */
-  async function exchange(tx: Transaction, change: Rotation): Promise<Exchange> {
+  async function exchange(
+    tx: Transaction,
+    change: Rotation & { now_unix_ms: number },
+  ): Promise<Exchange> {
     const { refresh_digest, now_unix_ms } = change
     const owner = await sessionsStore.ownerOf(tx, { refresh_digest, now_unix_ms })
     if (owner === undefined) return { kind: 'unusable' }

@@ -73,15 +73,13 @@ const rotate = statement({
     SET access_digest = :access_digest, refresh_digest = :next_refresh_digest,
       access_expires_at_unix_ms = :access_expires_at_unix_ms,
       refresh_expires_at_unix_ms = :refresh_expires_at_unix_ms
-    WHERE refresh_digest = :refresh_digest AND revoked_at_unix_ms IS NULL
-      AND refresh_expires_at_unix_ms > :now_unix_ms`,
+    WHERE refresh_digest = :refresh_digest AND revoked_at_unix_ms IS NULL`,
   params: {
     refresh_digest: 'bytes',
     access_digest: 'bytes',
     next_refresh_digest: 'bytes',
     access_expires_at_unix_ms: 'integer',
     refresh_expires_at_unix_ms: 'integer',
-    now_unix_ms: 'integer',
   },
 })
 export type Rotation = Row<(typeof rotate)['params']>
