@@ -5,6 +5,7 @@ import type { TestBackend, TestDatabase } from './testing/backends.ts'
 import {
   counterById,
   countersBetween,
+  countersContaining,
   deleteNumbered,
   findCounter,
   findPair,
@@ -106,6 +107,26 @@ export function databaseContract({ name, open }: TestBackend): void {
         const rows = await db.all(countersBetween, { low: 'sort/', high: 'sort0' })
         const byBytes = texts.map((text) => Buffer.from(`sort/${text}`)).sort(Buffer.compare)
         expect(rows.map((row) => row.id)).toEqual(byBytes.map(String))
+      })
+
+      it('[H-GEN-22] finds a text in another by its letters, case and all', async () => {
+        const texts = ['50%', '50x', 'a_b', 'axb', 'Äda', 'äda', 'a\\b', "it's", '🏰🏯']
+        const ids = texts.map((text) => `part/${text}`)
+        await db.each(
+          insertCounters,
+          ids.map((id) => ({ id, total: 0n })),
+        )
+        const having = async (part: string) => {
+          const rows = await db.all(countersContaining, { part, low: 'part/', high: 'part0' })
+          return rows.map((row) => row.id)
+        }
+        for (const [at, text] of texts.entries()) expect(await having(text)).toEqual([ids[at]])
+        expect(await having('🏯')).toEqual(['part/🏰🏯'])
+        expect(await having('da')).toHaveLength(2)
+        expect(await having('')).toHaveLength(texts.length)
+        for (const none of ['PART', '5%', '%%', '__', '*', '.', 'part/50%x']) {
+          expect(await having(none)).toEqual([])
+        }
       })
 
       it('counts changed rows', async () => {

@@ -5,6 +5,7 @@ import type { Log } from '../../kernel/log.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'
 import { GroupCommits } from './group-commits.ts'
+import { Scans } from './scans.ts'
 import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
 
@@ -24,6 +25,7 @@ export type FileStoreDeps = {
 export type FileStore = {
   readonly reader: SqliteConnection
   readonly writer: Writer
+  readonly scans: Scans
   close(): Promise<void>
 }
 
@@ -55,13 +57,15 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     })
     const writer = new Writer(connection, commits)
     const opened = reader
+    const scans = new Scans({ path, nowUnixMs })
     return {
       reader: opened,
       writer,
+      scans,
       async close() {
         await writer.drained()
         await commits.settled()
-        await checkpoints.close()
+        await Promise.all([checkpoints.close(), scans.close()])
         await wal.close()
         // The last connection to close moves the rest of the log into the file and removes it.
         opened.close()

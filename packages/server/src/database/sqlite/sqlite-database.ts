@@ -8,11 +8,17 @@ import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
+import type { Scans } from './scans.ts'
 import { ServedFile, type ServedFileDeps } from './served-file.ts'
 import { Writer } from './writer.ts'
 
 /** What the queries run on; undefined while the file cannot be used. */
-type Live = { readonly reader: SqliteConnection; readonly writer: Writer }
+type Live = {
+  readonly reader: SqliteConnection
+  readonly writer: Writer
+  /** Absent where no other thread can open the database, so that scans run here as well. */
+  readonly scans?: Scans
+}
 
 /** A private database inside the process, gone at its end. */
 export function openMemoryDatabase({ clock }: { clock: Clock }): OpenedDatabase {
@@ -112,11 +118,13 @@ function queriesOn(
   return {
     async all(statement, params) {
       const live = use()
+      if (statement.scan && live.scans) return live.scans.all(statement, params)
       if (live.reader.onlyReads(statement)) return onReader((on) => on.all(statement, params))
       return live.writer.do('statement', true, (on) => on.all(statement, params))
     },
     async get(statement, params) {
       const live = use()
+      if (statement.scan && live.scans) return (await live.scans.all(statement, params))[0]
       if (live.reader.onlyReads(statement)) return onReader((on) => on.get(statement, params))
       return live.writer.do('statement', true, (on) => on.get(statement, params))
     },

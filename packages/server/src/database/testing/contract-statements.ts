@@ -149,6 +149,16 @@ export const readNow = statement({
   row: { now: 'integer' },
 })
 
+/** Marked as a scan, so that the suite also runs what is kept apart from short reads. */
+export const countersContaining = statement({
+  name: 'contract.counters-containing',
+  text: `SELECT id FROM counters
+    WHERE {{contains id :part}} AND id >= :low AND id < :high ORDER BY id`,
+  params: { part: 'text', low: 'text', high: 'text' },
+  row: { id: 'text' },
+  scan: true,
+})
+
 export const insertSecret = statement({
   name: 'contract.insert-secret',
   text: 'INSERT INTO deployment_secrets (name, secret) VALUES (:name, :secret)',
