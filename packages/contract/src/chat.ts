@@ -13,6 +13,7 @@ import { before, pageOf, pathInteger } from './numbers.ts'
 import { defineApi } from './route.ts'
 
 export const channelTypes = ['room', 'group', 'direct'] as const
+export type ChannelType = (typeof channelTypes)[number]
 
 export const ChatChannel = z.strictObject({
   channel: z.string(),
@@ -20,6 +21,7 @@ export const ChatChannel = z.strictObject({
   messages: z.int().min(1).meta({ description: 'Ever appended: the highest id' }),
   last_activity_unix_ms: unixMs,
 })
+export type ChatChannel = z.output<typeof ChatChannel>
 
 export const ChatMessage = z.strictObject({
   id: z.int().min(1).meta({ description: 'Counts from 1 in each channel, without gaps' }),
@@ -31,6 +33,7 @@ export const ChatMessage = z.strictObject({
   last_event_id: z.int().min(1),
   deleted: z.boolean(),
 })
+export type ChatMessage = z.output<typeof ChatMessage>
 
 const content = text(
   (value) => !isBlank(value) && utf8Bytes(value) <= 2048 && !hasForbiddenControl(value),

@@ -24,6 +24,7 @@ export const GroupSummary = z.strictObject({
   member_count: z.int().min(0),
   created_at_unix_ms: unixMs,
 })
+export type GroupSummary = z.output<typeof GroupSummary>
 
 export const GroupDetail = z.strictObject({
   ...GroupSummary.shape,
@@ -37,6 +38,7 @@ export const GroupDetail = z.strictObject({
     )
     .meta({ description: 'In the order of joining' }),
 })
+export type GroupDetail = z.output<typeof GroupDetail>
 
 const groupPath = z.strictObject({ id: pathInteger })
 const memberPath = z.strictObject({ id: pathInteger, user_id: presentReference() })

@@ -2,6 +2,13 @@ export { Profile, playerAccountsApi } from './accounts.ts'
 export { ApiKey, apiKeysApi } from './api-keys.ts'
 export { AuditEntry, auditApi } from './audit.ts'
 export { type AuditAction, auditActions } from './audit-actions.ts'
+export {
+  type ChannelType,
+  ChatChannel,
+  ChatMessage,
+  channelTypes,
+  chatApi,
+} from './chat.ts'
 export { configApi } from './config.ts'
 export { consoleApi } from './console.ts'
 export {
@@ -24,6 +31,7 @@ export {
   type JsonObject,
   utf8Bytes,
 } from './fields.ts'
+export { GroupDetail, type GroupRole, GroupSummary, groupRoles, groupsApi } from './groups.ts'
 export {
   applicationKindMin,
   type KindDirection,
@@ -127,8 +135,10 @@ export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
 import { playerAccountsApi } from './accounts.ts'
 import { apiKeysApi } from './api-keys.ts'
 import { auditApi } from './audit.ts'
+import { chatApi } from './chat.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
+import { groupsApi } from './groups.ts'
 import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
@@ -143,6 +153,8 @@ export const api = {
   config: configApi,
   audit: auditApi,
   apiKeys: apiKeysApi,
+  groups: groupsApi,
+  chat: chatApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

@@ -1,7 +1,11 @@
-import { apiKeysApi } from '@guildhall/contract'
+import { apiKeysApi, chatApi, groupsApi } from '@guildhall/contract'
 import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
 import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
 import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
+import { chatHandlers } from '../features/chat/chat.routes.ts'
+import { createChat } from '../features/chat/chat.service.ts'
+import { groupHandlers } from '../features/groups/groups.routes.ts'
+import { createGroups } from '../features/groups/groups.service.ts'
 import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
 import type { PruneBatch } from '../kernel/retention.ts'
 import type { Players } from './players.ts'
@@ -13,12 +17,26 @@ type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch> }
 
 /** The console's sections about people; each is built on its own and knows no other. */
 export function createPeople(shared: Shared, { trail }: { trail: Trail; players: Players }) {
-  const { db, clock, ids } = shared
+  const { db, clock, ids, config } = shared
   const { mutate } = trail
   const keyUse = createKeyUse({ db, clock })
   const apiKeys = createApiKeys({ db, clock, ids, mutate, flushUse: keyUse.flush })
+  const groups = createGroups({ db, clock, mutate })
+  const chat = createChat({
+    db,
+    clock,
+    mutate,
+    nodeId: config.server.node_id,
+    historyLimit: config.chat.history_limit,
+    moderationRetentionDays: config.logs.audit_retention_days,
+  })
   const sections: Section[] = [
     { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
+    { routes: bindHandlers(groupsApi, groupHandlers(groups)), pruners: {} },
+    {
+      routes: bindHandlers(chatApi, chatHandlers(chat)),
+      pruners: { chat_moderation: chat.pruneModeration },
+    },
   ]
   return {
     verifyKey: apiKeys.verify,

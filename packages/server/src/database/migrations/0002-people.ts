@@ -101,7 +101,10 @@ export const people: Migration = {
       joined_at_unix_ms {{bigint}} NOT NULL,
       PRIMARY KEY (group_id, user_id)
     ) {{strict}}`,
-    'CREATE INDEX group_members_user ON group_members (user_id)',
+    'CREATE UNIQUE INDEX group_members_order ON group_members (group_id, join_order)',
+    'CREATE INDEX group_members_user ON group_members (user_id, group_id)',
+    `CREATE INDEX group_members_superadmin ON group_members (group_id, user_id)
+      WHERE role = 'superadmin'`,
     `CREATE TABLE notifications (
       id {{identity}},
       user_id {{text}},
@@ -119,7 +122,7 @@ export const people: Migration = {
       events {{bigint}} NOT NULL,
       last_activity_unix_ms {{bigint}} NOT NULL
     ) {{strict}}`,
-    'CREATE INDEX chat_channels_activity ON chat_channels (last_activity_unix_ms, channel)',
+    'CREATE INDEX chat_channels_activity ON chat_channels (last_activity_unix_ms DESC, channel)',
     `CREATE TABLE chat_messages (
       channel {{text}} NOT NULL REFERENCES chat_channels (channel),
       id {{bigint}} NOT NULL,

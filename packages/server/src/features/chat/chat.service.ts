@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto'
+import {
+  type ChannelType,
+  type ChatChannel,
+  type ChatMessage,
+  channelTypes,
+} from '@guildhall/contract'
+import type { Database, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import { type ChannelRow, chatStore, type MessageRow } from './chat.store.ts'
+
+export type ChatDeps = {
+  db: Database
+  clock: Clock
+  mutate: Mutate<Transaction>
+  nodeId: string
+  /** Messages that a channel keeps. */
+  historyLimit: number
+  moderationRetentionDays: number
+}
+
+export type NewMessage = {
+  channel: string
+  sender: string
+  content: string
+  /** What the channel becomes with its first message; later messages change nothing of it. */
+  channel_type?: ChannelType | undefined
+}
+
+type MessageKey = { channel: string; id: number }
+
+/** Who removes a message, as its moderation record tells of it. */
+type Moderator = { kind: string; name: string; action: string }
+
+export type Chat = ReturnType<typeof createChat>
+
+/**
+ * Channels and their bounded histories. Every change of a channel locks its row first, so the
+ * numbers of its messages and events have neither gap nor repeat, whichever nodes append.
+ */
+export function createChat(deps: ChatDeps) {
+  const { db, clock, mutate } = deps
+  const rules = createRules(deps)
+
+  return {
+    async list({ filter = '', limit }: { filter?: string | undefined; limit: number }) {
+      const [rows, total] = await Promise.all([
+        chatStore.list(db, { filter, limit }),
+        chatStore.countChannels(db),
+      ])
+      return { items: rows.map(channelOf), total }
+    },
+
+    async history(page: { channel: string; limit: number; before?: number | undefined }) {
+      const { channel, limit, before = Number.MAX_SAFE_INTEGER } = page
+      const rows = await chatStore.history(db, { channel, limit, before })
+      const last = rows.length === limit ? rows.at(-1) : undefined
+      const items = rows.map(messageOf)
+      return { channel, items, ...(last === undefined ? {} : { next: last.id }) }
+    },
+
+    append: (mutation: Mutation, message: NewMessage) =>
+      mutate(mutation, (tx) => rules.append(tx, message), { isolation: 'read committed' }),
+
+    delete(mutation: Mutation, key: MessageKey) {
+      const { kind, username: name } = mutation.principal
+      const moderator = { kind, name, action: mutation.action }
+      return mutate(mutation, (tx) => rules.blank(tx, key, moderator), {
+        isolation: 'read committed',
+      })
+    },
+
+    /** Removes up to `batchItems` moderation records past their retention; answers how many. */
+    pruneModeration: (batchItems: number): Promise<number> =>
+      db.transaction((tx) =>
+        chatStore.pruneModeration(tx, {
+          before_unix_ms: clock.nowUnixMs() - deps.moderationRetentionDays * 86_400_000,
+          batch_items: batchItems,
+        }),
+      ),
+  }
+}
+
+/** The changes themselves, within whatever transaction carries them. */
+function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
+  return {
+    async append(tx: Transaction, message: NewMessage): Promise<Done<ChatMessage>> {
+      const { channel, sender, content, channel_type = 'room' } = message
+      const now_unix_ms = clock.nowUnixMs()
+      const counted = await chatStore.advance(tx, { channel, channel_type, now_unix_ms })
+      const id = counted.messages
+      const row = await chatStore.insertMessage(tx, {
+        channel,
+        id,
+        sender,
+        content,
+        created_at_unix_ms: now_unix_ms,
+        last_event_id: counted.events,
+      })
+      if (id > historyLimit) {
+        await chatStore.evict(tx, { channel, last_evicted_id: id - historyLimit })
+      }
+      return { answer: messageOf(row), target: `${channel}#${id}`, details: `sender=${sender}` }
+    },
+
+    async blank(tx: Transaction, key: MessageKey, moderator: Moderator): Promise<Done<undefined>> {
+      const known = await chatStore.lock(tx, key.channel)
+      const message = known ? await chatStore.authorOf(tx, key) : undefined
+      if (message === undefined) throw refuse.notFound('no such message in the channel')
+      const { channel, id } = key
+      if (message.deleted === 0) {
+        const now_unix_ms = clock.nowUnixMs()
+        await chatStore.blank(tx, { channel, id, now_unix_ms })
+        await chatStore.insertModeration(tx, {
+          time_unix_ms: now_unix_ms,
+          actor_kind: moderator.kind,
+          actor_digest: digest(moderator.name),
+          channel_digest: digest(channel),
+          author_digest: digest(message.sender),
+          action: moderator.action,
+          message_id: id,
+          node_id: nodeId,
+        })
+      }
+      return { answer: undefined, target: `${channel}#${id}`, details: 'tombstone' }
+    },
+  }
+}
+
+function channelOf(row: ChannelRow): ChatChannel {
+  const channel_type = channelTypes.find((type) => type === row.channel_type)
+  // The schema's own check lets no other text into the column.
+  if (channel_type === undefined) throw new Error('a channel has an unknown type')
+  return { ...row, channel_type }
+}
+
+function messageOf(row: MessageRow): ChatMessage {
+  return { ...row, deleted: row.deleted === 1 }
+}
+
+/** Records of moderation outlive what they tell of, so they name nobody. */
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer')
+}
