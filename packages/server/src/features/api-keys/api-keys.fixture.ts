@@ -6,10 +6,10 @@ const path = '/console/v1/api-keys'
 /** A key as its maker sees it once: what is known of it, and its value. */
 export type MadeKey = { key: ApiKey; secret: string }
 
-export type KeyDesk = Awaited<ReturnType<typeof openKeyDesk>>
+export type KeyDesk = Awaited<ReturnType<typeof openKeyDesk<TestApi>>>
 
 /** The admin's requests about keys on one node, and what machines do with them there. */
-export async function openKeyDesk(api: TestApi) {
+export async function openKeyDesk<A extends Pick<TestApi, 'call'>>(api: A) {
   const token = await signIn(api, { username: 'admin', password: 'password' })
   const post = (to: string, body: unknown, headers: Record<string, string> = {}) =>
     api.call('POST', path + to, { token, body, headers })
@@ -48,7 +48,10 @@ export function madeOf(answer: ApiAnswer, status: 200 | 201): MadeKey {
   return apiKeysApi.create.ok.parse(answer.body)
 }
 
-export async function signIn(api: TestApi, body: { username: string; password: string }) {
+export async function signIn(
+  api: Pick<TestApi, 'call'>,
+  body: { username: string; password: string },
+) {
   const answer = await api.call('POST', '/console/v1/login', { body })
   return consoleApi.login.ok.parse(answer.body).token
 }

@@ -5,7 +5,7 @@ import { createCombiner } from '../../kernel/combiner.ts'
 import { apiKeysStore, type KeyUseRow } from './api-keys.store.ts'
 
 export type KeyUseDeps = {
-  db: Database
+  db: Pick<Database, 'transaction'>
   clock: Clock
   /** Most keys that may wait to be written; the use of one more is not remembered. */
   capacity?: number
