@@ -255,6 +255,8 @@ describe('a body that may be missing', () => {
     expect((await sendRaw(server.port, `${head}Content-Type: text/plain\r\n\r\n`)).status).toBe(204)
     expect((await post('', ['Content-Type: text/plain'], path)).status).toBe(204)
     expect((await postChunked([], path)).status).toBe(204)
+    const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
+    expect((await sendRaw(server.port, chunked)).status).toBe(204)
   })
 
   it('[H-PLY-12] is checked like any other when it is there', async () => {
