@@ -198,8 +198,7 @@ describe.each(testBackends)('the account of a player on $name', (backend) => {
     },
   )
 
-  // The pipeline takes this 401 for one that the route does not declare, and makes it a 500.
-  it.fails('[H-AUTH-2] refuses a PATCH whose account is disabled while its body is on the way', async () => {
+  it('[H-AUTH-2] refuses a PATCH whose account is disabled while its body is on the way', async () => {
     const { token, user_id } = await scenario.signUp()
     const body = '{"display_name":"Ghost"}'
     const socket = connect(Number(new URL(scenario.api.url).port), '127.0.0.1')

@@ -63,7 +63,11 @@ export function createPipeline(deps: PipelineDeps) {
 
       const readBytes = () => reader.bytes(request, lines)
       if (principal?.kind !== 'human' || !isMutation(route)) {
-        return send(response, await handle(readBytes))
+        const answer = await handle(readBytes)
+        if (route.attachment !== undefined) {
+          response.header('content-disposition', `attachment; filename="${route.attachment}"`)
+        }
+        return send(response, answer)
       }
       const mutation = { principal, action: route.audit, repeatable: undefined, render }
       if (lines.idempotencyKeys.length === 0) {
@@ -133,6 +137,8 @@ function asDeclared(route: Route, error: unknown): unknown {
 
 function isDeclared(route: Route, { code }: Failure): boolean {
   if (code === 'invalid_request' || errorTable[code].status >= 500) return true
+  // A caller whose account ends while the request is under way is refused like any other.
+  if (code === 'authentication_failed' && route.access !== 'public') return true
   return route.errors?.includes(code) ?? false
 }
 
