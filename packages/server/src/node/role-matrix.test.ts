@@ -2,7 +2,7 @@ import { api, type Route, type Scope, SessionTokens, scopes } from '@guildhall/c
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testBackends } from '../database/testing/backends.ts'
-import type { ApiKeyPrincipal, Verifiers } from '../kernel/auth/principal.ts'
+import { openKeyDesk } from '../features/api-keys/api-keys.fixture.ts'
 import { refuse } from '../kernel/failure.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { sendRaw } from '../kernel/http/raw-connection.fixture.ts'
@@ -26,7 +26,9 @@ type Caller =
   | 'a key with the scope'
   | 'a key with every scope'
   | 'a key with every other scope'
-  | 'a key without scopes'
+  | 'an expired key'
+  | 'a revoked key'
+  | 'the old value of a rotated key'
   | 'an unknown key'
   | 'an unknown token'
 
@@ -37,6 +39,9 @@ const strangers: readonly Caller[] = [
   'an admin, twice',
   'a viewer whose token has expired',
   'an admin whose token has expired',
+  'an expired key',
+  'a revoked key',
+  'the old value of a rotated key',
   'an unknown key',
   'an unknown token',
 ]
@@ -44,7 +49,6 @@ const keys: readonly Caller[] = [
   'a key with the scope',
   'a key with every scope',
   'a key with every other scope',
-  'a key without scopes',
 ]
 const callers: readonly Caller[] = [...strangers, ...keys, 'a player', 'a viewer', 'an admin']
 
@@ -72,6 +76,8 @@ const routes: [name: string, route: Route][] = Object.entries(api).flatMap(([fea
 let node: TestApi
 let dispose: () => Promise<void>
 const tokens = new Map<Caller, string>()
+/** The values of the keys by the scopes that they hold. */
+const keyValues = new Map<string, string>()
 
 beforeAll(async () => {
   const memory = testBackends.find(({ name }) => name === 'in-memory')
@@ -81,7 +87,6 @@ beforeAll(async () => {
     db: test.db,
     config: { 'console.viewer_username': 'eye', 'console.viewer_password': 'viewer password' },
     routes: routesOfTheNode(),
-    server: { verifiers },
   })
   node = opened
   dispose = async () => {
@@ -158,10 +163,8 @@ function authorizationOf({ scope }: Route, caller: Caller): string[] {
       return [line(keyWith(scopes))]
     case 'a key with every other scope':
       return [line(keyWith(others))]
-    case 'a key without scopes':
-      return [line(keyWith([]))]
     case 'an unknown key':
-      return [line('svc_k1_unknown')]
+      return [line(`svc_k1_${'0'.repeat(32)}_${'A'.repeat(43)}`)]
     case 'an unknown token':
       return [line('unknown')]
     default:
@@ -169,19 +172,9 @@ function authorizationOf({ scope }: Route, caller: Caller): string[] {
   }
 }
 
-/** A key whose text says its scopes, for verifiers that believe it. */
+/** Where a route has no scope of its own, the key that holds them all stands for every key. */
 function keyWith(held: readonly Scope[]): string {
-  return `svc_test_${held.join(',')}`
-}
-
-const verifiers: Verifiers = {
-  accessToken: (token) => node.features.verifiers.accessToken(token),
-  consoleToken: (token) => node.features.verifiers.consoleToken(token),
-  async apiKey(key): Promise<ApiKeyPrincipal | undefined> {
-    if (!key.startsWith('svc_test_')) return undefined
-    const held = scopes.filter((scope) => key.slice('svc_test_'.length).split(',').includes(scope))
-    return { kind: 'api_key', credential_id: 'c0ffee', key_name: 'ci', scopes: held, generation: 1 }
-  },
+  return keyValues.get(held.join(',')) ?? keyValues.get(scopes.join(',')) ?? ''
 }
 
 /** The rows that no feature but the node itself serves: what they answer does not matter here. */
@@ -204,6 +197,23 @@ async function signEverybodyIn(): Promise<void> {
   const device = { id: 'device', create: true, username: 'ana' }
   const { body } = await node.call('POST', '/v1/auth/device', { body: device })
   tokens.set('a player', SessionTokens.parse(body).token)
+  await makeKeys()
+}
+
+async function makeKeys(): Promise<void> {
+  const desk = await openKeyDesk(node)
+  const held = scopes.flatMap((scope) => [[scope], scopes.filter((each) => each !== scope)])
+  for (const each of [...held, scopes]) {
+    keyValues.set(each.join(','), (await desk.make({ scopes: each })).secret)
+  }
+  const expired = await desk.make({ scopes, expires_at: node.clock.nowUnixMs() + 1 })
+  const [revoked, rotated] = [await desk.make({ scopes }), await desk.make({ scopes })]
+  await node.clock.advance(1)
+  await desk.revoke(revoked.key.id, 1)
+  await desk.rotate(rotated.key.id, 1)
+  tokens.set('an expired key', expired.secret)
+  tokens.set('a revoked key', revoked.secret)
+  tokens.set('the old value of a rotated key', rotated.secret)
 }
 
 async function keepConsoleToken(caller: Caller, username: string, password: string): Promise<void> {
