@@ -79,6 +79,8 @@ type Shape = {
   bodyBytesMax?: number
   /** What leaves the process: undeclared members are dropped. Without it the answer is 204. */
   ok?: z.ZodType
+  /** A success is offered to browsers as a file of this name. */
+  attachment?: `${string}.json`
   /** The answer shows a secret once: it is never recorded to be given again. */
   answerHoldsSecret?: true
   /** Status of success (default 200, or 204 without `ok`); a list lets the handler choose. */

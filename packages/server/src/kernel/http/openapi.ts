@@ -103,7 +103,7 @@ function describeMembers(schema: z.ZodObject | undefined, place: 'path' | 'query
   }))
 }
 
-function describeSuccess({ ok, status }: Route): Record<string, object> {
+function describeSuccess({ ok, status, attachment }: Route): Record<string, object> {
   if (status === 101) return { 101: { description: 'The protocol is switched' } }
   if (ok === undefined) return { 204: { description: 'Done' } }
   const schema = schemaOf(ok, 'output')
@@ -112,10 +112,12 @@ function describeSuccess({ ok, status }: Route): Record<string, object> {
   return Object.fromEntries(
     statuses.map((each) => {
       const description = each < 400 ? 'Success' : 'The same, when the answer is no'
-      return [each, { description, content }]
+      return [each, { description, ...(attachment && { headers: asAttachment }), content }]
     }),
   )
 }
+
+const asAttachment = { 'Content-Disposition': { required: true, schema: { type: 'string' } } }
 
 /** The refusals that every route of an access has, and the declared ones, by status. */
 function describeErrors(route: Route): Record<string, object> {
