@@ -66,10 +66,11 @@ request within 24 hours changes nothing again and gets the same answer.`
 
 function renderErrors(): string {
   const rows = Object.entries(errorTable).map(([code, { status, message, text }]) => {
-    return `| ${status} | \`${code}\` | ${message}${text === 'open' ? ', or the rule that was broken' : ''} |`
+    const told = text === 'open' ? `${message}, or the rule that was broken` : message
+    return `| ${status} | \`${code}\` | ${told} |`
   })
-  const lines = ['| Status | Code | Message |', '|---|---|---|', ...rows]
-  return `## Errors\n\nEvery error is \`{"code": ..., "message": ...}\`. 429 comes with \`Retry-After\`.\n\n${lines.join('\n')}`
+  const form = 'Every error is `{"code": ..., "message": ...}`. 429 comes with `Retry-After`.'
+  return `## Errors\n\n${form}\n\n${table(['Status', 'Code', 'Message'], rows)}`
 }
 
 function renderIndex(): string {
