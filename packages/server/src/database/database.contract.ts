@@ -255,6 +255,19 @@ export function databaseContract({ name, open }: TestBackend): void {
         expect(await db.get(counterById, { id: 'unique' })).toEqual({ id: 'unique', total: 1n })
       })
 
+      it('that are refused may read at once what they were refused for', async () => {
+        const row = { id: 'raced', total: 1n }
+        const first = db.transaction((tx) => tx.run(insertCounter, row))
+        const second = db
+          .transaction(async (tx) => {
+            if ((await tx.get(counterById, { id: 'raced' })) !== undefined) throw new Error('taken')
+            await tx.run(insertCounter, row)
+          })
+          .catch(() => db.get(counterById, { id: 'raced' }))
+        await first
+        expect(await second).toEqual(row)
+      })
+
       it('are not seen by others before their end', async () => {
         await db.run(insertCounter, { id: 'hidden', total: 1n })
         const seen: Promise<unknown>[] = []

@@ -83,6 +83,10 @@ export const people: Migration = {
       PRIMARY KEY (user_id, other_id),
       CHECK (user_id <> other_id)
     ) {{strict}}`,
+    `CREATE TABLE totals (
+      name {{text}} NOT NULL PRIMARY KEY,
+      total {{bigint}} NOT NULL CHECK (total >= 0)
+    ) {{strict}}`,
     `CREATE TABLE groups (
       id {{identity}},
       name {{text}} NOT NULL UNIQUE,

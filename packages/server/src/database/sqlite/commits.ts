@@ -4,6 +4,8 @@ import type { SqliteConnection } from './connection.ts'
 export type Commits = {
   /** Set while no unit may begin; resolves when it may. */
   readonly held: Promise<void> | undefined
+  /** Set while others cannot read yet what the last unit saw; resolves when they can. */
+  readonly visible: Promise<void> | undefined
   /** Before a unit: throws when the database takes no writes. */
   begin(unit: Unit): void
   /** After a unit that succeeded: resolves once it is durable; undefined when it is already. */
@@ -22,6 +24,7 @@ export function createPlainCommits(connection: SqliteConnection): Commits {
   const rollback = connection.command('ROLLBACK')
   return {
     held: undefined,
+    visible: undefined,
     begin(unit) {
       if (unit === 'statements') begin.run()
     },

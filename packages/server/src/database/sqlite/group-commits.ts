@@ -19,7 +19,11 @@ export type GroupCommitsDeps = {
   onFailure: (error: unknown) => void
 }
 
-type Group = { readonly durable: PromiseWithResolvers<void>; changed: boolean }
+type Group = {
+  readonly committed: PromiseWithResolvers<void>
+  readonly durable: PromiseWithResolvers<void>
+  changed: boolean
+}
 
 /**
  * Makes all units of one turn of the event loop one SQLite transaction, commits it when the turn
@@ -51,6 +55,10 @@ export class GroupCommits implements Commits {
 
   get held(): Promise<void> | undefined {
     return this.#failure ? undefined : this.#deps.held()
+  }
+
+  get visible(): Promise<void> | undefined {
+    return this.#group?.committed.promise
   }
 
   begin(unit: Unit): void {
@@ -97,7 +105,7 @@ export class GroupCommits implements Commits {
     // Whoever waits hears of a failure; nobody may be waiting, and that is no unhandled rejection.
     durable.promise.catch(() => {})
     atEndOfTurn(this.#commit)
-    return { durable, changed: false }
+    return { committed: Promise.withResolvers<void>(), durable, changed: false }
   }
 
   #commitGroup(): void {
@@ -117,6 +125,7 @@ export class GroupCommits implements Commits {
       this.#lose([closing], error)
       return
     }
+    closing.committed.resolve()
     if (closing.changed) {
       this.#committed.push(closing)
       this.#flushing ??= this.#flushAll()
@@ -145,7 +154,10 @@ export class GroupCommits implements Commits {
 
   #lose(groups: readonly Group[], cause: unknown): void {
     const error = new DatabaseUnavailable('the commit failed', { cause })
-    for (const each of groups) each.durable.reject(error)
+    for (const each of groups) {
+      each.committed.resolve()
+      each.durable.reject(error)
+    }
     if (isDiskFull(cause)) {
       this.#deps.onDiskFull()
     } else {

@@ -55,6 +55,7 @@ export class Writer {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
     let durable: Promise<void> | undefined
+    let visible: Promise<void> | undefined
     let result: T
     try {
       this.#commits.begin('statements')
@@ -67,14 +68,18 @@ export class Writer {
       } catch (error) {
         body.end()
         this.#commits.undo('statements', error)
+        visible = this.#commits.visible
         throw error
       }
     } catch (error) {
-      throw classified(error)
-    } finally {
       this.#body = undefined
       this.#release()
+      // Whoever is refused may read at once what it was refused for.
+      if (visible) await visible
+      throw classified(error)
     }
+    this.#body = undefined
+    this.#release()
     if (durable) await durable
     return result
   }
