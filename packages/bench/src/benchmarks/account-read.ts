@@ -18,7 +18,7 @@ async function run(bench: Bench): Promise<Row[]> {
   const probe = await HttpConnection.open(server.port)
   const { body } = await probe.fetch(request)
   probe.close()
-  await using bare = await startBaseline(bench, baseline, [JSON.stringify(body)])
+  await using bare = await startBaseline(bench, baseline, { args: [JSON.stringify(body)] })
 
   const load = { connections, request: () => request, status: 200, seconds: bench.seconds(4) }
   const theirs = await runHttpLoad({ ...load, server: bare })

@@ -49,7 +49,7 @@ async function run(bench: Bench): Promise<Row[]> {
 type Traffic = Omit<RelayLoad, 'server' | 'players'>
 
 async function relayOfBaseline(bench: Bench, traffic: Traffic) {
-  await using server = await startBaseline(bench, baseline, [String(groupSize)])
+  await using server = await startBaseline(bench, baseline, { args: [String(groupSize)] })
   const players: WebSocketClient[] = []
   for (let player = 0; player < groups * groupSize; player += 1) {
     players.push(await WebSocketClient.open({ port: server.port, path: '/' }))

@@ -26,13 +26,13 @@ export type ChildOptions = {
   /** Its whole environment, besides PATH. */
   env?: Readonly<Record<string, string>>
   cores: Cores | undefined
-  /** Where it runs: on the server's core, unless told otherwise. */
-  on?: 'server' | 'load' | 'both'
+  /** Where it runs: on the server's core, unless it needs more than one. */
+  on?: 'server' | 'both' | undefined
 }
 
 /** Starts a process and waits until it prints a line that contains `ready` and `NAME=VALUE`s. */
 export async function startChild({ args, cwd, env, cores, on }: ChildOptions): Promise<Child> {
-  const places = cores && { server: [cores.server], load: [cores.load], both: Object.values(cores) }
+  const places = cores && { server: [cores.server], both: Object.values(cores) }
   const [command, ...rest] = pinned([process.execPath, ...args], places?.[on ?? 'server'])
   const startMs = performance.now()
   const child = spawn(command, rest, {

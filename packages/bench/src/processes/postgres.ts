@@ -7,7 +7,7 @@ export function startPostgres(bench: Bench): Promise<Child> {
     args: ['--input-type=module', '--eval', program],
     cwd: bench.folder,
     cores: bench.cores,
-    on: 'load',
+    on: 'both',
   })
 }
 
