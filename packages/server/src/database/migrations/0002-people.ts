@@ -8,6 +8,14 @@ export const people: Migration = {
   steps: [
     `CREATE INDEX sessions_live_of_account ON sessions (account_id)
       WHERE revoked_at_unix_ms IS NULL`,
+    // Every account is counted once: until then it stands in the index, from then on in the total.
+    'ALTER TABLE accounts ADD COLUMN counted {{bigint}} NOT NULL DEFAULT 0',
+    'CREATE INDEX accounts_uncounted ON accounts (id) WHERE counted = 0',
+    `CREATE TABLE account_totals (
+      name {{text}} NOT NULL PRIMARY KEY,
+      accounts {{bigint}} NOT NULL
+    ) {{strict}}`,
+    `INSERT INTO account_totals (name, accounts) VALUES ('counted', 0)`,
     `CREATE TABLE idempotency_records (
       principal {{text}} NOT NULL,
       target {{text}} NOT NULL,

@@ -6,6 +6,7 @@ import {
   channelTypes,
 } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
+import { totals } from '../../database/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
@@ -48,7 +49,7 @@ export function createChat(deps: ChatDeps) {
     async list({ filter = '', limit }: { filter?: string | undefined; limit: number }) {
       const [rows, total] = await Promise.all([
         chatStore.list(db, { filter, limit }),
-        chatStore.countChannels(db),
+        totals.of(db, 'chat_channels'),
       ])
       return { items: rows.map(channelOf), total }
     },
@@ -102,6 +103,7 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
       if (id > historyLimit) {
         await chatStore.evict(tx, { channel, last_evicted_id: id - historyLimit })
       }
+      if (id === 1) await totals.add(tx, 'chat_channels', 1)
       return { answer: messageOf(row), target: `${channel}#${id}`, details: `sender=${sender}` }
     },
 

@@ -39,12 +39,7 @@ const listFiltered = statement({
     ORDER BY last_activity_unix_ms DESC, channel LIMIT :limit`,
   params: { filter: 'text', limit: 'integer' },
   row: channelRow,
-})
-
-const countChannels = statement({
-  name: 'chat.count-channels',
-  text: 'SELECT count(*) AS total FROM chat_channels',
-  row: { total: 'integer' },
+  scan: true,
 })
 
 /**
@@ -157,7 +152,6 @@ type MessageKey = Row<typeof message>
 export const chatStore = {
   list: (tx: Queries, { filter, limit }: Row<(typeof listFiltered)['params']>) =>
     filter === '' ? tx.all(list, { limit }) : tx.all(listFiltered, { filter, limit }),
-  countChannels: async (tx: Queries) => (await tx.get(countChannels, {}))?.total ?? 0,
   async advance(tx: Queries, activity: Row<(typeof advance)['params']>) {
     const row = await tx.get(advance, activity)
     if (row === undefined) throw new Error('a channel did not count its message')

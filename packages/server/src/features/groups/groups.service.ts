@@ -5,6 +5,7 @@ import {
   groupRoles,
 } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
+import { totals } from '../../database/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
@@ -80,6 +81,7 @@ function createRules(clock: Clock) {
         role: 'superadmin',
         joined_at_unix_ms: now,
       })
+      await totals.add(tx, 'groups', 1)
       return { answer: await detailOf(tx, id), target: String(id), details: `name=${name}` }
     },
 
@@ -94,6 +96,7 @@ function createRules(clock: Clock) {
     async remove(tx: Transaction, id: number): Promise<Done<undefined>> {
       const row = await groupsStore.delete(tx, id)
       if (row === undefined) throw unknownGroup()
+      await totals.add(tx, 'groups', -1)
       return { answer: undefined, target: String(id), details: `name=${row.name}` }
     },
 

@@ -1,5 +1,6 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
+import { totals } from '../../database/totals.ts'
 
 const summaryRow = {
   id: 'integer',
@@ -32,12 +33,7 @@ const listFiltered = statement({
     ORDER BY id LIMIT :limit OFFSET :offset`,
   params: { ...pageParams, filter: 'text' },
   row: summaryRow,
-})
-
-const count = statement({
-  name: 'groups.count',
-  text: 'SELECT count(*) AS total FROM groups',
-  row: { total: 'integer' },
+  scan: true,
 })
 
 const countFiltered = statement({
@@ -45,6 +41,7 @@ const countFiltered = statement({
   text: 'SELECT count(*) AS total FROM groups WHERE {{contains name :filter}}',
   params: { filter: 'text' },
   row: { total: 'integer' },
+  scan: true,
 })
 
 const byId = statement({
@@ -174,8 +171,8 @@ export const groupsStore = {
   list: (tx: Queries, { filter, ...page }: Row<(typeof listFiltered)['params']>) =>
     filter === '' ? tx.all(list, page) : tx.all(listFiltered, { ...page, filter }),
   async count(tx: Queries, filter: string): Promise<number> {
-    const row = await (filter === '' ? tx.get(count, {}) : tx.get(countFiltered, { filter }))
-    return row?.total ?? 0
+    if (filter === '') return totals.of(tx, 'groups')
+    return (await tx.get(countFiltered, { filter }))?.total ?? 0
   },
   byId: (tx: Queries, id: number) => tx.get(byId, { id }),
   /** Keeps every other change of the group and its members waiting. */
