@@ -125,7 +125,9 @@ function targets({ path, query }: Route): fc.Arbitrary<string> {
   const values = Object.keys(query?.shape ?? {}).map((name) => [name, odd.map(String)] as const)
   const asked = fc.record(Object.fromEntries(values), { requiredKeys: [] })
   return fc.tuple(fc.tuple(...segments), asked).map(([parts, given]) => {
-    return `${parts.join('/')}?${new URLSearchParams(Object.entries(given).map(([name, value = '']) => [name, value]))}`
+    const search = new URLSearchParams()
+    for (const [name, value] of Object.entries(given)) search.set(name, value ?? '')
+    return `${parts.join('/')}?${search}`
   })
 }
 
