@@ -10,8 +10,9 @@ export const int64Max = 2n ** 63n - 1n
  */
 export const int64 = z
   .custom<number | bigint>(isInt64, { error: 'must be a signed 64-bit integer' })
-  .meta({ jsonSchema: { type: 'integer', format: 'int64' }, int64: true })
+  .meta({ int64: true })
   .transform(BigInt)
+  .meta({ jsonSchema: { type: 'integer', format: 'int64' } })
 
 /** A 64-bit integer other than 0. */
 export const int64Delta = int64.refine((value) => value !== 0n, { error: 'must not be 0' })
@@ -30,6 +31,20 @@ export const before = safeDecimal('must be a decimal integer up to 2^53 - 1')
 export const pathInteger = safeDecimal('must be 1..16 decimal digits').meta({
   jsonSchema: { type: 'integer', minimum: 0 },
 })
+
+/**
+ * An object of 64-bit integers whose names are the callers' own. The server gives it as a Map: an
+ * object would put numeric names first, whatever the order of the rest.
+ */
+export const int64ByName = z
+  .custom<Int64ByName>((value) => typeof value === 'object' && value !== null)
+  .transform((given) => (given instanceof Map ? Object.fromEntries(given) : given))
+  .pipe(z.record(z.string(), int64))
+  .meta({
+    jsonSchema: { type: 'object', additionalProperties: { type: 'integer', format: 'int64' } },
+  })
+
+type Int64ByName = ReadonlyMap<string, bigint> | Readonly<Record<string, number | bigint>>
 
 /** One page of a list whose total is counted before paging. */
 export function pageOf<S extends z.ZodType>(item: S) {

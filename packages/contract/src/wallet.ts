@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { label, optional, presentReference, reference, unixMs } from './fields.ts'
-import { int64, int64Delta } from './numbers.ts'
+import { int64, int64ByName, int64Delta } from './numbers.ts'
 import { defineApi } from './route.ts'
 
 /** One booking, with the balance that it left. */
@@ -16,7 +16,7 @@ export const LedgerEntry = z.strictObject({
 
 /** Balances by currency, never negative, and the newest 100 bookings, newest first. */
 export const Wallet = z.strictObject({
-  balances: z.record(z.string(), int64),
+  balances: int64ByName,
   ledger: z.array(LedgerEntry),
 })
 

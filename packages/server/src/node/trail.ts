@@ -1,3 +1,4 @@
+import { createMutateMany } from '../features/audit/audit.combined-mutations.ts'
 import { createMutate } from '../features/audit/audit.mutations.ts'
 import { createAudit } from '../features/audit/audit.service.ts'
 import { createIdempotency } from '../features/idempotency/idempotency.service.ts'
@@ -47,5 +48,7 @@ export function createTrail({ db, clock, ids, log, config }: Shared) {
   })
   const idempotency = createIdempotency({ db, clock })
   const mutate = createMutate({ db, nodeId, recorder, recordAnswer: idempotency.record })
-  return { recorder, audit, idempotency, mutate, queue, dropped }
+  const recordAnswers = idempotency.recordAll
+  const mutateMany = createMutateMany({ db, nodeId, recorder, recordAnswers })
+  return { recorder, audit, idempotency, mutate, mutateMany, queue, dropped }
 }

@@ -1,6 +1,12 @@
 import type { Database, Transaction } from '../../database/database.ts'
-import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
-import type { Mutate, RecordedAnswer, RepeatableRequest } from '../../kernel/http/mutation.ts'
+import { type AuditEvent, type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
+import type {
+  Done,
+  Mutate,
+  Mutation,
+  RecordedAnswer,
+  RepeatableRequest,
+} from '../../kernel/http/mutation.ts'
 import { rowOf } from './audit.service.ts'
 import { auditStore } from './audit.store.ts'
 
@@ -20,9 +26,10 @@ export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
   const { db, nodeId, recorder, recordAnswer } = deps
   return async (mutation, change, options) => {
     const { answer, event } = await db.transaction(async (tx) => {
-      const { answer, target, details } = await change(tx)
-      const { principal, action, repeatable } = mutation
-      const event = recorder.prepare({ ...actorOf(principal), action, target, details })
+      const done = await change(tx)
+      const { answer } = done
+      const { repeatable } = mutation
+      const event = recorder.prepare(eventOf(mutation, done))
       // In memory the ring is the trail.
       if (db.durable) await auditStore.insert(tx, [rowOf(event, nodeId)])
       if (repeatable !== undefined) await recordAnswer(tx, repeatable, mutation.render(answer))
@@ -31,4 +38,12 @@ export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
     recorder.committed(event)
     return answer
   }
+}
+
+/** What the trail tells of a mutation. */
+export function eventOf(
+  { principal, action }: Mutation,
+  { target, details }: Pick<Done<unknown>, 'target' | 'details'>,
+): AuditEvent {
+  return { ...actorOf(principal), action, target, details }
 }

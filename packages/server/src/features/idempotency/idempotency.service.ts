@@ -8,10 +8,8 @@ import {
   type RecordedAnswer,
   type RepeatableRequest,
 } from '../../kernel/http/mutation.ts'
-import { idempotencyStore } from './idempotency.store.ts'
+import { idempotencyStore, recordLifeMs } from './idempotency.store.ts'
 
-/** A record lives this long from its first use, in milliseconds. */
-const recordLifeMs = 24 * 3_600_000
 /** A repeat waits this long for the first request to end, in milliseconds. */
 const waitMs = 10_000
 
@@ -40,7 +38,7 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
 
   const idempotency: Idempotency = {
     async enter(request) {
-      const name = nameOf(request)
+      const name = nameOf(keyOf(request))
       const giveUpAtMs = clock.monotonicMs() + waitMs
       for (let first = running.get(name); first !== undefined; first = running.get(name)) {
         await within(clock, giveUpAtMs - clock.monotonicMs(), first.promise)
@@ -56,25 +54,41 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
       }
     },
     leave(request) {
-      const name = nameOf(request)
+      const name = nameOf(keyOf(request))
       running.get(name)?.resolve()
       running.delete(name)
     },
   }
 
+  /**
+   * Writes records in the transaction of their changes; answers which requests could not be
+   * recorded, because another node has just done them.
+   */
+  async function recordAll(
+    tx: Transaction,
+    answered: readonly { request: RepeatableRequest; answer: RecordedAnswer }[],
+  ): Promise<RepeatableRequest[]> {
+    const created_at_unix_ms = clock.nowUnixMs()
+    const records = answered.map(({ request, answer: { status, body } }) => ({
+      ...keyOf(request),
+      body_digest: request.body_digest,
+      status,
+      answer: request.recordsAnswer ? body : null,
+      created_at_unix_ms,
+    }))
+    const keys = await idempotencyStore.insert(tx, records)
+    const written = new Set(keys.map(nameOf))
+    const requests = answered.map(({ request }) => request)
+    return requests.filter((request) => !written.has(nameOf(keyOf(request))))
+  }
+
   return {
     ...idempotency,
+    recordAll,
     /** Writes the record in the transaction of the change. */
     async record(tx: Transaction, request: RepeatableRequest, answer: RecordedAnswer) {
-      const inserted = await idempotencyStore.insert(tx, {
-        ...keyOf(request),
-        body_digest: request.body_digest,
-        status: answer.status,
-        answer: request.recordsAnswer ? answer.body : null,
-        created_at_unix_ms: clock.nowUnixMs(),
-        expired_unix_ms: expired(),
-      })
-      if (!inserted) throw new AlreadyDone('another node has just done this request')
+      const taken = await recordAll(tx, [{ request, answer }])
+      if (taken.length > 0) throw new AlreadyDone('another node has just done this request')
     },
     /** Removes up to `batchItems` records past their life; answers how many. */
     prune: (batchItems: number): Promise<number> =>
@@ -88,8 +102,8 @@ function keyOf({ principal, target, key }: RepeatableRequest) {
   return { principal, target, idempotency_key: key }
 }
 
-function nameOf({ principal, target, key }: RepeatableRequest): string {
-  return JSON.stringify([principal, target, key])
+function nameOf({ principal, target, idempotency_key }: ReturnType<typeof keyOf>): string {
+  return JSON.stringify([principal, target, idempotency_key])
 }
 
 async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {

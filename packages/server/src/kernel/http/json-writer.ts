@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isFree } from './schema-walk.ts'
+import { isFree, isInt64 } from './schema-walk.ts'
 
 /**
  * Compiles a schema into the function that writes its values as JSON. It is the output filter: only
@@ -23,6 +23,8 @@ type Definition = {
   valueType?: z.ZodType
   options?: z.ZodType[]
   values?: unknown[]
+  in?: z.ZodType
+  out?: z.ZodType
 }
 
 function writerOf(schema: z.ZodType): Write {
@@ -36,9 +38,16 @@ function writerOf(schema: z.ZodType): Write {
   if (definition.type === 'nullable' && innerType) return writeNullable(writerOf(innerType))
   if (innerType) return writerOf(innerType)
   if (values) return writeLiteral(values)
+  if (definition.in && definition.out) return writerOf(wireSide(definition.in, definition.out))
+  if (isInt64(schema)) return writeNumber
   const write = scalars[definition.type]
   if (write === undefined) throw new Error(`no writer for the schema type ${definition.type}`)
   return write
+}
+
+/** A transform says what its reader makes of a value; what is sent stands before it. */
+function wireSide(before: z.ZodType, after: z.ZodType): z.ZodType {
+  return after._zod.def.type === 'transform' ? before : after
 }
 
 const scalars: Readonly<Record<string, Write>> = {
@@ -93,12 +102,15 @@ function writeArray(write: Write): Write {
   }
 }
 
+/** A Map keeps the order of its names, also of those that look like numbers. */
 function writeRecord(write: Write): Write {
+  const writeMember = (name: string, value: unknown) => `${JSON.stringify(name)}:${write(value)}`
   return (value) => {
+    if (value instanceof Map) {
+      return `{${Array.from(value, ([name, member]) => writeMember(name, member)).join(',')}}`
+    }
     if (!isRecord(value)) throw new TypeError('expected an object to write')
-    const members = Object.keys(value).map(
-      (name) => `${JSON.stringify(name)}:${write(value[name])}`,
-    )
+    const members = Object.keys(value).map((name) => writeMember(name, value[name]))
     return `{${members.join(',')}}`
   }
 }

@@ -1,5 +1,6 @@
 import type { AuditAction } from '@guildhall/contract'
 import type { HumanPrincipal } from '../auth/principal.ts'
+import type { CombinedResult } from '../combiner.ts'
 
 /**
  * What a console mutation carries to its service: who does it, under which action it is audited,
@@ -56,6 +57,18 @@ export type Mutate<Tx> = <T>(
   change: (tx: Tx) => Promise<Done<T>>,
   options?: MutateOptions,
 ) => Promise<T>
+
+/**
+ * The same for many changes that share one transaction: the form for rows that everybody writes,
+ * to be run by a combiner. `change` answers for each item in their order; one that is refused must
+ * have left nothing behind, and takes none of the others with it. A change without a `mutation` is
+ * not an operator's: it is neither audited nor recorded.
+ */
+export type MutateMany<Tx> = <I extends { mutation: Mutation | undefined }, T>(
+  items: readonly I[],
+  change: (tx: Tx, items: readonly I[]) => Promise<readonly CombinedResult<Done<T>>[]>,
+  options?: MutateOptions,
+) => Promise<readonly CombinedResult<T>[]>
 
 export type MutateOptions = {
   /**

@@ -27,3 +27,9 @@ export function isFree(schema: z.ZodType): boolean {
   const { free } = schema.meta() ?? {}
   return free === true
 }
+
+/** Whether the schema is a 64-bit integer as it stands on the wire. */
+export function isInt64(schema: z.ZodType): boolean {
+  const { int64 } = schema.meta() ?? {}
+  return int64 === true
+}
