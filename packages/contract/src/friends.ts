@@ -8,6 +8,7 @@ export const Friend = z.strictObject({
   state: z.enum(['invited_sent', 'invited_received', 'friend', 'blocked']),
   updated_unix_ms: unixMs,
 })
+export type Friend = z.output<typeof Friend>
 
 const ownerPath = z.strictObject({ id: presentReference() })
 

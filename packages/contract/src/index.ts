@@ -12,6 +12,14 @@ export {
 export { configApi } from './config.ts'
 export { consoleApi } from './console.ts'
 export {
+  type AccountChange,
+  AccountDetail,
+  AccountExport,
+  AccountRow,
+  accountsApi,
+  type NewAccount,
+} from './console-accounts.ts'
+export {
   decodeDatagram,
   type Envelope,
   encodeDatagram,
@@ -31,6 +39,7 @@ export {
   type JsonObject,
   utf8Bytes,
 } from './fields.ts'
+export { Friend, friendsApi } from './friends.ts'
 export { GroupDetail, type GroupRole, GroupSummary, groupRoles, groupsApi } from './groups.ts'
 export {
   applicationKindMin,
@@ -138,6 +147,8 @@ import { auditApi } from './audit.ts'
 import { chatApi } from './chat.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
+import { accountsApi } from './console-accounts.ts'
+import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
 import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
@@ -153,6 +164,8 @@ export const api = {
   config: configApi,
   audit: auditApi,
   apiKeys: apiKeysApi,
+  accounts: accountsApi,
+  friends: friendsApi,
   groups: groupsApi,
   chat: chatApi,
   realtime: realtimeApi,

@@ -29,6 +29,7 @@ export function createFeatures(deps: PlayersDeps) {
       trail.recorder.record(keyReadEvent(...read))
     },
     flushKeyUse: people.keyUse.flush,
+    countAccounts: people.countAccounts,
     queues: trail.queue === undefined ? [] : [trail.queue],
     pruners: {
       ...players.pruners,

@@ -30,6 +30,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     pruners: {},
     queues: [],
     flushKeyUse: api.features.flushKeyUse,
+    countAccounts: api.features.countAccounts,
     readRevocations: async () => {},
     renewClaim: async () => {},
   })

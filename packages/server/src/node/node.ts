@@ -140,6 +140,7 @@ async function listen(options: StartOptions, parts: Parts, shutdown: Shutdown) {
     pruners: features.pruners,
     queues: features.queues,
     flushKeyUse: features.flushKeyUse,
+    countAccounts: features.countAccounts,
     readRevocations: createRevocations({ db, clock, gateway: play.gateway }),
     renewClaim: () => claim.renew(),
     reloadCertificate: listener.reloadCertificate,

@@ -1,12 +1,19 @@
-import { apiKeysApi, chatApi, groupsApi } from '@guildhall/contract'
+import { accountsApi, apiKeysApi, chatApi, friendsApi, groupsApi } from '@guildhall/contract'
 import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
 import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
 import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
 import { chatHandlers } from '../features/chat/chat.routes.ts'
 import { createChat } from '../features/chat/chat.service.ts'
+import { createAccountCount } from '../features/console-accounts/console-accounts.jobs.ts'
+import { consoleAccountHandlers } from '../features/console-accounts/console-accounts.routes.ts'
+import { createConsoleAccounts } from '../features/console-accounts/console-accounts.service.ts'
+import { friendHandlers } from '../features/friends/friends.routes.ts'
+import { createFriends, friendsOf } from '../features/friends/friends.service.ts'
 import { groupHandlers } from '../features/groups/groups.routes.ts'
-import { createGroups } from '../features/groups/groups.service.ts'
+import { createGroups, groupsOf } from '../features/groups/groups.service.ts'
 import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
+import { readJson } from '../kernel/http/json-reader.ts'
+import { writeJson } from '../kernel/http/json-writer.ts'
 import type { PruneBatch } from '../kernel/retention.ts'
 import type { Players } from './players.ts'
 import type { Shared } from './shared.ts'
@@ -16,11 +23,31 @@ import type { Trail } from './trail.ts'
 type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch> }
 
 /** The console's sections about people; each is built on its own and knows no other. */
-export function createPeople(shared: Shared, { trail }: { trail: Trail; players: Players }) {
+export function createPeople(
+  shared: Shared,
+  { trail, players }: { trail: Trail; players: Players },
+) {
   const { db, clock, ids, config } = shared
   const { mutate } = trail
   const keyUse = createKeyUse({ db, clock })
   const apiKeys = createApiKeys({ db, clock, ids, mutate, flushUse: keyUse.flush })
+  const accounts = createConsoleAccounts({
+    db,
+    clock,
+    ids,
+    mutate,
+    writeJson,
+    readJson: (text) => readJson(text).value,
+    revokeSessions: players.sessions.revokeAllOf,
+    closeSessions: players.sessions.closeRevoked,
+    walletOf: async () => ({}),
+    friendsOf,
+    groupsOf,
+    // Nothing stores objects yet.
+    storageOf: async () => [],
+  })
+  const accountExists = players.accounts.exists
+  const friends = createFriends({ db, clock, mutate, accountExists })
   const groups = createGroups({ db, clock, mutate })
   const chat = createChat({
     db,
@@ -32,6 +59,8 @@ export function createPeople(shared: Shared, { trail }: { trail: Trail; players:
   })
   const sections: Section[] = [
     { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
+    { routes: bindHandlers(accountsApi, consoleAccountHandlers(accounts)), pruners: {} },
+    { routes: bindHandlers(friendsApi, friendHandlers(friends)), pruners: {} },
     { routes: bindHandlers(groupsApi, groupHandlers(groups)), pruners: {} },
     {
       routes: bindHandlers(chatApi, chatHandlers(chat)),
@@ -41,6 +70,7 @@ export function createPeople(shared: Shared, { trail }: { trail: Trail; players:
   return {
     verifyKey: apiKeys.verify,
     keyUse,
+    countAccounts: createAccountCount(db),
     routes: sections.flatMap(({ routes }) => routes),
     pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
   }

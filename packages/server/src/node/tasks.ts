@@ -20,6 +20,8 @@ export type TasksDeps = {
   }[]
   /** Writes when API keys were last used. */
   flushKeyUse(): Promise<void>
+  /** Keeps the number of accounts at hand. */
+  countAccounts(): Promise<void>
   /** Reads what other nodes of the database revoked. */
   readRevocations(): Promise<void>
   /** Renews the claim on the node's id. */
@@ -31,6 +33,7 @@ export type TasksDeps = {
 const probeIntervalMs = 1000
 const revocationsIntervalMs = 500
 const keyUseIntervalMs = 5000
+const accountCountIntervalMs = 5000
 /** How long the queues may take for what they held back meanwhile, in milliseconds. */
 const recoveryFlushMs = 5000
 
@@ -56,6 +59,7 @@ export function startTasks(deps: TasksDeps): void {
     supervisor.every('certificates', intervalMs, deps.reloadCertificate)
   }
   const keyUse = supervisor.every('key-use', keyUseIntervalMs, deps.flushKeyUse)
+  supervisor.every('account-count', accountCountIntervalMs, deps.countAccounts)
   if (!db.durable) return
   supervisor.adopt('write-behind', {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),

@@ -169,6 +169,19 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
       if (found.size === 1 && only !== undefined) await revoke(only)
     },
 
+    /**
+     * Revokes every session of an account in the transaction of what takes them away, which holds
+     * the account's row locked, so that no session is opened or refreshed meanwhile. Its caller
+     * hands the ids to `closeRevoked` after the commit.
+     */
+    revokeAllOf: (tx: Transaction, account_id: string): Promise<string[]> =>
+      sessionsStore.revokeAllOf(tx, { account_id, now_unix_ms: clock.nowUnixMs() }),
+
+    /** Closes the connections of sessions whose revocation is committed. */
+    closeRevoked(sessionIds: readonly string[]): void {
+      if (sessionIds.length > 0) onRevoked(sessionIds)
+    },
+
     /** Which of these sessions are still live. */
     liveOf: (sessionIds: readonly string[]): Promise<ReadonlySet<string>> =>
       sessionsStore.live(db, sessionIds, clock.nowUnixMs()),

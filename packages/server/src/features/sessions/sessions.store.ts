@@ -110,10 +110,19 @@ const revoke = statement({
   params: { id: 'text', now_unix_ms: 'integer' },
 })
 
-const announceRevocation = statement({
-  name: 'sessions.announce-revocation',
+const revokeAllOf = statement({
+  name: 'sessions.revoke-all-of',
+  text: `UPDATE sessions SET revoked_at_unix_ms = :now_unix_ms
+    WHERE account_id = :account_id AND revoked_at_unix_ms IS NULL
+    RETURNING id`,
+  params: { account_id: 'text', now_unix_ms: 'integer' },
+  row: { id: 'text' },
+})
+
+const announceRevocations = batchStatement({
+  name: 'sessions.announce-revocations',
   text: `INSERT INTO session_revocations (session_id, revoked_at_unix_ms)
-    VALUES (:id, :now_unix_ms)`,
+    SELECT r.id, r.now_unix_ms FROM {{rows}} AS r`,
   params: { id: 'text', now_unix_ms: 'integer' },
 })
 
@@ -176,8 +185,18 @@ export const sessionsStore = {
   /** Revokes and tells the feed that every node reads; false when it was revoked already. */
   async revoke(tx: Queries, session: { id: string; now_unix_ms: number }) {
     if ((await tx.run(revoke, session)) === 0) return false
-    await tx.run(announceRevocation, session)
+    await tx.each(announceRevocations, [session])
     return true
+  },
+  /** Revokes every session of an account and tells the feed; answers with their ids. */
+  async revokeAllOf(tx: Queries, account: { account_id: string; now_unix_ms: number }) {
+    const { now_unix_ms } = account
+    const revoked = await tx.all(revokeAllOf, account)
+    await tx.each(
+      announceRevocations,
+      revoked.map(({ id }) => ({ id, now_unix_ms })),
+    )
+    return revoked.map(({ id }) => id)
   },
   /** Entries of the feed in their order; a page shorter than `limit` is the last one. */
   revocationsAfter: (tx: Queries, page: { seq: number; limit: number }) =>

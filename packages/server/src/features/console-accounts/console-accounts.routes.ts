@@ -1,0 +1,18 @@
+import type { accountsApi } from '@guildhall/contract'
+import type { ServerHandlers } from '../../kernel/http/exchange.ts'
+import type { ConsoleAccounts } from './console-accounts.service.ts'
+
+export function consoleAccountHandlers(
+  accounts: ConsoleAccounts,
+): ServerHandlers<typeof accountsApi> {
+  return {
+    list: ({ query }) => accounts.list(query),
+    create: ({ mutation, body }) => accounts.create(mutation, body),
+    get: ({ params }) => accounts.get(params.id),
+    update: ({ mutation, params, body }) => accounts.update(mutation, params.id, body),
+    ban: ({ mutation, params }) => accounts.ban(mutation, params.id),
+    unban: ({ mutation, params }) => accounts.unban(mutation, params.id),
+    delete: ({ mutation, params }) => accounts.delete(mutation, params.id),
+    export: ({ principal, params }) => accounts.export(principal, params.id),
+  }
+}

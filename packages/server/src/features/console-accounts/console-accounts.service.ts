@@ -1,0 +1,238 @@
+import type {
+  AccountChange,
+  AccountDetail,
+  AccountExport,
+  AccountRow,
+  Json,
+  JsonObject,
+  NewAccount,
+} from '@guildhall/contract'
+import {
+  type Database,
+  type Queries,
+  type Transaction,
+  UniqueViolation,
+} from '../../database/database.ts'
+import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import { consoleAccountsStore, type StoredAccount } from './console-accounts.store.ts'
+
+type Related = AccountExport['related']
+
+export type ConsoleAccountsDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  mutate: Mutate<Transaction>
+  /** Write and read a free-form object as JSON with exact 64-bit integers. */
+  writeJson(value: JsonObject): string
+  readJson(text: string): Json
+  /** Revokes every session of an account in the same transaction; answers with their ids. */
+  revokeSessions(tx: Transaction, id: string): Promise<string[]>
+  /** Closes the connections of sessions whose revocation is committed. */
+  closeSessions(sessionIds: readonly string[]): void
+  /** What other features keep of an account, for the export. */
+  walletOf(tx: Queries, id: string): Promise<Related['wallet']>
+  friendsOf(tx: Queries, id: string): Promise<Related['friends']>
+  groupsOf(tx: Queries, id: string): Promise<Related['groups']>
+  storageOf(tx: Queries, id: string): Promise<Related['storage']>
+}
+
+export type ConsoleAccounts = ReturnType<typeof createConsoleAccounts>
+
+/**
+ * Accounts as operators run them. Every change of an account's state first locks its row, for which
+ * a session that is being opened or refreshed holds a share: a ban waits for these, and revokes
+ * them as well.
+ */
+export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
+  const { db, mutate } = deps
+  const rules = createRules(deps)
+
+  /** Commits a change that ends sessions, then closes their connections. */
+  async function ending<T>(
+    mutation: Mutation,
+    change: (tx: Transaction) => Promise<Done<T> & { revoked: string[] }>,
+  ): Promise<T> {
+    let revoked: string[] = []
+    const answer = await mutate(
+      mutation,
+      async (tx) => {
+        const done = await change(tx)
+        revoked = done.revoked
+        return done
+      },
+      { isolation: 'read committed' },
+    )
+    deps.closeSessions(revoked)
+    return answer
+  }
+
+  return {
+    /** Accounts in every state by username; `filter` is a part of the id or the username. */
+    async list({ filter = '', ...page }: AccountQuery) {
+      const [rows, total] = await Promise.all(
+        filter === ''
+          ? [consoleAccountsStore.page(db, page), consoleAccountsStore.count(db)]
+          : [
+              consoleAccountsStore.filteredPage(db, { ...page, filter }),
+              consoleAccountsStore.countFiltered(db, filter),
+            ],
+      )
+      return { items: rows.map(rowOf), total }
+    },
+
+    get: (id: string): Promise<AccountDetail> => rules.detail(db, id),
+
+    create: (mutation: Mutation, account: NewAccount): Promise<AccountRow> =>
+      mutate(mutation, (tx) => rules.create(tx, account), { isolation: 'read committed' }),
+
+    update: (mutation: Mutation, id: string, change: AccountChange): Promise<AccountRow> =>
+      mutate(mutation, (tx) => rules.update(tx, id, change), { isolation: 'read committed' }),
+
+    ban: (mutation: Mutation, id: string): Promise<AccountRow> =>
+      ending(mutation, (tx) => rules.setState(tx, id, 'disabled')),
+
+    unban: (mutation: Mutation, id: string): Promise<AccountRow> =>
+      ending(mutation, (tx) => rules.setState(tx, id, 'active')),
+
+    delete: (mutation: Mutation, id: string): Promise<undefined> =>
+      ending(mutation, (tx) => rules.delete(tx, id)),
+
+    /** Everything that belongs to an account, as one state of the database. */
+    export: (principal: OperatorPrincipal, id: string): Promise<AccountExport> =>
+      db.transaction(async (tx) => {
+        const sees = (scope: 'groups:read' | 'storage:read') =>
+          principal.kind === 'human' || principal.scopes.includes(scope)
+        return {
+          ...(await rules.detail(tx, id)),
+          related: {
+            wallet: await deps.walletOf(tx, id),
+            friends: await deps.friendsOf(tx, id),
+            groups: sees('groups:read') ? await deps.groupsOf(tx, id) : null,
+            storage: sees('storage:read') ? await deps.storageOf(tx, id) : null,
+          },
+        }
+      }),
+  }
+}
+
+export type AccountQuery = { filter?: string | undefined; limit: number; offset: number }
+
+/** The reads and changes themselves, within whatever transaction carries them. */
+function createRules({ clock, ids, writeJson, readJson, revokeSessions }: ConsoleAccountsDeps) {
+  return {
+    async detail(tx: Queries, id: string): Promise<AccountDetail> {
+      const account = await consoleAccountsStore.byId(tx, id)
+      if (account === undefined) throw unknownAccount()
+      const { metadata, ...row } = account
+      return {
+        ...rowOf(row),
+        metadata: metadata === null ? null : objectOf(readJson(metadata)),
+        identities: (await consoleAccountsStore.identitiesOf(tx, id)).map((identity) => ({
+          ...identity,
+          provider: known(identity.provider, providers),
+        })),
+      }
+    },
+
+    async create(tx: Transaction, account: NewAccount): Promise<Done<AccountRow>> {
+      const { username, display_name, metadata } = account
+      const row = await consoleAccountsStore.insert(tx, {
+        id: ids.accountId(),
+        username,
+        display_name: display_name ?? null,
+        metadata: metadata === undefined ? null : writeJson(metadata),
+        now_unix_ms: clock.nowUnixMs(),
+      })
+      if (row === undefined) throw usernameTaken()
+      return { answer: rowOf(row), target: targetOf(row.id), details: `username=${username}` }
+    },
+
+    async update(tx: Transaction, id: string, change: AccountChange): Promise<Done<AccountRow>> {
+      const { username, display_name, metadata } = change
+      const sent = Object.entries({ username, display_name, metadata })
+        .filter(([, value]) => value !== undefined)
+        .map(([name]) => name)
+      const row = await consoleAccountsStore
+        .update(tx, {
+          id,
+          username: username ?? null,
+          keep_display_name: display_name === undefined ? 1 : 0,
+          display_name: display_name || null,
+          metadata: metadata === undefined ? null : writeJson(metadata),
+          now_unix_ms: clock.nowUnixMs(),
+        })
+        .catch(asUsernameConflict)
+      if (row === undefined) throw unknownAccount()
+      return { answer: rowOf(row), target: targetOf(id), details: `fields=${sent.join(',')}` }
+    },
+
+    async setState(tx: Transaction, id: string, state: 'active' | 'disabled') {
+      const before = await consoleAccountsStore.lock(tx, id)
+      if (before === undefined) throw unknownAccount()
+      if (before.state === 'tombstoned') throw refuse.conflict('the account is deleted')
+      const changes = before.state !== state
+      const row = changes ? await changeState(tx, id, state) : before
+      const revoked = changes && state === 'disabled' ? await revokeSessions(tx, id) : []
+      const details = `state=${state} sessions_revoked=${revoked.length}`
+      return { answer: rowOf(row), target: targetOf(id), details, revoked }
+    },
+
+    async delete(tx: Transaction, id: string) {
+      const before = await consoleAccountsStore.lock(tx, id)
+      if (before === undefined) throw unknownAccount()
+      if (before.state !== 'tombstoned') await changeState(tx, id, 'tombstoned')
+      const unlinked = await consoleAccountsStore.unlinkIdentities(tx, id)
+      const revoked = await revokeSessions(tx, id)
+      const details = `credentials_unlinked=${unlinked} sessions_revoked=${revoked.length}`
+      return { answer: undefined, target: targetOf(id), details, revoked }
+    },
+  }
+
+  async function changeState(tx: Transaction, id: string, state: AccountRow['state']) {
+    const change = { id, state, now_unix_ms: clock.nowUnixMs() }
+    const row = await consoleAccountsStore.setState(tx, change)
+    if (row === undefined) throw new Error('a locked account is gone')
+    return row
+  }
+}
+
+const states = ['active', 'disabled', 'tombstoned'] as const
+const providers = ['device', 'custom', 'email'] as const
+
+function rowOf(row: StoredAccount): AccountRow {
+  return { ...row, state: known(row.state, states) }
+}
+
+/** The schema lets a column hold no other values. */
+function known<const T extends string>(value: string, values: readonly T[]): T {
+  const found = values.find((each) => each === value)
+  if (found === undefined) throw new Error('a stored value is none of those that are known')
+  return found
+}
+
+function objectOf(value: Json): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new Error('the stored metadata of an account is no object')
+}
+
+function targetOf(id: string): string {
+  return `account ${id}`
+}
+
+function unknownAccount() {
+  return refuse.notFound('no account has this id')
+}
+
+function usernameTaken() {
+  return refuse.conflict('username is taken')
+}
+
+function asUsernameConflict(error: unknown): never {
+  if (error instanceof UniqueViolation) throw usernameTaken()
+  throw error
+}

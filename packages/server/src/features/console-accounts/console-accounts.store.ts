@@ -1,0 +1,206 @@
+import type { Queries } from '../../database/database.ts'
+import { type Row, statement } from '../../database/statement.ts'
+
+const accountRow = {
+  id: 'text',
+  username: 'text',
+  display_name: 'text?',
+  state: 'text',
+  created_at_unix_ms: 'integer',
+  updated_at_unix_ms: 'integer',
+} as const
+export type StoredAccount = Row<typeof accountRow>
+
+const detailRow = { ...accountRow, metadata: 'text?' } as const
+
+const columns = Object.keys(accountRow).join(', ')
+const columnsOf = (table: string) =>
+  Object.keys(accountRow)
+    .map((column) => `${table}.${column}`)
+    .join(', ')
+
+const pageParams = { limit: 'integer', offset: 'integer' } as const
+const filteredParams = { ...pageParams, filter: 'text' } as const
+
+/** No two accounts share a username, so the order needs nothing beside it. */
+const pageText = `SELECT ${columnsOf('a')} FROM (
+    SELECT username FROM accounts ORDER BY username LIMIT :limit OFFSET :offset
+  ) AS named JOIN accounts a ON a.username = named.username
+  ORDER BY a.username`
+
+const nearPage = statement({
+  name: 'console-accounts.near-page',
+  text: pageText,
+  params: pageParams,
+  row: accountRow,
+})
+
+const farPage = statement({
+  name: 'console-accounts.far-page',
+  text: pageText,
+  params: pageParams,
+  row: accountRow,
+  scan: true,
+})
+
+const filteredPage = statement({
+  name: 'console-accounts.filtered-page',
+  text: `SELECT ${columns} FROM accounts
+    WHERE {{contains username :filter}} OR {{contains id :filter}}
+    ORDER BY username LIMIT :limit OFFSET :offset`,
+  params: filteredParams,
+  row: accountRow,
+  scan: true,
+})
+
+const countFiltered = statement({
+  name: 'console-accounts.count-filtered',
+  text: `SELECT count(*) AS total FROM accounts
+    WHERE {{contains username :filter}} OR {{contains id :filter}}`,
+  params: { filter: 'text' },
+  row: { total: 'integer' },
+  scan: true,
+})
+
+/** One statement, so that an account which is just being counted is in one of the two numbers. */
+const count = statement({
+  name: 'console-accounts.count',
+  text: `SELECT t.accounts + (SELECT count(*) FROM accounts WHERE counted = 0) AS total
+    FROM account_totals t WHERE t.name = 'counted'`,
+  row: { total: 'integer' },
+})
+
+/** Those who count wait for each other here. */
+const lockTotal = statement({
+  name: 'console-accounts.lock-total',
+  text: `SELECT t.accounts FROM account_totals t WHERE t.name = 'counted' {{for update of t}}`,
+  row: { accounts: 'integer' },
+})
+
+const markCounted = statement({
+  name: 'console-accounts.mark-counted',
+  text: `UPDATE accounts SET counted = 1 WHERE counted = 0 AND id IN (
+    SELECT id FROM accounts WHERE counted = 0 ORDER BY id LIMIT :items)`,
+  params: { items: 'integer' },
+})
+
+const raiseTotal = statement({
+  name: 'console-accounts.raise-total',
+  text: `UPDATE account_totals SET accounts = accounts + :items WHERE name = 'counted'`,
+  params: { items: 'integer' },
+})
+
+const uncounted = statement({
+  name: 'console-accounts.uncounted',
+  text: `SELECT count(*) AS items FROM (
+    SELECT id FROM accounts WHERE counted = 0 LIMIT :at_most) AS some`,
+  params: { at_most: 'integer' },
+  row: { items: 'integer' },
+})
+
+const byId = statement({
+  name: 'console-accounts.by-id',
+  text: `SELECT ${columns}, metadata FROM accounts WHERE id = :id`,
+  params: { id: 'text' },
+  row: detailRow,
+})
+
+const identitiesOf = statement({
+  name: 'console-accounts.identities-of',
+  text: `SELECT provider, external_id, created_at_unix_ms FROM identities
+    WHERE account_id = :account_id
+    ORDER BY provider, created_at_unix_ms, external_id`,
+  params: { account_id: 'text' },
+  row: { provider: 'text', external_id: 'text', created_at_unix_ms: 'integer' },
+})
+
+const insert = statement({
+  name: 'console-accounts.insert',
+  text: `INSERT INTO accounts (id, username, display_name, metadata, state,
+      created_at_unix_ms, updated_at_unix_ms)
+    VALUES (:id, :username, :display_name, :metadata, 'active', :now_unix_ms, :now_unix_ms)
+    ON CONFLICT (username) DO NOTHING
+    RETURNING ${columns}`,
+  params: {
+    id: 'text',
+    username: 'text',
+    display_name: 'text?',
+    metadata: 'text?',
+    now_unix_ms: 'integer',
+  },
+  row: accountRow,
+})
+
+const update = statement({
+  name: 'console-accounts.update',
+  text: `UPDATE accounts
+    SET username = COALESCE(:username, username),
+      display_name = CASE WHEN :keep_display_name = 1 THEN display_name ELSE :display_name END,
+      metadata = COALESCE(:metadata, metadata),
+      updated_at_unix_ms = :now_unix_ms
+    WHERE id = :id
+    RETURNING ${columns}`,
+  params: {
+    id: 'text',
+    username: 'text?',
+    keep_display_name: 'integer',
+    display_name: 'text?',
+    metadata: 'text?',
+    now_unix_ms: 'integer',
+  },
+  row: accountRow,
+})
+
+/** The account as it is, which stays so until the transaction ends. */
+const lock = statement({
+  name: 'console-accounts.lock',
+  text: `SELECT ${columnsOf('a')} FROM accounts a WHERE a.id = :id {{for update of a}}`,
+  params: { id: 'text' },
+  row: accountRow,
+})
+
+const setState = statement({
+  name: 'console-accounts.set-state',
+  text: `UPDATE accounts SET state = :state, updated_at_unix_ms = :now_unix_ms WHERE id = :id
+    RETURNING ${columns}`,
+  params: { id: 'text', state: 'text', now_unix_ms: 'integer' },
+  row: accountRow,
+})
+
+const unlinkIdentities = statement({
+  name: 'console-accounts.unlink-identities',
+  text: 'DELETE FROM identities WHERE account_id = :account_id',
+  params: { account_id: 'text' },
+})
+
+/** An offset from which walking the index of usernames is work for a thread of its own. */
+const farOffset = 10_000
+
+/** Queries of operators about accounts; every function takes the transaction first. */
+export const consoleAccountsStore = {
+  page: (tx: Queries, page: Row<typeof pageParams>) =>
+    tx.all(page.offset < farOffset ? nearPage : farPage, page),
+  count: async (tx: Queries) => (await tx.get(count, {}))?.total ?? 0,
+  filteredPage: (tx: Queries, page: Row<typeof filteredParams>) => tx.all(filteredPage, page),
+  countFiltered: async (tx: Queries, filter: string) =>
+    (await tx.get(countFiltered, { filter }))?.total ?? 0,
+  byId: (tx: Queries, id: string) => tx.get(byId, { id }),
+  identitiesOf: (tx: Queries, account_id: string) => tx.all(identitiesOf, { account_id }),
+  /** Undefined when another account owns the username. */
+  insert: (tx: Queries, account: Row<(typeof insert)['params']>) => tx.get(insert, account),
+  update: (tx: Queries, change: Row<(typeof update)['params']>) => tx.get(update, change),
+  lock: (tx: Queries, id: string) => tx.get(lock, { id }),
+  setState: (tx: Queries, change: Row<(typeof setState)['params']>) => tx.get(setState, change),
+  /** How many credentials the account had. */
+  unlinkIdentities: (tx: Queries, account_id: string) => tx.run(unlinkIdentities, { account_id }),
+  /** How many accounts the total does not hold yet, counted up to `at_most`. */
+  uncounted: async (tx: Queries, at_most: number) =>
+    (await tx.get(uncounted, { at_most }))?.items ?? 0,
+  /** Moves up to `items` accounts from the index into the total; answers how many. */
+  async countSome(tx: Queries, items: number): Promise<number> {
+    await tx.get(lockTotal, {})
+    const counted = await tx.run(markCounted, { items })
+    await tx.run(raiseTotal, { items: counted })
+    return counted
+  },
+}

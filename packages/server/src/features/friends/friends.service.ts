@@ -1,0 +1,130 @@
+import type { Friend } from '@guildhall/contract'
+import type { Database, Queries, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import { type EdgeState, type Move, type Pair, step } from './friends.states.ts'
+import { friendsStore, type PairKey } from './friends.store.ts'
+
+export type FriendsDeps = {
+  db: Database
+  clock: Clock
+  mutate: Mutate<Transaction>
+  /** Whether an account has this id, in whatever state. */
+  accountExists(tx: Queries, id: string): Promise<boolean>
+}
+
+export type Friends = ReturnType<typeof createFriends>
+
+/** Relations between accounts: two directed edges, which always change together. */
+export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps) {
+  return {
+    async list(id: string): Promise<Friend[]> {
+      const rows = await friendsOf(db, id)
+      if (rows.length === 0 && !(await accountExists(db, id))) throw unknownAccount()
+      return rows
+    },
+
+    /** Invites, or accepts what the other side sent; answers with all relations of the actor. */
+    async add(mutation: Mutation, pair: PairKey): Promise<Friend[]> {
+      expectTwo(pair)
+      const { user_id, other_id } = pair
+      return mutate(
+        mutation,
+        async (tx) => {
+          const existing = await friendsStore.lockAccounts(tx, pair)
+          if (!existing.has(user_id) || !existing.has(other_id)) throw unknownAccount()
+          const { after } = await take(tx, pair, { move: 'add', now_unix_ms: clock.nowUnixMs() })
+          const details = `other=${other_id} state=${after.actor}`
+          return { answer: await friendsOf(tx, user_id), target: `account ${user_id}`, details }
+        },
+        { isolation: 'read committed' },
+      )
+    },
+
+    /** Ends the relation, and any block, on both sides; does not mind if there is none. */
+    async remove(mutation: Mutation, pair: PairKey): Promise<undefined> {
+      expectTwo(pair)
+      const { user_id, other_id } = pair
+      return mutate(
+        mutation,
+        async (tx) => {
+          await friendsStore.lockAccounts(tx, pair)
+          const change = { move: 'remove', now_unix_ms: clock.nowUnixMs() } as const
+          const { before } = await take(tx, pair, change)
+          const removed = before.actor !== 'none' || before.other !== 'none'
+          const details = `other=${other_id} removed=${removed}`
+          return { answer: undefined, target: `account ${user_id}`, details }
+        },
+        { isolation: 'read committed' },
+      )
+    },
+
+    /**
+     * Makes the actor's edge a block, for callers within the node: no route leads here. The
+     * transaction must be `read committed`.
+     *
+     * @throws Failure `not_found` when either account is unknown
+     */
+    async block(tx: Transaction, pair: PairKey): Promise<void> {
+      expectTwo(pair)
+      const existing = await friendsStore.lockAccounts(tx, pair)
+      if (existing.size < 2) throw unknownAccount()
+      await take(tx, pair, { move: 'block', now_unix_ms: clock.nowUnixMs() })
+    },
+  }
+}
+
+/** The relations of one account by the id of the other. */
+export async function friendsOf(tx: Queries, id: string): Promise<Friend[]> {
+  const rows = await friendsStore.list(tx, id)
+  return rows.map((row) => ({ ...row, state: edgeStateOf(row.state) }))
+}
+
+/** Makes a move of the actor, `user_id`, on a pair whose accounts are locked. */
+async function take(
+  tx: Transaction,
+  { user_id, other_id }: PairKey,
+  { move, now_unix_ms }: { move: Move; now_unix_ms: number },
+): Promise<{ before: Pair; after: Pair }> {
+  const edges = await friendsStore.edgesOfPair(tx, { user_id, other_id })
+  const stateOf = (id: string) => {
+    const edge = edges.find((each) => each.user_id === id)
+    return edge === undefined ? 'none' : edgeStateOf(edge.state)
+  }
+  const before: Pair = { actor: stateOf(user_id), other: stateOf(other_id) }
+  const after = step(before, move)
+  if (after === undefined) throw refuse.conflict('one of the two has blocked the other')
+  const sides = [
+    { user_id, other_id, state: after.actor },
+    { user_id: other_id, other_id: user_id, state: after.other },
+  ]
+  const gone = sides.filter(({ state }) => state === 'none')
+  await friendsStore.deleteEdges(
+    tx,
+    gone.map(({ state: _, ...key }) => key),
+  )
+  const kept = sides.filter(({ state }) => state !== 'none')
+  await friendsStore.putEdges(
+    tx,
+    kept.map((edge) => ({ ...edge, updated_unix_ms: now_unix_ms })),
+  )
+  return { before, after }
+}
+
+const edgeStates: readonly EdgeState[] = ['invited_sent', 'invited_received', 'friend', 'blocked']
+
+/** The schema lets the column hold no other values. */
+function edgeStateOf(stored: string): EdgeState {
+  const state = edgeStates.find((each) => each === stored)
+  if (state === undefined) throw new Error('an edge has an unknown state')
+  return state
+}
+
+function expectTwo({ user_id, other_id }: PairKey): void {
+  if (user_id === other_id) throw refuse.invalid('an account has no relation to itself')
+}
+
+function unknownAccount() {
+  return refuse.notFound('no account has this id')
+}
