@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
 import { accountRead } from './benchmarks/account-read.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
@@ -15,7 +15,8 @@ import { table } from './report.ts'
 
 /**
  * `npm run bench -- [--quick] [NAME ...]`: measures the product beside its baselines and prints a
- * table. Exits with 1 when a bound does not hold; a quick run is too short to judge.
+ * table. Exits with 1 when a benchmark fails, or a bound does not hold, which a quick run is too
+ * short to judge.
  */
 
 const benchmarks: readonly Benchmark[] = [
@@ -47,15 +48,23 @@ async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<nu
     seconds: (wished) => wished * share,
     count: (wished) => Math.ceil(wished * share),
   }
+  const rows: Row[] = []
+  let failures = 0
   try {
-    const rows: Row[] = []
     for (const benchmark of list) {
       process.stderr.write(`${benchmark.name} ...\n`)
-      rows.push(...(await benchmark.run(bench)))
+      try {
+        rows.push(...(await benchmark.run(bench)))
+      } catch (error) {
+        // The others have taken their time, too.
+        failures += 1
+        process.stderr.write(`${benchmark.name} failed: ${inspect(error)}\n`)
+      }
     }
     print(`after the run: ${loadLine()}`)
     print(`\n${table(rows)}`)
-    return !isQuick && rows.some((row) => holds(row) === false) ? 1 : 0
+    const missed = rows.filter((row) => holds(row) === false).length
+    return failures + (isQuick ? 0 : missed) > 0 ? 1 : 0
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
