@@ -49,9 +49,12 @@ export class Connection {
     try {
       await connection.#client.connect()
       connection.#alive = true
-      // A command of its own, not a startup parameter: connection poolers refuse unknown ones.
+      // A command of its own, not a startup parameter: connection poolers refuse unknown ones. The
+      // second limit frees the locks of a node that was paused in the middle of a transaction.
       await connection.command(
-        `SET statement_timeout = ${options.statementTimeoutMs}; SET bytea_output = 'hex'`,
+        `SET statement_timeout = ${options.statementTimeoutMs};
+        SET idle_in_transaction_session_timeout = ${options.statementTimeoutMs};
+        SET bytea_output = 'hex'`,
       )
       return connection
     } catch (error) {

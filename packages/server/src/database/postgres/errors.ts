@@ -52,5 +52,5 @@ function isUnavailable(state: string): boolean {
   return endsConnection(state) || state.startsWith('53') || unavailableStates.has(state)
 }
 
-const endingStates = new Set(['57P01', '57P02', '57P03', '57P04', '57P05'])
+const endingStates = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03'])
 const unavailableStates = new Set(['58030', '25006'])

@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import { createSystemClock } from '../kernel/clock.ts'
+import { LeaseLost } from '../kernel/lease.ts'
+import { createRecordedLog } from '../kernel/log.fake.ts'
+import type { Database, Transaction } from './database.ts'
+import { createLeases } from './leases.ts'
+import { openDatabase } from './open.ts'
+import { statement } from './statement.ts'
+import { type TestDatabase, testBackends } from './testing/backends.ts'
+import { silentLog } from './testing/silent-log.ts'
+
+const lifeMs = 9000
+
+const work = statement({
+  name: 'leases-test.work',
+  text: `INSERT INTO deployment_secrets (name, secret) VALUES (:name, :secret)`,
+  params: { name: 'text', secret: 'bytes' },
+})
+const done = statement({
+  name: 'leases-test.done',
+  text: 'SELECT name FROM deployment_secrets ORDER BY name',
+  row: { name: 'text' },
+})
+const rowOf = statement({
+  name: 'leases-test.row',
+  text: 'SELECT holder, token, expires_at_unix_ms - {{now}} AS left_ms FROM leases WHERE name = :name',
+  params: { name: 'text' },
+  row: { holder: 'text', token: 'integer', left_ms: 'integer' },
+})
+/** The database's clock cannot be moved, so the row is made older instead. */
+const expire = statement({
+  name: 'leases-test.expire',
+  text: 'UPDATE leases SET expires_at_unix_ms = {{now}} WHERE name = :name',
+  params: { name: 'text' },
+})
+const endBoot = statement({
+  name: 'leases-test.end-boot',
+  text: `INSERT INTO node_boots (boot_id, node_id, started_at_unix_ms, seen_at_unix_ms,
+    ended_at_unix_ms) VALUES (:boot_id, 'node-1', 1, 1, 1)`,
+  params: { boot_id: 'text' },
+})
+
+const opened: TestDatabase[] = []
+
+afterEach(async () => {
+  for (const test of opened.splice(0)) await test.dispose()
+})
+
+describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
+  async function setUp() {
+    const test = await open({ config: { statement_timeout_ms: 1000 } })
+    opened.push(test)
+    const { db } = test
+    const log = createRecordedLog()
+    function node(holder: string, on: Database = db) {
+      const clock: FakeClock = createFakeClock()
+      const leases = createLeases({ db: on, clock, log, holder, lifeMs })
+      const lease = leases.of('job')
+      const commit = (name: string) => lease.transaction((tx) => insert(tx, name))
+      return { clock, leases, lease, commit }
+    }
+    const finished = async () => (await db.all(done, {})).map(({ name }) => name)
+    const expireNow = () => db.run(expire, { name: 'job' })
+    return { test, db, log, node, finished, expireNow, row: () => db.get(rowOf, { name: 'job' }) }
+  }
+  const insert = (tx: Transaction, name: string) =>
+    tx.run(work, { name, secret: new Uint8Array([1]) })
+
+  it('[O-SCH-1] is held by one of two nodes, under a token of its own', async () => {
+    const { node, row, finished } = await setUp()
+    const [a, b] = [node('bt1-a'), node('bt1-b')]
+    expect([a.lease.held(), b.lease.held()]).toEqual([false, false])
+    const kept = await Promise.all([a.lease.keep(), b.lease.keep()])
+    expect(kept.filter(Boolean)).toHaveLength(1)
+    const [holder, other] = kept[0] ? [a, b] : [b, a]
+    expect([holder.lease.held(), other.lease.held()]).toEqual([true, false])
+    expect(await row()).toMatchObject({ holder: kept[0] ? 'bt1-a' : 'bt1-b', token: 1 })
+    await holder.commit('first')
+    await expect(other.commit('second')).rejects.toThrow(LeaseLost)
+    expect(await finished()).toEqual(['first'])
+  })
+
+  it('[O-SCH-1] is renewed when a third of its life is over, and not before', async () => {
+    const { node, row, db } = await setUp()
+    const { clock, lease } = node('bt1-a')
+    await lease.keep()
+    await db.run(expire, { name: 'job' })
+    await clock.advance(lifeMs / 3 - 1)
+    expect(await lease.keep()).toBe(true)
+    expect((await row())?.left_ms).toBeLessThanOrEqual(0)
+    await clock.advance(1)
+    expect(await lease.keep()).toBe(true)
+    const renewed = await row()
+    expect(renewed?.left_ms).toBeGreaterThan(lifeMs - 5000)
+    expect(renewed?.token).toBe(1)
+  })
+
+  it('[O-SCH-1] stops working after two thirds of its life without a renewal', async () => {
+    const { node, finished } = await setUp()
+    const { clock, lease, commit } = node('bt1-a')
+    await lease.keep()
+    await clock.advance((lifeMs * 2) / 3 - 1)
+    expect(lease.held()).toBe(true)
+    await clock.advance(1)
+    expect(lease.held()).toBe(false)
+    // Nobody has taken it, and still: this node can no longer know that.
+    await expect(commit('late')).rejects.toThrow(LeaseLost)
+    expect(await finished()).toEqual([])
+    expect(await lease.keep()).toBe(true)
+    await commit('renewed')
+    expect(await finished()).toEqual(['renewed'])
+  })
+
+  it('[O-SCH-2] lets a holder that slept through its end commit nothing', async () => {
+    const { node, row, finished, expireNow } = await setUp()
+    const [paused, next] = [node('bt1-a'), node('bt1-b')]
+    await paused.lease.keep()
+    expect(await next.lease.keep()).toBe(false)
+    await expireNow()
+    expect(await next.lease.keep()).toBe(true)
+    expect(await row()).toMatchObject({ holder: 'bt1-b', token: 2 })
+    // Its own clock stood still, so it believes that it holds the lease; the row knows better.
+    expect(paused.lease.held()).toBe(true)
+    await expect(paused.commit('stale')).rejects.toThrow(LeaseLost)
+    expect(paused.lease.held()).toBe(false)
+    await next.commit('fresh')
+    expect(await finished()).toEqual(['fresh'])
+  })
+
+  it('[O-SCH-2] knows its own earlier holding from the present one', async () => {
+    const { node, row, expireNow, finished } = await setUp()
+    const [first, second] = [node('bt1-a'), node('bt1-a')]
+    await first.lease.keep()
+    await second.lease.keep()
+    expect(await row()).toMatchObject({ holder: 'bt1-a', token: 2 })
+    await expect(first.commit('stale')).rejects.toThrow(LeaseLost)
+    await expireNow()
+    await second.commit('not taken by anybody')
+    expect(await finished()).toEqual(['not taken by anybody'])
+  })
+
+  it('[O-SCH-2] ends the work of a holder that finds out while renewing', async () => {
+    const { node, log, expireNow } = await setUp()
+    const [a, b] = [node('bt1-a'), node('bt1-b')]
+    await a.lease.keep()
+    await expireNow()
+    await b.lease.keep()
+    await a.clock.advance(lifeMs / 3)
+    expect(await a.lease.keep()).toBe(false)
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  })
+
+  it('[O-STP-2] is free at once when it was released, or its boot has ended', async () => {
+    const { node, db, row } = await setUp()
+    const [a, b, c] = [node('bt1-a'), node('bt1-b'), node('bt1-c')]
+    await a.leases.keep()
+    await a.leases.release()
+    expect(a.lease.held()).toBe(false)
+    expect(await b.lease.keep()).toBe(true)
+    expect(await c.lease.keep()).toBe(false)
+    await db.run(endBoot, { boot_id: 'bt1-b' })
+    expect(await c.lease.keep()).toBe(true)
+    expect(await row()).toMatchObject({ holder: 'bt1-c', token: 3 })
+    await expect(b.commit('ended')).rejects.toThrow(LeaseLost)
+    // What it releases now is not its own any more.
+    await b.lease.release()
+    await expect(c.commit('held')).resolves.toBe(1)
+  })
+
+  it.runIf(backend === 'postgres')(
+    '[O-SCH-2] frees the locks of a holder that was paused inside a transaction',
+    async () => {
+      const { test, node, finished, expireNow } = await setUp()
+      const own = await openDatabase({
+        url: test.url,
+        config: { statement_timeout_ms: 500 },
+        clock: createSystemClock(),
+        log: silentLog,
+        randomness: randomBytes,
+      })
+      const [paused, next] = [node('bt1-a', own), node('bt1-b')]
+      await paused.lease.keep()
+      const resume = Promise.withResolvers<void>()
+      const stale = paused.lease.transaction(async (tx) => {
+        await insert(tx, 'stale')
+        await resume.promise
+      })
+      stale.catch(() => {})
+      await expect.poll(() => expireNow().catch(() => 0), { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => next.lease.keep().catch(() => false), { timeout: 10_000 }).toBe(true)
+      resume.resolve()
+      await expect(stale).rejects.toThrow()
+      expect(await finished()).toEqual([])
+      await own.close()
+    },
+    30_000,
+  )
+})
