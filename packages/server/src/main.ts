@@ -14,4 +14,6 @@ const terminal = {
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, terminal, {
   serve: async (loaded) => (await import('./serve.ts')).serve(loaded, process),
+  inspectScript: async (config) =>
+    (await import('./inspect-script.ts')).inspectScript(config, process.env),
 })

@@ -27,7 +27,7 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
   let node: RunningNode | undefined
   try {
     const ending = firstEnding(host)
-    node = await startNode({ loaded, clock, log, bootId, version })
+    node = await startNode({ loaded, clock, log, bootId, version, environment: host.env })
     announce(node, { loaded, bootId, stdout: host.stdout })
     const end = await ending
     return await stop(node, end, { log, deadlineMs: config.shutdown.deadline_ms })

@@ -24,6 +24,8 @@ export type StartOptions = {
   log: Log
   bootId: string
   version: string
+  /** The process's variables, of which the game's script sees those that are not the node's own. */
+  environment: NodeJS.ProcessEnv
 }
 
 export type RunningNode = {
@@ -79,7 +81,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
 type Base = Awaited<ReturnType<typeof openBase>>
 
 /** Builds the features, the gateway and the script's host, and wires them to each other. */
-async function build({ loaded }: StartOptions, base: Base, shutdown: Shutdown) {
+async function build({ loaded, environment }: StartOptions, base: Base, shutdown: Shutdown) {
   const { shared, admissionSecret, journal } = base
   const { clock, log, config } = shared
   const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
@@ -96,6 +98,7 @@ async function build({ loaded }: StartOptions, base: Base, shutdown: Shutdown) {
   const play = createPlay({
     ...shared,
     loaded,
+    environment,
     verifyPlayer: features.sessions.verifyAccess,
     liveSessions: features.sessions.liveOf,
     sourceOf: createSourceAddress(config.http.trusted_proxies),

@@ -13,6 +13,7 @@ export type PlayDeps = {
   clock: Clock
   ids: Ids
   log: Log
+  environment: NodeJS.ProcessEnv
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
@@ -30,6 +31,7 @@ export function createPlay(deps: PlayDeps) {
     clock,
     log: log.component('script'),
     nodeId: config.server.node_id,
+    environment: deps.environment,
     delivery: {
       broadcast: (command) => reach().broadcast(command),
       send: (command) => reach().send(command),

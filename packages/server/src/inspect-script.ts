@@ -1,0 +1,40 @@
+import { basename } from 'node:path'
+import type { Config } from './config/schema.ts'
+import { createSystemClock } from './kernel/clock.ts'
+import { createLog } from './kernel/log-writer.ts'
+import { createScriptHost } from './script/host.ts'
+
+/** Loads the script that the configuration selects, as a node would, and lets it go again. */
+export async function inspectScript(
+  config: Config,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ script: string } | { problem: string }> {
+  const clock = createSystemClock()
+  const nodeId = config.server.node_id
+  const { log } = createLog({
+    levels: { standard: 'error', components: new Map() },
+    format: config.logging.format,
+    nodeId,
+    bootId: 'none',
+    clock,
+    // What the script prints while it is only looked at is nobody's concern.
+    write: () => true,
+  })
+  const host = createScriptHost({
+    config: config.runtime,
+    clock,
+    log,
+    nodeId,
+    environment,
+    delivery: { broadcast() {}, send() {}, sessions: () => [] },
+  })
+  try {
+    await host.start()
+    const { entrypoint } = host.describe()
+    return { script: entrypoint === null ? 'none' : basename(entrypoint) }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  } finally {
+    await host.stop()
+  }
+}
