@@ -11,8 +11,6 @@ export type KeyUseDeps = {
   capacity?: number
 }
 
-export type KeyUse = ReturnType<typeof createKeyUse>
-
 const defaultCapacity = 16_384
 
 /**

@@ -16,7 +16,7 @@ export type KeyRow = Row<typeof keyColumns>
 
 const columns = Object.keys(keyColumns).join(', ')
 
-/** What the check of a credential needs; every key of the deployment can be told apart by its id. */
+/** What the check of a credential needs. */
 export const credentialLookup = lookup({
   name: 'api-keys.credential',
   text: `SELECT r.id, k.name, k.scopes, k.generation, k.secret_digest, k.expires_at, k.revoked_at
