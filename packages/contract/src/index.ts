@@ -122,6 +122,7 @@ export {
   sessionInfoBody,
   sessionOptionsBody,
 } from './kinds-session.ts'
+export { int64Max, int64Min } from './numbers.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
 export { realtimeApi } from './realtime.ts'
 export {
@@ -140,6 +141,7 @@ export {
 export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
+export { Wallet, walletApi } from './wallet.ts'
 
 import { playerAccountsApi } from './accounts.ts'
 import { apiKeysApi } from './api-keys.ts'
@@ -154,6 +156,7 @@ import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
 import { signInApi } from './sign-in.ts'
+import { walletApi } from './wallet.ts'
 
 /** Every route of the product by feature and name. */
 export const api = {
@@ -165,6 +168,7 @@ export const api = {
   audit: auditApi,
   apiKeys: apiKeysApi,
   accounts: accountsApi,
+  wallet: walletApi,
   friends: friendsApi,
   groups: groupsApi,
   chat: chatApi,

@@ -32,6 +32,8 @@ const pins: readonly string[] = [
   'accounts.unban | POST /console/v1/accounts/{id}/unban | admin | - | accounts.unban | 200 | not_found conflict',
   'accounts.delete | DELETE /console/v1/accounts/{id} | admin | - | accounts.delete | 204 | not_found',
   'accounts.export | GET /console/v1/accounts/{id}/export | operator | accounts:read | - | 200 | not_found',
+  'wallet.get | GET /console/v1/accounts/{id}/wallet | operator | accounts:read | - | 200 | not_found',
+  'wallet.adjust | POST /console/v1/accounts/{id}/wallet | admin | - | accounts.wallet.adjust | 200 | not_found conflict',
   'friends.list | GET /console/v1/accounts/{id}/friends | operator | accounts:read | - | 200 | not_found',
   'friends.add | POST /console/v1/accounts/{id}/friends | admin | - | accounts.friends.add | 200 | not_found conflict',
   'friends.remove | DELETE /console/v1/accounts/{id}/friends/{other} | admin | - | accounts.friends.remove | 204 | -',

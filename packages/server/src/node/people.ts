@@ -1,4 +1,11 @@
-import { accountsApi, apiKeysApi, chatApi, friendsApi, groupsApi } from '@guildhall/contract'
+import {
+  accountsApi,
+  apiKeysApi,
+  chatApi,
+  friendsApi,
+  groupsApi,
+  walletApi,
+} from '@guildhall/contract'
 import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
 import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
 import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
@@ -11,6 +18,9 @@ import { friendHandlers } from '../features/friends/friends.routes.ts'
 import { createFriends, friendsOf } from '../features/friends/friends.service.ts'
 import { groupHandlers } from '../features/groups/groups.routes.ts'
 import { createGroups, groupsOf } from '../features/groups/groups.service.ts'
+import { createWalletPruners } from '../features/wallet/wallet.jobs.ts'
+import { walletHandlers } from '../features/wallet/wallet.routes.ts'
+import { balancesOf, createWallets } from '../features/wallet/wallet.service.ts'
 import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
 import { readJson } from '../kernel/http/json-reader.ts'
 import { writeJson } from '../kernel/http/json-writer.ts'
@@ -28,7 +38,7 @@ export function createPeople(
   { trail, players }: { trail: Trail; players: Players },
 ) {
   const { db, clock, ids, config } = shared
-  const { mutate } = trail
+  const { mutate, mutateMany } = trail
   const keyUse = createKeyUse({ db, clock })
   const apiKeys = createApiKeys({ db, clock, ids, mutate, flushUse: keyUse.flush })
   const accounts = createConsoleAccounts({
@@ -40,7 +50,7 @@ export function createPeople(
     readJson: (text) => readJson(text).value,
     revokeSessions: players.sessions.revokeAllOf,
     closeSessions: players.sessions.closeRevoked,
-    walletOf: async () => ({}),
+    walletOf: async (tx, id) => Object.fromEntries(await balancesOf(tx, id)),
     friendsOf,
     groupsOf,
     // Nothing stores objects yet.
@@ -48,6 +58,9 @@ export function createPeople(
   })
   const accountExists = players.accounts.exists
   const friends = createFriends({ db, clock, mutate, accountExists })
+  const walletDeps = { db, clock, config: config.wallet }
+  const wallets = createWallets({ ...walletDeps, mutateMany, accountExists })
+  const walletPruners = createWalletPruners(walletDeps)
   const groups = createGroups({ db, clock, mutate })
   const chat = createChat({
     db,
@@ -60,6 +73,10 @@ export function createPeople(
   const sections: Section[] = [
     { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
     { routes: bindHandlers(accountsApi, consoleAccountHandlers(accounts)), pruners: {} },
+    {
+      routes: bindHandlers(walletApi, walletHandlers(wallets)),
+      pruners: { wallet_ledger: walletPruners.ledger, wallet_keys: walletPruners.keys },
+    },
     { routes: bindHandlers(friendsApi, friendHandlers(friends)), pruners: {} },
     { routes: bindHandlers(groupsApi, groupHandlers(groups)), pruners: {} },
     {

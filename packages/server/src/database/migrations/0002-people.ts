@@ -38,14 +38,13 @@ export const people: Migration = {
       revoked_at {{bigint}},
       last_used_at {{bigint}}
     ) {{strict}}`,
-    `CREATE TABLE audit_chain (
-      seq {{bigint}} NOT NULL PRIMARY KEY,
-      entry_id {{text}} NOT NULL UNIQUE,
-      hash {{bytes}} NOT NULL,
-      keyed {{bigint}} NOT NULL
-    ) {{strict}}`,
-    `CREATE TABLE audit_anchor (
-      name {{text}} NOT NULL PRIMARY KEY,
+    'ALTER TABLE audit_entries ADD COLUMN seq {{bigint}}',
+    'ALTER TABLE audit_entries ADD COLUMN hash {{bytes}}',
+    'ALTER TABLE audit_entries ADD COLUMN keyed {{bigint}}',
+    'CREATE UNIQUE INDEX audit_entries_seq ON audit_entries (seq) WHERE seq IS NOT NULL',
+    'CREATE INDEX audit_entries_unsealed ON audit_entries (id) WHERE seq IS NULL',
+    `CREATE TABLE audit_chain_ends (
+      name {{text}} NOT NULL PRIMARY KEY CHECK (name IN ('anchor', 'head')),
       seq {{bigint}} NOT NULL,
       hash {{bytes}} NOT NULL
     ) {{strict}}`,
@@ -57,7 +56,7 @@ export const people: Migration = {
     ) {{strict}}`,
     `CREATE TABLE wallet_ledger (
       seq {{identity}},
-      user_id {{text}} NOT NULL REFERENCES accounts (id),
+      user_id {{text}} NOT NULL,
       currency {{text}} NOT NULL,
       delta {{bigint}} NOT NULL,
       balance_after {{bigint}} NOT NULL,
@@ -127,6 +126,14 @@ export const people: Migration = {
       read_at_unix_ms {{bigint}}
     ) {{strict}}`,
     'CREATE INDEX notifications_user ON notifications (user_id, id)',
+    'CREATE INDEX notifications_broadcast ON notifications (id) WHERE user_id IS NULL',
+    `CREATE TABLE notification_totals (
+      audience {{text}} NOT NULL CHECK (audience IN ('all', 'broadcast', 'user')),
+      user_id {{text}} NOT NULL,
+      total {{bigint}} NOT NULL CHECK (total >= 0),
+      PRIMARY KEY (audience, user_id)
+    ) {{strict}}`,
+    "INSERT INTO notification_totals (audience, user_id, total) VALUES ('all', '', 0)",
     `CREATE TABLE chat_channels (
       channel {{text}} NOT NULL PRIMARY KEY,
       channel_type {{text}} NOT NULL CHECK (channel_type IN ('room', 'group', 'direct')),

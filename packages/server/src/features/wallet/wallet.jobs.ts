@@ -1,0 +1,57 @@
+import type { Config } from '../../config/schema.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { PruneBatch } from '../../kernel/retention.ts'
+import { walletStore } from './wallet.store.ts'
+
+type WalletJobsDeps = { db: Database; clock: Clock; config: Config['wallet'] }
+
+/** What keeps the ledger and the idempotency keys within their bounds. */
+export function createWalletPruners({ db, clock, config }: WalletJobsDeps) {
+  let newestSurplus: number | undefined
+
+  return {
+    /**
+     * Removes up to `batchItems` of the oldest entries beyond those that are kept. What they added
+     * to their balances is carried over in the same transaction, so a balance is always the sum of
+     * what is carried and what is kept.
+     */
+    async ledger(batchItems: number): Promise<number> {
+      // Looking for it reads as many rows as are kept; what is one too many stays so.
+      newestSurplus ??= await walletStore.newestSurplus(db, config.ledger_retention)
+      if (newestSurplus === undefined) return 0
+      const bounds = { seq: newestSurplus, batch_items: batchItems }
+      const removed = await db.transaction(
+        async (tx) => {
+          const rows = await walletStore.removeOldest(tx, bounds)
+          await walletStore.carry(tx, sumsOf(rows))
+          return rows.length
+        },
+        { isolation: 'read committed' },
+      )
+      if (removed < batchItems) newestSurplus = undefined
+      return removed
+    },
+    keys: (batchItems: number): Promise<number> => {
+      const lifeMs = config.idempotency_retention_days * 86_400_000
+      const expired_unix_ms = clock.nowUnixMs() - lifeMs
+      return db.transaction(
+        (tx) => walletStore.pruneKeys(tx, { expired_unix_ms, batch_items: batchItems }),
+        { isolation: 'read committed' },
+      )
+    },
+  } satisfies Record<string, PruneBatch>
+}
+
+type Booked = { user_id: string; currency: string; delta: bigint }
+
+/** The sum of the deltas of each balance. */
+function sumsOf(rows: readonly Booked[]) {
+  const sums = new Map<string, { user_id: string; currency: string; carried: bigint }>()
+  for (const { user_id, currency, delta } of rows) {
+    const name = JSON.stringify([user_id, currency])
+    const carried = (sums.get(name)?.carried ?? 0n) + delta
+    sums.set(name, { user_id, currency, carried })
+  }
+  return [...sums.values()]
+}

@@ -1,0 +1,11 @@
+import type { walletApi } from '@guildhall/contract'
+import type { ServerHandlers } from '../../kernel/http/exchange.ts'
+import type { Wallets } from './wallet.service.ts'
+
+export function walletHandlers(wallets: Wallets): ServerHandlers<typeof walletApi> {
+  return {
+    get: ({ params }) => wallets.get(params.id),
+    adjust: ({ mutation, params, body }) =>
+      wallets.adjust(mutation, { ...body, user_id: params.id }),
+  }
+}

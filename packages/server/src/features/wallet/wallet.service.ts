@@ -1,0 +1,92 @@
+import type { Config } from '../../config/schema.ts'
+import {
+  type Database,
+  type Queries,
+  type Transaction,
+  UniqueViolation,
+} from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createCombiner } from '../../kernel/combiner.ts'
+import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
+import { type Adjusted, adjustAll, unknownAccount } from './wallet.batch.ts'
+import { type WalletView, walletsOf } from './wallet.book.ts'
+import type { KeyedAdjustment } from './wallet.keys.ts'
+import { walletStore } from './wallet.store.ts'
+
+export type WalletDeps = {
+  db: Database
+  clock: Clock
+  config: Config['wallet']
+  mutateMany: MutateMany<Transaction>
+  /** Whether an account has this id, in whatever state. */
+  accountExists(tx: Queries, id: string): Promise<boolean>
+}
+
+/** An adjustment as it is asked for. */
+type Wish = Omit<KeyedAdjustment, 'reason'> & { reason?: string | undefined }
+
+export type Wallets = ReturnType<typeof createWallets>
+
+const defaultReason = 'console adjustment'
+/** The most adjustments of one transaction. */
+const itemsMax = 256
+const attemptsMax = 5
+
+/**
+ * Balances and their ledger. Adjustments that are asked for at the same time share a transaction,
+ * in which they are applied one after another: a wallet that everybody changes is locked once for
+ * many of them, and each still has its own verdict and its own balance.
+ */
+export function createWallets({ db, clock, config, mutateMany, accountExists }: WalletDeps) {
+  const keyLifeMs = config.idempotency_retention_days * 86_400_000
+
+  const adjust = createCombiner<KeyedAdjustment & { mutation: Mutation | undefined }, Adjusted>({
+    itemsMax,
+    async run(items) {
+      for (let made = 1; ; made += 1) {
+        const nowUnixMs = clock.nowUnixMs()
+        const deps = { nowUnixMs, expiredUnixMs: nowUnixMs - keyLifeMs, accountExists }
+        try {
+          return await mutateMany(items, (tx, left) => adjustAll(tx, left, deps), {
+            isolation: 'read committed',
+          })
+        } catch (error) {
+          // Another node has just added a balance or a key: now it is there to be read.
+          if (!(error instanceof UniqueViolation) || made >= attemptsMax) throw error
+        }
+      }
+    },
+  })
+
+  return {
+    async get(userId: string): Promise<WalletView> {
+      const rows = await walletStore.wallets(db, [{ user_id: userId }])
+      const wallet = walletsOf(rows).get(userId)
+      if (wallet !== undefined) return wallet
+      if (!(await accountExists(db, userId))) throw unknownAccount()
+      return { balances: new Map(), ledger: [] }
+    },
+    /** An operator's adjustment; answers the wallet right after it. */
+    async adjust(mutation: Mutation, wish: Wish): Promise<WalletView> {
+      const { balances, ledger } = await adjust({ ...wish, ...reasonOf(wish), mutation })
+      return { balances, ledger }
+    },
+    /**
+     * An adjustment with the authority of the runtime. The same key with the same currency and
+     * delta is booked once, and answers what was booked.
+     */
+    async book(wish: Wish): Promise<Adjusted['booking']> {
+      return (await adjust({ ...wish, ...reasonOf(wish), mutation: undefined })).booking
+    },
+  }
+}
+
+/** The balances of an account by currency, in the order of its bytes. */
+export async function balancesOf(tx: Queries, userId: string): Promise<Map<string, bigint>> {
+  const rows = await walletStore.balances(tx, userId)
+  return new Map(rows.map(({ currency, balance }) => [currency, balance]))
+}
+
+function reasonOf({ reason = defaultReason }: Wish) {
+  return { reason }
+}
