@@ -4,11 +4,17 @@ import { statement } from './statement.ts'
 /** What is counted as it comes and goes. */
 export type Counted = 'groups' | 'chat_channels'
 
-const add = statement({
-  name: 'totals.add',
-  text: `INSERT INTO totals (name, total) VALUES (:name, :change)
-    ON CONFLICT (name) DO UPDATE SET total = totals.total + excluded.total`,
-  params: { name: 'text', change: 'integer' },
+const grow = statement({
+  name: 'totals.grow',
+  text: `INSERT INTO totals (name, total) VALUES (:name, 1)
+    ON CONFLICT (name) DO UPDATE SET total = totals.total + 1`,
+  params: { name: 'text' },
+})
+
+const shrink = statement({
+  name: 'totals.shrink',
+  text: 'UPDATE totals SET total = total - 1 WHERE name = :name',
+  params: { name: 'text' },
 })
 
 const of = statement({
@@ -25,8 +31,10 @@ const of = statement({
  * transaction's other statements.
  */
 export const totals = {
-  add: async (tx: Transaction, name: Counted, change: 1 | -1): Promise<void> =>
-    void (await tx.run(add, { name, change })),
+  grow: async (tx: Transaction, name: Counted): Promise<void> =>
+    void (await tx.run(grow, { name })),
+  shrink: async (tx: Transaction, name: Counted): Promise<void> =>
+    void (await tx.run(shrink, { name })),
   of: async (tx: Queries, name: Counted): Promise<number> =>
     (await tx.get(of, { name }))?.total ?? 0,
 }

@@ -103,7 +103,7 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
       if (id > historyLimit) {
         await chatStore.evict(tx, { channel, last_evicted_id: id - historyLimit })
       }
-      if (id === 1) await totals.add(tx, 'chat_channels', 1)
+      if (id === 1) await totals.grow(tx, 'chat_channels')
       return { answer: messageOf(row), target: `${channel}#${id}`, details: `sender=${sender}` }
     },
 

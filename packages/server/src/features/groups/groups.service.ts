@@ -81,7 +81,7 @@ function createRules(clock: Clock) {
         role: 'superadmin',
         joined_at_unix_ms: now,
       })
-      await totals.add(tx, 'groups', 1)
+      await totals.grow(tx, 'groups')
       return { answer: await detailOf(tx, id), target: String(id), details: `name=${name}` }
     },
 
@@ -96,7 +96,7 @@ function createRules(clock: Clock) {
     async remove(tx: Transaction, id: number): Promise<Done<undefined>> {
       const row = await groupsStore.delete(tx, id)
       if (row === undefined) throw unknownGroup()
-      await totals.add(tx, 'groups', -1)
+      await totals.shrink(tx, 'groups')
       return { answer: undefined, target: String(id), details: `name=${row.name}` }
     },
 

@@ -1,0 +1,78 @@
+import { GroupDetail, groupsApi } from '@guildhall/contract'
+import type { ApiAnswer, TestApi } from '../../testing/api.ts'
+import { openDesk } from '../../testing/desk.ts'
+import type { Move } from './groups.states.ts'
+
+export type GroupDesk = Awaited<ReturnType<typeof openGroupDesk>>
+
+export type NewGroupWish = {
+  name?: string
+  description?: string | null
+  open?: boolean | null
+  max_size?: number | null
+  creator_user_id?: string | null
+}
+
+/** The admin's requests about groups on one node. */
+export async function openGroupDesk(api: Pick<TestApi, 'call'>) {
+  const desk = await openDesk(api)
+  let made = 0
+
+  const add = (id: number | string, user_id: unknown, headers?: Record<string, string>) =>
+    desk.send('POST', `/groups/${id}/members`, { user_id }, headers)
+  const move = (
+    id: number | string,
+    user_id: string,
+    move: Move,
+    headers?: Record<string, string>,
+  ) =>
+    desk.send(
+      'POST',
+      `/groups/${id}/members/${encodeURIComponent(user_id)}/${move}`,
+      undefined,
+      headers,
+    )
+
+  return {
+    ...desk,
+    add,
+    move,
+    /** Makes a group that must be made, under a name of its own unless one is wished for. */
+    async make(wish: NewGroupWish = {}): Promise<GroupDetail> {
+      made += 1
+      const name = `group ${made} of ${desk.token.slice(0, 8)}`
+      const answer = await desk.send('POST', '/groups', { name, ...wish })
+      if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`)
+      return GroupDetail.parse(answer.body)
+    },
+    /** Makes a group of these members: the first is its founder, the others are led up to a role. */
+    async makeOf(members: readonly (readonly [user_id: string, role: string])[], wish = {}) {
+      const [founder, ...others] = members
+      const group = await this.make({ creator_user_id: founder?.[0] ?? 'founder', ...wish })
+      for (const [user_id, role] of others) {
+        await add(group.id, user_id)
+        if (role !== 'member') await move(group.id, user_id, 'promote')
+        if (role === 'superadmin') await move(group.id, user_id, 'promote')
+      }
+      return this.get(group.id)
+    },
+    read: (id: number | string) => desk.send('GET', `/groups/${id}`),
+    async get(id: number): Promise<GroupDetail> {
+      return detailOf(await desk.send('GET', `/groups/${id}`))
+    },
+    async list(query = '') {
+      return groupsApi.list.ok.parse((await desk.send('GET', `/groups${query}`)).body)
+    },
+  }
+}
+
+/** Reads the detail that a request was answered with. */
+export function detailOf(answer: ApiAnswer): GroupDetail {
+  if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.text}`)
+  return GroupDetail.parse(answer.body)
+}
+
+/** Who is in a group, in the order of joining, as `user:role`. */
+export function membersOf({ members }: GroupDetail): string[] {
+  return members.map(({ user_id, role }) => `${user_id}:${role}`)
+}

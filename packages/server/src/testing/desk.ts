@@ -1,0 +1,36 @@
+import { auditApi, consoleApi } from '@guildhall/contract'
+import type { TestApi } from './api.ts'
+
+/** An operator at work on one node. */
+export type Desk = {
+  readonly token: string
+  /** A request under the operator's token; `path` is relative to `/console/v1`. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): ReturnType<TestApi['call']>
+  /** The newest entries of the trail with this target, as `[action, details]`, oldest first. */
+  trailOf(target: string): Promise<[action: string, details: string][]>
+}
+
+const admin = { username: 'admin', password: 'password' }
+
+/** Signs an operator in, by default the admin. */
+export async function openDesk(api: Pick<TestApi, 'call'>, operator = admin): Promise<Desk> {
+  const login = await api.call('POST', '/console/v1/login', { body: operator })
+  const { token } = consoleApi.login.ok.parse(login.body)
+  const send: Desk['send'] = (method, path, body, headers = {}) =>
+    api.call(method, `/console/v1${path}`, { token, headers, body })
+  return {
+    token,
+    send,
+    async trailOf(target) {
+      const answer = await send('GET', '/audit?limit=500')
+      const { entries } = auditApi.list.ok.parse(answer.body)
+      const told = entries.filter((entry) => entry.target === target)
+      return told.map(({ action, details }): [string, string] => [action, details]).reverse()
+    },
+  }
+}
