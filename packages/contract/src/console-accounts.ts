@@ -14,7 +14,7 @@ import {
 } from './fields.ts'
 import { Friend } from './friends.ts'
 import { groupRoles } from './groups.ts'
-import { int64, offset, pageOf } from './numbers.ts'
+import { int64ByName, offset, pageOf } from './numbers.ts'
 import { defineApi } from './route.ts'
 
 /** An account as operators see it in lists and in the answers of changes. */
@@ -61,7 +61,7 @@ const AccountObject = z.strictObject({
 export const AccountExport = z.strictObject({
   ...AccountDetail.shape,
   related: z.strictObject({
-    wallet: z.record(z.string(), int64).meta({ description: 'Balances by currency' }),
+    wallet: int64ByName.meta({ description: 'Balances by currency' }),
     friends: z.array(Friend),
     groups: z
       .array(AccountGroup)

@@ -50,7 +50,7 @@ export function createPeople(
     readJson: (text) => readJson(text).value,
     revokeSessions: players.sessions.revokeAllOf,
     closeSessions: players.sessions.closeRevoked,
-    walletOf: async (tx, id) => Object.fromEntries(await balancesOf(tx, id)),
+    walletOf: balancesOf,
     friendsOf,
     groupsOf,
     // Nothing stores objects yet.

@@ -91,7 +91,9 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
       mutate(mutation, (tx) => rules.create(tx, account), { isolation: 'read committed' }),
 
     update: (mutation: Mutation, id: string, change: AccountChange): Promise<AccountRow> =>
-      mutate(mutation, (tx) => rules.update(tx, id, change), { isolation: 'read committed' }),
+      mutate(mutation, (tx) => rules.update(tx, id, change), {
+        isolation: 'read committed',
+      }).catch(asUsernameConflict),
 
     ban: (mutation: Mutation, id: string): Promise<AccountRow> =>
       ending(mutation, (tx) => rules.setState(tx, id, 'disabled')),
@@ -157,16 +159,14 @@ function createRules({ clock, ids, writeJson, readJson, revokeSessions }: Consol
       const sent = Object.entries({ username, display_name, metadata })
         .filter(([, value]) => value !== undefined)
         .map(([name]) => name)
-      const row = await consoleAccountsStore
-        .update(tx, {
-          id,
-          username: username ?? null,
-          keep_display_name: display_name === undefined ? 1 : 0,
-          display_name: display_name || null,
-          metadata: metadata === undefined ? null : writeJson(metadata),
-          now_unix_ms: clock.nowUnixMs(),
-        })
-        .catch(asUsernameConflict)
+      const row = await consoleAccountsStore.update(tx, {
+        id,
+        username: username ?? null,
+        keep_display_name: display_name === undefined ? 1 : 0,
+        display_name: display_name || null,
+        metadata: metadata === undefined ? null : writeJson(metadata),
+        now_unix_ms: clock.nowUnixMs(),
+      })
       if (row === undefined) throw unknownAccount()
       return { answer: rowOf(row), target: targetOf(id), details: `fields=${sent.join(',')}` }
     },

@@ -93,7 +93,7 @@ const raiseTotal = statement({
 const uncounted = statement({
   name: 'console-accounts.uncounted',
   text: `SELECT count(*) AS items FROM (
-    SELECT id FROM accounts WHERE counted = 0 LIMIT :at_most) AS some`,
+    SELECT id FROM accounts WHERE counted = 0 LIMIT :at_most) AS gathered`,
   params: { at_most: 'integer' },
   row: { items: 'integer' },
 })
