@@ -1,7 +1,7 @@
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
-import { runHttpLoad } from '../load/http-load.ts'
+import { inTurn } from '../load/rounds.ts'
 import { shares } from '../load/window.ts'
 import { startBaseline } from '../processes/baseline.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
@@ -20,9 +20,13 @@ async function run(bench: Bench): Promise<Row[]> {
   probe.close()
   await using bare = await startBaseline(bench, baseline, { args: [JSON.stringify(body)] })
 
-  const load = { connections, request: () => request, status: 200, seconds: bench.seconds(4) }
-  const theirs = await runHttpLoad({ ...load, server: bare })
-  const ours = await runHttpLoad({ ...load, server })
+  const load = { connections, request: () => request, status: 200, seconds: bench.seconds(5) }
+  const loads = [
+    { ...load, server },
+    { ...load, server: bare },
+  ]
+  const [ours, theirs] = await inTurn(loads, ({ perCpuSecond }) => perCpuSecond)
+  if (ours === undefined || theirs === undefined) throw new Error('two servers were loaded')
   const unit = 'requests per CPU second'
   return [
     {

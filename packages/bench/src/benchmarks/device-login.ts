@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { deviceLogin, registerDevice } from '../load/accounts.ts'
-import { type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
+import { type HttpLoad, type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
+import { inTurn } from '../load/rounds.ts'
 import { shares } from '../load/window.ts'
 import { startBaseline } from '../processes/baseline.ts'
+import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { startPostgres } from '../processes/postgres.ts'
 
@@ -16,8 +18,7 @@ const poolConnections = 10
 const unit = 'logins/s'
 
 async function run(bench: Bench): Promise<Row[]> {
-  const memory = await logins(bench, 'memory:')
-  const file = await logins(bench, `sqlite:${join(bench.folder, 'logins.db')}`)
+  const [memory, file] = await memoryAndFile(bench)
   const what = `device login, ${inFlight} in flight`
   const notes = (outcome: HttpOutcome) =>
     `${Math.round(outcome.perSecond)}/s, ${Math.round(outcome.perCpuSecond)} per CPU second ` +
@@ -41,6 +42,15 @@ async function run(bench: Bench): Promise<Row[]> {
   ]
 }
 
+async function memoryAndFile(bench: Bench): Promise<[HttpOutcome, HttpOutcome]> {
+  await using memory = await start(bench, 'memory:')
+  await using file = await start(bench, `sqlite:${join(bench.folder, 'logins.db')}`)
+  const loads = [loginsOn(bench, memory), loginsOn(bench, file)]
+  const [inMemory, onFile] = await inTurn(loads, ({ perSecond }) => perSecond)
+  if (inMemory === undefined || onFile === undefined) throw new Error('two servers were loaded')
+  return [inMemory, onFile]
+}
+
 async function onPostgres(
   bench: Bench,
   what: string,
@@ -48,11 +58,12 @@ async function onPostgres(
 ): Promise<Row> {
   await using postgres = await startPostgres(bench)
   const url = postgres.fact('url')
-  const seconds = bench.seconds(4)
+  const seconds = bench.seconds(5)
   const args = [url, poolConnections, inFlight, seconds * 0.3, seconds].map(String)
   await using inserts = await startBaseline(bench, baseline, { args, on: 'both' })
   const insertsPerSecond = Number(inserts.fact('per_second'))
-  const ours = await logins(bench, url)
+  await using server = await start(bench, url)
+  const ours = await runHttpLoad(loginsOn(bench, server))
   const perCpuSecond = Math.round(Number(inserts.fact('per_cpu_second')))
   return {
     what: `${what}, PostgreSQL`,
@@ -65,15 +76,14 @@ async function onPostgres(
 }
 
 /** Not pinned: waiting for the disk and for PostgreSQL is done beside the server's main thread. */
-async function logins(bench: Bench, url: string): Promise<HttpOutcome> {
+async function start(bench: Bench, url: string): Promise<Child> {
   const keys = { 'database.url': url, 'database.max_connections': poolConnections }
-  await using server = await startGuildhall(bench, { keys, on: 'both' })
+  const server = await startGuildhall(bench, { keys, on: 'both' })
   await registerDevice(server.port)
-  return await runHttpLoad({
-    server,
-    connections: inFlight,
-    request: () => deviceLogin,
-    status: 200,
-    seconds: bench.seconds(4),
-  })
+  return server
+}
+
+function loginsOn(bench: Bench, server: Child): HttpLoad {
+  const seconds = bench.seconds(5)
+  return { server, connections: inFlight, request: () => deviceLogin, status: 200, seconds }
 }
