@@ -10,6 +10,7 @@ import { totals } from '../../database/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Transact, Transact } from '../../kernel/lease.ts'
 import { type ChannelRow, chatStore, type MessageRow } from './chat.store.ts'
 
 export type ChatDeps = {
@@ -74,8 +75,8 @@ export function createChat(deps: ChatDeps) {
     },
 
     /** Removes up to `batchItems` moderation records past their retention; answers how many. */
-    pruneModeration: (batchItems: number): Promise<number> =>
-      db.transaction((tx) =>
+    pruneModeration: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
+      transact((tx) =>
         chatStore.pruneModeration(tx, {
           before_unix_ms: clock.nowUnixMs() - deps.moderationRetentionDays * 86_400_000,
           batch_items: batchItems,

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import type { PruneBatch } from '../../kernel/retention.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { dump } from '../../testing/tables.ts'
 import { type ChatDesk, openChatDesk } from './chat.fixture.ts'
@@ -218,7 +217,8 @@ describe.each(testBackends)('chat on $name', (backend) => {
     })
 
     it('[O-RET-1] its record goes after the retention of the audit trail', async () => {
-      const pruners: Readonly<Record<string, PruneBatch>> = scenario.api.features.pruners
+      const pruners: Record<string, (items: number) => Promise<number>> =
+        scenario.api.features.pruners
       const { chat_moderation: prune } = pruners
       for (const content of ['a', 'b', 'c']) {
         const { id } = await desk.say('lobby', content)
