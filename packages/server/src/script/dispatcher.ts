@@ -27,8 +27,7 @@ export type NewCall = {
 
 /** The part of a worker that calls need. */
 export type CallSink = {
-  post(message: ToWorker, moved: ArrayBuffer[]): void
-  setOpenCalls(open: boolean): void
+  post(message: ToWorker): void
   ping(): void
 }
 
@@ -137,7 +136,6 @@ export class Dispatcher {
   /** Called now and then: has the worker look at calls that may have lasted too long. */
   lookForOldCalls(): void {
     const oldest = this.#open.values().next().value
-    this.#sink?.setOpenCalls(oldest !== undefined)
     if (!oldest) return
     const ageMs = this.#deps.clock.monotonicMs() - oldest.postedMs
     if (ageMs >= this.#deps.config.call_timeout_ms) this.#sink?.ping()
@@ -193,10 +191,14 @@ export class Dispatcher {
     this.#unanswered += 1
     const results = this.#results
     this.#results = []
-    sink.post(
-      { type: 'batch', seq: this.#batches, calls: records.length, buffer, texts, results },
-      [buffer],
-    )
+    sink.post({
+      type: 'batch',
+      seq: this.#batches,
+      calls: records.length,
+      buffer,
+      texts,
+      results,
+    })
   }
 
   #newsAbout({ participant, hook }: CallRecord, context: CallContext): CallTexts | undefined {

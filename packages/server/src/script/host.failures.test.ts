@@ -21,7 +21,10 @@ describe('a worker that ends', () => {
     ['exits', 'process.exit(0)'],
     ['exits with an error', 'process.exit(7)'],
     ['uses up its memory', 'for (const a = []; ; ) a.push(new Array(1000).fill(a.length))'],
-    ['closes its port', '(await import("node:worker_threads")).parentPort.close()'],
+    ['allocates all of it at once', 'new Array(3e7).fill(0).map((_, n) => [n])'],
+    ['fills a map', 'for (const m = new Map(), n = [0]; ; n[0]++) m.set(n[0], n[0])'],
+    ['keeps buffers', 'for (const a = []; ; ) a.push(new Uint8Array(1e6).fill(1))'],
+    ['closes its channel', 'process.disconnect()'],
     ['sends garbage', 'post("garbage")'],
     ['sends nothing', 'post(null)'],
     ['sends a false batch', 'post({ type: "batch" })'],
@@ -37,8 +40,7 @@ describe('a worker that ends', () => {
   ])('[S-REC-1] [S-WP-4] is started again, and the node goes on: it %s', async (_name, body) => {
     const { rpc, host, until, lines } = await script(
       `
-      import { parentPort } from 'node:worker_threads'
-      const post = (message: unknown) => parentPort.postMessage(message)
+      const post = (message: unknown) => process.send(message)
       const reasons: string[] = []
       guildhall.on_start(({ reason }) => { reasons.push(reason) })
       guildhall.on_rpc('go', async () => { ${body}; return new Promise(() => {}) })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ScriptConfig } from './config.ts'
 import { createHarness, type Harness, type HarnessOptions } from './host.harness.ts'
 import { ScriptLoadError } from './load-error.ts'
 
@@ -44,7 +45,7 @@ describe('selection', () => {
     expect(await rpc('x')).toBe('x')
   })
 
-  it.each([
+  it.each<[string, { [path: string]: string }, Partial<ScriptConfig>]>([
     ['there is no entry file', { 'other.ts': minimal }, {}],
     ['the language has none', { 'main.ts': minimal }, { language: 'lua' }],
     ['the runtime is off', { 'main.ts': minimal }, { enabled: false }],

@@ -27,6 +27,11 @@ export const protocolTimes = {
   pongWithinMs: 5_000,
   /** A slice that the engine cannot interrupt may run this long past its deadline. */
   graceMs: 1_000,
+  /** How often the worker's watchdog says that the process is alive. */
+  beatEveryMs: 1_000,
+  memoryLookEveryMs: 100,
+  /** How long the watchdog waits for the node to end the process before it does so itself. */
+  lastWordsMs: 500,
   /** After this long without a failure a worker counts as healthy. */
   healthyAfterMs: 30_000,
 } as const

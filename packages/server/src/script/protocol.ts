@@ -2,15 +2,15 @@ import type { Handlers } from './hooks.ts'
 import type { LoadProblem } from './load-error.ts'
 import type { ScriptFile } from './revision.ts'
 
-/** What a worker is started with. */
+/** What a worker goes by. */
 export type WorkerSettings = {
-  readonly control: SharedArrayBuffer
   /** Absolute path of the scripts folder, without symbolic links. */
   readonly scriptsDir: string
   readonly nodeId: string
   readonly deadlineMs: number
   readonly tickDeadlineMs: number
   readonly callTimeoutMs: number
+  readonly memoryMb: number
 }
 
 export type StartReason = 'boot' | 'reload' | 'restart'
@@ -22,6 +22,7 @@ export type ToWorker =
       readonly entry: string
       readonly generation: number
       readonly files: readonly ScriptFile[] | undefined
+      readonly settings: WorkerSettings
     }
   | CallBatch
   | { readonly type: 'ping'; readonly n: number }

@@ -1,8 +1,9 @@
-import type { Readable } from 'node:stream'
-import { Worker } from 'node:worker_threads'
+import { type ChildProcess, fork } from 'node:child_process'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import { type Control, createControl, runningCall } from './control.ts'
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { protocolTimes } from './limits.ts'
 import { createLineLimiter, createLineSplitter } from './line-limiter.ts'
 import { ScriptLoadError } from './load-error.ts'
@@ -13,18 +14,16 @@ import {
   type ToWorker,
   type WorkerSettings,
 } from './protocol.ts'
-import { createWatch, type Watch } from './watch.ts'
 
-/** Why a worker is gone. `running` is the call that the engine could not interrupt, if any. */
+/** Why a worker is gone. `running` is the call that ran past its deadline, if one did. */
 export type WorkerEnd = { readonly reason: string; readonly running: number | undefined }
 
 export type Loaded = FromWorker & { type: 'loaded' }
 
 type ScriptWorkerDeps = {
   url: URL
-  settings: Omit<WorkerSettings, 'control'>
+  settings: WorkerSettings
   environment: NodeJS.ProcessEnv
-  memoryMb: number
   loadTimeoutMs: number
   clock: Clock
   log: Log
@@ -35,64 +34,52 @@ type ScriptWorkerDeps = {
 }
 
 /**
- * One worker thread from the main thread's side: its start, its messages, its health, its end.
- * Whatever the worker does, the worst that comes of it here is one call of `ended`.
+ * One worker process from the node's side: its start, its messages, its health, its end. Whatever
+ * the worker does, the worst that comes of it here is one call of `ended`.
  */
 export class ScriptWorker {
   readonly #deps: ScriptWorkerDeps
-  readonly #control: Control
-  readonly #worker: Worker
-  readonly #watch: Watch
+  readonly #child: ChildProcess
+  readonly #heartbeat: Heartbeat
   readonly #timers = new Set<Timer>()
   readonly #online = deferred<void>()
   readonly #loaded = deferred<Loaded>()
   readonly #ponged = deferred<void>()
+  readonly #exited = deferred<void>()
   #state: 'starting' | 'serving' | 'ended' = 'starting'
-  #crash: string | undefined
+  #pings = 0
 
   constructor(deps: ScriptWorkerDeps) {
     this.#deps = deps
-    const { control, shared } = createControl()
-    this.#control = control
-    this.#worker = new Worker(deps.url, {
-      name: 'script',
-      workerData: { ...deps.settings, control: shared } satisfies WorkerSettings,
-      env: deps.environment,
-      argv: [],
-      execArgv: [],
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: deps.memoryMb },
+    this.#child = startProcess(deps)
+    this.#child.on('message', (message: unknown) => this.#receive(message))
+    this.#child.on('error', (error) => this.#fail(error.message))
+    // A process that exits closes its channel first; one that only closed it must go as well.
+    this.#child.on('disconnect', () => this.#child.kill('SIGKILL'))
+    this.#child.on('exit', (code, signal) => {
+      this.#exited.resolve()
+      this.#fail(signal ? `it ended by ${signal}` : `it exited with code ${code}`)
     })
-    this.#worker.on('message', (message: unknown) => this.#receive(message))
-    this.#worker.on('messageerror', () => this.#fail('it sent a message that cannot be read'))
-    this.#worker.on('error', (error: Error) => {
-      this.#crash = error.message
-    })
-    this.#worker.on('exit', (code) => this.#fail(this.#crash ?? `it exited with code ${code}`))
-    this.#print(this.#worker.stdout, 'info')
-    this.#print(this.#worker.stderr, 'error')
-    this.#watch = createWatch({
-      control,
-      clock: deps.clock,
-      deadlineMs: Math.max(deps.settings.deadlineMs, deps.settings.tickDeadlineMs),
-      post: (message) => this.post(message),
-      unresponsive: (reason) => this.#fail(reason),
-    })
+    this.#heartbeat = createHeartbeat(deps.clock, () => this.#fail('it does not respond'))
+    const { stdout, stderr, stdio } = this.#child
+    if (stdout) this.#print(stdout, 'info')
+    if (stderr) this.#print(stderr, 'error')
+    const reports = stdio[4]
+    if (reports instanceof Readable) this.#listen(reports)
   }
 
-  /** Loads the script and answers a first ping. Rejects with a `ScriptLoadError`. */
-  async load(request: ToWorker & { type: 'load' }): Promise<Loaded> {
+  /** Loads the script and waits for a first pong. Rejects with a `ScriptLoadError`. */
+  async load(request: Omit<ToWorker & { type: 'load' }, 'settings'>): Promise<Loaded> {
     try {
       await this.#within(this.#online, protocolTimes.engineStartMs, 'the engine did not start')
-      this.post(request)
-      const { loadTimeoutMs } = this.#deps
+      const { loadTimeoutMs, settings } = this.#deps
+      this.post({ ...request, settings })
       const tooLong = `the top level ran longer than ${loadTimeoutMs} ms`
       const loaded = await this.#within(this.#loaded, loadTimeoutMs, tooLong, request.entry)
-      this.post({ type: 'ping', n: 0 })
+      this.ping()
       await this.#within(this.#ponged, protocolTimes.pongWithinMs, 'the script does not respond')
       if (this.#state === 'starting') this.#state = 'serving'
-      this.#watch.start()
+      this.#heartbeat.start()
       return loaded
     } catch (error) {
       await this.stop()
@@ -100,24 +87,22 @@ export class ScriptWorker {
     }
   }
 
-  post(message: ToWorker, moved: ArrayBuffer[] = []): void {
-    if (this.#state !== 'ended') this.#worker.postMessage(message, moved)
-  }
-
-  /** Calls wait inside the worker: it must answer pings soon, and look at its timeouts. */
-  setOpenCalls(open: boolean): void {
-    this.#watch.setOpenCalls(open)
+  post(message: ToWorker): void {
+    // What could not be sent any more is lost with the worker, which its end will tell.
+    if (this.#state !== 'ended' && this.#child.connected) this.#child.send(message, () => {})
   }
 
   /** Makes the worker look for calls that have lasted too long. */
   ping(): void {
-    this.#watch.ping()
+    this.#pings += 1
+    this.post({ type: 'ping', n: this.#pings })
   }
 
-  /** Ends the thread; `ended` is not called any more. */
+  /** Ends the process; `ended` is not called any more. */
   async stop(): Promise<void> {
     this.#close()
-    await this.#worker.terminate()
+    this.#child.kill('SIGKILL')
+    if (this.#child.pid !== undefined) await this.#exited.promise
   }
 
   #receive(message: unknown): void {
@@ -140,7 +125,6 @@ export class ScriptWorker {
         break
       case 'pong':
         this.#ponged.resolve()
-        this.#watch.pong(message.n)
         break
       case 'print':
         this.#deps.log[message.level](message.text, omission(message.omitted))
@@ -150,20 +134,31 @@ export class ScriptWorker {
     }
   }
 
-  #fail(reason: string): void {
+  /** What the watchdog inside the process says: the script's own thread may be stuck. */
+  #listen(reports: Readable): void {
+    const split = createLineSplitter((line) => {
+      const [word, id] = line.split(' ')
+      if (word === 'beat') this.#heartbeat.beat()
+      else if (word === 'overdue') this.#fail('a slice ran past its deadline', Number(id))
+      else if (word === 'memory') this.#fail('it uses more than its memory')
+      else if (word === 'unresponsive') this.#fail('it does not respond')
+    })
+    reports.setEncoding('utf8').on('data', split)
+  }
+
+  #fail(reason: string, running?: number): void {
     if (this.#state === 'ended') return
     const wasServing = this.#state === 'serving'
-    const running = this.#watch.sliceIsRunning() ? runningCall(this.#control) : undefined
     this.#close()
     const error = new ScriptLoadError({ message: `the worker ended: ${reason}` })
     for (const phase of [this.#online, this.#loaded, this.#ponged]) phase.reject(error)
-    void this.#worker.terminate()
+    this.#child.kill('SIGKILL')
     if (wasServing) this.#deps.ended({ reason, running })
   }
 
   #close(): void {
     this.#state = 'ended'
-    this.#watch.stop()
+    this.#heartbeat.stop()
     for (const timer of this.#timers) timer.cancel()
   }
 
@@ -187,6 +182,22 @@ export class ScriptWorker {
     })
     stream.setEncoding('utf8').on('data', split)
   }
+}
+
+/**
+ * A process, not a thread: a thread that runs out of memory ends the whole process, and one in a
+ * loop that the engine does not interrupt cannot be ended at all.
+ */
+function startProcess({ url, environment, settings }: ScriptWorkerDeps): ChildProcess {
+  return fork(fileURLToPath(url), [], {
+    env: environment,
+    execArgv: [
+      `--max-old-space-size=${settings.memoryMb}`,
+      '--disable-warning=ExperimentalWarning',
+    ],
+    serialization: 'advanced',
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
+  })
 }
 
 function omission(omitted: number): { omitted_lines: number } | undefined {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
-import { isBuiltin, registerHooks } from 'node:module'
+import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { extname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ScriptFile } from '../revision.ts'
@@ -107,4 +107,22 @@ function checkPackage(scriptsDir: string, specifier: string, parent: string): vo
   if (!existsSync(join(scriptsDir, 'node_modules', folder))) {
     throw new ModuleProblem(`the package ${specifier} is not in node_modules`, parent)
   }
+}
+
+/**
+ * The engine does not tell where a JavaScript module does not parse. The stripper of types parses
+ * JavaScript as well, and does.
+ */
+export function findSyntaxError(files: readonly ScriptFile[]): { file?: string; line?: number } {
+  for (const { path, bytes } of files) {
+    if (extname(path) === '.json') continue
+    try {
+      stripTypeScriptTypes(new TextDecoder().decode(bytes), { sourceUrl: path })
+    } catch (error) {
+      const stack = error instanceof Error ? String(error.stack) : ''
+      const line = Number(stack.slice(path.length + 1).split('\n')[0])
+      return Number.isInteger(line) ? { file: path, line } : { file: path }
+    }
+  }
+  return {}
 }

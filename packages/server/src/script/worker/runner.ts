@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isPromise } from 'node:util/types'
 import type { Clock } from '../../kernel/clock.ts'
 import type { CallRecord, CallTexts } from '../call-records.ts'
-import { beginSlice, type Control, endSlice } from '../control.ts'
 import { hookCode } from '../hooks.ts'
 import { batchLimits } from '../limits.ts'
 import { callStatuses } from '../output-records.ts'
+import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
 import { describeError, errorText, FailSignal } from './errors.ts'
 import type { Guard } from './guard.ts'
 import { callHandler, encodeReply } from './handlers.ts'
@@ -96,6 +96,7 @@ export class Runner {
 
   /** Commits the slices that have ended by suspending, and starts calls that waited for others. */
   endTurn(): void {
+    setOpenCalls(this.#deps.control, this.#suspended.size)
     endSlice(this.#deps.control)
     const pending = this.#pending
     this.#pending = []

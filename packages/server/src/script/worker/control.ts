@@ -1,20 +1,21 @@
 /**
- * What both threads see at any time, even while the script computes: which call runs, and a
- * counter that is odd while a slice runs. The main thread compares it with what it saw before, so
- * the two threads need no common time.
+ * What the watchdog sees at any time, even while the script computes: which call runs, whether
+ * calls wait, and a counter that is odd while a slice runs. The watchdog compares it with what it
+ * saw before, so the two threads need no common time.
  */
 export type Control = Int32Array
 
 const slices = 0
 const running = 1
-const words = 2
+const open = 2
+const words = 3
 
 export function createControl(): { control: Control; shared: SharedArrayBuffer } {
   const shared = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT)
   return { control: new Int32Array(shared), shared }
 }
 
-/** A slice begins; one that was running has ended. Only the worker writes. */
+/** A slice begins; one that was running has ended. Only the script's thread writes. */
 export function beginSlice(control: Control, call: number): void {
   Atomics.store(control, running, call | 0)
   const before = Atomics.load(control, slices)
@@ -33,4 +34,12 @@ export function sliceCounter(control: Control): number {
 /** The lower 32 bits of the id of the call that runs or ran last. */
 export function runningCall(control: Control): number {
   return Atomics.load(control, running)
+}
+
+export function setOpenCalls(control: Control, count: number): void {
+  Atomics.store(control, open, count)
+}
+
+export function hasOpenCalls(control: Control): boolean {
+  return Atomics.load(control, open) > 0
 }

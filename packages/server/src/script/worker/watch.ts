@@ -1,7 +1,7 @@
-import type { Clock, Timer } from '../kernel/clock.ts'
-import { type Control, sliceCounter } from './control.ts'
-import { protocolTimes } from './limits.ts'
-import type { ToWorker } from './protocol.ts'
+import type { Clock, Timer } from '../../kernel/clock.ts'
+import { protocolTimes } from '../limits.ts'
+import { type Control, hasOpenCalls, sliceCounter } from './control.ts'
+import type { WatchdogMessage } from './watchdog-protocol.ts'
 
 /**
  * Watches one worker: that no slice runs on and on where the engine cannot interrupt it, and that
@@ -11,22 +11,19 @@ export type Watch = {
   start(): void
   stop(): void
   pong(n: number): void
-  /** Sends a ping unless one is on its way. */
-  ping(): void
-  /** While calls wait inside the worker, it may block no longer than one of them might. */
-  setOpenCalls(open: boolean): void
-  sliceIsRunning(): boolean
 }
 
 type WatchDeps = {
   control: Control
   clock: Clock
   deadlineMs: number
-  post: (message: ToWorker) => void
-  unresponsive: (reason: string) => void
+  post: (message: WatchdogMessage) => void
+  overdue: () => void
+  unresponsive: () => void
 }
 
-export function createWatch({ control, clock, deadlineMs, post, unresponsive }: WatchDeps): Watch {
+export function createWatch(deps: WatchDeps): Watch {
+  const { control, clock, deadlineMs, post } = deps
   const everyMs = Math.max(5, Math.min(25, deadlineMs / 4))
   const sliceLimitMs = deadlineMs + protocolTimes.graceMs
   let timer: Timer | undefined
@@ -37,7 +34,6 @@ export function createWatch({ control, clock, deadlineMs, post, unresponsive }: 
   let pings = 0
   /** How long the present ping has been unanswered; undefined without one. */
   let unansweredMs: number | undefined
-  let openCalls = false
 
   function look(): void {
     const nowMs = clock.monotonicMs()
@@ -52,9 +48,7 @@ export function createWatch({ control, clock, deadlineMs, post, unresponsive }: 
     }
     if (isRunning()) {
       if (unansweredMs !== undefined) unansweredMs = 0
-      if (nowMs - counterSinceMs > sliceLimitMs) {
-        unresponsive('a slice that cannot be interrupted ran past its deadline')
-      }
+      if (nowMs - counterSinceMs > sliceLimitMs) deps.overdue()
       return
     }
     watchPing(watchedMs)
@@ -67,10 +61,9 @@ export function createWatch({ control, clock, deadlineMs, post, unresponsive }: 
       return
     }
     unansweredMs += watchedMs
-    const limitMs = openCalls ? sliceLimitMs : protocolTimes.pongWithinMs
-    if (unansweredMs > Math.min(limitMs, protocolTimes.pongWithinMs)) {
-      unresponsive('it does not respond')
-    }
+    // What computes may be a slice of a call that waited on its own, unknown to the host.
+    const limitMs = hasOpenCalls(control) ? sliceLimitMs : protocolTimes.pongWithinMs
+    if (unansweredMs > Math.min(limitMs, protocolTimes.pongWithinMs)) deps.unresponsive()
   }
 
   function ping(): void {
@@ -95,10 +88,5 @@ export function createWatch({ control, clock, deadlineMs, post, unresponsive }: 
     pong(n) {
       if (n === pings) unansweredMs = undefined
     },
-    ping,
-    setOpenCalls(open) {
-      openCalls = open
-    },
-    sliceIsRunning: isRunning,
   }
 }

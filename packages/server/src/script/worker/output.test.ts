@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { visitOutput } from '../output-records.ts'
+import { newInvocation } from './invocation.ts'
+import { Output } from './output.ts'
+
+type Step = Adding | { do: 'commit' | 'rollback' | 'move' }
+type Adding =
+  | { do: 'send'; kind: number; unreliable: boolean; participant: number; body: number }
+  | {
+      do: 'broadcast'
+      kind: number
+      sender: number
+      room_id: number | null
+      except: number[]
+      body: number
+    }
+  | { do: 'done'; id: number; text: string | undefined; body: number }
+
+const bodies = [new Uint8Array(0), new Uint8Array([1, 2, 3]), new Uint8Array(300).fill(7), 'grüße']
+const body = fc.nat({ max: bodies.length - 1 })
+const kind = fc.constantFrom(2, 100, 65_535)
+const id = fc.nat({ max: Number.MAX_SAFE_INTEGER })
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      kind,
+      unreliable: fc.boolean(),
+      participant: id,
+      body,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('broadcast' as const),
+      kind,
+      sender: id,
+      room_id: fc.option(id),
+      except: fc.array(id, { maxLength: 3 }),
+      body,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('done' as const),
+      id,
+      text: fc.option(fc.string(), { nil: undefined }),
+      body,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('commit' as const, 'rollback' as const, 'move' as const),
+    }),
+  },
+)
+
+/** Every delivery as one line, so that sends that share a body compare equal to sends that do not. */
+type Effect = (string | number | boolean | null | undefined)[]
+
+const hex = (bytes: Uint8Array | string | undefined) => Buffer.from(bytes ?? '').toString('hex')
+
+describe('output', () => {
+  it('[S-WP-1] [S-INV-4] arrives as it was committed: order, bodies and receivers', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const output = new Output()
+        let committed: Effect[] = []
+        let provisional: Effect[] = []
+        for (const step of steps) {
+          if (step.do === 'commit') {
+            output.commit(undefined, 'settled')
+            committed = [...committed, ...provisional]
+            provisional = []
+          } else if (step.do === 'rollback') {
+            output.rollback()
+            provisional = []
+          } else if (step.do === 'move') {
+            // Records that end an invocation are never moved; here they would be lost.
+            if (provisional.some(([what]) => what === 'done')) continue
+            const other = new Output()
+            output.moveTail(other)
+            other.moveAll(output)
+          } else {
+            provisional.push(...apply(output, step))
+          }
+        }
+        output.rollback()
+        expect(effects(output)).toEqual(committed)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps a committed invocation committed', () => {
+    const output = new Output()
+    const invocation = newInvocation(undefined, 0)
+    output.commit(invocation, 'settled')
+    expect(invocation.state).toBe('settled')
+    expect(output.isEmpty).toBe(true)
+  })
+})
+
+function apply(
+  output: Output,
+  step: Exclude<Step, { do: 'commit' | 'rollback' | 'move' }>,
+): Effect[] {
+  const sent = bodies[step.body] ?? ''
+  switch (step.do) {
+    case 'send': {
+      if (output.joinable(step.kind, sent, step.unreliable) >= 0) output.join(step.participant)
+      else {
+        const length = output.place(sent)
+        output.send(step.kind, step.unreliable, step.participant, { body: sent, length })
+      }
+      return [['send', step.kind, step.unreliable, hex(sent), step.participant]]
+    }
+    case 'broadcast': {
+      const { kind, sender, room_id, except } = step
+      const length = output.place(sent)
+      output.broadcast({ kind, unreliable: false, sender, room_id, except }, length)
+      return [['broadcast', kind, hex(sent), sender, room_id, except.join()]]
+    }
+    case 'done': {
+      const length = output.place(sent)
+      const text = step.text === undefined ? {} : { text: step.text }
+      output.done(step.id, 0, { cpuUs: 5, length, ...text })
+      return [['done', step.id, hex(sent), step.text]]
+    }
+  }
+}
+
+function effects(output: Output): Effect[] {
+  const seen: Effect[] = []
+  const wellFormed = visitOutput(output.take(), {
+    done: (id, { reply, text }) => seen.push(['done', id, hex(reply), text]),
+    broadcast: ({ kind, body, sender, room_id, except }) =>
+      seen.push(['broadcast', kind, hex(body), sender, room_id, except.join()]),
+    send: ({ kind, unreliable, body, participants }) => {
+      for (const to of participants) seen.push(['send', kind, unreliable, hex(body), to])
+    },
+    after: () => {},
+    cancel: () => {},
+  })
+  expect(wellFormed).toBe(true)
+  return seen
+}

@@ -1,0 +1,20 @@
+/** What the watchdog thread is started with. */
+export type WatchdogSettings = {
+  readonly control: SharedArrayBuffer
+  readonly deadlineMs: number
+  readonly memoryBytesMax: number
+}
+
+/** Between the watchdog and the thread that it watches. */
+export type WatchdogMessage = { readonly type: 'ping' | 'pong'; readonly n: number }
+
+export function isFromWatched(message: unknown): message is WatchdogMessage {
+  return typeof message === 'object' && message !== null && 'n' in message
+}
+
+/**
+ * The pipe on which the watchdog tells the node, in lines: `beat` every second, `overdue ID`,
+ * `unresponsive` or `memory` before the end. The channel for messages belongs to the other thread,
+ * which may be stuck.
+ */
+export const reportFd = 4
