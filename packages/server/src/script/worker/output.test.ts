@@ -74,21 +74,20 @@ describe('output', () => {
         let committed: Effect[] = []
         let provisional: Effect[] = []
         for (const step of steps) {
-          if (step.do === 'commit') {
+          if ('body' in step) {
+            provisional.push(...apply(output, step))
+          } else if (step.do === 'commit') {
             output.commit(undefined, 'settled')
             committed = [...committed, ...provisional]
             provisional = []
           } else if (step.do === 'rollback') {
             output.rollback()
             provisional = []
-          } else if (step.do === 'move') {
-            // Records that end an invocation are never moved; here they would be lost.
-            if (provisional.some(([what]) => what === 'done')) continue
+          } else if (provisional.every(([what]) => what !== 'done')) {
+            // Records that end an invocation are never moved.
             const other = new Output()
             output.moveTail(other)
             other.moveAll(output)
-          } else {
-            provisional.push(...apply(output, step))
           }
         }
         output.rollback()
@@ -107,10 +106,7 @@ describe('output', () => {
   })
 })
 
-function apply(
-  output: Output,
-  step: Exclude<Step, { do: 'commit' | 'rollback' | 'move' }>,
-): Effect[] {
+function apply(output: Output, step: Adding): Effect[] {
   const sent = bodies[step.body] ?? ''
   switch (step.do) {
     case 'send': {
