@@ -48,6 +48,7 @@ type Taken = { token: number; renewedAtMs: number }
 
 function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDeps) {
   let taken: Taken | undefined
+  let keeping: Promise<boolean> | undefined
 
   /** Two thirds of its life after the last renewal: so the others can only take it later. */
   const held = () => taken !== undefined && clock.monotonicMs() - taken.renewedAtMs < workMs
@@ -78,13 +79,21 @@ function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDep
     throw new LeaseLost(`the lease ${name} is not this node's any more`)
   }
 
+  async function keepOnce(): Promise<boolean> {
+    if (taken !== undefined) await renew(taken)
+    if (taken === undefined) await take()
+    return held()
+  }
+
   const lease: Lease<Transaction> = {
     name,
     held,
-    async keep() {
-      if (taken !== undefined) await renew(taken)
-      if (taken === undefined) await take()
-      return held()
+    // Whoever asks meanwhile shares the answer: two takings at once would undo each other.
+    keep() {
+      keeping ??= keepOnce().finally(() => {
+        keeping = undefined
+      })
+      return keeping
     },
     async transaction(body, options) {
       if (taken === undefined || !held()) throw new LeaseLost(`the lease ${name} is not held`)

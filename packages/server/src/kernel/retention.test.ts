@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from './clock.fake.ts'
+import { LeaseLost, type Transact } from './lease.ts'
 import { createRecordedLog } from './log.fake.ts'
 import { createRetention } from './retention.ts'
 
-function setup(pruners: Record<string, (items: number) => Promise<number>>) {
+type Prune = (items: number, transact?: Transact<string>) => Promise<number>
+
+/** A lease that is always held; its transactions run at once. */
+const ownLease = {
+  keep: async () => true,
+  transaction: <T>(body: (tx: string) => Promise<T>) => body('fenced'),
+}
+
+function setup(pruners: Record<string, Prune>, lease = ownLease) {
   const clock = createFakeClock()
-  const pass = createRetention({ pruners, batchItems: 100, clock, log: createRecordedLog() })
+  const pass = createRetention({ pruners, lease, batchItems: 100, clock, log: createRecordedLog() })
   return { clock, pass }
 }
 
@@ -52,6 +61,7 @@ describe('retention', () => {
     }
     const pass = createRetention({
       pruners: { slow },
+      lease: ownLease,
       batchItems: 100,
       clock,
       log: createRecordedLog(),
@@ -60,5 +70,32 @@ describe('retention', () => {
     await clock.advance(1000)
     await done
     expect(sizes).toEqual([100, 50, 25])
+  })
+
+  it('[O-RET-1] leaves a pass to the node that holds the lease', async () => {
+    const sessions = data(5)
+    const { pass } = setup({ sessions: sessions.prune }, { ...ownLease, keep: async () => false })
+    await pass()
+    expect(sessions.batches).toEqual([])
+  })
+
+  it('[O-SCH-2] deletes under the lease, and ends the pass when it is lost', async () => {
+    const seen: string[] = []
+    const prune = async (name: string, transact: Transact<string> | undefined) => {
+      await transact?.(async (tx) => void seen.push(`${name} ${tx}`))
+      return 0
+    }
+    const transaction = <T>(body: (tx: string) => Promise<T>) => {
+      if (seen.length === 2) throw new LeaseLost('taken by another node')
+      return body('fenced')
+    }
+    const { pass } = setup(
+      Object.fromEntries(
+        ['a', 'b', 'c', 'd'].map((name) => [name, (_, transact) => prune(name, transact)]),
+      ),
+      { ...ownLease, transaction },
+    )
+    await pass()
+    expect(seen).toEqual(['a fenced', 'b fenced'])
   })
 })

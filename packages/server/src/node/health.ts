@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { NodeClaim } from '../database/node-claim.ts'
+import type { Sealer } from '../features/audit/audit.sealer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { EventLoopLag } from '../kernel/event-loop-lag.ts'
 import type { Supervisor } from '../kernel/supervisor.ts'
@@ -18,6 +19,7 @@ type HealthParts = {
   play: Play
   claim: NodeClaim
   lag: EventLoopLag
+  sealer: Sealer | undefined
 }
 
 /** An essential task that has failed this long makes the node not ready, in milliseconds. */
@@ -25,7 +27,7 @@ const failingMaxMs = 30_000
 
 /** Tells the judge of the node's health where to look. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
-  const { config, db, clock, supervisor, features, play, claim, lag } = parts
+  const { config, db, clock, supervisor, features, play, claim, lag, sealer } = parts
   return createHealth({
     clock,
     databaseState: () => db.state(),
@@ -45,5 +47,6 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
     queueFill: () =>
       Math.max(0, ...features.queues.map((queue) => queue.counts().queued / queue.capacity)),
     eventLoopLagMs: () => lag.p99Ms(),
+    auditUnsealed: () => sealer?.behind() ?? false,
   })
 }

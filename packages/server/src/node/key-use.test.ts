@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createLeases } from '../database/leases.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import { openKeyDesk } from '../features/api-keys/api-keys.fixture.ts'
 import { createSupervisor } from '../kernel/supervisor.ts'
@@ -27,6 +28,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     db,
     clock,
     log: api.log,
+    leases: createLeases({ db, clock, log: api.log, holder: 'bt1-tests', lifeMs: 15_000 }),
     pruners: {},
     queues: [],
     flushKeyUse: api.features.flushKeyUse,

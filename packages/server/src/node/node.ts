@@ -7,6 +7,7 @@ import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { createSupervisor } from '../kernel/supervisor.ts'
+import { createElected } from './elected.ts'
 import { createFeatures } from './features.ts'
 import { createHealthOf } from './health.ts'
 import { journalDirectory } from './journal-directory.ts'
@@ -81,9 +82,11 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
 type Base = Awaited<ReturnType<typeof openBase>>
 
 /** Builds the features, the gateway and the script's host, and wires them to each other. */
-async function build({ loaded, environment }: StartOptions, base: Base, shutdown: Shutdown) {
+async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
+  const { loaded, environment, bootId } = options
   const { shared, admissionSecret, journal } = base
   const { clock, log, config } = shared
+  const elected = createElected(shared, bootId, shutdown)
   const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
   const features = createFeatures({ ...shared, admissionSecret, onRevoked })
   shutdown.onStop('write-behind queues', async () => {
@@ -112,7 +115,7 @@ async function build({ loaded, environment }: StartOptions, base: Base, shutdown
     lag.stop()
     await supervisor.stop(tasksStopMs)
   })
-  return { ...base, features, play, supervisor, lag }
+  return { ...base, ...elected, features, play, supervisor, lag }
 }
 
 type Parts = Awaited<ReturnType<typeof build>>
@@ -140,6 +143,8 @@ async function listen(options: StartOptions, parts: Parts, shutdown: Shutdown) {
   startTasks({
     ...shared,
     supervisor,
+    leases: parts.leases,
+    sealer: parts.sealer,
     pruners: features.pruners,
     queues: features.queues,
     flushKeyUse: features.flushKeyUse,

@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import type { Leases } from '../database/leases.ts'
 import { claimRenewMs } from '../database/node-claim.ts'
+import { headIntervalMs, type Sealer, sealIntervalMs } from '../features/audit/audit.sealer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { createRetention, type PruneBatch } from '../kernel/retention.ts'
@@ -12,7 +14,11 @@ export type TasksDeps = {
   db: Database
   clock: Clock
   log: Log
-  pruners: Readonly<Record<string, PruneBatch>>
+  /** Of the jobs that one node of a deployment does. */
+  leases: Leases
+  /** Links the audit trail; absent where it is not durable. */
+  sealer?: Sealer | undefined
+  pruners: Readonly<Record<string, PruneBatch<Transaction>>>
   queues: readonly {
     failingForMs(): number
     counts(): { failures: number }
@@ -49,10 +55,12 @@ export function startTasks(deps: TasksDeps): void {
   const { supervisor, config, db } = deps
   const retention = createRetention({
     pruners: deps.pruners,
+    lease: deps.leases.of('retention'),
     batchItems: config.retention.batch_items,
     clock: deps.clock,
     log: deps.log.component('retention'),
   })
+  const leases = supervisor.every('leases', deps.leases.renewMs, deps.leases.keep)
   supervisor.every('retention', config.retention.interval_sec * 1000, retention)
   if (deps.reloadCertificate !== undefined) {
     const intervalMs = config.http.tls.reload_interval_ms
@@ -65,10 +73,14 @@ export function startTasks(deps: TasksDeps): void {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
     failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
   })
-  const waiting = [keyUse, supervisor.every('node-claim', claimRenewMs, deps.renewClaim)]
+  const waiting = [leases, keyUse, supervisor.every('node-claim', claimRenewMs, deps.renewClaim)]
   // A file belongs to one node, so only a shared database can tell of others.
   if (db.backend === 'postgres') {
     waiting.push(supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations))
+  }
+  if (deps.sealer !== undefined) {
+    waiting.push(supervisor.every('audit-sealer', sealIntervalMs, deps.sealer.seal))
+    supervisor.every('audit-head', headIntervalMs, deps.sealer.logHead)
   }
   const onRecovered = () => {
     for (const task of waiting) task.retry()

@@ -19,6 +19,8 @@ export type HealthDeps = {
   queueFill(): number
   /** 99th percentile of the last minute, in milliseconds. */
   eventLoopLagMs(): number
+  /** Whether audit rows wait for their place in the chain for longer than they should. */
+  auditUnsealed(): boolean
 }
 
 /** A database that stays silent this long makes the node unhealthy, in milliseconds. */
@@ -47,7 +49,8 @@ export function createHealth(deps: HealthDeps) {
       ['degraded', 'unavailable'].includes(deps.scriptState()) ||
       deps.failingTasks().names.length > 0 ||
       deps.queueFill() > queueFillMax ||
-      deps.eventLoopLagMs() > eventLoopLagMaxMs
+      deps.eventLoopLagMs() > eventLoopLagMaxMs ||
+      deps.auditUnsealed()
     )
   }
 

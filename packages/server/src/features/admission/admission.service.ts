@@ -1,8 +1,9 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import type { Database } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
+import type { Transact } from '../../kernel/lease.ts'
 import { admissionStore, type Window } from './admission.store.ts'
 import { decide, type Judged } from './admission.verdicts.ts'
 
@@ -95,8 +96,8 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
   return {
     take,
     /** Removes up to `batchItems` windows that ended a minute ago; answers how many. */
-    prune: (batchItems: number): Promise<number> =>
-      db.transaction((tx) =>
+    prune: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
+      transact((tx) =>
         admissionStore.pruneEnded(tx, {
           before_unix_ms: clock.nowUnixMs() - 60_000,
           batch_items: batchItems,

@@ -1,8 +1,10 @@
 import type { AuditEntry, auditApi } from '@guildhall/contract'
 import type { z } from 'zod'
-import type { Database } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import type { AuditRecorder, RecordedEvent } from '../../kernel/audit/recorder.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Transact } from '../../kernel/lease.ts'
+import { chainStore } from './audit.chain.store.ts'
 import { type AuditRow, auditStore } from './audit.store.ts'
 
 export type AuditDeps = {
@@ -62,14 +64,20 @@ export function createAudit({ db, clock, nodeId, recorder, retentionDays, queue 
           events.map((event) => rowOf(event, nodeId)),
         )
       }),
-    /** Removes up to `batchItems` entries past their retention; answers how many. */
-    prune: (batchItems: number): Promise<number> =>
-      db.transaction((tx) =>
-        auditStore.prune(tx, {
-          before_unix_ms: clock.nowUnixMs() - retentionDays * 86_400_000,
-          batch_items: batchItems,
-        }),
-      ),
+    /**
+     * Removes up to `batchItems` entries past their retention, from the beginning of the chain, and
+     * notes where it begins now; answers how many. What is not sealed yet stays.
+     */
+    prune: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
+      transact(async (tx) => {
+        const beforeUnixMs = clock.nowUnixMs() - retentionDays * 86_400_000
+        const oldest = await chainStore.oldestSealed(tx, batchItems)
+        const kept = oldest.findIndex(({ time_unix_ms }) => time_unix_ms >= beforeUnixMs)
+        const last = oldest.at(kept === -1 ? oldest.length - 1 : kept - 1)
+        if (kept === 0 || last === undefined) return 0
+        await chainStore.moveEnd(tx, 'anchor', last)
+        return chainStore.removeUpTo(tx, last.seq)
+      }),
   }
 }
 

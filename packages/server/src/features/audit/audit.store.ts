@@ -1,7 +1,8 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, type Statement, statement } from '../../database/statement.ts'
 
-const entryColumns = {
+/** What an entry says; `audit.chain.store.ts` has the columns that seal it. */
+export const entryColumns = {
   id: 'text',
   node_id: 'text',
   time_unix_ms: 'integer',
@@ -51,14 +52,6 @@ const filters: readonly Filter[] = ['actor', 'action', 'match_id', 'after']
 
 export type AuditQuery = { limit: number } & { [F in Filter]?: string | undefined }
 
-const prune = statement({
-  name: 'audit.prune',
-  text: `DELETE FROM audit_entries WHERE id IN (
-    SELECT id FROM audit_entries WHERE time_unix_ms < :before_unix_ms
-    ORDER BY time_unix_ms, id LIMIT :batch_items)`,
-  params: { before_unix_ms: 'integer', batch_items: 'integer' },
-})
-
 /** Queries about the durable trail; every function takes the transaction first. */
 export const auditStore = {
   insert: (tx: Queries, rows: readonly AuditRow[]) => tx.each(insert, rows),
@@ -67,7 +60,6 @@ export const auditStore = {
     const values = { ...query, action_end: `${query.action ?? ''}\u{10ffff}` }
     return tx.all(listStatement(given), values as Row<typeof filterParams>)
   },
-  prune: (tx: Queries, bounds: Row<(typeof prune)['params']>) => tx.run(prune, bounds),
 }
 
 /** One prepared statement per combination of filters, so that each can use its index. */

@@ -8,6 +8,7 @@ import {
   type RecordedAnswer,
   type RepeatableRequest,
 } from '../../kernel/http/mutation.ts'
+import type { Transact } from '../../kernel/lease.ts'
 import { idempotencyStore, recordLifeMs } from './idempotency.store.ts'
 
 /** A repeat waits this long for the first request to end, in milliseconds. */
@@ -91,8 +92,8 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
       if (taken.length > 0) throw new AlreadyDone('another node has just done this request')
     },
     /** Removes up to `batchItems` records past their life; answers how many. */
-    prune: (batchItems: number): Promise<number> =>
-      db.transaction((tx) =>
+    prune: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
+      transact((tx) =>
         idempotencyStore.prune(tx, { expired_unix_ms: expired(), batch_items: batchItems }),
       ),
   }

@@ -1,8 +1,7 @@
-import type { Database } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { PruneBatch } from '../../kernel/retention.ts'
 import { sessionsStore } from './sessions.store.ts'
-
-type PruneBatch = (batchItems: number) => Promise<number>
 
 /** How long ended sessions and entries of the revocation feed are kept, in milliseconds. */
 const endedSessionKeptMs = 24 * 3_600_000
@@ -12,18 +11,21 @@ const revocationKeptMs = 10 * 60_000
 export function sessionPruners(
   db: Database,
   clock: Clock,
-): Record<'expired_sessions' | 'revoked_sessions' | 'session_revocations', PruneBatch> {
+): Record<
+  'expired_sessions' | 'revoked_sessions' | 'session_revocations',
+  PruneBatch<Transaction>
+> {
   const bounds = (keptMs: number, batch_items: number) => ({
     before_unix_ms: clock.nowUnixMs() - keptMs,
     batch_items,
   })
   return {
-    expired_sessions: (items) =>
-      db.transaction((tx) => sessionsStore.pruneExpired(tx, bounds(endedSessionKeptMs, items))),
-    revoked_sessions: (items) =>
-      db.transaction((tx) => sessionsStore.pruneRevoked(tx, bounds(endedSessionKeptMs, items))),
-    session_revocations: (items) =>
-      db.transaction((tx) => sessionsStore.pruneRevocations(tx, bounds(revocationKeptMs, items))),
+    expired_sessions: (items, transact = db.transaction) =>
+      transact((tx) => sessionsStore.pruneExpired(tx, bounds(endedSessionKeptMs, items))),
+    revoked_sessions: (items, transact = db.transaction) =>
+      transact((tx) => sessionsStore.pruneRevoked(tx, bounds(endedSessionKeptMs, items))),
+    session_revocations: (items, transact = db.transaction) =>
+      transact((tx) => sessionsStore.pruneRevocations(tx, bounds(revocationKeptMs, items))),
   }
 }
 

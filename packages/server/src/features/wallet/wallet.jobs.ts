@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Transact } from '../../kernel/lease.ts'
 import type { PruneBatch } from '../../kernel/retention.ts'
 import { walletStore } from './wallet.store.ts'
 
@@ -16,12 +17,15 @@ export function createWalletPruners({ db, clock, config }: WalletJobsDeps) {
      * to their balances is carried over in the same transaction, so a balance is always the sum of
      * what is carried and what is kept.
      */
-    async ledger(batchItems: number): Promise<number> {
+    async ledger(
+      batchItems: number,
+      transact: Transact<Transaction> = db.transaction,
+    ): Promise<number> {
       // Looking for it reads as many rows as are kept; what is one too many stays so.
       newestSurplus ??= await walletStore.newestSurplus(db, config.ledger_retention)
       if (newestSurplus === undefined) return 0
       const bounds = { seq: newestSurplus, batch_items: batchItems }
-      const removed = await db.transaction(
+      const removed = await transact(
         async (tx) => {
           const rows = await walletStore.removeOldest(tx, bounds)
           await walletStore.carry(tx, sumsOf(rows))
@@ -32,15 +36,15 @@ export function createWalletPruners({ db, clock, config }: WalletJobsDeps) {
       if (removed < batchItems) newestSurplus = undefined
       return removed
     },
-    keys: (batchItems: number): Promise<number> => {
+    keys: (batchItems: number, transact: Transact<Transaction> = db.transaction) => {
       const lifeMs = config.idempotency_retention_days * 86_400_000
       const expired_unix_ms = clock.nowUnixMs() - lifeMs
-      return db.transaction(
+      return transact(
         (tx) => walletStore.pruneKeys(tx, { expired_unix_ms, batch_items: batchItems }),
         { isolation: 'read committed' },
       )
     },
-  } satisfies Record<string, PruneBatch>
+  } satisfies Record<string, PruneBatch<Transaction>>
 }
 
 type Booked = { user_id: string; currency: string; delta: bigint }

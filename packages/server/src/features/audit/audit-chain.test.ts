@@ -1,0 +1,306 @@
+import { createHash, createHmac } from 'node:crypto'
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { OpenedDatabase } from '../../database/schema-access.ts'
+import { statement } from '../../database/statement.ts'
+import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
+import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
+import { createRecordedLog } from '../../kernel/log.fake.ts'
+import { chainStore } from './audit.chain.store.ts'
+import { canonicalJson, type Link } from './audit.chain.ts'
+import { sealerOn } from './audit.fixture.ts'
+import { type AuditRow, auditStore } from './audit.store.ts'
+import { verifyChain } from './audit.verify.ts'
+
+const key = 'k'.repeat(32)
+
+describe('canonical JSON', () => {
+  it('[O-AUD-2] sorts the keys and keeps nulls', () => {
+    expect(canonicalJson({ b: null, a: 1, B: 'ä"\n' })).toBe('{"B":"ä\\"\\n","a":1,"b":null}')
+  })
+
+  it('[O-AUD-2] is one text for one row, whatever the order of its fields', () => {
+    const field = fc.oneof(fc.string(), fc.integer(), fc.constant(null))
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), field), (row) => {
+        const turned = Object.fromEntries(Object.entries(row).reverse())
+        expect(canonicalJson(turned)).toBe(canonicalJson(row))
+        expect(JSON.parse(canonicalJson(row))).toEqual({ ...row })
+      }),
+    )
+  })
+})
+
+describe.each(testBackends)('the audit chain on $name', ({ open }) => {
+  let test: TestDatabase
+  let db: OpenedDatabase
+  let clock: FakeClock
+  let made = 0
+
+  beforeEach(async () => {
+    clock = createFakeClock()
+    made = 0
+    test = await open()
+    db = test.db
+  })
+  afterEach(() => test.dispose())
+
+  function entry(): AuditRow {
+    made += 1
+    return {
+      id: `au1-${String(made).padStart(29, '0')}`,
+      node_id: 'dev-1',
+      time_unix_ms: clock.nowUnixMs(),
+      actor_type: 'human',
+      actor: `ädmin-${made}`,
+      role: 'admin',
+      credential_id: null,
+      key_name: made % 2 === 0 ? null : '\u{1f511}',
+      key_scopes: null,
+      action: 'groups.create',
+      target: `"${made}"`,
+      details: '',
+      match_id: null,
+    }
+  }
+  const write = (count: number) => auditStore.insert(db, Array.from({ length: count }, entry))
+  const verify = (options: Partial<Parameters<typeof verifyChain>[1]> = {}) =>
+    verifyChain(db, { key: undefined, ...options })
+  /** Does to the table what nobody should. */
+  const meddle = (text: string) => db.schema.transaction((tx) => tx.ddl(text))
+  const rows = () => chainStore.sealedAfter(db, { after: 0, limit: 10_000 })
+  const linkAt = async (seq: number): Promise<Link> => {
+    const row = (await rows()).find((each) => each.seq === seq)
+    if (row?.hash == null) throw new Error(`there is no link ${seq}`)
+    return { seq, hash: row.hash }
+  }
+
+  async function sealed(count: number, options: Parameters<typeof sealerOn>[2] = {}) {
+    await write(count)
+    await sealerOn(db, clock, options).seal()
+  }
+
+  it('[O-AUD-2] links every row to the one before, from 32 zero bytes on', async () => {
+    await sealed(3)
+    let before: Uint8Array = new Uint8Array(32)
+    for (const { hash, ...row } of await rows()) {
+      const sorted = Object.fromEntries(
+        Object.keys(row)
+          .sort()
+          .map((name) => [name, Reflect.get(row, name)]),
+      )
+      const expected = createHash('sha256').update(before).update(JSON.stringify(sorted)).digest()
+      expect(Buffer.from(hash ?? []).toString('hex')).toBe(expected.toString('hex'))
+      before = expected
+    }
+    expect((await rows()).map(({ seq, keyed }) => [seq, keyed])).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+    ])
+    expect(await verify()).toEqual({
+      rows: 3,
+      unchecked: 0,
+      anchor_seq: 0,
+      head_seq: 3,
+      head_hash: Buffer.from(before).toString('hex'),
+    })
+  })
+
+  it('[O-AUD-5] makes the links HMACs when there is a key, and marks them', async () => {
+    await sealed(1, { key })
+    const [row] = await rows()
+    if (row === undefined) throw new Error('nothing was sealed')
+    const { hash, ...rest } = row
+    expect(rest.keyed).toBe(1)
+    const hmac = createHmac('sha256', key)
+      .update(new Uint8Array(32))
+      .update(canonicalJson({ ...rest }))
+    expect(Buffer.from(hash ?? []).toString('hex')).toBe(hmac.digest('hex'))
+  })
+
+  it('[O-AUD-2] gives numbers without gaps over batches, restarts and nodes', async () => {
+    const nodes = ['bt1-a', 'bt1-b'].map((holder) => sealerOn(db, clock, { holder, batchItems: 7 }))
+    for (let round = 0; round < 4; round += 1) {
+      await write(25)
+      await Promise.all(nodes.map((node) => node.seal()))
+    }
+    // A node that starts later goes on where the others were, once their lease is over.
+    await meddle('UPDATE leases SET expires_at_unix_ms = 0')
+    await write(10)
+    await sealerOn(db, clock, { holder: 'bt1-c' }).seal()
+    await Promise.all(nodes.map((node) => node.seal()))
+    expect((await rows()).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 110 }, (_, at) => at + 1),
+    )
+    expect(await verify()).toMatchObject({ rows: 110, head_seq: 110 })
+    expect(await verify()).not.toHaveProperty('broken')
+  })
+
+  it('[O-AUD-2] seals while rows are being written, and makes none of them wait', async () => {
+    const sealer = sealerOn(db, clock, { batchItems: 5 })
+    const writers = Array.from({ length: 4 }, async () => {
+      for (let turn = 0; turn < 15; turn += 1) {
+        await db.transaction(async (tx) => void (await auditStore.insert(tx, [entry()])))
+        await sealer.seal()
+      }
+    })
+    await Promise.all(writers)
+    await sealer.seal()
+    expect(await chainStore.oldestUnsealed(db)).toBeUndefined()
+    expect(await verify()).toMatchObject({ rows: 60, head_seq: 60 })
+    expect(await verify()).not.toHaveProperty('broken')
+    expect(db.stats().contention_total).toBe(0)
+  })
+
+  it.each([
+    ['a changed field', "UPDATE audit_entries SET actor = 'nobody' WHERE seq = 4", 4],
+    ['a field set to null', 'UPDATE audit_entries SET key_name = NULL WHERE seq = 5', 5],
+    ['a changed time', 'UPDATE audit_entries SET time_unix_ms = time_unix_ms + 1 WHERE seq = 9', 9],
+    ['a changed hash', 'UPDATE audit_entries SET hash = NULL WHERE seq = 2', 2],
+    ['a mark that is none', 'UPDATE audit_entries SET keyed = 2 WHERE seq = 6', 6],
+    ['a deleted row', 'DELETE FROM audit_entries WHERE seq = 3', 3],
+    ['the first row deleted', 'DELETE FROM audit_entries WHERE seq = 1', 1],
+    ['the last rows deleted', 'DELETE FROM audit_entries WHERE seq > 7', 8],
+    ['a row taken out of the chain', 'UPDATE audit_entries SET seq = NULL WHERE seq = 8', 8],
+    ['a row moved to the front', 'UPDATE audit_entries SET seq = 0 WHERE seq = 6', 0],
+    ['a row moved to the end', 'UPDATE audit_entries SET seq = 11 WHERE seq = 10', 10],
+    ['the chain continued by hand', 'UPDATE audit_chain_ends SET seq = 9', 10],
+    ['a forgotten head', "DELETE FROM audit_chain_ends WHERE name = 'head'", 1],
+    ['everything deleted', 'DELETE FROM audit_entries', 1],
+  ])('[O-AUD-3] finds %s, with and without a key', async (_what, change, seq) => {
+    await sealed(10)
+    await meddle(change)
+    expect((await verify()).broken?.seq).toBe(seq)
+    expect((await verify({ key })).broken?.seq).toBe(seq)
+  })
+
+  it.each(['3 and 7', '9 and 10'])('[O-AUD-3] finds that rows %s are swapped', async (pair) => {
+    await sealed(10)
+    const [a, b] = pair.split(' and ').map(Number)
+    await meddle(`UPDATE audit_entries SET seq = -1 WHERE seq = ${a}`)
+    await meddle(`UPDATE audit_entries SET seq = ${a} WHERE seq = ${b}`)
+    await meddle(`UPDATE audit_entries SET seq = ${b} WHERE seq = -1`)
+    expect((await verify()).broken).toEqual({ seq: a, problem: 'is changed or out of place' })
+  })
+
+  it('[O-AUD-3] compares a link that was noted elsewhere', async () => {
+    await sealed(10)
+    const noted = await linkAt(8)
+    expect(await verify({ expect: noted })).not.toHaveProperty('broken')
+    const other = { seq: 8, hash: new Uint8Array(32) }
+    expect((await verify({ expect: other })).broken).toEqual({
+      seq: 8,
+      problem: 'is not the expected link',
+    })
+    // Somebody cuts the tail off and covers it up.
+    const cut = await linkAt(6)
+    await meddle('DELETE FROM audit_entries WHERE seq > 6')
+    await db.transaction((tx) => chainStore.moveEnd(tx, 'head', cut))
+    expect(await verify()).not.toHaveProperty('broken')
+    expect((await verify({ expect: noted })).broken).toEqual({ seq: 7, problem: 'is missing' })
+    // Even when the log grows on, the link is another one.
+    await sealed(5)
+    expect(await verify()).not.toHaveProperty('broken')
+    expect((await verify({ expect: noted })).broken?.problem).toBe('is not the expected link')
+  })
+
+  it('[O-AUD-5] without the key looks at order and gaps only, and says so', async () => {
+    await sealed(2)
+    await sealed(4, { key })
+    expect(await verify()).toMatchObject({ rows: 6, unchecked: 4 })
+    expect(await verify({ key })).toMatchObject({ rows: 6, unchecked: 0 })
+    await meddle("UPDATE audit_entries SET actor = 'nobody' WHERE seq = 5")
+    expect(await verify()).not.toHaveProperty('broken')
+    expect((await verify({ key })).broken?.seq).toBe(5)
+    expect((await verify({ key: 'x'.repeat(32) })).broken?.seq).toBe(3)
+    await meddle('DELETE FROM audit_entries WHERE seq = 4')
+    expect((await verify()).broken).toEqual({ seq: 4, problem: 'is missing' })
+  })
+
+  it('[O-AUD-5] takes no row without a key behind one with it', async () => {
+    await sealed(3, { key })
+    // What somebody can do who may write to the database and does not know the key.
+    await sealed(1)
+    expect((await verify({ key })).broken?.seq).toBe(4)
+    await meddle('UPDATE audit_entries SET keyed = 1 WHERE seq = 4')
+    expect((await verify({ key })).broken?.seq).toBe(4)
+  })
+
+  it('[O-AUD-4] stays verifiable while retention removes its beginning', async () => {
+    const prune = async (count: number) => {
+      const oldest = await chainStore.oldestSealed(db, count)
+      const last = oldest.at(-1)
+      if (last === undefined) throw new Error('nothing is left')
+      await chainStore.moveEnd(db, 'anchor', last)
+      await chainStore.removeUpTo(db, last.seq)
+    }
+    await sealed(10)
+    const noted = await linkAt(4)
+    await prune(4)
+    expect(await verify()).toMatchObject({ rows: 6, anchor_seq: 4, head_seq: 10 })
+    expect(await verify({ expect: noted })).not.toHaveProperty('broken')
+    const forged = { seq: 4, hash: new Uint8Array(32) }
+    expect((await verify({ expect: forged })).broken?.seq).toBe(4)
+    await prune(6)
+    expect(await verify()).toMatchObject({ rows: 0, anchor_seq: 10, head_seq: 10 })
+    await sealed(2)
+    expect(await verify()).toMatchObject({ rows: 2, anchor_seq: 10, head_seq: 12 })
+    expect(await verify()).not.toHaveProperty('broken')
+    expect((await verify({ expect: noted })).broken?.problem).toMatch('removed by retention')
+    await meddle('DELETE FROM audit_entries WHERE seq = 11')
+    expect((await verify()).broken).toEqual({ seq: 11, problem: 'is missing' })
+  })
+
+  it('[O-AUD-2] knows when rows have waited for more than 10 seconds', async () => {
+    const holder = sealerOn(db, clock, { holder: 'bt1-a' })
+    const other = sealerOn(db, clock, { holder: 'bt1-b' })
+    await sealed(1)
+    await write(1)
+    await meddle("UPDATE leases SET holder = 'bt1-gone', expires_at_unix_ms = 9000000000000000")
+    await clock.advance(10_000)
+    await Promise.all([holder.seal(), other.seal()])
+    expect([holder.behind(), other.behind()]).toEqual([false, false])
+    await clock.advance(1)
+    await Promise.all([holder.seal(), other.seal()])
+    expect([holder.behind(), other.behind()]).toEqual([true, true])
+    await meddle('UPDATE leases SET expires_at_unix_ms = 0')
+    await holder.seal()
+    await other.seal()
+    expect([holder.behind(), other.behind()]).toEqual([false, false])
+  })
+
+  it('[O-SCH-2] [O-AUD-2] a sealer that was paused links nothing', async () => {
+    const paused = sealerOn(db, clock, { holder: 'bt1-a' })
+    await write(2)
+    await paused.seal()
+    await meddle('UPDATE leases SET expires_at_unix_ms = 0')
+    await sealed(2, { holder: 'bt1-b' })
+    await write(3)
+    await paused.seal()
+    expect(await rows()).toHaveLength(4)
+    expect(await verify()).not.toHaveProperty('broken')
+  })
+
+  it('[O-AUD-3] logs its head', async () => {
+    const log = createRecordedLog()
+    await sealerOn(db, clock, { log }).logHead()
+    await sealed(2)
+    await sealerOn(db, clock, { log }).logHead()
+    expect(log.lines.map(({ fields }) => fields)).toEqual([
+      { seq: 0, hash: '0'.repeat(64) },
+      { seq: 2, hash: (await verify()).head_hash },
+    ])
+  })
+
+  it('[O-AUD-2] finds what is not sealed without reading the rest', async () => {
+    if (db.backend === 'postgres') return
+    const plan = statement({
+      name: 'tests.plan',
+      text: `EXPLAIN QUERY PLAN SELECT id FROM audit_entries WHERE seq IS NULL ORDER BY id LIMIT 1`,
+      row: { id: 'integer', parent: 'integer', notused: 'integer', detail: 'text' },
+    })
+    const [step] = await db.all(plan, {})
+    expect(step?.detail).toContain('audit_entries_unsealed')
+  })
+})

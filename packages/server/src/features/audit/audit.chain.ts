@@ -1,0 +1,29 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { AuditRow } from './audit.store.ts'
+
+/** A place in the chain: rows after it are linked to this hash. */
+export type Link = { seq: number; hash: Uint8Array }
+
+/** A row of the chain without its hash; `keyed` is 1 when the hash is made with the key. */
+export type Unhashed = AuditRow & { seq: number; keyed: number }
+
+/** What the first row follows. */
+export const origin: Link = { seq: 0, hash: new Uint8Array(32) }
+
+/**
+ * The hash that links a row to the one before: SHA-256 over that one's hash and the canonical JSON
+ * of all the row's other fields; a keyed row's is HMAC-SHA-256 over the same.
+ */
+export function linkHash(before: Uint8Array, row: Unhashed, key: string | undefined): Uint8Array {
+  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
+  return hash.update(before).update(canonicalJson(row)).digest()
+}
+
+/** One spelling for one row: keys sorted, nulls kept, no blanks. */
+export function canonicalJson(row: Readonly<Record<string, string | number | null>>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(row).sort(byKey)))
+}
+
+function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1
+}

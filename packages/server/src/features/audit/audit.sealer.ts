@@ -1,0 +1,95 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { type Lease, LeaseLost } from '../../kernel/lease.ts'
+import type { Log } from '../../kernel/log.ts'
+import { chainStore } from './audit.chain.store.ts'
+import { type Link, linkHash, origin } from './audit.chain.ts'
+
+export type SealerDeps = {
+  db: Database
+  clock: Clock
+  log: Log
+  /** One sealer works at a time, so that the chain has one order. */
+  lease: Lease<Transaction>
+  /** `logs.audit_chain_key`: with it the links are HMACs. */
+  key: string | undefined
+  /** Rows of one transaction. */
+  batchItems?: number
+}
+
+export type Sealer = {
+  /** Links what is committed and not linked yet, if this node holds the lease. */
+  seal(): Promise<void>
+  /** Whether a row was waiting for more than 10 seconds when this node last looked. */
+  behind(): boolean
+  /** Says what the chain ends with, so that a log kept elsewhere can vouch for it. */
+  logHead(): Promise<void>
+}
+
+/** Rows are linked within a second, of which looking for them may take half, in milliseconds. */
+export const sealIntervalMs = 500
+export const headIntervalMs = 86_400_000
+const behindAfterMs = 10_000
+/** A batch keeps an embedded file for some milliseconds. */
+const batchItemsDefault = 250
+
+/**
+ * Makes the sealer. Mutations insert their rows unsealed and never wait for each other; the order
+ * of the chain is the order in which the sealer meets committed rows.
+ */
+export function createSealer(deps: SealerDeps): Sealer {
+  const { db, clock, log, lease, key, batchItems = batchItemsDefault } = deps
+  let isBehind = false
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function sealBatch(tx: Transaction): Promise<number> {
+    const rows = await chainStore.unsealed(tx, batchItems)
+    if (rows.length === 0) return 0
+    let head: Link = (await chainStore.end(tx, 'head')) ?? origin
+    const keyed = key === undefined ? 0 : 1
+    const links = rows.map((row) => {
+      const seq = head.seq + 1
+      head = { seq, hash: linkHash(head.hash, { ...row, seq, keyed }, key) }
+      return { id: row.id, ...head, keyed }
+    })
+    await chainStore.seal(tx, links)
+    await chainStore.moveEnd(tx, 'head', head)
+    return rows.length
+  }
+
+  async function sealAll(): Promise<void> {
+    if (!(await lease.keep())) return
+    let sealed = batchItems
+    while (sealed === batchItems) {
+      // The lock on the lease keeps other sealers out; serializable, it could make a mutation that
+      // adds its row meanwhile start again.
+      sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
+    }
+    isBehind = false
+  }
+
+  async function sealOnce(): Promise<void> {
+    const oldest = await chainStore.oldestUnsealed(db)
+    isBehind = oldest !== undefined && clock.nowUnixMs() - oldest.time_unix_ms > behindAfterMs
+    if (oldest === undefined) return
+    try {
+      await sealAll()
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error
+    }
+  }
+
+  return {
+    // The lease keeps other nodes out, but not a second run on this one.
+    seal() {
+      const run = last.then(sealOnce)
+      last = run.catch(() => {})
+      return run
+    },
+    behind: () => isBehind,
+    async logHead() {
+      const { seq, hash } = (await chainStore.end(db, 'head')) ?? origin
+      log.info('the audit chain ends here', { seq, hash: Buffer.from(hash).toString('hex') })
+    },
+  }
+}
