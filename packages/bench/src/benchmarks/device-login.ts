@@ -15,6 +15,8 @@ export const deviceLogins: Benchmark = { name: 'device-login', run }
 const baseline = new URL('../baselines/single-row-inserts.ts', import.meta.url)
 const inFlight = 64
 const poolConnections = 10
+const postgresRounds = 5
+const postgresSeconds = 7.5
 const unit = 'logins/s'
 
 async function run(bench: Bench): Promise<Row[]> {
@@ -51,6 +53,7 @@ async function memoryAndFile(bench: Bench): Promise<[HttpOutcome, HttpOutcome]> 
   return [inMemory, onFile]
 }
 
+/** In turn, as the other servers; each round has the baseline's figure and the product's. */
 async function onPostgres(
   bench: Bench,
   what: string,
@@ -58,20 +61,26 @@ async function onPostgres(
 ): Promise<Row> {
   await using postgres = await startPostgres(bench)
   const url = postgres.fact('url')
-  const seconds = bench.seconds(5)
-  const args = [url, poolConnections, inFlight, seconds * 0.3, seconds].map(String)
-  await using inserts = await startBaseline(bench, baseline, { args, on: 'both' })
-  const insertsPerSecond = Number(inserts.fact('per_second'))
   await using server = await start(bench, url)
-  const ours = await runHttpLoad(loginsOn(bench, server))
-  const perCpuSecond = Math.round(Number(inserts.fact('per_cpu_second')))
+  const seconds = bench.seconds(postgresSeconds) / postgresRounds
+  const args = [url, poolConnections, inFlight, seconds * 0.3, seconds].map(String)
+  const found: { ours: HttpOutcome; rows: number; ratio: number }[] = []
+  for (let round = 0; round < postgresRounds; round += 1) {
+    await using inserts = await startBaseline(bench, baseline, { args, on: 'both' })
+    const rows = Number(inserts.fact('per_second'))
+    const ours = await runHttpLoad({ ...loginsOn(bench, server), seconds })
+    found.push({ ours, rows, ratio: ours.perSecond / rows })
+  }
+  found.sort((a, b) => a.ratio - b.ratio)
+  const middle = found[postgresRounds >> 1]
+  if (middle === undefined) throw new Error('there is a middle of an odd number of rounds')
   return {
     what: `${what}, PostgreSQL`,
-    product: { value: ours.perSecond, unit },
-    baseline: { name: 'prepared single-row inserts', value: insertsPerSecond, unit: 'rows/s' },
-    ratio: ours.perSecond / insertsPerSecond,
+    product: { value: middle.ours.perSecond, unit },
+    baseline: { name: 'prepared single-row inserts', value: middle.rows, unit: 'rows/s' },
+    ratio: middle.ratio,
     bound: { of: 'ratio', is: 'at least', limit: 1 },
-    notes: `${notes(ours)}; baseline ${perCpuSecond} per CPU second of its client`,
+    notes: `ratios ${found.map(({ ratio }) => ratio.toFixed(2)).join(', ')}; ${notes(middle.ours)}`,
   }
 }
 
