@@ -61,7 +61,7 @@ export function encodeCalls(calls: readonly CallRecord[]): EncodedCalls {
   return { buffer, texts }
 }
 
-/** Reads the calls of one batch. The worker trusts the main thread and checks nothing. */
+/** Reads the calls of one batch. The worker trusts the node and checks nothing. */
 type ReceivedCalls = Readonly<{
   buffer: ArrayBuffer
   texts: readonly (string | null)[]

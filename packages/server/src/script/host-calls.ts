@@ -3,7 +3,7 @@ import type { HostCall, HostResult } from './protocol.ts'
 
 type HostFunction = (args: readonly unknown[]) => unknown
 
-/** Answers the calls of the worker that need the main thread. */
+/** Answers the calls of the worker that need the node. */
 export function createHostCallAnswerer(delivery: Pick<Delivery, 'sessions'>) {
   const functions = new Map<string, HostFunction>([['session_list', () => delivery.sessions()]])
   return async ({ id, name, args }: HostCall): Promise<HostResult> => {

@@ -15,7 +15,7 @@ export type WorkerSettings = {
 
 export type StartReason = 'boot' | 'reload' | 'restart'
 
-/** What the main thread sends. A load with files runs these bytes, whatever the folder holds. */
+/** What the node sends. A load with files runs these bytes, whatever the folder holds. */
 export type ToWorker =
   | {
       readonly type: 'load'

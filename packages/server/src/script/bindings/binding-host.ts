@@ -18,7 +18,7 @@ export type BindingHost = {
     outputOf(invocation: Invocation): Output
     wantTurnEnd(): void
   }
-  /** Calls a function of the main thread. */
+  /** Calls a function of the node. */
   ask(name: string, args: readonly unknown[]): Promise<unknown>
   print(level: PrintLevel, text: string): void
 }

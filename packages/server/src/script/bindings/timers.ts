@@ -5,7 +5,7 @@ import type { Output } from '../worker/output.ts'
 import { type BindingHost, callerOf } from './binding-host.ts'
 
 /**
- * `after`, `cancel` and `now_ms`. The main thread keeps the time, so that a timer is a call like
+ * `after`, `cancel` and `now_ms`. The node keeps the time, so that a timer is a call like
  * any other. A timer holds also when the slice that set it fails: it is no command.
  */
 export function createTimerBindings(host: BindingHost) {

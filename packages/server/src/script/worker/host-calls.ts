@@ -4,7 +4,7 @@ import { type ErrorCode, GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 import type { Invocation } from './invocation.ts'
 
-/** Calls of the worker to the main thread, and the promises that wait for their results. */
+/** Calls of the worker to the node, and the promises that wait for their results. */
 export type HostCalls = {
   ask(invocation: Invocation, name: string, args: readonly unknown[]): Promise<unknown>
   /** The calls made since they were last taken. */

@@ -2,7 +2,7 @@ import { limits } from '../limits.ts'
 import { GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 
-/** What `guildhall.after` was given, until its time has come; the main thread keeps the time. */
+/** What `guildhall.after` was given, until its time has come; the node keeps the time. */
 export type Timers = {
   add(task: () => unknown): number
   /** The task of a timer that went off; undefined if it was cancelled meanwhile. */
