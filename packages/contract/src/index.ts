@@ -122,6 +122,7 @@ export {
   sessionInfoBody,
   sessionOptionsBody,
 } from './kinds-session.ts'
+export { Notification, notificationsApi } from './notifications.ts'
 export { int64Max, int64Min } from './numbers.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
 export { realtimeApi } from './realtime.ts'
@@ -152,6 +153,7 @@ import { consoleApi } from './console.ts'
 import { accountsApi } from './console-accounts.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
+import { notificationsApi } from './notifications.ts'
 import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
@@ -172,6 +174,7 @@ export const api = {
   friends: friendsApi,
   groups: groupsApi,
   chat: chatApi,
+  notifications: notificationsApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

@@ -4,8 +4,10 @@ import {
   chatApi,
   friendsApi,
   groupsApi,
+  notificationsApi,
   walletApi,
 } from '@guildhall/contract'
+import type { Transaction } from '../database/database.ts'
 import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
 import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
 import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
@@ -18,6 +20,8 @@ import { friendHandlers } from '../features/friends/friends.routes.ts'
 import { createFriends, friendsOf } from '../features/friends/friends.service.ts'
 import { groupHandlers } from '../features/groups/groups.routes.ts'
 import { createGroups, groupsOf } from '../features/groups/groups.service.ts'
+import { notificationHandlers } from '../features/notifications/notifications.routes.ts'
+import { createNotifications } from '../features/notifications/notifications.service.ts'
 import { createWalletPruners } from '../features/wallet/wallet.jobs.ts'
 import { walletHandlers } from '../features/wallet/wallet.routes.ts'
 import { balancesOf, createWallets } from '../features/wallet/wallet.service.ts'
@@ -30,7 +34,7 @@ import type { Shared } from './shared.ts'
 import type { Trail } from './trail.ts'
 
 /** What one console section brings to the node. */
-type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch> }
+type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }
 
 /** The console's sections about people; each is built on its own and knows no other. */
 export function createPeople(
@@ -70,6 +74,14 @@ export function createPeople(
     historyLimit: config.chat.history_limit,
     moderationRetentionDays: config.logs.audit_retention_days,
   })
+  const notifications = createNotifications({
+    db,
+    clock,
+    capacity: config.notifications.capacity,
+    mutate,
+    writeJson,
+    readJson: (text) => readJson(text).value,
+  })
   const sections: Section[] = [
     { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
     { routes: bindHandlers(accountsApi, consoleAccountHandlers(accounts)), pruners: {} },
@@ -82,6 +94,10 @@ export function createPeople(
     {
       routes: bindHandlers(chatApi, chatHandlers(chat)),
       pruners: { chat_moderation: chat.pruneModeration },
+    },
+    {
+      routes: bindHandlers(notificationsApi, notificationHandlers(notifications)),
+      pruners: { notifications: notifications.prune },
     },
   ]
   return {

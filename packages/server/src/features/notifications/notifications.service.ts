@@ -1,0 +1,125 @@
+import type { Json, JsonObject, Notification, notificationsApi } from '@guildhall/contract'
+import type { z } from 'zod'
+import type { Database, Queries, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Transact } from '../../kernel/lease.ts'
+import { type NotificationRow, notificationsStore } from './notifications.store.ts'
+
+export type NotificationsDeps = {
+  db: Database
+  clock: Clock
+  /** How many the deployment keeps. */
+  capacity: number
+  mutate: Mutate<Transaction>
+  /** Both keep the exact 64-bit integers of free-form objects. */
+  writeJson(value: JsonObject): string
+  readJson(text: string): Json
+}
+
+type Query = z.output<(typeof notificationsApi)['list']['query']>
+type NewNotification = z.output<(typeof notificationsApi)['send']['body']>
+
+export type Notifications = ReturnType<typeof createNotifications>
+
+/** A send makes room for itself, and for some of what a larger capacity may have left. */
+const evictedPerSend = 16
+
+/**
+ * One ring of notifications for the whole deployment. The number of rows, in all and per user, is
+ * kept in the transactions that add and remove them, so a list never counts. Changes of that number
+ * wait for each other: ids become visible in their order.
+ */
+export function createNotifications(deps: NotificationsDeps) {
+  const { db, clock, capacity, mutate } = deps
+
+  /** The ids up to this one are evicted already; 0 unless the capacity was larger before. */
+  async function evictedUpTo(tx: Queries, kept: number): Promise<number> {
+    return kept <= capacity ? 0 : notificationsStore.newestSurplus(tx, capacity)
+  }
+
+  async function evict(tx: Transaction, kept: number, rowsMax: number): Promise<number> {
+    const surplus = Math.min(kept - capacity, rowsMax)
+    if (surplus <= 0) return 0
+    const rows = await notificationsStore.removeOldest(tx, surplus)
+    const recipients = rows.map(({ user_id }) => user_id)
+    await notificationsStore.countOut(tx, recipients)
+    return rows.length
+  }
+
+  async function totalOf(user_id: string | undefined, after: number, counted: Counted) {
+    if (user_id === undefined) return Math.min(counted.kept, capacity)
+    return after === 0 ? counted.of_user : notificationsStore.countAfter(db, after, user_id)
+  }
+
+  return {
+    async list({ user_id, limit, before = Number.MAX_SAFE_INTEGER }: Query) {
+      const counted = await notificationsStore.totals(db, user_id ?? '')
+      const after = await evictedUpTo(db, counted.kept)
+      const [rows, total] = await Promise.all([
+        notificationsStore.list(db, user_id, { after, before, limit }),
+        totalOf(user_id, after, counted),
+      ])
+      return { items: rows.map((row) => notificationOf(row, deps.readJson)), total }
+    },
+
+    async send(mutation: Mutation, notification: NewNotification) {
+      const { subject, content = {}, code = 0 } = notification
+      const user_id = notification.user_id ?? null
+      const row = { user_id, subject, content: deps.writeJson(content), code }
+      return mutate(
+        mutation,
+        async (tx) => {
+          const kept = await notificationsStore.lockTotal(tx)
+          const created_at_unix_ms = clock.nowUnixMs()
+          const id = await notificationsStore.insert(tx, { ...row, created_at_unix_ms })
+          await notificationsStore.countIn(tx, [user_id])
+          await evict(tx, kept + 1, evictedPerSend)
+          return {
+            answer: { id, user_id, subject, content, code, created_at_unix_ms, read: false },
+            target: user_id === null ? 'broadcast' : `user ${user_id}`,
+            details: `id=${id} code=${code}`,
+          }
+        },
+        { isolation: 'read committed' },
+      )
+    },
+
+    async delete(mutation: Mutation, id: number) {
+      return mutate(
+        mutation,
+        async (tx) => {
+          const kept = await notificationsStore.lockTotal(tx)
+          const after = await evictedUpTo(tx, kept)
+          const removed = await notificationsStore.remove(tx, { id, after })
+          if (removed === undefined) throw refuse.notFound('no such notification')
+          await notificationsStore.countOut(tx, [removed.user_id])
+          return { answer: undefined, target: String(id), details: 'deleted' }
+        },
+        { isolation: 'read committed' },
+      )
+    },
+
+    /** Removes up to `batchItems` rows that a larger capacity has left; answers how many. */
+    prune: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
+      transact(async (tx) => evict(tx, await notificationsStore.lockTotal(tx), batchItems), {
+        isolation: 'read committed',
+      }),
+  }
+}
+
+type Counted = { kept: number; of_user: number }
+
+function notificationOf(
+  { content, read_at_unix_ms, ...row }: NotificationRow,
+  readJson: (text: string) => Json,
+): z.input<typeof Notification> {
+  return { ...row, content: objectOf(readJson(content)), read: read_at_unix_ms !== null }
+}
+
+/** The column holds what `send` wrote. */
+function objectOf(value: Json): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new Error('the content of a notification is no object')
+}

@@ -1,0 +1,190 @@
+import type { Queries } from '../../database/database.ts'
+import { batchStatement, type Row, statement } from '../../database/statement.ts'
+
+const notificationRow = {
+  id: 'integer',
+  user_id: 'text?',
+  subject: 'text',
+  content: 'text',
+  code: 'integer',
+  created_at_unix_ms: 'integer',
+  read_at_unix_ms: 'integer?',
+} as const
+const columns = Object.keys(notificationRow).join(', ')
+export type NotificationRow = Row<typeof notificationRow>
+
+const newColumns = {
+  user_id: 'text?',
+  subject: 'text',
+  content: 'text',
+  code: 'integer',
+  created_at_unix_ms: 'integer',
+} as const
+export type NewRow = Row<typeof newColumns>
+
+const insert = statement({
+  name: 'notifications.insert',
+  text: `INSERT INTO notifications (${Object.keys(newColumns).join(', ')})
+    VALUES (${Object.keys(newColumns)
+      .map((name) => `:${name}`)
+      .join(', ')})
+    RETURNING id`,
+  params: newColumns,
+  row: { id: 'integer' },
+})
+
+/** Ids between two bounds, both exclusive. */
+const page = { after: 'integer', before: 'integer', limit: 'integer' } as const
+export type Page = Row<typeof page>
+
+const list = statement({
+  name: 'notifications.list',
+  text: `SELECT ${columns} FROM notifications WHERE id > :after AND id < :before
+    ORDER BY id DESC LIMIT :limit`,
+  params: page,
+  row: notificationRow,
+})
+
+/** Each half reads its own index from the newest on, and no further than the page. */
+const listOfUser = statement({
+  name: 'notifications.list-of-user',
+  text: `SELECT ${columns} FROM (
+      SELECT * FROM (SELECT ${columns} FROM notifications
+        WHERE user_id = :user_id AND id > :after AND id < :before
+        ORDER BY id DESC LIMIT :limit) AS targeted
+      UNION ALL
+      SELECT * FROM (SELECT ${columns} FROM notifications
+        WHERE user_id IS NULL AND id > :after AND id < :before
+        ORDER BY id DESC LIMIT :limit) AS broadcasts
+    ) AS visible ORDER BY id DESC LIMIT :limit`,
+  params: { ...page, user_id: 'text' },
+  row: notificationRow,
+})
+
+const remove = statement({
+  name: 'notifications.delete',
+  text: 'DELETE FROM notifications WHERE id = :id AND id > :after RETURNING user_id',
+  params: { id: 'integer', after: 'integer' },
+  row: { user_id: 'text?' },
+})
+
+const removeOldest = statement({
+  name: 'notifications.remove-oldest',
+  text: `DELETE FROM notifications
+    WHERE id IN (SELECT id FROM notifications ORDER BY id LIMIT :rows)
+    RETURNING user_id`,
+  params: { rows: 'integer' },
+  row: { user_id: 'text?' },
+})
+
+const newestSurplus = statement({
+  name: 'notifications.newest-surplus',
+  text: 'SELECT id FROM notifications ORDER BY id DESC LIMIT 1 OFFSET :capacity',
+  params: { capacity: 'integer' },
+  row: { id: 'integer' },
+})
+
+const countAfter = statement({
+  name: 'notifications.count-after',
+  text: `SELECT count(*) AS total FROM notifications
+    WHERE id > :after AND (user_id = :user_id OR user_id IS NULL)`,
+  params: { after: 'integer', user_id: 'text' },
+  row: { total: 'integer' },
+})
+
+const lockTotal = statement({
+  name: 'notifications.lock-total',
+  text: `SELECT t.total FROM notification_totals t
+    WHERE t.audience = 'all' AND t.user_id = '' {{for update of t}}`,
+  row: { total: 'integer' },
+})
+
+const change = { audience: 'text', user_id: 'text', rows: 'integer' } as const
+
+const countIn = batchStatement({
+  name: 'notifications.count-in',
+  text: `INSERT INTO notification_totals (audience, user_id, total)
+    SELECT r.audience, r.user_id, r.rows FROM {{rows}} AS r
+    WHERE true
+    ON CONFLICT (audience, user_id)
+      DO UPDATE SET total = notification_totals.total + excluded.total`,
+  params: change,
+})
+
+const countOut = batchStatement({
+  name: 'notifications.count-out',
+  text: `UPDATE notification_totals SET total = notification_totals.total - r.rows FROM {{rows}} AS r
+    WHERE notification_totals.audience = r.audience AND notification_totals.user_id = r.user_id`,
+  params: change,
+})
+
+const forgetEmpty = batchStatement({
+  name: 'notifications.forget-empty',
+  text: `DELETE FROM notification_totals WHERE total = 0 AND audience = 'user'
+    AND user_id IN (SELECT r.user_id FROM {{rows}} AS r)`,
+  params: { user_id: 'text' },
+})
+
+const totals = statement({
+  name: 'notifications.totals',
+  text: `SELECT COALESCE(SUM(CASE WHEN audience = 'all' THEN total ELSE 0 END), 0) AS kept,
+      COALESCE(SUM(CASE WHEN audience <> 'all' THEN total ELSE 0 END), 0) AS of_user
+    FROM notification_totals
+    WHERE (audience = 'all' AND user_id = '') OR (audience = 'broadcast' AND user_id = '')
+      OR (audience = 'user' AND user_id = :user_id)`,
+  params: { user_id: 'text' },
+  row: { kept: 'integer', of_user: 'integer' },
+})
+
+/** Queries about notifications and how many there are; every function takes the transaction first. */
+export const notificationsStore = {
+  async insert(tx: Queries, row: NewRow): Promise<number> {
+    const inserted = await tx.get(insert, row)
+    if (inserted === undefined) throw new Error('the new notification did not come back')
+    return inserted.id
+  },
+  list: (tx: Queries, user_id: string | undefined, page: Page) =>
+    user_id === undefined ? tx.all(list, page) : tx.all(listOfUser, { ...page, user_id }),
+  /** The row's recipient, or undefined when there is no such row with a larger id than `after`. */
+  remove: (tx: Queries, row: { id: number; after: number }) => tx.get(remove, row),
+  removeOldest: (tx: Queries, rows: number) => tx.all(removeOldest, { rows }),
+  /** The newest id beyond the `capacity` newest, 0 when there is none. */
+  newestSurplus: async (tx: Queries, capacity: number): Promise<number> =>
+    (await tx.get(newestSurplus, { capacity }))?.id ?? 0,
+  countAfter: async (tx: Queries, after: number, user_id: string): Promise<number> =>
+    (await tx.get(countAfter, { after, user_id }))?.total ?? 0,
+  /** How many rows there are; every other change of that number waits from here on. */
+  lockTotal: async (tx: Queries): Promise<number> => (await tx.get(lockTotal, {}))?.total ?? 0,
+  /** All rows there are, and those that the user may see. */
+  totals: async (tx: Queries, user_id: string) =>
+    (await tx.get(totals, { user_id })) ?? { kept: 0, of_user: 0 },
+  countIn: (tx: Queries, recipients: readonly Recipient[]) =>
+    tx.each(countIn, changesOf(recipients)),
+  async countOut(tx: Queries, recipients: readonly Recipient[]): Promise<void> {
+    const changes = changesOf(recipients)
+    await tx.each(countOut, changes)
+    const users = changes.filter(({ audience }) => audience === 'user')
+    await tx.each(
+      forgetEmpty,
+      users.map(({ user_id }) => ({ user_id })),
+    )
+  },
+}
+
+/** Null is everybody. */
+type Recipient = string | null
+
+/** One row per total that changes: rows in all, broadcasts, and rows per user. */
+function changesOf(recipients: readonly Recipient[]): Row<typeof change>[] {
+  const perUser = new Map<string, number>()
+  let broadcasts = 0
+  for (const user of recipients) {
+    if (user === null) broadcasts += 1
+    else perUser.set(user, (perUser.get(user) ?? 0) + 1)
+  }
+  return [
+    { audience: 'all', user_id: '', rows: recipients.length },
+    { audience: 'broadcast', user_id: '', rows: broadcasts },
+    ...Array.from(perUser, ([user_id, rows]) => ({ audience: 'user', user_id, rows })),
+  ].filter(({ rows }) => rows > 0)
+}
