@@ -8,10 +8,11 @@ it.each(testBackends)(
   async (backend) => {
     const test = await backend.open()
     let armed = false
-    const trap = (): void => {
-      if (armed) throw new Error('a pruner changes the store beside the transaction of its lease')
-    }
     const real = test.db
+    const usable = (): Database => {
+      if (armed) throw new Error('a pruner changes the store beside the transaction of its lease')
+      return real
+    }
     const db: Database = {
       ...real,
       run: async (...call) => usable().run(...call),
