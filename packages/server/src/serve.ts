@@ -2,12 +2,14 @@ import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { SchemaNotUsable } from './database/migrate.ts'
 import { NodeIdInUse } from './database/node-claim.ts'
+import { DatabaseUnfit } from './database/postgres/start.ts'
 import { DatabaseInUse } from './database/sqlite/file-lock.ts'
 import { type Clock, createSystemClock } from './kernel/clock.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { createLog, createStreamSink, type LogWriter, parseLogLevels } from './kernel/log-writer.ts'
 import { type RunningNode, startNode } from './node/node.ts'
+import { ScriptLoadError } from './script/load-error.ts'
 import { version } from './version.ts'
 
 /** An uncaught error ends the node in order, but not at leisure, in milliseconds. */
@@ -33,7 +35,8 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     return await stop(node, end, { log, deadlineMs: config.shutdown.deadline_ms })
   } catch (error) {
     if (node !== undefined || !(error instanceof Error)) throw error
-    log.error('the node could not start', { error })
+    const fields = isForeseen(error) ? { reason: error.message } : { error }
+    log.error('the node could not start', fields)
     return exitCodeOf(error)
   } finally {
     writer.flush()
@@ -103,6 +106,12 @@ function announce(
           .map(([name, value]) => `${name}=${value}`)
           .join(' ')}`
   printLines(stdout, [line])
+}
+
+/** What an operator can put right: its message says it all, and a stack would only hide it. */
+function isForeseen(error: Error): boolean {
+  const classes = [SchemaNotUsable, NodeIdInUse, DatabaseInUse, DatabaseUnfit, ScriptLoadError]
+  return classes.some((known) => error instanceof known) || 'syscall' in error
 }
 
 function exitCodeOf(error: Error): number {
