@@ -45,6 +45,8 @@ export type Chat = ReturnType<typeof createChat>
 export function createChat(deps: ChatDeps) {
   const { db, clock, mutate } = deps
   const rules = createRules(deps)
+  const change = <T>(mutation: Mutation, work: (tx: Transaction) => Promise<Done<T>>) =>
+    mutate(mutation, work, { isolation: 'read committed' })
 
   return {
     async list({ filter = '', limit }: { filter?: string | undefined; limit: number }) {
@@ -64,14 +66,12 @@ export function createChat(deps: ChatDeps) {
     },
 
     append: (mutation: Mutation, message: NewMessage) =>
-      mutate(mutation, (tx) => rules.append(tx, message), { isolation: 'read committed' }),
+      change(mutation, (tx) => rules.append(tx, message)),
 
     delete(mutation: Mutation, key: MessageKey) {
       const { kind, username: name } = mutation.principal
       const moderator = { kind, name, action: mutation.action }
-      return mutate(mutation, (tx) => rules.blank(tx, key, moderator), {
-        isolation: 'read committed',
-      })
+      return change(mutation, (tx) => rules.blank(tx, key, moderator))
     },
 
     /** Removes up to `batchItems` moderation records past their retention; answers how many. */

@@ -260,7 +260,7 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
     scenario = await openScenario(backend)
     desk = await openGroupDesk(scenario.api)
     for (const name of names) await desk.make({ name })
-    const many = Array.from({ length: 300 }, (_, index) => ({ name: `many ${index}` }))
+    const many = Array.from({ length: 1300 }, (_, index) => ({ name: `many ${index}` }))
     await scenario.db.transaction(async (tx) => {
       await tx.each(insertGroups, many)
       for (const _ of many) await totals.grow(tx, 'groups')
@@ -272,16 +272,22 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
 
   it('[H-GRP-2] is ordered by id, pages by limit and offset, and counts all', async () => {
     const page = await desk.list()
-    expect([page.items.length, page.total]).toEqual([50, 308])
+    expect([page.items.length, page.total]).toEqual([50, 1308])
     const ids = page.items.map(({ id }) => id)
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
     expect(page.items.slice(0, 8).map(({ name }) => name)).toEqual(names)
     expect(page.items[0]).not.toHaveProperty('members')
-    const next = await desk.list('?limit=200&offset=200')
-    expect([next.items.length, next.total]).toEqual([108, 308])
-    expect(next.items[0]?.id).toBeGreaterThan(ids.at(-1) ?? 0)
-    expect(await desk.list('?offset=308')).toEqual({ items: [], total: 308 })
-    expect(await desk.list('?offset=9007199254740991')).toEqual({ items: [], total: 308 })
+    for (const [offset, first] of [
+      [1000, 'many 992'],
+      [1001, 'many 993'],
+    ] as const) {
+      const { items } = await desk.list(`?limit=1&offset=${offset}`)
+      expect(items.map(({ name }) => name)).toEqual([first])
+    }
+    const last = await desk.list('?limit=200&offset=1200')
+    expect([last.items.length, last.total]).toEqual([108, 1308])
+    expect(await desk.list('?offset=1308')).toEqual({ items: [], total: 1308 })
+    expect(await desk.list('?offset=9007199254740991')).toEqual({ items: [], total: 1308 })
   })
 
   it('[H-GEN-26] clamps the limit to 1..200', async () => {
@@ -304,7 +310,7 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
     }
     for (const name of names) expect(await found(name)).toEqual([name])
     expect(await found('0% o')).toEqual(['50% off'])
-    expect(await found('50')).toEqual(['50% off', '50x off', 'many 50', 'many 150', 'many 250'])
+    expect((await found('50')).slice(0, 4)).toEqual(['50% off', '50x off', 'many 50', 'many 150'])
     expect(await found('🏯')).toEqual(['🏰🏯'])
     for (const none of ['order', 'ORDER', '%%', '__', '*', 'a.b', "'", '\\']) {
       expect(await found(none)).toEqual([])
@@ -315,9 +321,9 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
     const page = await filtered('many', '&limit=3&offset=1')
     expect([page.items.map(({ name }) => name), page.total]).toEqual([
       ['many 1', 'many 2', 'many 3'],
-      300,
+      1300,
     ])
-    expect(await filtered('many', '&offset=300')).toEqual({ items: [], total: 300 })
+    expect(await filtered('many', '&offset=1300')).toEqual({ items: [], total: 1300 })
     expect(await filtered('')).toEqual(await desk.list())
   })
 

@@ -39,7 +39,7 @@ export type Groups = ReturnType<typeof createGroups>
  */
 export function createGroups({ db, clock, mutate }: GroupsDeps) {
   const rules = createRules(clock)
-  const change = (mutation: Mutation, work: (tx: Transaction) => Promise<Done<GroupDetail>>) =>
+  const change = <T>(mutation: Mutation, work: (tx: Transaction) => Promise<Done<T>>) =>
     mutate(mutation, work, { isolation: 'read committed' })
 
   return {
@@ -55,8 +55,7 @@ export function createGroups({ db, clock, mutate }: GroupsDeps) {
       change(mutation, (tx) => rules.create(tx, group)),
     update: (mutation: Mutation, id: number, patch: GroupPatch) =>
       change(mutation, (tx) => rules.update(tx, id, patch)),
-    delete: (mutation: Mutation, id: number) =>
-      mutate(mutation, (tx) => rules.remove(tx, id), { isolation: 'read committed' }),
+    delete: (mutation: Mutation, id: number) => change(mutation, (tx) => rules.remove(tx, id)),
     addMember: (mutation: Mutation, key: MemberKey) =>
       change(mutation, (tx) => rules.addMember(tx, key)),
     move: (mutation: Mutation, key: MemberKey, move: Move) =>

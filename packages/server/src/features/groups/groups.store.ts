@@ -15,20 +15,22 @@ const summaryColumns = Object.keys(summaryRow).join(', ')
 export type SummaryRow = Row<typeof summaryRow>
 
 const memberRow = { user_id: 'text', role: 'text', joined_at_unix_ms: 'integer' } as const
-export type MemberRow = Row<typeof memberRow>
 
 const pageParams = { limit: 'integer', offset: 'integer' } as const
+/** A page that begins later is kept from holding up others: all rows before it are read as well. */
+const nearRowsMax = 1000
 const member = { group_id: 'integer', user_id: 'text' } as const
 
-const list = statement({
-  name: 'groups.list',
+const page = {
   text: `SELECT ${summaryColumns} FROM groups ORDER BY id LIMIT :limit OFFSET :offset`,
   params: pageParams,
   row: summaryRow,
-})
+}
+const nearPage = statement({ name: 'groups.near-page', ...page })
+const farPage = statement({ name: 'groups.far-page', ...page, scan: true })
 
-const listFiltered = statement({
-  name: 'groups.list-filtered',
+const filteredPage = statement({
+  name: 'groups.filtered-page',
   text: `SELECT ${summaryColumns} FROM groups WHERE {{contains name :filter}}
     ORDER BY id LIMIT :limit OFFSET :offset`,
   params: { ...pageParams, filter: 'text' },
@@ -168,8 +170,10 @@ type MemberKey = Row<typeof member>
 /** Queries about groups and their members; every function takes the transaction first. */
 export const groupsStore = {
   /** An empty filter takes the way without one, which reads no further than its page. */
-  list: (tx: Queries, { filter, ...page }: Row<(typeof listFiltered)['params']>) =>
-    filter === '' ? tx.all(list, page) : tx.all(listFiltered, { ...page, filter }),
+  list(tx: Queries, { filter, ...page }: Row<(typeof filteredPage)['params']>) {
+    if (filter !== '') return tx.all(filteredPage, { ...page, filter })
+    return tx.all(page.offset > nearRowsMax ? farPage : nearPage, page)
+  },
   async count(tx: Queries, filter: string): Promise<number> {
     if (filter === '') return totals.of(tx, 'groups')
     return (await tx.get(countFiltered, { filter }))?.total ?? 0

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
+import { openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { detailOf, type GroupDesk, membersOf, openGroupDesk } from './groups.fixture.ts'
 import { groupsOf } from './groups.service.ts'
@@ -57,6 +58,13 @@ describe.each(testBackends)('groups on $name', (backend) => {
         expect(group).toMatchObject({ description: '', open: true, max_size: 0, member_count: 1 })
         expect(membersOf(group)).toEqual(['admin:superadmin'])
       }
+    })
+
+    it('[H-GRP-2] takes the operator’s username, whatever the role is called', async () => {
+      const node = await scenario.openNode({ 'console.username': 'keeper' })
+      const keeper = await openDesk(node, { username: 'keeper', password: 'password' })
+      const answer = await keeper.send('POST', '/groups', { name: 'kept' })
+      expect(membersOf(detailOf(answer))).toEqual(['keeper:superadmin'])
     })
 
     it('[H-GRP-1] trims name and creator, and stores the description as sent', async () => {
