@@ -170,13 +170,13 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
 
   describe('order of checks', () => {
     const routes = [
-      ['POST', '/groups', 'POST groups'],
-      ['PUT', '/groups/x', 'PUT group'],
-      ['DELETE', '/groups/x', 'DELETE group'],
-      ['POST', '/groups/x/members', 'POST members'],
-      ['POST', '/groups/x/members/%20/promote', 'promote'],
-      ['POST', '/groups/x/members/%20/demote', 'demote'],
-      ['POST', '/groups/x/members/%20/kick', 'kick'],
+      ['POST', '/groups'],
+      ['PUT', '/groups/x'],
+      ['DELETE', '/groups/x'],
+      ['POST', '/groups/x/members'],
+      ['POST', '/groups/x/members/%20/promote'],
+      ['POST', '/groups/x/members/%20/demote'],
+      ['POST', '/groups/x/members/%20/kick'],
     ] as const
 
     it.each(routes)('[H-GEN-6] [H-GEN-7] 401, then 403, then 400: %s %s', async (method, path) => {
