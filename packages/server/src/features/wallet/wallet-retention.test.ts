@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Transaction } from '../../database/database.ts'
+import { testBackends } from '../../database/testing/backends.ts'
+import type { MutateMany } from '../../kernel/http/mutation.ts'
+import type { PruneBatch } from '../../kernel/retention.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { brokenBalances, openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
+import { createWalletPruners } from './wallet.jobs.ts'
+import { createWallets } from './wallet.service.ts'
+
+const kept = 100
+const day = 86_400_000
+const int64Max = 2n ** 63n - 1n
+
+describe.each(testBackends)('what wallets keep on $name', (backend) => {
+  let scenario: Scenario
+  let desk: WalletDesk
+  let users: string[]
+  beforeAll(async () => {
+    scenario = await openScenario(backend, { 'wallet.ledger_retention': String(kept) })
+    desk = await openWalletDesk(scenario.api)
+    users = await Promise.all([1, 2, 3].map(async () => (await scenario.signUp()).user_id))
+    return () => scenario.dispose()
+  })
+  const prune = (items: number, api = scenario.api) => {
+    const pruners: Record<string, PruneBatch<Transaction>> = api.features.pruners
+    const { wallet_ledger } = pruners
+    if (wallet_ledger === undefined) throw new Error('nothing prunes the ledger')
+    return wallet_ledger(items)
+  }
+  const seqs = async () => {
+    const rows = await scenario.rowsOf('wallet_ledger')
+    return rows.map(({ seq }) => Number(seq)).sort((a, b) => a - b)
+  }
+
+  it('[O-RET-4] keeps the newest entries, and every balance whole', async () => {
+    const adjustment = fc.record({
+      user: fc.nat(2),
+      currency: fc.constantFrom('gold', 'gems'),
+      delta: fc.oneof(
+        fc.integer({ min: -20, max: 40 }).map(BigInt),
+        fc.bigInt({ min: -int64Max, max: int64Max }),
+      ),
+    })
+    const round = fc.record({
+      adjustments: fc.array(adjustment, { minLength: 1, maxLength: 60 }),
+      batch: fc.integer({ min: 1, max: 40 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(round, async ({ adjustments, batch }) => {
+        const answers = await Promise.all(
+          adjustments
+            .filter(({ delta }) => delta !== 0n)
+            .map(({ user, currency, delta }) => desk.adjust(users[user] ?? '', currency, delta)),
+        )
+        for (const { status } of answers) expect([200, 409]).toContain(status)
+        const before = await seqs()
+        const removed = await prune(batch)
+        expect(removed).toBe(Math.min(batch, Math.max(0, before.length - kept)))
+        expect(await seqs()).toEqual(before.slice(removed))
+        expect(await brokenBalances(scenario)).toEqual([])
+      }),
+      { numRuns: 15 },
+    )
+    const all = await seqs()
+    while ((await prune(7)) === 7);
+    expect(await seqs()).toEqual(all.slice(-kept))
+    expect(await brokenBalances(scenario)).toEqual([])
+    const shown = await Promise.all(users.map((id) => desk.wallet(id)))
+    expect(shown.flatMap(({ ledger }) => ledger)).toHaveLength(Math.min(kept, all.length))
+    expect(scenario.api.failures).toEqual([])
+  })
+
+  it('[O-RET-4] prunes while others write, from two nodes, and loses nothing', async () => {
+    const other = await scenario.openNode()
+    const writes = Array.from({ length: 120 }, (_, index) => {
+      return desk.adjust(users[index % 3] ?? '', 'stone', 1)
+    })
+    const prunes = Array.from({ length: 20 }, (_, index) =>
+      prune(10, index % 2 === 0 ? scenario.api : other),
+    )
+    await Promise.all([...writes, ...prunes])
+    expect(await brokenBalances(scenario)).toEqual([])
+    const answers = await Promise.all(users.map((id) => desk.wallet(id)))
+    const stones = answers.map(({ balances: { stone } }) => stone)
+    expect(stones).toEqual([40n, 40n, 40n])
+  })
+
+  describe('a keyed adjustment', () => {
+    const open = () => {
+      const { db, clock } = scenario
+      const config = { ledger_retention: kept, idempotency_retention_days: 7 }
+      // No operator stands behind these, so there is nothing to audit or to record.
+      const mutateMany: MutateMany<Transaction> = async (items, change, options) => {
+        const results = await db.transaction((tx) => change(tx, items), options)
+        return results.map((result) =>
+          result.ok ? { ok: true, value: result.value.answer } : result,
+        )
+      }
+      const accountExists = async (_: unknown, id: string) => users.includes(id)
+      const wallets = createWallets({ db, clock, config, mutateMany, accountExists })
+      return { wallets, pruners: createWalletPruners({ db, clock, config }) }
+    }
+    const wish = (more: object) => {
+      const [user_id = ''] = users
+      return { user_id, currency: 'keyed', delta: 5n, idempotency_key: 'k', ...more }
+    }
+
+    it('[S-API-10] is booked once, and told again', async () => {
+      const { wallets } = open()
+      const [first, second, other] = await Promise.all([
+        wallets.book(wish({})),
+        wallets.book(wish({})),
+        wallets.book(wish({ idempotency_key: 'other' })),
+      ])
+      expect(first).toEqual({ balance: 5n, seq: first.seq, replayed: false })
+      expect(second).toEqual({ ...first, replayed: true })
+      expect(other).toEqual({ balance: 10n, seq: first.seq + 1, replayed: false })
+      expect(await wallets.book(wish({}))).toEqual({ ...first, replayed: true })
+      const elsewhere = await wallets.book(wish({ user_id: users[1] }))
+      expect(elsewhere.replayed).toBe(false)
+      for (const changed of [{ delta: 6n }, { currency: 'keyed too' }]) {
+        await expect(wallets.book(wish(changed))).rejects.toMatchObject({ code: 'conflict' })
+      }
+      expect(await brokenBalances(scenario)).toEqual([])
+    })
+
+    it('[S-API-10] is booked once when two nodes are asked at the same moment', async () => {
+      const nodes = [open().wallets, open().wallets]
+      const bookings = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => {
+          const key = { idempotency_key: `both-${index % 5}`, currency: `c${index % 5}` }
+          return nodes[index % 2]?.book(wish(key))
+        }),
+      )
+      expect(bookings.filter((booking) => booking?.replayed === false)).toHaveLength(5)
+      expect(new Set(bookings.map((booking) => booking?.seq)).size).toBe(5)
+    })
+
+    it('[S-API-10] leaves its key free when it is refused', async () => {
+      const { wallets } = open()
+      const debit = wish({ idempotency_key: 'debit', currency: 'fresh', delta: -1n })
+      await expect(wallets.book(debit)).rejects.toMatchObject({ code: 'conflict' })
+      await wallets.book(wish({ idempotency_key: 'credit', currency: 'fresh' }))
+      expect(await wallets.book(debit)).toMatchObject({ balance: 4n, replayed: false })
+    })
+
+    it('[S-API-10] is forgotten after 7 days, whether it was removed or not', async () => {
+      const { wallets, pruners } = open()
+      const late = wish({ idempotency_key: 'late', currency: 'late' })
+      await wallets.book(late)
+      await scenario.clock.advance(7 * day - 1)
+      expect(await wallets.book(late)).toMatchObject({ balance: 5n, replayed: true })
+      await scenario.clock.advance(1)
+      expect(await wallets.book(late)).toMatchObject({ balance: 10n, replayed: false })
+      const others = (await scenario.countRows('wallet_keys')) - 1
+      expect(await pruners.keys(2)).toBe(2)
+      expect(await pruners.keys(1000)).toBe(others - 2)
+      expect(await wallets.book(late)).toMatchObject({ balance: 10n, replayed: true })
+    })
+  })
+})
