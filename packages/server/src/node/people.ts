@@ -36,15 +36,57 @@ import type { Trail } from './trail.ts'
 /** What one console section brings to the node. */
 type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }
 
+type Parts = { trail: Trail; players: Players }
+
 /** The console's sections about people; each is built on its own and knows no other. */
-export function createPeople(
-  shared: Shared,
-  { trail, players }: { trail: Trail; players: Players },
-) {
+export function createPeople(shared: Shared, parts: Parts) {
   const { db, clock, ids, config } = shared
-  const { mutate, mutateMany } = trail
+  const { mutate } = parts.trail
   const keyUse = createKeyUse({ db, clock })
   const apiKeys = createApiKeys({ db, clock, ids, mutate, flushUse: keyUse.flush })
+  const groups = createGroups({ db, clock, mutate })
+  const chat = createChat({
+    db,
+    clock,
+    mutate,
+    nodeId: config.server.node_id,
+    historyLimit: config.chat.history_limit,
+    moderationRetentionDays: config.logs.audit_retention_days,
+  })
+  const notifications = createNotifications({
+    db,
+    clock,
+    capacity: config.notifications.capacity,
+    mutate,
+    writeJson,
+    readJson: (text) => readJson(text).value,
+  })
+  const sections: Section[] = [
+    { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
+    ...accountSections(shared, parts),
+    { routes: bindHandlers(groupsApi, groupHandlers(groups)), pruners: {} },
+    {
+      routes: bindHandlers(chatApi, chatHandlers(chat)),
+      pruners: { chat_moderation: chat.pruneModeration },
+    },
+    {
+      routes: bindHandlers(notificationsApi, notificationHandlers(notifications)),
+      pruners: { notifications: notifications.prune },
+    },
+  ]
+  return {
+    verifyKey: apiKeys.verify,
+    keyUse,
+    countAccounts: createAccountCount(db),
+    routes: sections.flatMap(({ routes }) => routes),
+    pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
+  }
+}
+
+/** The sections about accounts and what belongs to one. */
+function accountSections(shared: Shared, { trail, players }: Parts): Section[] {
+  const { db, clock, ids, config } = shared
+  const { mutate, mutateMany } = trail
   const accounts = createConsoleAccounts({
     db,
     clock,
@@ -65,46 +107,12 @@ export function createPeople(
   const walletDeps = { db, clock, config: config.wallet }
   const wallets = createWallets({ ...walletDeps, mutateMany, accountExists })
   const walletPruners = createWalletPruners(walletDeps)
-  const groups = createGroups({ db, clock, mutate })
-  const chat = createChat({
-    db,
-    clock,
-    mutate,
-    nodeId: config.server.node_id,
-    historyLimit: config.chat.history_limit,
-    moderationRetentionDays: config.logs.audit_retention_days,
-  })
-  const notifications = createNotifications({
-    db,
-    clock,
-    capacity: config.notifications.capacity,
-    mutate,
-    writeJson,
-    readJson: (text) => readJson(text).value,
-  })
-  const sections: Section[] = [
-    { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
+  return [
     { routes: bindHandlers(accountsApi, consoleAccountHandlers(accounts)), pruners: {} },
     {
       routes: bindHandlers(walletApi, walletHandlers(wallets)),
       pruners: { wallet_ledger: walletPruners.ledger, wallet_keys: walletPruners.keys },
     },
     { routes: bindHandlers(friendsApi, friendHandlers(friends)), pruners: {} },
-    { routes: bindHandlers(groupsApi, groupHandlers(groups)), pruners: {} },
-    {
-      routes: bindHandlers(chatApi, chatHandlers(chat)),
-      pruners: { chat_moderation: chat.pruneModeration },
-    },
-    {
-      routes: bindHandlers(notificationsApi, notificationHandlers(notifications)),
-      pruners: { notifications: notifications.prune },
-    },
   ]
-  return {
-    verifyKey: apiKeys.verify,
-    keyUse,
-    countAccounts: createAccountCount(db),
-    routes: sections.flatMap(({ routes }) => routes),
-    pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
-  }
 }

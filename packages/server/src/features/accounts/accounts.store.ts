@@ -2,7 +2,6 @@ import type { Queries } from '../../database/database.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
 
 export type Provider = 'device' | 'custom' | 'email'
-export type AccountState = 'active' | 'disabled' | 'tombstoned'
 
 /** The account behind a credential. */
 export const identityLookup = lookup({
