@@ -11,7 +11,7 @@ import {
   readCertificate,
 } from '../kernel/http/certificates.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
-import type { Document } from '../kernel/http/mount.ts'
+import type { Document } from '../kernel/http/documents.ts'
 import { describeApi, openapiInfo } from '../kernel/http/openapi.ts'
 import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'

@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api, Call, Handlers, Route } from '@guildhall/contract'
 import type { Principals } from '../auth/principal.ts'
 import type { Mutation } from './mutation.ts'
+import type { RequestHead } from './request-head.ts'
 
 /** What a handler knows of the request beside its parsed parts. */
 export type RequestInfo = {
@@ -20,54 +21,6 @@ export type MountedRoute = {
   handle: (call: Call<Route, Principals, RequestInfo, Mutation>) => Promise<unknown>
 }
 
-/** The header lines that must be judged one by one, because Node joins or drops repeated ones. */
-export type HeaderLines = {
-  authorization: string[]
-  idempotencyKeys: string[]
-  contentTypes: number
-  contentEncodings: number
-}
-
-/** All header lines of a request with their separators and line ends, in bytes. */
-export function headerBytes({ rawHeaders }: IncomingMessage): number {
-  let bytes = 0
-  for (const text of rawHeaders) bytes += text.length + 2
-  return bytes
-}
-
-/** How many Host lines a request has: Node keeps the first and says nothing of the others. */
-export function hostLines({ rawHeaders }: IncomingMessage): number {
-  let lines = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    if (name.length === 4 && name.toLowerCase() === 'host') lines += 1
-  }
-  return lines
-}
-
-/** Collects the header lines that matter from the raw lines of a request. */
-export function readHeaderLines(message: IncomingMessage): HeaderLines {
-  const lines: HeaderLines = {
-    authorization: [],
-    idempotencyKeys: [],
-    contentTypes: 0,
-    contentEncodings: 0,
-  }
-  const raw = message.rawHeaders
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = raw[i] ?? ''
-    if (name.length === 13 && name.toLowerCase() === 'authorization') {
-      lines.authorization.push(raw[i + 1] ?? '')
-    } else if (name.length === 15 && name.toLowerCase() === 'idempotency-key') {
-      lines.idempotencyKeys.push(raw[i + 1] ?? '')
-    } else if (name.length === 12 && name.toLowerCase() === 'content-type') lines.contentTypes += 1
-    else if (name.length === 16 && name.toLowerCase() === 'content-encoding') {
-      lines.contentEncodings += 1
-    }
-  }
-  return lines
-}
-
 /** Pairs every route of a table with its handler of the same name. */
 export function bindHandlers<A extends Api>(api: A, handlers: ServerHandlers<A>): MountedRoute[] {
   return Object.entries(api).map(([name, route]) => ({
@@ -75,4 +28,64 @@ export function bindHandlers<A extends Api>(api: A, handlers: ServerHandlers<A>)
     // The table and the handlers share their names and types; only the union loses track of it.
     handle: handlers[name as keyof A] as MountedRoute['handle'],
   }))
+}
+
+/** One request and its answer on their way through the server. */
+export class Exchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** The `X-Request-Id` of the answer. */
+  readonly id: string
+  /** The canonical path and the query behind it; a path that is not valid stands as it was sent. */
+  readonly path: string
+  readonly query: string
+  readonly startedMs: number
+  readonly head: RequestHead
+  /** The template of the route; `other` until one is found. */
+  route = 'other'
+  params: Record<string, string> = {}
+  /** Names and values of the answer's headers in turn: the form that costs Node.js the least. */
+  readonly #headers: string[]
+
+  constructor(of: {
+    message: IncomingMessage
+    response: ServerResponse
+    id: string
+    path: string
+    query: string
+    startedMs: number
+    head: RequestHead
+    headers: readonly string[]
+  }) {
+    this.message = of.message
+    this.response = of.response
+    this.id = of.id
+    this.path = of.path
+    this.query = of.query
+    this.startedMs = of.startedMs
+    this.head = of.head
+    this.#headers = [...of.headers, 'x-request-id', of.id]
+  }
+
+  /** Adds headers to the answer that is still to be written. */
+  header(name: string, value: string): void {
+    this.#headers.push(name, value)
+  }
+
+  headers(headers: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(headers)) this.#headers.push(name, value)
+  }
+
+  /** Writes the answer, unless the client has left. `body` is null where the status has none. */
+  reply(status: number, body: string | null, contentType = 'application/json'): void {
+    const { response } = this
+    if (response.headersSent || response.destroyed) return
+    if (body === null) {
+      response.writeHead(status, this.#headers).end()
+      return
+    }
+    const length = String(Buffer.byteLength(body))
+    this.#headers.push('content-type', contentType, 'content-length', length)
+    response.writeHead(status, this.#headers).end(body)
+  }
 }

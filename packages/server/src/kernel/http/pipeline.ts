@@ -1,11 +1,15 @@
-import type { IncomingMessage } from 'node:http'
-import { errorTable, type Route } from '@guildhall/contract'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type AdminWrite, errorTable, type Route } from '@guildhall/contract'
 import { bearerOf } from '../auth/bearer.ts'
 import { authenticate, guard } from '../auth/guard.ts'
-import type { ApiKeyPrincipal, Verifiers } from '../auth/principal.ts'
-import { Failure, refuse } from '../failure.ts'
-import { headerBytes, hostLines, type MountedRoute, readHeaderLines } from './exchange.ts'
+import type {
+  ApiKeyPrincipal,
+  HumanPrincipal,
+  OperatorPrincipal,
+  PlayerPrincipal,
+  Verifiers,
+} from '../auth/principal.ts'
+import { Failure } from '../failure.ts'
+import type { Exchange, MountedRoute } from './exchange.ts'
 import { compileWriter } from './json-writer.ts'
 import {
   AlreadyDone,
@@ -17,7 +21,6 @@ import {
 import { isMutation, repeatableRequest } from './repeatable.ts'
 import { compileReader } from './request-reader.ts'
 import type { SourceAddress } from './source-address.ts'
-import { canonicalTarget, targetBytesMax } from './target.ts'
 
 export type PipelineDeps = {
   verifiers: Verifiers
@@ -27,61 +30,73 @@ export type PipelineDeps = {
   idempotency: Idempotency
 }
 
+/** Serves one exchange; what it throws is the refusal or the bug that the server answers. */
+export type Serve = (exchange: Exchange) => Promise<void>
+
 /**
  * The one way of every request: who is it (401), may they (403), what do they say (400), do it,
  * filter the answer, reply. Nothing of the body is read before the first two.
  */
-export function createPipeline(deps: PipelineDeps) {
+export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => Serve {
   const { verifiers, sourceOf, recordKeyRead, idempotency } = deps
-  return (mounted: MountedRoute) => {
+  return (mounted) => {
     const { route } = mounted
     const reader = compileReader(route)
     const render = compileAnswer(route)
     const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
-    return async (request: FastifyRequest, response: FastifyReply): Promise<FastifyReply> => {
-      const lines = readHeaderLines(request.raw)
-      const bearer = looksAtBearer ? bearerOf(lines.authorization) : undefined
-      const principal = await authenticate(route, bearer, verifiers)
+
+    async function handle(exchange: Exchange, caller: Caller, with_: HandleWith) {
+      const input = await reader.parts(exchange, with_.bytes)
+      const call = {
+        // The guard has just made sure that the caller fits the access of the route.
+        principal: caller.principal as never,
+        ...input,
+        bearer: route.bearer === 'optional' ? (caller.bearer as undefined) : undefined,
+        mutation: with_.mutation as undefined,
+        request: { id: exchange.id, source: sourceOf(exchange.message) },
+      }
+      return render(await answerOf(mounted, call))
+    }
+
+    async function mutate(exchange: Exchange, caller: Caller, mutation: Mutation) {
+      if (exchange.head.idempotencyKeys.length === 0) return handle(exchange, caller, { mutation })
+      const { principal } = mutation
+      const bytes = await reader.bytes(exchange)
+      const repeatable = repeatableRequest({ exchange, principal, route, bytes })
+      const { answer, replayed } = await once(idempotency, repeatable, () =>
+        handle(exchange, caller, { bytes, mutation: { ...mutation, repeatable } }),
+      )
+      if (replayed) exchange.header('idempotency-replayed', 'true')
+      return answer
+    }
+
+    return async (exchange) => {
+      const bearer = looksAtBearer ? bearerOf(exchange.head.authorization) : undefined
+      const principal =
+        route.access === 'public' ? undefined : await authenticate(route, bearer, verifiers)
       guard(route, principal)
       if (principal?.kind === 'api_key') recordKeyRead(principal, route)
-
-      const handle = async (
-        bytes: () => Promise<Buffer>,
-        mutation?: Mutation,
-      ): Promise<RecordedAnswer> => {
-        const input = await reader.parts(request, bytes)
-        const call = {
-          // The guard has just made sure that the caller fits the access of the route.
-          principal: principal as never,
-          ...input,
-          bearer: route.bearer === 'optional' ? (bearer as undefined) : undefined,
-          mutation: mutation as undefined,
-          request: { id: request.id, source: sourceOf(request.raw) },
-        }
-        return render(await answerOf(mounted, call))
+      const caller = { principal, bearer }
+      const { status, body } =
+        principal?.kind === 'human' && isMutation(route)
+          ? await mutate(exchange, caller, mutationOf(route, principal, render))
+          : await handle(exchange, caller, {})
+      if (route.attachment !== undefined) {
+        exchange.header('content-disposition', `attachment; filename="${route.attachment}"`)
       }
-
-      const readBytes = () => reader.bytes(request, lines)
-      if (principal?.kind !== 'human' || !isMutation(route)) {
-        const answer = await handle(readBytes)
-        if (route.attachment !== undefined) {
-          response.header('content-disposition', `attachment; filename="${route.attachment}"`)
-        }
-        return send(response, answer)
-      }
-      const mutation = { principal, action: route.audit, repeatable: undefined, render }
-      if (lines.idempotencyKeys.length === 0) {
-        return send(response, await handle(readBytes, mutation))
-      }
-      const bytes = await readBytes()
-      const repeatable = repeatableRequest({ request, lines, principal, route, bytes })
-      const { answer, replayed } = await once(idempotency, repeatable, () =>
-        handle(async () => bytes, { ...mutation, repeatable }),
-      )
-      if (replayed) response.header('idempotency-replayed', 'true')
-      return send(response, answer)
+      exchange.reply(status, body)
     }
   }
+}
+
+type Caller = {
+  principal: PlayerPrincipal | OperatorPrincipal | undefined
+  bearer?: string | undefined
+}
+type HandleWith = { bytes?: Buffer; mutation?: Mutation }
+
+function mutationOf(route: AdminWrite, principal: HumanPrincipal, render: Mutation['render']) {
+  return { principal, action: route.audit, repeatable: undefined, render }
 }
 
 /** Renders the answer of a handler: declared members only, with the declared status. */
@@ -96,11 +111,6 @@ function compileAnswer(route: Route) {
   }
 }
 
-function send(response: FastifyReply, { status, body }: RecordedAnswer): FastifyReply {
-  if (body === null) return response.code(status).send()
-  return response.code(status).header('content-type', 'application/json').send(body)
-}
-
 /** Does the work unless its request was done before; then the answer is the recorded one. */
 async function once(
   idempotency: Idempotency,
@@ -109,14 +119,20 @@ async function once(
 ): Promise<{ answer: RecordedAnswer; replayed: boolean }> {
   const recorded = await idempotency.enter(request)
   if (recorded !== undefined) return { answer: recorded, replayed: true }
+  let refusal: Error
   try {
     return { answer: await work(), replayed: false }
   } catch (error) {
-    if (!(error instanceof AlreadyDone)) throw error
+    // Another node may have done it meanwhile: that is also why a rule of the change refused it.
+    if (!(error instanceof AlreadyDone || error instanceof Failure)) throw error
+    refusal = error
   } finally {
     idempotency.leave(request)
   }
-  return once(idempotency, request, work)
+  const meanwhile = await idempotency.enter(request)
+  if (meanwhile !== undefined) return { answer: meanwhile, replayed: true }
+  idempotency.leave(request)
+  throw refusal
 }
 
 async function answerOf({ route, handle }: MountedRoute, call: Parameters<typeof handle>[0]) {
@@ -141,29 +157,3 @@ function isDeclared(route: Route, { code }: Failure): boolean {
   if (code === 'authentication_failed' && route.access !== 'public') return true
   return route.errors?.includes(code) ?? false
 }
-
-/** Refuses what the HTTP parser lets through but the product does not. */
-export function expectSaneHead(request: FastifyRequest, reply: FastifyReply): void {
-  const rule = headRefusal(request.raw, request.originalUrl)
-  if (rule !== undefined) {
-    reply.header('connection', 'close')
-    throw refuse.invalid(rule)
-  }
-  // A target that was not rewritten is the canonical one.
-  if (request.url !== request.originalUrl && canonicalTarget(request.originalUrl) === undefined) {
-    throw refuse.invalid('the path is not valid')
-  }
-}
-
-function headRefusal(raw: IncomingMessage, target: string): string | undefined {
-  if (raw.httpVersionMajor !== 1) return 'the version of HTTP is not supported'
-  if (target.length > targetBytesMax) return 'the target is over 8 KiB'
-  if (headerBytes(raw) > headerBytesMax) return 'the headers are over 16 KiB'
-  const hosts = hostLines(raw)
-  if (hosts > 1) return 'Host is repeated'
-  if (hosts === 0 && raw.httpVersionMinor > 0) return 'Host is missing'
-  return undefined
-}
-
-/** Largest sum of a request's header lines in bytes. */
-export const headerBytesMax = 16_384

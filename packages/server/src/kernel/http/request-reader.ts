@@ -1,19 +1,20 @@
 import type { Route } from '@guildhall/contract'
-import type { FastifyRequest } from 'fastify'
 import { refuse } from '../failure.ts'
-import type { HeaderLines } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { decodeUtf8, expectJson, hasBody, readBody } from './media.ts'
 import { readQuery } from './query.ts'
-import { queryOf } from './target.ts'
 import { validate, validateJson } from './validate.ts'
 
 export type RequestParts = { params: never; query: never; body: never }
 
 export type RequestReader = {
   /** The body as sent, within its bounds; empty where the route takes none. */
-  bytes(request: FastifyRequest, lines: HeaderLines): Promise<Buffer>
-  /** Path parameters, query and body, checked in this order. `bytes` are those of the body. */
-  parts(request: FastifyRequest, bytes: () => Promise<Buffer>): Promise<RequestParts>
+  bytes(exchange: Exchange): Promise<Buffer>
+  /**
+   * Path parameters, query and body, checked in this order. The body is read unless its bytes are
+   * given.
+   */
+  parts(exchange: Exchange, bytes?: Buffer): Promise<RequestParts>
 }
 
 const noBytes = Buffer.alloc(0)
@@ -27,32 +28,39 @@ export function compileReader(route: Route): RequestReader {
   const queryKeys = new Set(Object.keys(query?.shape ?? {}))
   const bytesMax = route.bodyBytesMax ?? bodyBytesMax(route.path)
   return {
-    async bytes(request, lines) {
-      const needed = body !== undefined && route.bodyNeeded !== 'optional'
-      if (needed) expectOneJson(request, lines)
-      else if (!hasBody(request.raw)) return noBytes
-      const bytes = await readBody(request.raw, bytesMax)
-      // Any body will do where none is taken, but it has the same bound as every other.
-      if (body === undefined) return noBytes
-      if (!needed && bytes.length > 0) expectOneJson(request, lines)
-      return bytes
-    },
-    async parts(request, bytes) {
+    bytes: readBytes,
+    async parts(exchange, bytes) {
       const parts = {
-        params: params && validate(params, request.params),
-        query: query && validate(query, readQuery(queryOf(request.raw.url ?? ''), queryKeys)),
-        body: parseBody(await bytes()),
+        params: params && validate(params, exchange.params),
+        query: query && validate(query, readQuery(exchange.query, queryKeys)),
+        body: parseBody(bytes ?? (isBare(exchange) ? noBytes : await readBytes(exchange))),
       }
       // Each part has the type that its schema gives it; the handler's signature says which.
       return parts as RequestParts
     },
   }
 
-  function expectOneJson({ raw }: FastifyRequest, lines: HeaderLines): void {
-    if (lines.contentTypes > 1 || lines.contentEncodings > 1) {
+  /** Nothing was sent where nothing is taken: nearly every GET. */
+  function isBare({ message }: Exchange): boolean {
+    return body === undefined && !hasBody(message)
+  }
+
+  async function readBytes(exchange: Exchange): Promise<Buffer> {
+    const needed = body !== undefined && route.bodyNeeded !== 'optional'
+    if (needed) expectOneJson(exchange)
+    else if (!hasBody(exchange.message)) return noBytes
+    const bytes = await readBody(exchange.message, bytesMax)
+    // Any body will do where none is taken, but it has the same bound as every other.
+    if (body === undefined) return noBytes
+    if (!needed && bytes.length > 0) expectOneJson(exchange)
+    return bytes
+  }
+
+  function expectOneJson({ message, head }: Exchange): void {
+    if (head.contentTypes > 1 || head.contentEncodings > 1) {
       throw refuse.invalid('a header of the body is repeated')
     }
-    expectJson(raw.headers['content-type'], raw.headers['content-encoding'])
+    expectJson(message.headers['content-type'], message.headers['content-encoding'])
   }
 
   function parseBody(bytes: Buffer): unknown {

@@ -4,8 +4,8 @@ import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from '../auth/prin
 import { createFakeClock } from '../clock.fake.ts'
 import { refuse } from '../failure.ts'
 import { createRecordedLog } from '../log.fake.ts'
+import type { Document } from './documents.ts'
 import { bindHandlers } from './exchange.ts'
-import type { Document } from './mount.ts'
 import {
   type AnsweredRequest,
   createHttpServer,

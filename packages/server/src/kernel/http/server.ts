@@ -1,23 +1,24 @@
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { atEndOfTurn, type Clock } from '../clock.ts'
 import { Failure, refuse } from '../failure.ts'
 import type { Log } from '../log.ts'
 import { createCors, isPlayerPath } from './cors.ts'
-import type { MountedRoute } from './exchange.ts'
+import { type Document, serveDocument } from './documents.ts'
+import { Exchange, type MountedRoute } from './exchange.ts'
 import {
   acceptableRequestId,
   isPrivatePath,
   securityHeaders,
   strictTransportSecurity,
 } from './headers.ts'
-import { type Document, mountDocument, mountRoute, unreachable } from './mount.ts'
-import { createPathMatcher } from './path-matcher.ts'
-import { createPipeline, expectSaneHead, headerBytesMax, type PipelineDeps } from './pipeline.ts'
+import { createPipeline, type PipelineDeps, type Serve } from './pipeline.ts'
 import { refusalOf } from './refusals.ts'
-import { createSocketGuard, type SocketGuard, type Upgrade } from './socket-guard.ts'
-import { canonicalTarget, hasEmptySegment, pathOf, targetBytesMax } from './target.ts'
+import { headerBytesMax, headRefusal, readRequestHead } from './request-head.ts'
+import { createRouter, methodsOf } from './router.ts'
+import { createSocketGuard, type Upgrade } from './socket-guard.ts'
+import { canonicalTarget, hasEmptySegment, pathOf, queryOf } from './target.ts'
 
 /** The `http` section of the configuration. */
 export type HttpConfig = {
@@ -64,168 +65,177 @@ export type HttpServer = {
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
+  const { config, clock, log, newRequestId } = deps
   const counters = { http_requests_total: 0 }
-  const app = createApp(deps)
-  const fail = createFailureReply(deps)
   const guard = createSocketGuard({
-    maxConnections: deps.config.max_connections,
-    newRequestId: deps.newRequestId,
+    maxConnections: config.max_connections,
+    newRequestId,
     headers: baseHeaders(deps),
     upgrade: deps.upgrade,
     onRefused: (reason) => {
       counters.http_requests_total += 1
-      deps.log.debug('bytes that are no request were refused', { reason })
+      log.debug('bytes that are no request were refused', { reason })
     },
   })
-  addHooks(app, { deps, counters, guard, answerUnknown: createUnknownReply(deps, fail) })
-  app.setErrorHandler((error, request, reply) => fail(error, request, reply))
-  app.setNotFoundHandler(unreachable)
-  const pipeline = createPipeline(deps)
-  for (const mounted of deps.routes) mountRoute(app, mounted.route, pipeline(mounted))
-  for (const document of deps.documents) mountDocument(app, document)
-  guard.watch(app.server)
+  const open = createOpening(deps)
+  const serve = createServing(deps)
+  const fail = createFailing(deps)
+
+  const server = listenerOf(deps, (message, response) => {
+    const exchange = open(message, response)
+    guard.began(message, response, () => {
+      if (!response.headersSent) return
+      counters.http_requests_total += 1
+      deps.onAnswered?.(response.statusCode, () => ({
+        ...describe(exchange, response.statusCode),
+        duration_ms: clock.monotonicMs() - exchange.startedMs,
+        client: deps.sourceOf(message),
+      }))
+    })
+    serve(exchange).catch((error: unknown) => fail(error, exchange))
+  })
+  guard.watch(server)
   return {
     async listen(host, port) {
-      await app.listen({ host, port })
-      const bound = app.server.address() as AddressInfo
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          resolve()
+        })
+      })
+      const bound = server.address() as AddressInfo
       return { host, port: bound.port }
     },
     async close(graceMs) {
       guard.drain()
-      const closing = app.close()
-      app.server.closeIdleConnections()
-      const cut = () => app.server.closeAllConnections()
+      const closing = new Promise((resolve) => server.close(resolve))
+      server.closeIdleConnections()
+      const cut = () => server.closeAllConnections()
       if (graceMs === 0) atEndOfTurn(cut)
-      const grace = deps.clock.after(graceMs, cut)
+      const grace = clock.after(graceMs, cut)
       await closing
       grace.cancel()
     },
     setCertificate({ certificate, privateKey }) {
-      if ('setSecureContext' in app.server && typeof app.server.setSecureContext === 'function') {
-        app.server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.2' })
+      if ('setSecureContext' in server && typeof server.setSecureContext === 'function') {
+        server.setSecureContext({ cert: certificate, key: privateKey, minVersion: 'TLSv1.2' })
       }
     },
     counters: () => ({ ...counters, http_requests_in_flight: guard.running() }),
   }
 }
 
-function createApp({ config, tls, newRequestId, upgrade }: HttpServerDeps): FastifyInstance {
-  const { request_timeout_ms, keep_alive_timeout_ms, headers_timeout_ms } = config
-  const http = {
+type OnRequest = (message: IncomingMessage, response: ServerResponse) => void
+
+function listenerOf({ config, tls, upgrade }: HttpServerDeps, onRequest: OnRequest): Server {
+  const options = {
     // The sum of the header lines is checked exactly later; this only bounds the parser.
     maxHeaderSize: 2 * headerBytesMax,
-    headersTimeout: Math.min(headers_timeout_ms, request_timeout_ms),
+    headersTimeout: Math.min(config.headers_timeout_ms, config.request_timeout_ms),
+    requestTimeout: config.request_timeout_ms,
+    keepAliveTimeout: config.keep_alive_timeout_ms,
     connectionsCheckingInterval: 500,
     requireHostHeader: false,
     shouldUpgradeCallback: (request: IncomingMessage) =>
       upgrade !== undefined && isUpgrade(request, upgrade.path),
   }
-  const app = fastify({
-    logger: false,
-    genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? newRequestId(),
-    requestTimeout: request_timeout_ms,
-    keepAliveTimeout: keep_alive_timeout_ms,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    // The router sees valid targets only; the others are refused by the first hook.
-    rewriteUrl: ({ url }) => canonicalTarget(url ?? '') ?? '/',
-    routerOptions: { maxParamLength: targetBytesMax },
-    ...(tls === undefined
-      ? { http }
-      : { https: { ...http, cert: tls.certificate, key: tls.privateKey, minVersion: 'TLSv1.2' } }),
-  })
-  // Bodies are read by the pipeline, after the caller is known.
-  app.removeAllContentTypeParsers()
-  // Header lines beyond its default of 2000 would be dropped unseen.
-  app.server.maxHeadersCount = 0
-  return app as unknown as FastifyInstance
+  const server =
+    tls === undefined
+      ? createServer(options, onRequest)
+      : createSecureServer(
+          { ...options, cert: tls.certificate, key: tls.privateKey, minVersion: 'TLSv1.2' },
+          onRequest,
+        )
+  // Header lines beyond the default of 2000 would be dropped unseen.
+  server.maxHeadersCount = 0
+  return server
 }
 
-type Hooks = {
-  deps: HttpServerDeps
-  counters: Pick<HttpCounters, 'http_requests_total'>
-  guard: SocketGuard
-  answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply
-}
-
-function addHooks(app: FastifyInstance, { deps, counters, guard, answerUnknown }: Hooks): void {
-  const cors = createCors(deps.config.cors_origins)
-  const common = baseHeaders(deps)
-  const confidential = { ...common, 'cache-control': 'no-store' }
-  const crossOrigin = deps.config.cors_origins.length > 0
-  app.addHook('onRequest', (request, reply, done) => {
-    guard.began(request.raw, reply.raw)
-    // The router was given `/` in place of a target that is not valid.
-    const path = pathOf(request.url === '/' ? request.originalUrl : request.url)
-    reply.serializer(asWritten).headers(isPrivatePath(path) ? confidential : common)
-    reply.header('x-request-id', request.id)
-    if (crossOrigin && isPlayerPath(path)) {
-      const headers = cors.headersFor(request.headers.origin)
-      if (headers !== undefined) reply.headers(headers)
-    }
-    expectSaneHead(request, reply)
-    if (request.is404 || hasEmptySegment(path)) answerUnknown(request, reply)
-    else done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    counters.http_requests_total += 1
-    deps.onAnswered?.(reply.statusCode, () => ({
-      request_id: request.id,
-      method: request.method,
-      route: routeOf(request),
-      status: reply.statusCode,
-      duration_ms: reply.elapsedTime,
-      client: deps.sourceOf(request.raw),
-    }))
-    done()
-  })
-}
-
-/** Bodies are JSON texts already; the framework would add a charset to their type. */
-const asWritten = (payload: unknown) => String(payload)
-
-type Fail = ReturnType<typeof createFailureReply>
-
-/**
- * Answers what no route matched: 404 for the path, 405 for the method, or a preflight. It runs in a
- * hook, before the framework would judge the type of a body that nobody reads.
- */
-function createUnknownReply({ routes, documents, config }: HttpServerDeps, fail: Fail) {
-  const methodsOf = createPathMatcher([...routes.map(({ route }) => route), ...documents])
+/** Begins an exchange: its id, its canonical target, and the headers that every answer has. */
+function createOpening(deps: HttpServerDeps) {
+  const { config, clock, newRequestId } = deps
   const cors = createCors(config.cors_origins)
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const path = pathOf(request.url)
-    const methods = methodsOf(path)
-    if (methods.length === 0) return fail(refuse.notFound('no such path'), request, reply)
-    if (isPreflight(request) && isPlayerPath(path) && cors.headersFor(request.headers.origin)) {
-      return reply.code(204).headers(cors.preflightHeaders(methods)).send()
+  const crossOrigin = config.cors_origins.length > 0
+  const common = Object.entries(baseHeaders(deps)).flat()
+  const confidential = [...common, 'cache-control', 'no-store']
+  return (message: IncomingMessage, response: ServerResponse): Exchange => {
+    const sent = message.url ?? ''
+    const target = canonicalTarget(sent) ?? sent
+    const path = pathOf(target)
+    const exchange = new Exchange({
+      message,
+      response,
+      id: acceptableRequestId(message.headers['x-request-id']) ?? newRequestId(),
+      path,
+      query: queryOf(target),
+      startedMs: clock.monotonicMs(),
+      head: readRequestHead(message),
+      headers: isPrivatePath(path) ? confidential : common,
+    })
+    if (crossOrigin && isPlayerPath(path)) {
+      const headers = cors.headersFor(message.headers.origin)
+      if (headers !== undefined) exchange.headers(headers)
     }
-    reply.header('allow', methods.join(', '))
-    return fail(new Failure('method_not_allowed', { reason: request.method }), request, reply)
+    return exchange
   }
+}
+
+/** Finds the route of an exchange and serves it: 404 for the path, 405 for the method. */
+function createServing(deps: HttpServerDeps): Serve {
+  const cors = createCors(deps.config.cors_origins)
+  const pipeline = createPipeline(deps)
+  const find = createRouter([
+    ...deps.routes.map((mounted) => ({ ...mounted.route, serve: pipeline(mounted) })),
+    ...deps.documents.map((document) => ({ ...document, serve: serveDocument(document) })),
+  ])
+  return async (exchange) => {
+    expectSaneHead(exchange)
+    const { message, path } = exchange
+    const match = hasEmptySegment(path) ? undefined : find(path)
+    if (match === undefined) throw refuse.notFound('no such path')
+    const serve = match.methods.get(message.method ?? '')
+    if (serve !== undefined) {
+      exchange.route = match.template
+      exchange.params = match.params
+      return serve(exchange)
+    }
+    const methods = methodsOf(match)
+    if (isPreflight(message) && isPlayerPath(path) && cors.headersFor(message.headers.origin)) {
+      exchange.headers(cors.preflightHeaders(methods))
+      return exchange.reply(204, null)
+    }
+    exchange.header('allow', methods.join(', '))
+    throw new Failure('method_not_allowed', { reason: message.method ?? '' })
+  }
+}
+
+/** Refuses what the HTTP parser lets through but the product does not. */
+function expectSaneHead(exchange: Exchange): void {
+  const { message, head } = exchange
+  const rule = headRefusal(message, head)
+  if (rule !== undefined) {
+    exchange.header('connection', 'close')
+    throw refuse.invalid(rule)
+  }
+  if (canonicalTarget(message.url ?? '') === undefined)
+    throw refuse.invalid('the path is not valid')
 }
 
 /** Turns what was thrown into the answer, and tells the log and the journal about 5xx. */
-function createFailureReply({ log, onServerError }: HttpServerDeps) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const answer = refusalOf(error)
-    const { method } = request
-    const fields = {
-      request_id: request.id,
-      method,
-      route: routeOf(request),
-      status: answer.status,
-    }
-    if (answer.status >= 500) {
-      onServerError(error, fields)
-    } else {
-      log.debug('a request was refused', fields)
-    }
-    if (leavesMuchUnread(request)) reply.header('connection', 'close')
-    if (answer.retryAfterSec !== undefined) reply.header('retry-after', answer.retryAfterSec)
-    return reply.code(answer.status).header('content-type', 'application/json').send(answer.body)
+function createFailing({ log, onServerError }: HttpServerDeps) {
+  return (error: unknown, exchange: Exchange): void => {
+    const { status, retryAfterSec, body } = refusalOf(error)
+    if (status >= 500) onServerError(error, describe(exchange, status))
+    else log.debug('a request was refused', describe(exchange, status))
+    if (leavesMuchUnread(exchange.message)) exchange.header('connection', 'close')
+    if (retryAfterSec !== undefined) exchange.header('retry-after', String(retryAfterSec))
+    exchange.reply(status, body)
   }
+}
+
+function describe({ id, message, route }: Exchange, status: number): FailedRequest {
+  return { request_id: id, method: message.method ?? '', route, status }
 }
 
 function baseHeaders({ config, tls }: HttpServerDeps): Record<string, string> {
@@ -242,23 +252,16 @@ function isUpgrade(request: IncomingMessage, path: string): boolean {
   )
 }
 
-function isPreflight(request: FastifyRequest): boolean {
-  return request.method === 'OPTIONS' && 'access-control-request-method' in request.headers
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && 'access-control-request-method' in headers
 }
 
 /** Beyond this, what is left of a refused body is cut off instead of being read and dropped. */
 const unreadBytesMax = 1_048_576
 
-function leavesMuchUnread({ raw }: FastifyRequest): boolean {
-  if (raw.complete) return false
-  const announced = raw.headers['content-length']
-  if (announced === undefined) return raw.headers['transfer-encoding'] !== undefined
+function leavesMuchUnread({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  const announced = headers['content-length']
+  if (announced === undefined) return headers['transfer-encoding'] !== undefined
   return Number(announced) > unreadBytesMax
-}
-
-/** The template as the table writes it; `other` for what no route matched. */
-function routeOf(request: FastifyRequest): string {
-  const { url } = request.routeOptions
-  if (url === undefined || request.is404) return 'other'
-  return url.replace(/:([^/]+)/g, '{$1}')
 }

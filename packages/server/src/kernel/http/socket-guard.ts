@@ -30,8 +30,11 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   const traffics = new WeakMap<Duplex, Traffic>()
   const running = new Set<ServerResponse>()
 
-  /** Remembers a request, so that later bytes on its connection can be judged. */
-  function began(message: IncomingMessage, response: ServerResponse): void {
+  /**
+   * Remembers a request, so that later bytes on its connection can be judged. `ended` is called
+   * once, when its answer is out or its client has left.
+   */
+  function began(message: IncomingMessage, response: ServerResponse, ended: () => void): void {
     const { socket } = message
     let traffic = traffics.get(socket)
     if (traffic === undefined) {
@@ -48,6 +51,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     response.on('close', () => {
       running.delete(response)
       begun.unanswered -= 1
+      ended()
     })
   }
 

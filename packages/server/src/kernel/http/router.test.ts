@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { createPathMatcher } from './path-matcher.ts'
+import { createRouter, methodsOf } from './router.ts'
 
-const methodsOf = createPathMatcher([
+const routes = [
   { method: 'GET', path: '/a' },
   { method: 'PATCH', path: '/a' },
   { method: 'DELETE', path: '/a/{id}' },
   { method: 'GET', path: '/a/{id}' },
   { method: 'POST', path: '/a/me' },
   { method: 'PUT', path: '/a/{id}/b.c' },
-])
+] as const
+const find = createRouter(routes.map((route) => ({ ...route, serve: route })))
 
-describe('createPathMatcher', () => {
+describe('the router', () => {
   it.each([
     ['/a', ['GET', 'HEAD', 'PATCH']],
     ['/a/1', ['DELETE', 'GET', 'HEAD']],
@@ -28,6 +29,14 @@ describe('createPathMatcher', () => {
     ['/a/{id}/b', []],
     ['/a\n', []],
   ])('[H-GEN-27] tells what %j offers, in alphabetical order', (path, methods) => {
-    expect(methodsOf(path)).toEqual(methods)
+    expect(methodsOf(find(path))).toEqual(methods)
+  })
+
+  it('finds the route of a path and a method, and the decoded values of its named segments', () => {
+    const match = find('/a/x%2Fy/b.c')
+    expect(match?.template).toBe('/a/{id}/b.c')
+    expect(match?.params).toEqual({ id: 'x/y' })
+    expect(match?.methods.get('PUT')).toEqual({ method: 'PUT', path: '/a/{id}/b.c' })
+    expect(find('/a/me')?.methods.get('GET')).toBeUndefined()
   })
 })

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import { targetBytesMax } from './target.ts'
+
+/** The header lines that must be judged one by one, because Node joins or drops repeated ones. */
+export type RequestHead = {
+  authorization: readonly string[]
+  idempotencyKeys: readonly string[]
+  contentTypes: number
+  contentEncodings: number
+  hosts: number
+  /** All header lines with their separators and line ends. */
+  bytes: number
+}
+
+const none: readonly string[] = []
+
+/** One pass over the raw header lines of a request. */
+export function readRequestHead({ rawHeaders }: IncomingMessage): RequestHead {
+  const head = {
+    authorization: none,
+    idempotencyKeys: none,
+    contentTypes: 0,
+    contentEncodings: 0,
+    hosts: 0,
+    bytes: 0,
+  }
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    const value = rawHeaders[i + 1] ?? ''
+    head.bytes += name.length + value.length + 4
+    switch (name.length) {
+      case 4:
+        if (name.toLowerCase() === 'host') head.hosts += 1
+        break
+      case 12:
+        if (name.toLowerCase() === 'content-type') head.contentTypes += 1
+        break
+      case 13:
+        if (name.toLowerCase() === 'authorization') {
+          head.authorization = [...head.authorization, value]
+        }
+        break
+      case 15:
+        if (name.toLowerCase() === 'idempotency-key') {
+          head.idempotencyKeys = [...head.idempotencyKeys, value]
+        }
+        break
+      case 16:
+        if (name.toLowerCase() === 'content-encoding') head.contentEncodings += 1
+        break
+    }
+  }
+  return head
+}
+
+/** Largest sum of a request's header lines in bytes. */
+export const headerBytesMax = 16_384
+
+/** The rule that the head of a request breaks although the HTTP parser let it through. */
+export function headRefusal(message: IncomingMessage, head: RequestHead): string | undefined {
+  if (message.httpVersionMajor !== 1) return 'the version of HTTP is not supported'
+  if ((message.url?.length ?? 0) > targetBytesMax) return 'the target is over 8 KiB'
+  if (head.bytes > headerBytesMax) return 'the headers are over 16 KiB'
+  if (head.hosts > 1) return 'Host is repeated'
+  if (head.hosts === 0 && message.httpVersionMinor > 0) return 'Host is missing'
+  return undefined
+}
