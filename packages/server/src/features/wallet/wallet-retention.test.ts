@@ -29,6 +29,10 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     if (wallet_ledger === undefined) throw new Error('nothing prunes the ledger')
     return wallet_ledger(items)
   }
+  const fill = (entries: number) =>
+    Promise.all(
+      Array.from({ length: entries }, (_, index) => desk.adjust(users[index % 3] ?? '', 'old', 1)),
+    )
   const seqs = async () => {
     const rows = await scenario.rowsOf('wallet_ledger')
     return rows.map(({ seq }) => Number(seq)).sort((a, b) => a - b)
@@ -44,9 +48,10 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
       ),
     })
     const round = fc.record({
-      adjustments: fc.array(adjustment, { minLength: 1, maxLength: 60 }),
+      adjustments: fc.array(adjustment, { minLength: 10, maxLength: 60, size: 'max' }),
       batch: fc.integer({ min: 1, max: 40 }),
     })
+    await fill(kept)
     await fc.assert(
       fc.asyncProperty(round, async ({ adjustments, batch }) => {
         const answers = await Promise.all(
@@ -64,23 +69,29 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
       { numRuns: 15 },
     )
     const all = await seqs()
+    expect(all[0]).toBeGreaterThan(1)
     while ((await prune(7)) === 7);
     expect(await seqs()).toEqual(all.slice(-kept))
     expect(await brokenBalances(scenario)).toEqual([])
     const shown = await Promise.all(users.map((id) => desk.wallet(id)))
-    expect(shown.flatMap(({ ledger }) => ledger)).toHaveLength(Math.min(kept, all.length))
+    expect(shown.flatMap(({ ledger }) => ledger)).toHaveLength(kept)
     expect(scenario.api.failures).toEqual([])
   })
 
   it('[O-RET-4] prunes while others write, from two nodes, and loses nothing', async () => {
     const other = await scenario.openNode()
+    await fill(2 * kept)
     const writes = Array.from({ length: 120 }, (_, index) => {
       return desk.adjust(users[index % 3] ?? '', 'stone', 1)
     })
     const prunes = Array.from({ length: 20 }, (_, index) =>
       prune(10, index % 2 === 0 ? scenario.api : other),
     )
-    await Promise.all([...writes, ...prunes])
+    const [removed] = await Promise.all([Promise.all(prunes), Promise.all(writes)])
+    expect(removed.reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0)
+    expect(await brokenBalances(scenario)).toEqual([])
+    while ((await prune(50)) === 50);
+    expect(await seqs()).toHaveLength(kept)
     expect(await brokenBalances(scenario)).toEqual([])
     const answers = await Promise.all(users.map((id) => desk.wallet(id)))
     const stones = answers.map(({ balances: { stone } }) => stone)

@@ -11,6 +11,12 @@ type WalletJobsDeps = { db: Database; clock: Clock; config: Config['wallet'] }
 export function createWalletPruners({ db, clock, config }: WalletJobsDeps) {
   let newestSurplus: number | undefined
 
+  /** Looking for it reads as many rows as are kept; but what is one too many stays so. */
+  async function surplus(): Promise<number | undefined> {
+    newestSurplus ??= await walletStore.newestSurplus(db, config.ledger_retention)
+    return newestSurplus
+  }
+
   return {
     /**
      * Removes up to `batchItems` of the oldest entries beyond those that are kept. What they added
@@ -21,19 +27,20 @@ export function createWalletPruners({ db, clock, config }: WalletJobsDeps) {
       batchItems: number,
       transact: Transact<Transaction> = db.transaction,
     ): Promise<number> {
-      // Looking for it reads as many rows as are kept; what is one too many stays so.
-      newestSurplus ??= await walletStore.newestSurplus(db, config.ledger_retention)
-      if (newestSurplus === undefined) return 0
-      const bounds = { seq: newestSurplus, batch_items: batchItems }
-      const removed = await transact(
-        async (tx) => {
-          const rows = await walletStore.removeOldest(tx, bounds)
-          await walletStore.carry(tx, sumsOf(rows))
-          return rows.length
-        },
-        { isolation: 'read committed' },
-      )
-      if (removed < batchItems) newestSurplus = undefined
+      let removed = 0
+      for (let seq = await surplus(); seq !== undefined; seq = await surplus()) {
+        const bounds = { seq, batch_items: batchItems - removed }
+        removed += await transact(
+          async (tx) => {
+            const rows = await walletStore.removeOldest(tx, bounds)
+            await walletStore.carry(tx, sumsOf(rows))
+            return rows.length
+          },
+          { isolation: 'read committed' },
+        )
+        if (removed >= batchItems) break
+        newestSurplus = undefined
+      }
       return removed
     },
     keys: (batchItems: number, transact: Transact<Transaction> = db.transaction) => {

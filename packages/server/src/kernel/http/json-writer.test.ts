@@ -1,3 +1,4 @@
+import { int64Max, int64Min, walletApi } from '@guildhall/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -125,6 +126,32 @@ describe('what it writes', () => {
         expect(readJson(text).value).toEqual({ metadata })
       }),
     )
+  })
+
+  it('[H-GEN-15] has all digits of 64-bit integers, also by name, and takes nothing else', () => {
+    const write = compileWriter(walletApi.get.ok)
+    const int64 = fc.bigInt({ min: int64Min, max: int64Max })
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.tuple(fc.string(), int64), { selector: ([x]) => x }), (all) => {
+        const members = all.map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+        const text = `{"balances":{${members.join(',')}},"ledger":[]}`
+        expect(write({ balances: new Map(all), ledger: [] })).toBe(text)
+      }),
+    )
+    for (const wrong of ['1', Number.NaN, null, { verifier: 'SECRET' }]) {
+      expect(() => write({ balances: { gold: wrong }, ledger: [] })).toThrow(TypeError)
+    }
+  })
+
+  it('[H-GEN-1] keeps the order of a Map, also of names that look like numbers', () => {
+    const balances = new Map([
+      ['b', 1n],
+      ['10', 2n],
+      ['9', 3n],
+      ['__proto__', 4n],
+    ])
+    const text = compileWriter(walletApi.get.ok)({ balances, ledger: [] })
+    expect(text).toBe('{"balances":{"b":1,"10":2,"9":3,"__proto__":4},"ledger":[]}')
   })
 
   it('[H-GEN-12] is JSON for every text, unpaired surrogates included', () => {
