@@ -32,6 +32,7 @@ const serverZones: Readonly<Record<string, readonly string[] | 'everything'>> = 
   database: ['kernel'],
   features: ['kernel', 'database'],
   shell: ['kernel', 'database'],
+  doctor: ['kernel', 'database'],
   realtime: ['kernel'],
   script: ['kernel'],
   config: ['kernel'],

@@ -15,6 +15,8 @@ export type Invocation = {
   readonly help: boolean
   /** Flags of the command itself, e.g. `--print`. */
   readonly switches: ReadonlySet<string>
+  /** Flags of the command itself that have a value, e.g. `--limit`. */
+  readonly values: ReadonlyMap<string, string>
 }
 
 /**
@@ -37,7 +39,7 @@ export function parseArguments(argv: readonly string[]): Invocation | string {
   // A word behind a mistyped flag may be its value, so the flags are looked at first.
   const stranger = flags.find(({ name }) => !everyFlag.includes(name))
   if (stranger) return unknown('flag', stranger.name, everyFlag)
-  const [word = 'serve', ...stray] = words
+  const [word = 'serve', ...stray] = joined(words)
   const command = commandNames.find((name) => name === word)
   if (command === undefined) return unknown('command', word, commandNames)
   if (stray.length > 0) return `${command} takes no argument; run \`guildhall ${command} --help\``
@@ -50,19 +52,25 @@ type Unnamed = Omit<Invocation, 'named'>
 
 type Flag = { name: string; value: string | undefined }
 
+/** A command of two words is one name. */
+function joined(words: readonly string[]): readonly string[] {
+  const [first, second, ...rest] = words
+  const isHead = commandNames.some((name) => name.startsWith(`${first} `))
+  return isHead && second !== undefined ? [`${first} ${second}`, ...rest] : words
+}
+
 const globalSwitches = ['--json', '--help', '--version']
 const globalValues = ['--config', '--set', ...flagKeys.keys()]
-const everyFlag = [
-  ...globalValues,
-  ...globalSwitches,
-  ...commandNames.flatMap((name) => commands[name].switches.map((own) => own.name)),
-]
+const ownFlags = commandNames.flatMap((name) => [...commands[name].switches])
+const ownValues = ownFlags.filter((own) => 'value' in own).map((own): string => own.name)
+const everyFlag = [...globalValues, ...globalSwitches, ...ownFlags.map((own) => own.name)]
 
 function readFlags(word: CommandName, flags: readonly Flag[]): Unnamed | string {
-  const own = commands[word].switches.map((it) => it.name)
+  const own = commands[word].switches.map((it): string => it.name)
   const known = [...globalValues, ...globalSwitches, ...own]
   const settings: FlagAssignment[] = []
   const switches = new Set<string>()
+  const values = new Map<string, string>()
   let configPath: string | undefined
   for (const { name, value } of flags) {
     if (!known.includes(name)) return unknown('flag', name, known)
@@ -75,6 +83,8 @@ function readFlags(word: CommandName, flags: readonly Flag[]): Unnamed | string 
     const key = flagKeys.get(name)
     if (key !== undefined) {
       settings.push({ flag: name, key, text: value })
+    } else if (ownValues.includes(name)) {
+      values.set(name, value)
     } else if (name === '--config') {
       if (value === '') return '--config needs the path of a file'
       configPath = value
@@ -91,11 +101,12 @@ function readFlags(word: CommandName, flags: readonly Flag[]): Unnamed | string 
     json: switches.has('--json'),
     help: switches.has('--help'),
     switches,
+    values,
   }
 }
 
 function takesValue(name: string): boolean {
-  return globalValues.includes(name)
+  return globalValues.includes(name) || ownValues.includes(name)
 }
 
 function splitOnce(word: string): [string, string | undefined] {

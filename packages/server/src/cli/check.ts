@@ -73,7 +73,7 @@ async function inspectDatabase(
   }
   const { pendingMigrations } = await import('../database/migrate.ts')
   let report: DatabaseReport | undefined
-  const code = await visitDatabase(loaded, terminal, async ({ db }) => {
+  const code = await visitDatabase(loaded, { terminal, access: 'read' }, async ({ db }) => {
     const { applied, pending } = await pendingMigrations(db, { version })
     report = { schema_version: applied, pending: pending.map(({ name }) => name) }
     return exitCodes.ok

@@ -19,6 +19,19 @@ export const commands = {
     summary: 'Reads a password and prints a verifier for console.password.',
     switches: [],
   },
+  doctor: {
+    summary: 'Verifies what must always hold in the store, also while a node serves it.',
+    switches: [
+      { name: '--only', value: 'NAME,..', summary: 'Runs these checks only.' },
+      { name: '--limit', value: 'N', summary: 'Examples per check; default 10.' },
+    ],
+  },
+  'audit verify': {
+    summary: 'Verifies the hash chain of the audit trail, also while a node serves it.',
+    switches: [
+      { name: '--expect', value: 'SEQ:HASH', summary: 'Also compares a link noted elsewhere.' },
+    ],
+  },
   version: {
     summary: 'Prints version, commit, engine, platform and schema version.',
     switches: [],
@@ -26,7 +39,8 @@ export const commands = {
 } as const satisfies Record<string, Command>
 
 type Command = { summary: string; switches: readonly Switch[] }
-type Switch = { name: string; summary: string }
+/** `value` names what a flag takes. */
+type Switch = { name: string; value?: string; summary: string }
 
 export type CommandName = keyof typeof commands
 
@@ -35,6 +49,8 @@ export const commandNames: readonly CommandName[] = [
   'check',
   'migrate',
   'hash-password',
+  'doctor',
+  'audit verify',
   'version',
 ]
 
@@ -62,6 +78,7 @@ export function helpText(named: CommandName | undefined): string {
   return [`Usage: guildhall ${named} [FLAGS]`, '', summary, '', ...flags, ...own, ''].join('\n')
 }
 
-function row({ name, summary }: Switch): string {
-  return `  ${name.padEnd(20)}${summary}`
+function row({ name, value, summary }: Switch): string {
+  const shown = value === undefined ? name : `${name} ${value}`
+  return `  ${shown.padEnd(20)}${summary}`
 }

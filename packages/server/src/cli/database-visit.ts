@@ -24,10 +24,26 @@ export function isAbsentFile(url: string | undefined, cwd: string): boolean {
   return !existsSync(resolve(cwd, url.slice('sqlite:'.length)))
 }
 
+/** Why there is nothing for a command that only reads; undefined when there may be. */
+export function whyNotReadable(url: string | undefined, cwd: string): string | undefined {
+  if (backendOf(url) === 'in-memory') {
+    return 'there is nothing to look at: the in-memory backend ends with its process'
+  }
+  return isAbsentFile(url, cwd) ? 'the database file does not exist' : undefined
+}
+
+type VisitOptions = {
+  terminal: Terminal
+  /** `read` looks into an embedded file beside the node that serves it. */
+  access: 'own' | 'read'
+  /** The exit code when the database cannot be used. Default: 1, or 3 for its schema. */
+  refused?: number
+}
+
 /** Opens the configured database, hands it to `body` and closes it; failures become exit codes. */
 export async function visitDatabase(
   { config }: LoadedConfig,
-  terminal: Terminal,
+  { terminal, access, refused }: VisitOptions,
   body: (visit: Visit) => Promise<number>,
 ): Promise<number> {
   const [{ openDatabase }, { createSystemClock }, { createIds, newBootId }, { createLog }] =
@@ -60,6 +76,7 @@ export async function visitDatabase(
       config: config.database,
       clock,
       log,
+      access,
       randomness: ids.bytes,
     })
     try {
@@ -68,15 +85,20 @@ export async function visitDatabase(
       await db.close()
     }
   } catch (error) {
-    return await refusal(error, terminal)
+    return await refusal(error, terminal, refused)
   } finally {
     writer.flush()
   }
 }
 
-async function refusal(error: unknown, terminal: Terminal): Promise<number> {
+async function refusal(
+  error: unknown,
+  terminal: Terminal,
+  refused: number | undefined,
+): Promise<number> {
   if (!(error instanceof Error)) throw error
   printLines(terminal.stderr, [`guildhall: ${printable(error.message)}`])
+  if (refused !== undefined) return refused
   const { SchemaNotUsable } = await import('../database/migrate.ts')
   return error instanceof SchemaNotUsable ? exitCodes.schemaNotUsable : exitCodes.failure
 }

@@ -26,7 +26,8 @@ export async function migrateDatabase(
     return report({ schema_version: 0, applied: [], pending: migrations.map(label) })
   }
   const { migrate, pendingMigrations } = await import('../database/migrate.ts')
-  return visitDatabase(loaded, terminal, async ({ db, clock, log, bootId }) => {
+  const access = checkOnly ? 'read' : 'own'
+  return visitDatabase(loaded, { terminal, access }, async ({ db, clock, log, bootId }) => {
     const before = await pendingMigrations(db, { version })
     const pending = before.pending.map(label)
     if (checkOnly) return report({ schema_version: before.applied, applied: [], pending })

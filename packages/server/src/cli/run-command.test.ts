@@ -73,7 +73,7 @@ describe('the command line', () => {
     ['chek', 'unknown command "chek"; did you mean "check"?'],
     ['hash-pasword', 'unknown command "hash-pasword"; did you mean "hash-password"?'],
     ['backup', 'unknown command "backup"; run `guildhall --help`'],
-    ['doctor', 'unknown command "doctor"; run `guildhall --help`'],
+    ['repair', 'unknown command "repair"; run `guildhall --help`'],
     ['check --pritn', 'unknown flag "--pritn"; did you mean "--print"?'],
     ['--bnd x', 'unknown flag "--bnd"; did you mean "--bind"?'],
     ['migrate --print', 'unknown flag "--print"; run `guildhall --help`'],

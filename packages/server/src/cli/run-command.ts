@@ -72,6 +72,14 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       const { migrateDatabase } = await import('./migrate.ts')
       return migrateDatabase(loaded, invocation, terminal)
     }
+    case 'doctor': {
+      const { doctor } = await import('./doctor.ts')
+      return doctor(loaded, invocation, terminal)
+    }
+    case 'audit verify': {
+      const { auditVerify } = await import('./audit-verify.ts')
+      return auditVerify(loaded, invocation, terminal)
+    }
     default:
       return deps.serve(loaded, terminal)
   }

@@ -1,5 +1,10 @@
 import type { Database } from '../database.ts'
-import { type OpenedDatabase, renderWords, type SchemaAccess } from '../schema-access.ts'
+import {
+  type OpenedDatabase,
+  renderWords,
+  type SchemaAccess,
+  type SchemaTransaction,
+} from '../schema-access.ts'
 import { type Columns, type Row, type Statement, statement } from '../statement.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified } from './errors.ts'
@@ -7,7 +12,7 @@ import { Executor, type ExecutorDeps } from './executor.ts'
 import { MergedLookups } from './merged-lookups.ts'
 import { PreparedStatements } from './prepared.ts'
 import { connectAtStart } from './start.ts'
-import { runTransaction } from './transactions.ts'
+import { type RunOptions, runTransaction } from './transactions.ts'
 
 /** Opens a database on a PostgreSQL server, once the server can be reached and is fit for use. */
 export async function openPostgresDatabase(
@@ -32,6 +37,7 @@ export async function openPostgresDatabase(
     probe: () => executor.probe(),
     close: () => executor.close(),
     schema: schemaAccess({ options, prepared, queries }),
+    snapshot: (body) => onOwnConnection(options, body, { prepared, snapshot: true }),
   }
 }
 
@@ -85,24 +91,30 @@ type SchemaDeps = {
   queries: QueryMethods
 }
 
-/** Changes of the schema use a connection of their own, on which statements may take their time. */
 function schemaAccess({ options, prepared, queries }: SchemaDeps): SchemaAccess {
   return {
     render: (text) => renderWords(text, words),
     async hasTable(name) {
       return (await queries.get(tableOfName, { name })) !== undefined
     },
-    async transaction(body) {
-      const connection = await Connection.open({ ...options, statementTimeoutMs: 0 })
-      try {
-        return await runTransaction(connection, body, { prepared })
-      } catch (error) {
-        throw classified(error)
-      } finally {
-        await connection.close()
-      }
-    },
+    transaction: (body) => onOwnConnection(options, body, { prepared }),
     backup: undefined,
+  }
+}
+
+/** Runs a transaction whose statements may take their time. */
+async function onOwnConnection<T>(
+  options: ConnectionOptions,
+  body: (tx: SchemaTransaction) => Promise<T>,
+  run: RunOptions,
+): Promise<T> {
+  const connection = await Connection.open({ ...options, statementTimeoutMs: 0 })
+  try {
+    return await runTransaction(connection, body, run)
+  } catch (error) {
+    throw classified(error)
+  } finally {
+    await connection.close()
   }
 }
 

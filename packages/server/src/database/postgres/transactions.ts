@@ -52,19 +52,24 @@ function pauseAfter(attempts: number, randomness: Randomness): number {
   return 1 + (randomness(2).readUInt16LE() % spanMs)
 }
 
-export type RunOptions = TransactionOptions & { prepared: PreparedStatements }
+export type RunOptions = TransactionOptions & {
+  prepared: PreparedStatements
+  /** Reads one committed state and changes nothing. */
+  snapshot?: boolean
+}
 
 /** Runs `body` once as a transaction on a connection that nobody else uses meanwhile. */
 export async function runTransaction<T>(
   connection: Connection,
   body: (tx: SchemaTransaction) => Promise<T>,
-  { isolation = 'serializable', repeatable = false, prepared }: RunOptions,
+  { isolation = 'serializable', repeatable = false, snapshot = false, prepared }: RunOptions,
 ): Promise<T> {
   const tx = new PostgresTransaction(connection, prepared)
   let committing = false
   try {
     // Not awaited here: it travels together with the first statement.
-    const begun = connection.command(`BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}`)
+    const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
+    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}`)
     begun.catch(() => {})
     const result = await body(tx)
     await begun

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { type Database, DatabaseUnavailable } from '../database.ts'
+import { type Database, DatabaseUnavailable, type Queries } from '../database.ts'
 import { type OpenedDatabase, renderWords } from '../schema-access.ts'
 import { statement } from '../statement.ts'
 import { backUpBeforeMigration } from './backup.ts'
@@ -46,6 +46,7 @@ function onOneConnection(
   return {
     ...queriesOn(() => live, { sharesConnection: true }),
     schema: schemaAccess(() => live, undefined),
+    snapshot: async (body) => (live ?? unavailable()).writer.transaction(body),
     state: () => (live ? 'up' : 'down'),
     stats: noStats,
     probe: async () => live !== undefined,
@@ -75,6 +76,7 @@ export async function openFileDatabase(
         () => file.live,
         (version) => backUpBeforeMigration(resolved, version),
       ),
+      snapshot: (body) => snapshotOf(resolved, { clock: deps.clock }, body),
       state: () => file.state,
       stats: noStats,
       probe: () => file.probe(),
@@ -86,6 +88,19 @@ export async function openFileDatabase(
   } catch (error) {
     lock.release()
     throw classified(error)
+  }
+}
+
+async function snapshotOf<T>(
+  path: string,
+  deps: { clock: Clock },
+  body: (state: Queries) => Promise<T>,
+): Promise<T> {
+  const db = openFileToRead(path, deps)
+  try {
+    return await db.snapshot(body)
+  } finally {
+    await db.close()
   }
 }
 

@@ -1,0 +1,75 @@
+import type { LoadedConfig } from '../config/load.ts'
+import { quoted } from '../config/problem.ts'
+import { suggest } from '../config/suggestion.ts'
+import type { CheckName, Diagnosis } from '../doctor/doctor.ts'
+import { version } from '../version.ts'
+import type { Invocation } from './arguments.ts'
+import { visitDatabase, whyNotReadable } from './database-visit.ts'
+import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+
+const examplesDefault = 10
+const examplesMax = 10_000
+
+/** Verifies the invariants of the store and changes nothing. */
+export async function doctor(
+  loaded: LoadedConfig,
+  { json, values }: Invocation,
+  terminal: Terminal,
+): Promise<number> {
+  const refuse = (reason: string): number => {
+    printLines(terminal.stderr, [`guildhall: ${reason}`])
+    return exitCodes.configuration
+  }
+  const { checkNames, diagnose } = await import('../doctor/doctor.ts')
+  const only = selected(values.get('--only'), checkNames)
+  if (typeof only === 'string') return refuse(only)
+  const examples = limitOf(values.get('--limit'))
+  if (examples === undefined) return refuse(`--limit takes a number of 0..${examplesMax}`)
+  const { database, chat, notifications, wallet, logs } = loaded.config
+  const reason = whyNotReadable(database.url, terminal.cwd)
+  if (reason !== undefined) return refuse(reason)
+
+  const { createAuditCheck } = await import('../features/audit/audit.check.ts')
+  const audit = createAuditCheck(logs.audit_chain_key)
+  const bounds = {
+    historyLimit: chat.history_limit,
+    notificationsMax: notifications.capacity,
+    ledgerMax: wallet.ledger_retention,
+  }
+  const access = { terminal, access: 'read', refused: exitCodes.configuration } as const
+  return visitDatabase(loaded, access, async ({ db }) => {
+    const deps = { db, version, bounds, audit }
+    const diagnoses = await diagnose(deps, { only, examplesMax: examples })
+    const ok = diagnoses.every((diagnosis) => diagnosis.ok)
+    if (json) printJson(terminal.stdout, { ok, checks: diagnoses })
+    else printLines(terminal.stdout, diagnoses.flatMap(linesOf))
+    return ok ? exitCodes.ok : exitCodes.failure
+  })
+}
+
+function selected(
+  given: string | undefined,
+  names: readonly CheckName[],
+): readonly CheckName[] | string {
+  if (given === undefined) return names
+  const wanted = given.split(',').map((name) => name.trim())
+  const stranger = wanted.find((name) => !names.some((known) => known === name))
+  if (stranger === undefined) return names.filter((name) => wanted.includes(name))
+  const nearest = suggest(stranger, names)
+  const hint = nearest === undefined ? `: ${names.join(', ')}` : `; did you mean "${nearest}"?`
+  return `unknown check ${quoted(stranger)}${hint}`
+}
+
+function limitOf(given: string | undefined): number | undefined {
+  if (given === undefined) return examplesDefault
+  const limit = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN
+  return limit <= examplesMax ? limit : undefined
+}
+
+function linesOf({ name, ok, rows, violations, examples }: Diagnosis): string[] {
+  const verdict = (ok ? 'ok' : 'FAILED').padEnd(7)
+  return [
+    `${verdict}${name.padEnd(11)}rows=${rows} violations=${violations}`,
+    ...examples.map(({ rule, id }) => `       ${quoted(id)}: ${rule}`),
+  ]
+}
