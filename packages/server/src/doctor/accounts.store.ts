@@ -1,4 +1,4 @@
-import { defineCheck, rule } from './check.ts'
+import { defineCheck, rule } from './check.store.ts'
 
 /** An external id is a secret or an email address, so an identity is named by its account. */
 export const accountsCheck = defineCheck('accounts', {

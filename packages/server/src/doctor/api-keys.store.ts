@@ -1,6 +1,6 @@
 import { scopes } from '@guildhall/contract'
 import { statement } from '../database/statement.ts'
-import { type Check, defineCheck, rule } from './check.ts'
+import { type Check, defineCheck, rule } from './check.store.ts'
 
 const stored = defineCheck('api_keys', {
   tables: ['api_keys'],

@@ -1,4 +1,4 @@
-import { type Check, defineCheck, rule } from './check.ts'
+import { type Check, defineCheck, rule } from './check.store.ts'
 
 /** @param historyLimit `chat.history_limit` */
 export function createChatCheck(historyLimit: number): Check {

@@ -1,4 +1,4 @@
-import { defineCheck, rule } from './check.ts'
+import { defineCheck, rule } from './check.store.ts'
 
 const members = `SELECT group_id, COUNT(*) AS members,
     SUM(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END) AS superadmins

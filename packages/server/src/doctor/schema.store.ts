@@ -1,6 +1,6 @@
 import { pendingMigrations, SchemaNotUsable } from '../database/migrate.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
-import { type Check, defineCheck, rule } from './check.ts'
+import { type Check, defineCheck, rule } from './check.store.ts'
 
 const leases = defineCheck('schema', {
   tables: ['leases'],

@@ -1,6 +1,6 @@
 import type { Backend } from '../database/database.ts'
 import { sequencesOf } from '../database/sequences.ts'
-import { type Check, defineCheck, rule } from './check.ts'
+import { type Check, defineCheck, rule } from './check.store.ts'
 
 export type Bounds = {
   backend: Backend

@@ -3,8 +3,6 @@ import { createSealer } from '../features/audit/audit.sealer.ts'
 import type { Shared } from './shared.ts'
 import type { Shutdown } from './shutdown.ts'
 
-export type Elected = ReturnType<typeof createElected>
-
 /**
  * The leases of the jobs that only one node of a deployment does at a time, and the sealer of the
  * audit trail, which a database in memory does not have.
