@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../kernel/clock.fake.ts'
+import { createHealth, type HealthDeps } from './health.ts'
+
+const well: HealthDeps = {
+  clock: createFakeClock(),
+  databaseState: () => 'up',
+  nodeClaimHeld: () => true,
+  realtimeListening: () => true,
+  requiredScriptReady: () => undefined,
+  scriptState: () => 'ready',
+  failingTasks: () => ({ names: [], essentialFailing: false }),
+  queueFill: () => 0,
+  eventLoopLagMs: () => 0,
+  auditUnsealed: () => false,
+}
+
+describe('the health of a node', () => {
+  it('[O-HLT-1] is healthy when nothing is wrong', () => {
+    expect(createHealth(well).status()).toBe('healthy')
+  })
+
+  it('[O-AUD-2] is degraded, and ready, while audit rows wait too long for their seal', () => {
+    const health = createHealth({ ...well, auditUnsealed: () => true })
+    expect(health.status()).toBe('degraded')
+    expect(health.readiness().status).toBe('ready')
+  })
+})
