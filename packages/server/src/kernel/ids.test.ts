@@ -90,4 +90,12 @@ describe('the pool of randomness', () => {
     ])
     expect(ids.bytes(100_000).every((byte) => byte === 0)).toBe(false)
   })
+
+  it('numbers requests under a name of the boot, 32 hex digits in all', () => {
+    const one = createIds({ clock: createFakeClock(), nodeId: 'n', bootId: 'b' })
+    const other = createIds({ clock: createFakeClock(), nodeId: 'n', bootId: 'b' })
+    const ids = [one.requestId(), one.requestId(), other.requestId(), other.requestId()]
+    expect(new Set(ids).size).toBe(4)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/)
+  })
 })

@@ -11,8 +11,10 @@ export type Ids = {
   refreshToken(): string
   /** 64 hex digits, 256 random bits. */
   consoleToken(): string
-  /** 32 lower-case hex digits, 128 random bits: session ids, request ids. */
+  /** 32 lower-case hex digits, 128 random bits: session ids. */
   hex128(): string
+  /** 32 lower-case hex digits, unique but not secret: half of them tell the boot, half count. */
+  requestId(): string
   /** `prefix` and 29 hex digits whose text order is their time order, e.g. `durable('au1-')`. */
   durable(prefix: DurablePrefix): string
   /** `size` random bytes from the system's secure source. */
@@ -39,6 +41,7 @@ export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
     refreshToken: () => `gh.refresh.${bytes(32).toString('base64url')}`,
     consoleToken: () => bytes(32).toString('hex'),
     hex128: () => bytes(16).toString('hex'),
+    requestId: countingHex(bytes(8).toString('hex')),
     durable: (prefix) => prefix + durable(),
     bytes,
   }
@@ -63,6 +66,14 @@ function monotonicText(clock: Clock, salt: string): () => string {
     lastUnixMs = Math.max(lastUnixMs, clock.nowUnixMs())
     sequence += 1
     return hex(lastUnixMs, 13) + salt + hex(sequence, 12)
+  }
+}
+
+function countingHex(prefix: string): () => string {
+  let count = 0
+  return () => {
+    count += 1
+    return prefix + hex(count, 16)
   }
 }
 

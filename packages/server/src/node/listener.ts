@@ -10,8 +10,8 @@ import {
   createCertificateReload,
   readCertificate,
 } from '../kernel/http/certificates.ts'
-import { bindHandlers } from '../kernel/http/exchange.ts'
 import type { Document } from '../kernel/http/documents.ts'
+import { bindHandlers } from '../kernel/http/exchange.ts'
 import { describeApi, openapiInfo } from '../kernel/http/openapi.ts'
 import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
@@ -48,7 +48,7 @@ export async function createListener(deps: ListenerDeps) {
     recordKeyRead: features.recordKeyRead,
     idempotency: features.idempotency,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
-    newRequestId: ids.hex128,
+    newRequestId: ids.requestId,
     routes: [
       ...features.routes,
       ...bindHandlers(shellApi, shellHandlers(deps.shell)),

@@ -52,7 +52,7 @@ export function createPlay(deps: PlayDeps) {
         config: config.transport,
         gateway,
         sourceOf: deps.sourceOf,
-        newRequestId: deps.ids.hex128,
+        newRequestId: deps.ids.requestId,
       })
     : undefined
   if (config.transport.quic.enabled) {

@@ -78,7 +78,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     recordKeyRead: features.recordKeyRead,
     idempotency: features.idempotency,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
-    newRequestId: ids.hex128,
+    newRequestId: ids.requestId,
     routes: [...features.routes, ...(options.routes ?? [])],
     documents: [],
     onServerError: (error, request) => void failures.push({ error, request }),

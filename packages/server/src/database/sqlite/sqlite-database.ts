@@ -153,8 +153,17 @@ function queriesOn(
       const unit = rows.length === 1 ? 'statement' : 'statements'
       return live.writer.do(unit, true, (on) => on.each(statement, rows))
     },
-    async find(lookup, params) {
-      return onReader((on) => on.get(lookup, params))
+    // The hottest read of all, a token's, makes one promise and no more.
+    find(lookup, params) {
+      const live = current()
+      if (live === undefined || (sharesConnection && live.writer.busy)) {
+        return onReader((on) => on.get(lookup, params))
+      }
+      try {
+        return Promise.resolve(live.reader.get(lookup, params))
+      } catch (error) {
+        return Promise.reject(classified(error))
+      }
     },
     async transaction(body) {
       return use().writer.transaction(body)

@@ -36,11 +36,13 @@ export class Exchange {
   readonly response: ServerResponse
   /** The `X-Request-Id` of the answer. */
   readonly id: string
-  /** The canonical path and the query behind it; a path that is not valid stands as it was sent. */
+  /** The canonical path and the query behind it. */
   readonly path: string
   readonly query: string
   readonly startedMs: number
   readonly head: RequestHead
+  /** Whether the target could be read; otherwise `path` stands as it was sent. */
+  readonly isValid: boolean
   /** The template of the route; `other` until one is found. */
   route = 'other'
   params: Record<string, string> = {}
@@ -55,6 +57,7 @@ export class Exchange {
     query: string
     startedMs: number
     head: RequestHead
+    isValid: boolean
     headers: readonly string[]
   }) {
     this.message = of.message
@@ -64,6 +67,7 @@ export class Exchange {
     this.query = of.query
     this.startedMs = of.startedMs
     this.head = of.head
+    this.isValid = of.isValid
     this.#headers = [...of.headers, 'x-request-id', of.id]
   }
 

@@ -9,7 +9,7 @@ import type {
   Verifiers,
 } from '../auth/principal.ts'
 import { Failure } from '../failure.ts'
-import type { Exchange, MountedRoute } from './exchange.ts'
+import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
 import { compileWriter } from './json-writer.ts'
 import {
   AlreadyDone,
@@ -53,7 +53,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         ...input,
         bearer: route.bearer === 'optional' ? (caller.bearer as undefined) : undefined,
         mutation: with_.mutation as undefined,
-        request: { id: exchange.id, source: sourceOf(exchange.message) },
+        request: requestInfo(exchange, sourceOf),
       }
       return render(await answerOf(mounted, call))
     }
@@ -93,6 +93,16 @@ type Caller = {
   principal: PlayerPrincipal | OperatorPrincipal | undefined
   bearer?: string | undefined
 }
+/** Most handlers never ask where a request comes from. */
+function requestInfo(exchange: Exchange, sourceOf: SourceAddress): RequestInfo {
+  return {
+    id: exchange.id,
+    get source() {
+      return sourceOf(exchange.message)
+    },
+  }
+}
+
 type HandleWith = { bytes?: Buffer; mutation?: Mutation }
 
 function mutationOf(route: AdminWrite, principal: HumanPrincipal, render: Mutation['render']) {

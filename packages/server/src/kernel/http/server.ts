@@ -160,8 +160,8 @@ function createOpening(deps: HttpServerDeps) {
   const common = Object.entries(baseHeaders(deps)).flat()
   const confidential = [...common, 'cache-control', 'no-store']
   return (message: IncomingMessage, response: ServerResponse): Exchange => {
-    const sent = message.url ?? ''
-    const target = canonicalTarget(sent) ?? sent
+    const canonical = canonicalTarget(message.url ?? '')
+    const target = canonical ?? message.url ?? ''
     const path = pathOf(target)
     const exchange = new Exchange({
       message,
@@ -171,6 +171,7 @@ function createOpening(deps: HttpServerDeps) {
       query: queryOf(target),
       startedMs: clock.monotonicMs(),
       head: readRequestHead(message),
+      isValid: canonical !== undefined,
       headers: isPrivatePath(path) ? confidential : common,
     })
     if (crossOrigin && isPlayerPath(path)) {
@@ -212,14 +213,12 @@ function createServing(deps: HttpServerDeps): Serve {
 
 /** Refuses what the HTTP parser lets through but the product does not. */
 function expectSaneHead(exchange: Exchange): void {
-  const { message, head } = exchange
-  const rule = headRefusal(message, head)
+  const rule = headRefusal(exchange.message, exchange.head)
   if (rule !== undefined) {
     exchange.header('connection', 'close')
     throw refuse.invalid(rule)
   }
-  if (canonicalTarget(message.url ?? '') === undefined)
-    throw refuse.invalid('the path is not valid')
+  if (!exchange.isValid) throw refuse.invalid('the path is not valid')
 }
 
 /** Turns what was thrown into the answer, and tells the log and the journal about 5xx. */
