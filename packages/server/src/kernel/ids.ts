@@ -41,7 +41,7 @@ export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
     refreshToken: () => `gh.refresh.${bytes(32).toString('base64url')}`,
     consoleToken: () => bytes(32).toString('hex'),
     hex128: () => bytes(16).toString('hex'),
-    requestId: countingHex(bytes(8).toString('hex')),
+    requestId: countingHex(() => bytes(8).toString('hex')),
     durable: (prefix) => prefix + durable(),
     bytes,
   }
@@ -69,9 +69,11 @@ function monotonicText(clock: Clock, salt: string): () => string {
   }
 }
 
-function countingHex(prefix: string): () => string {
+function countingHex(drawPrefix: () => string): () => string {
+  let prefix: string | undefined
   let count = 0
   return () => {
+    prefix ??= drawPrefix()
     count += 1
     return prefix + hex(count, 16)
   }
