@@ -5,6 +5,8 @@ import { openRawConnection, speakRaw } from './raw-connection.fixture.ts'
 import { openSampleServer } from './server.fixture.ts'
 
 const valid = { fromUnixMs: 1_600_000_000_000, untilUnixMs: 4_000_000_000_000 }
+/** The head of a TLS record that announces more than will come. */
+const clientHelloStart = Buffer.from('16030100c8', 'hex')
 const get = 'GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 async function open(options: Parameters<typeof openSampleServer>[0] = {}) {
@@ -67,6 +69,29 @@ describe('a TLS listener', () => {
     plain.write(get)
     expect(await plain.closed).not.toContain('HTTP')
     expect(server.server.counters().http_requests_total).toBe(0)
+  })
+
+  it('[H-GEN-5] closes a connection that does not get through its handshake in time', async () => {
+    const { server } = await open({ config: { headers_timeout_ms: 200 } })
+    const silent = await openRawConnection(server.port)
+    const slow = await openRawConnection(server.port)
+    slow.write(clientHelloStart)
+    await Promise.all([silent.closed, slow.closed])
+  })
+
+  it('[O-STP-2] closes without waiting for what says nothing, and cuts what says too little', async () => {
+    const { server, tls } = await open({ config: { headers_timeout_ms: 60_000 } })
+    const silent = await openRawConnection(server.port)
+    const slow = await openRawConnection(server.port)
+    slow.write(clientHelloStart)
+    // The server has accepted both once it answers a third one.
+    const later = speakRaw(await connectTls(server.port, tls.certificate))
+    later.destroy()
+    const closing = server.server.close(10_000)
+    await silent.closed
+    await server.clock.advance(10_000)
+    await closing
+    await slow.closed
   })
 
   it('[O-TLS-3] gives new connections the new certificate, and lets running ones go on', async () => {

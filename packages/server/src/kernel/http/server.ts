@@ -111,9 +111,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       guard.drain()
       const closing = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
-      const cut = () => server.closeAllConnections()
-      if (graceMs === 0) atEndOfTurn(cut)
-      const grace = clock.after(graceMs, cut)
+      if (graceMs === 0) atEndOfTurn(guard.cut)
+      const grace = clock.after(graceMs, guard.cut)
       await closing
       grace.cancel()
     },
@@ -144,7 +143,13 @@ function listenerOf({ config, tls, upgrade }: HttpServerDeps, onRequest: OnReque
     tls === undefined
       ? createServer(options, onRequest)
       : createSecureServer(
-          { ...options, cert: tls.certificate, key: tls.privateKey, minVersion: 'TLSv1.2' },
+          {
+            ...options,
+            cert: tls.certificate,
+            key: tls.privateKey,
+            minVersion: 'TLSv1.2',
+            handshakeTimeout: options.headersTimeout,
+          },
           onRequest,
         )
   // Header lines beyond the default of 2000 would be dropped unseen.

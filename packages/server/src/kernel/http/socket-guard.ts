@@ -29,6 +29,7 @@ type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered:
 export function createSocketGuard(deps: SocketGuardDeps) {
   const traffics = new WeakMap<Duplex, Traffic>()
   const running = new Set<ServerResponse>()
+  const connections = new Set<Socket>()
 
   /**
    * Remembers a request, so that later bytes on its connection can be judged. `ended` is called
@@ -55,9 +56,21 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     })
   }
 
-  /** Lets the requests that are running be the last ones of their connections. */
+  /**
+   * Lets the requests that are running be the last ones of their connections, and closes the
+   * connections that have not said anything.
+   */
   function drain(): void {
     for (const response of running) response.shouldKeepAlive = false
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+  }
+
+  /**
+   * Closes every connection, also what the HTTP server does not know: those that are upgraded, and
+   * those whose TLS handshake has not ended.
+   */
+  function cut(): void {
+    for (const socket of connections) socket.destroy()
   }
 
   function refuse(socket: Duplex, reason: string): void {
@@ -68,6 +81,10 @@ export function createSocketGuard(deps: SocketGuardDeps) {
 
   function watch(server: Server): void {
     limitConnections(server, deps)
+    server.on('connection', (socket: Socket) => {
+      connections.add(socket)
+      socket.once('close', () => connections.delete(socket))
+    })
     server.removeAllListeners('clientError')
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       const reason = error.code ?? ''
@@ -82,7 +99,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
 
-  return { began, drain, watch, running: () => running.size }
+  return { began, drain, cut, watch, running: () => running.size }
 }
 
 /**
