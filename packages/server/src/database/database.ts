@@ -21,7 +21,17 @@ export type Queries = {
   each<P extends Columns, R extends Columns>(
     statement: BatchStatement<P, R>,
     rows: readonly Row<P>[],
+    options?: WriteOptions,
   ): Promise<Row<R>[]>
+}
+
+export type WriteOptions = {
+  /**
+   * `visible` does not wait for the disk: everybody sees the change, and a later write that is
+   * durable makes it durable too, but a power failure before may take it back. Inside a transaction
+   * it means nothing.
+   */
+  durability?: 'durable' | 'visible'
 }
 
 /**

@@ -4,7 +4,10 @@ import type { SqliteConnection } from './connection.ts'
 export type Commits = {
   /** Set while no unit may begin; resolves when it may. */
   readonly held: Promise<void> | undefined
-  /** Set while others cannot read yet what the last unit saw; resolves when they can. */
+  /**
+   * Set while others cannot read yet what the last unit saw: resolves when they can, and rejects
+   * when the commit fails.
+   */
   readonly visible: Promise<void> | undefined
   /** Before a unit: throws when the database takes no writes. */
   begin(unit: Unit): void

@@ -104,8 +104,10 @@ export class GroupCommits implements Commits {
     const durable = Promise.withResolvers<void>()
     // Whoever waits hears of a failure; nobody may be waiting, and that is no unhandled rejection.
     durable.promise.catch(() => {})
+    const committed = Promise.withResolvers<void>()
+    committed.promise.catch(() => {})
     atEndOfTurn(this.#commit)
-    return { committed: Promise.withResolvers<void>(), durable, changed: false }
+    return { committed, durable, changed: false }
   }
 
   #commitGroup(): void {
@@ -155,7 +157,7 @@ export class GroupCommits implements Commits {
   #lose(groups: readonly Group[], cause: unknown): void {
     const error = new DatabaseUnavailable('the commit failed', { cause })
     for (const each of groups) {
-      each.committed.resolve()
+      each.committed.reject(error)
       each.durable.reject(error)
     }
     if (isDiskFull(cause)) {

@@ -1,4 +1,5 @@
 import { atEndOfTurn } from '../../kernel/clock.ts'
+import type { WriteOptions } from '../database.ts'
 import type { SchemaTransaction } from '../schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Commits, Unit } from './commits.ts'
@@ -28,16 +29,23 @@ export class Writer {
   }
 
   /** Runs one statement, or with `statements` several that belong together, as a unit. */
-  async do<T>(unit: Unit, changes: boolean, work: (connection: SqliteConnection) => T): Promise<T> {
+  async do<T>(
+    unit: Unit,
+    changes: boolean,
+    work: (connection: SqliteConnection) => T,
+    durability: WriteOptions['durability'] = 'durable',
+  ): Promise<T> {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
     let durable: Promise<void> | undefined
+    let visible: Promise<void> | undefined
     let result: T
     try {
       this.#commits.begin(unit)
       try {
         result = work(this.#connection)
         durable = this.#commits.keep(unit, changes)
+        visible = this.#commits.visible
       } catch (error) {
         this.#commits.undo(unit, error)
         throw error
@@ -47,7 +55,8 @@ export class Writer {
     } finally {
       this.#release()
     }
-    if (durable) await durable
+    if (durability === 'durable') await durable
+    else await visible
     return result
   }
 
@@ -75,7 +84,7 @@ export class Writer {
       this.#body = undefined
       this.#release()
       // Whoever is refused may read at once what it was refused for.
-      if (visible) await visible
+      await visible?.catch(() => {})
       throw classified(error)
     }
     this.#body = undefined

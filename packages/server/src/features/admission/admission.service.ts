@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { createCombiner } from '../../kernel/combiner.ts'
+import { type CombinedResult, createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Transact } from '../../kernel/lease.ts'
 import { admissionStore, type Window } from './admission.store.ts'
@@ -42,29 +42,54 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
   const key = createSecretKey(secret)
   const judge = createCombiner<Judged<Slot>, Verdict>({
     itemsMax: 256,
-    run: (requests) =>
-      db.transaction(
-        async (tx) => {
-          const windows = new Map(requests.flatMap(({ slots }) => slots.map((s) => [s.id, s])))
-          // One order for all, so that two nodes never wait for each other's rows.
-          const ordered = [...windows.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-          const rows = await admissionStore.openWindows(tx, ordered.map(windowOf))
-          const before = new Map(rows.map((row) => [slotId(row), row.taken]))
-          const { verdicts, taken } = decide(requests, before)
-          const changed = ordered.map((slot) => ({
-            key_digest: slot.key_digest,
-            starts_at_unix_ms: slot.starts_at_unix_ms,
-            added: (taken.get(slot.id) ?? 0) - (before.get(slot.id) ?? 0),
-          }))
-          await admissionStore.addTaken(
-            tx,
-            changed.filter(({ added }) => added !== 0),
-          )
-          return verdicts.map((full) => ({ ok: true, value: full?.rule ?? 'admitted' }))
-        },
-        { isolation: 'read committed' },
-      ),
+    run: async (requests) => {
+      if (await takeAtOnce(requests)) {
+        return requests.map(() => ({ ok: true, value: 'admitted' }))
+      }
+      return judgeInTurn(requests)
+    },
   })
+
+  /**
+   * Requests that all count in one window, which has room for all of them: many players behind one
+   * address. The counter may reach the disk a moment later: whoever signs in with it is answered
+   * after that, because the session is written behind it in the same log.
+   */
+  async function takeAtOnce(requests: readonly Judged<Slot>[]): Promise<boolean> {
+    const [first] = requests[0]?.slots ?? []
+    if (first === undefined) return false
+    const alike = requests.every(({ slots, change }) => {
+      return change === 1 && slots.length === 1 && slots[0]?.id === first.id
+    })
+    if (!alike) return false
+    const { key_digest, starts_at_unix_ms, limit: most } = first
+    const row = { key_digest, starts_at_unix_ms, added: requests.length, most }
+    return admissionStore.addWithin(db, row)
+  }
+
+  function judgeInTurn(requests: readonly Judged<Slot>[]): Promise<CombinedResult<Verdict>[]> {
+    return db.transaction(
+      async (tx) => {
+        const windows = new Map(requests.flatMap(({ slots }) => slots.map((s) => [s.id, s])))
+        // One order for all, so that two nodes never wait for each other's rows.
+        const ordered = [...windows.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+        const rows = await admissionStore.openWindows(tx, ordered.map(windowOf))
+        const before = new Map(rows.map((row) => [slotId(row), row.taken]))
+        const { verdicts, taken } = decide(requests, before)
+        const changed = ordered.map((slot) => ({
+          key_digest: slot.key_digest,
+          starts_at_unix_ms: slot.starts_at_unix_ms,
+          added: (taken.get(slot.id) ?? 0) - (before.get(slot.id) ?? 0),
+        }))
+        await admissionStore.addTaken(
+          tx,
+          changed.filter(({ added }) => added !== 0),
+        )
+        return verdicts.map((full) => ({ ok: true, value: full?.rule ?? 'admitted' }))
+      },
+      { isolation: 'read committed' },
+    )
+  }
 
   function slotsOf(plan: readonly PlannedRule[], now: number): Slot[] {
     return plan.map(({ rule, values }) => {

@@ -30,6 +30,27 @@ const addTaken = batchStatement({
   params: { key_digest: 'bytes', starts_at_unix_ms: 'integer', added: 'integer' },
 })
 
+/**
+ * Adds to windows that exist and have room for all of it; answers with those. It is one statement,
+ * so that the usual case, a window far from its limit, needs no transaction around it.
+ */
+const addWithin = batchStatement({
+  name: 'admission.add-within',
+  text: `UPDATE admission_windows SET taken = taken + r.added
+    FROM {{rows}} AS r
+    WHERE admission_windows.key_digest = r.key_digest
+      AND admission_windows.starts_at_unix_ms = r.starts_at_unix_ms
+      AND admission_windows.taken + r.added <= r.most
+    RETURNING admission_windows.starts_at_unix_ms`,
+  params: {
+    key_digest: 'bytes',
+    starts_at_unix_ms: 'integer',
+    added: 'integer',
+    most: 'integer',
+  },
+  row: { starts_at_unix_ms: 'integer' },
+})
+
 const pruneEnded = statement({
   name: 'admission.prune-ended',
   text: `DELETE FROM admission_windows WHERE (key_digest, starts_at_unix_ms) IN (
@@ -41,6 +62,9 @@ const pruneEnded = statement({
 /** Queries about the counters; every function takes the transaction first. */
 export const admissionStore = {
   openWindows: (tx: Queries, windows: readonly Window[]) => tx.each(openWindows, windows),
+  /** Whether all of it fitted into a window that exists; otherwise nothing was added. */
+  addWithin: async (db: Queries, row: Row<(typeof addWithin)['params']>) =>
+    (await db.each(addWithin, [row], { durability: 'visible' })).length === 1,
   addTaken: (tx: Queries, rows: readonly Row<(typeof addTaken)['params']>[]) =>
     tx.each(addTaken, rows),
   pruneEnded: (tx: Queries, bounds: Row<(typeof pruneEnded)['params']>) =>
