@@ -69,7 +69,11 @@ type GuildhallSession = {
 /** What a handler may return when its result is not looked at. */
 type GuildhallDone = void | Promise<void>
 
-type GuildhallReply = GuildhallBytes | GuildhallJson | undefined | void
+type GuildhallReply = GuildhallBytes | GuildhallJson | undefined
+
+type GuildhallRpcHandler =
+  | ((ctx: GuildhallRpcContext, body: Uint8Array) => GuildhallReply | Promise<GuildhallReply>)
+  | ((ctx: GuildhallRpcContext, body: Uint8Array) => GuildhallDone)
 
 interface Guildhall {
   /** The name of this node. */
@@ -127,10 +131,7 @@ interface Guildhall {
    *   return { sum: a + b }
    * })
    */
-  on_rpc(
-    method: string,
-    fn: (ctx: GuildhallRpcContext, body: Uint8Array) => GuildhallReply | Promise<GuildhallReply>,
-  ): void
+  on_rpc(method: string, fn: GuildhallRpcHandler): void
 
   /**
    * Runs `runtime.tick_hz` times per second. `dt` is the time since the last tick in seconds; a

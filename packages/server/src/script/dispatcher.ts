@@ -81,7 +81,7 @@ export class Dispatcher {
     this.#unanswered = 0
   }
 
-  /** The worker is gone: what was open or waiting is lost. `running` was caught past its deadline. */
+  /** The worker is gone: what was open or waiting is lost, but `running`, which took too long. */
   detach(running?: number): void {
     this.#sink = undefined
     for (const timer of this.#timers.values()) timer.cancel()

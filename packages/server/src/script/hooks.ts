@@ -8,7 +8,6 @@ export const hookNames = [
   'timer',
   'on_tick',
 ] as const
-export type HookName = (typeof hookNames)[number]
 
 export const hookCode = {
   start: 0,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness, type HarnessOptions, player } from './host.harness.ts'
+import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
 
 const open: Harness[] = []
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ScriptConfig } from './config.ts'
-import { createHarness, type Harness, type HarnessOptions } from './host.harness.ts'
+import { createHarness, type Harness, type HarnessOptions } from './host.fixture.ts'
 import { ScriptLoadError } from './load-error.ts'
 
 const open: Harness[] = []
@@ -87,6 +87,88 @@ describe('selection', () => {
   })
 })
 
+/** What is wrong with a script, its files, and what the operator reads. */
+const refused: [what: string, files: { [path: string]: string }, message: RegExp][] = [
+  ['does not parse', { 'main.ts': `\nconst = 1` }, /^main\.ts:2: /],
+  ['does not parse as JavaScript', { 'main.js': `\n\nlet let` }, /^main\.js:3: /],
+  [
+    'has syntax that is not erasable',
+    { 'main.ts': `${minimal}\nenum E { A }` },
+    /^main\.ts:2: .*enum/,
+  ],
+  ['throws', { 'main.ts': `\n\nthrow new Error('at the top')` }, /^main\.ts:3: Error: at the top$/],
+  [
+    'throws in another file',
+    { 'main.ts': `import './a.ts'`, 'a.ts': `\nnull.x` },
+    /^a\.ts:2: TypeError/,
+  ],
+  [
+    'imports a missing file',
+    { 'main.ts': `import './gone.ts'` },
+    /^gone\.ts: the file does not exist$/,
+  ],
+  [
+    'imports from outside',
+    { 'main.ts': `import '../x.ts'` },
+    /^main\.ts: .*outside of the scripts folder$/,
+  ],
+  [
+    'imports a missing package',
+    { 'main.ts': `import 'vitest'` },
+    /^main\.ts: the package vitest is not in/,
+  ],
+  [
+    'imports a missing name',
+    { 'main.ts': `import { x } from './a.ts'\nx`, 'a.ts': 'export {}' },
+    /^main\.ts:1: /,
+  ],
+  [
+    'imports an unknown file',
+    { 'main.ts': `import './a.txt'`, 'a.txt': '' },
+    /^a\.txt: the file is no ES module/,
+  ],
+  [
+    'registers nothing',
+    { 'main.ts': `const a: number = 1` },
+    /^main\.ts: the script registers no handler$/,
+  ],
+  [
+    'registers twice',
+    { 'main.ts': `${minimal}\n${minimal}` },
+    /^main\.ts:2: .*on_rpc: x has a handler already$/,
+  ],
+  [
+    'registers no function',
+    { 'main.ts': `\nguildhall.on_join(1)` },
+    /^main\.ts:2: .*not a function$/,
+  ],
+  [
+    'registers a reserved kind',
+    { 'main.ts': `guildhall.on_message(27, () => {})` },
+    /^main\.ts:1: .*kind must be/,
+  ],
+  [
+    'registers a built-in method',
+    { 'main.ts': `guildhall.on_rpc('party.x', () => 1)` },
+    /^main\.ts:1: .*method must be/,
+  ],
+  [
+    'uses a hook of later versions',
+    { 'main.ts': `\nguildhall.on_room_join(() => true)` },
+    /^main\.ts:2: .*guildhall\.on_room_join is not part of this version$/,
+  ],
+  [
+    'uses a namespace of later versions',
+    { 'main.ts': `guildhall.wallet.get('x')` },
+    /^main\.ts:1: .*guildhall\.wallet is not part of this version$/,
+  ],
+  [
+    'ends its process',
+    { 'main.ts': `process.exit(3)` },
+    /the worker ended: it exited with code 3$/,
+  ],
+]
+
 describe('loading', () => {
   it('[S-VIEW-1] shows what was registered, sorted', async () => {
     const { host, folder } = await start({
@@ -137,96 +219,16 @@ describe('loading', () => {
     expect(await rpc('x')).toBe('ab1p')
   })
 
-  it.each([
-    ['does not parse', { 'main.ts': `\nconst = 1` }, /^main\.ts:2: /],
-    ['does not parse as JavaScript', { 'main.js': `\n\nlet let` }, /^main\.js:3: /],
-    [
-      'has syntax that is not erasable',
-      { 'main.ts': `${minimal}\nenum E { A }` },
-      /^main\.ts:2: .*enum/,
-    ],
-    [
-      'throws',
-      { 'main.ts': `\n\nthrow new Error('at the top')` },
-      /^main\.ts:3: Error: at the top$/,
-    ],
-    [
-      'throws in another file',
-      { 'main.ts': `import './a.ts'`, 'a.ts': `\nnull.x` },
-      /^a\.ts:2: TypeError/,
-    ],
-    [
-      'imports a missing file',
-      { 'main.ts': `import './gone.ts'` },
-      /^gone\.ts: the file does not exist$/,
-    ],
-    [
-      'imports from outside',
-      { 'main.ts': `import '../x.ts'` },
-      /^main\.ts: .*outside of the scripts folder$/,
-    ],
-    [
-      'imports a missing package',
-      { 'main.ts': `import 'vitest'` },
-      /^main\.ts: the package vitest is not in/,
-    ],
-    [
-      'imports a missing name',
-      { 'main.ts': `import { x } from './a.ts'\nx`, 'a.ts': 'export {}' },
-      /^main\.ts:1: /,
-    ],
-    [
-      'imports an unknown file',
-      { 'main.ts': `import './a.txt'`, 'a.txt': '' },
-      /^a\.txt: the file is no ES module/,
-    ],
-    [
-      'registers nothing',
-      { 'main.ts': `const a: number = 1` },
-      /^main\.ts: the script registers no handler$/,
-    ],
-    [
-      'registers twice',
-      { 'main.ts': `${minimal}\n${minimal}` },
-      /^main\.ts:2: .*on_rpc: x has a handler already$/,
-    ],
-    [
-      'registers no function',
-      { 'main.ts': `\nguildhall.on_join(1)` },
-      /^main\.ts:2: .*not a function$/,
-    ],
-    [
-      'registers a reserved kind',
-      { 'main.ts': `guildhall.on_message(27, () => {})` },
-      /^main\.ts:1: .*kind must be/,
-    ],
-    [
-      'registers a built-in method',
-      { 'main.ts': `guildhall.on_rpc('party.x', () => 1)` },
-      /^main\.ts:1: .*method must be/,
-    ],
-    [
-      'uses a hook of later versions',
-      { 'main.ts': `\nguildhall.on_room_join(() => true)` },
-      /^main\.ts:2: .*guildhall\.on_room_join is not part of this version$/,
-    ],
-    [
-      'uses a namespace of later versions',
-      { 'main.ts': `guildhall.wallet.get('x')` },
-      /^main\.ts:1: .*guildhall\.wallet is not part of this version$/,
-    ],
-    [
-      'ends its process',
-      { 'main.ts': `process.exit(3)` },
-      /the worker ended: it exited with code 3$/,
-    ],
-  ])('[S-SEL-3] refuses the start when the script %s', async (_name, files, message) => {
-    const { host } = create({ files })
-    const error = await host.start().catch((error: unknown) => error)
-    expect(error).toBeInstanceOf(ScriptLoadError)
-    expect(error).toHaveProperty('message', expect.stringMatching(message))
-    expect(host.readiness().state).toBe('unavailable')
-  })
+  it.each(refused)(
+    '[S-SEL-3] refuses the start when the script %s',
+    async (_name, files, message) => {
+      const { host } = create({ files })
+      const error = await host.start().catch((error: unknown) => error)
+      expect(error).toBeInstanceOf(ScriptLoadError)
+      expect(error).toHaveProperty('message', expect.stringMatching(message))
+      expect(host.readiness().state).toBe('unavailable')
+    },
+  )
 
   it.each([
     ['computes', 'for (;;) {}'],

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness, type HarnessOptions, player } from './host.harness.ts'
+import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
 
 const open: Harness[] = []
 
@@ -78,7 +78,8 @@ describe('timers and lists', () => {
       guildhall.on_rpc('go', () => {
         guildhall.after(1, () => { guildhall.broadcast(100, 'timer'); throw new Error('x') })
         const cancelled = guildhall.after(1, () => guildhall.broadcast(100, 'never'))
-        const flags = [guildhall.cancel(cancelled), guildhall.cancel(cancelled), guildhall.cancel(99)]
+        const { cancel } = guildhall
+        const flags = [cancel(cancelled), cancel(cancelled), cancel(99)]
         guildhall.after(2, () => guildhall.broadcast(100, 'second'))
         return flags
       })
@@ -92,7 +93,7 @@ describe('timers and lists', () => {
     const { rpc } = await script(`
       guildhall.on_rpc('go', () => {
         for (let n = 0; n < 1000; n++) guildhall.after(86400000, () => {})
-        try { guildhall.after(1, () => {}) } catch (error) { return (error as { code: string }).code }
+        try { guildhall.after(1, () => {}) } catch (error) { return error.code }
       })
     `)
     expect(await rpc('go')).toBe('limit_exceeded')

@@ -6,9 +6,9 @@ import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { hookCode } from './hooks.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { createScriptMetrics } from './metrics.ts'
+import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import type { Delivery } from './ports.ts'
-import { gateIsOpen, readinessNumber } from './readiness.ts'
+import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
 import { describeRuntime } from './view.ts'
@@ -25,8 +25,6 @@ export type ScriptHostDeps = {
 
 export type ConsoleRpcOutcome = { ok: true; reply: string } | { ok: false; error: string }
 
-export type ScriptHost = ReturnType<typeof createScriptHost>
-
 /** How often open calls are looked at for their timeout. */
 const lookEveryMs = 50
 
@@ -39,22 +37,10 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   const dispatcher = new Dispatcher({ config, clock, log, delivery, metrics })
-  const lifecycle = new Lifecycle({
-    config,
-    clock,
-    log,
-    dispatcher,
-    metrics,
-    nodeId,
-    environment,
-  })
-  const ticker = createTicker({
-    config,
-    clock,
-    dispatcher,
-    metrics,
-    wanted: () => lifecycle.handlers?.hooks.includes('on_tick') ?? false,
-  })
+  const parts = { config, clock, log, dispatcher, metrics }
+  const lifecycle = new Lifecycle({ ...parts, nodeId, environment })
+  const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
+  const ticker = createTicker({ ...parts, wanted })
   const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
 
   function gateOpen(): boolean {
@@ -112,17 +98,9 @@ export function createScriptHost(deps: ScriptHostDeps) {
         }
         const settle = ({ status }: Outcome) =>
           settled(status === 'ok' ? 'ok' : status === 'lost' ? 'unavailable' : 'failed')
-        const detail = kind
-        const origin = 'player'
-        dispatcher.call({
-          hook: hookCode.message,
-          context,
-          origin,
-          detail,
-          unreliable,
-          body,
-          settle,
-        })
+        const hook = hookCode.message
+        const about = { context, origin: 'player', detail: kind } as const
+        dispatcher.call({ hook, ...about, unreliable, body, settle })
       },
       rpc: (context: CallContext, method: string, payload: Uint8Array) =>
         rpc({ context, origin: 'player' }, method, payload),
@@ -133,7 +111,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     /** The console's runtime view. */
     describe: () => describeRuntime(config, lifecycle),
 
-    /** Calls an RPC handler for an operator. Throws `runtime_unavailable` while the gate is closed. */
+    /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
     async consoleRpc(method: string, payload: string): Promise<ConsoleRpcOutcome> {
       if (!admit()) throw refuse.runtimeUnavailable('the script is not ready')
       if (!lifecycle.handlers) return { ok: false, error: texts.noScript }
@@ -149,20 +127,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
 
     readiness: () => lifecycle.readiness(),
 
-    metrics: () => ({
-      script_calls_total: metrics.calls,
-      script_call_errors_total: metrics.errors,
-      script_call_timeouts_total: metrics.timeouts,
-      script_interrupts_total: metrics.interrupts,
-      script_worker_restarts_total: metrics.restarts,
-      script_inbox_calls: dispatcher.inbox.calls(),
-      script_inbox_full_total: dispatcher.inbox.fullTotal(),
-      script_ticks_total: metrics.ticks,
-      script_ticks_skipped_total: metrics.ticksSkipped,
-      script_commands_total: metrics.commands,
-      script_gate_rejections_total: metrics.gateRejections,
-      script_readiness_state: readinessNumber(lifecycle.readiness().state),
-    }),
+    metrics: () => describeMetrics(metrics, dispatcher.inbox, lifecycle.readiness().state),
 
     async stop(): Promise<void> {
       looking.cancel()

@@ -1,4 +1,6 @@
 import type { Outcome } from './calls.ts'
+import type { Inbox } from './inbox.ts'
+import { type ReadinessState, readinessNumber } from './readiness.ts'
 
 /** What the host has counted since the node started. */
 export type ScriptMetrics = {
@@ -32,4 +34,22 @@ export function createScriptMetrics(): ScriptMetrics {
     },
   }
   return metrics
+}
+
+/** The values under the names that `/metrics` shows. */
+export function describeMetrics(metrics: ScriptMetrics, inbox: Inbox, state: ReadinessState) {
+  return {
+    script_calls_total: metrics.calls,
+    script_call_errors_total: metrics.errors,
+    script_call_timeouts_total: metrics.timeouts,
+    script_interrupts_total: metrics.interrupts,
+    script_worker_restarts_total: metrics.restarts,
+    script_inbox_calls: inbox.calls(),
+    script_inbox_full_total: inbox.fullTotal(),
+    script_ticks_total: metrics.ticks,
+    script_ticks_skipped_total: metrics.ticksSkipped,
+    script_commands_total: metrics.commands,
+    script_gate_rejections_total: metrics.gateRejections,
+    script_readiness_state: readinessNumber(state),
+  }
 }

@@ -1,7 +1,7 @@
 /**
  * How commands and outcomes travel from the worker: records of 64-bit floats in the order in which
- * they take effect, at the end of a buffer that begins with the bodies. A record is its operation, its fields, and for the delivering
- * ones a list of participants.
+ * they take effect, at the end of a buffer that begins with the bodies. A record is its operation,
+ * its fields, and for the delivering ones a list of participants.
  *
  *   done       op, id, status, cpu_us, body offset, body length, text index or -1
  *   broadcast  op, kind, unreliable, offset, length, sender, room or -1, n, except ...

@@ -14,7 +14,10 @@ type TickerDeps = {
   wanted: () => boolean
 }
 
-/** Calls `on_tick` at the configured pace. A tick that cannot run is skipped; the next dt covers it. */
+/**
+ * Calls `on_tick` at the configured pace. A tick that cannot run is skipped; the next dt
+ * covers it.
+ */
 export function createTicker({ config, clock, dispatcher, metrics, wanted }: TickerDeps) {
   let timer: Timer | undefined
   let lastMs: number | undefined

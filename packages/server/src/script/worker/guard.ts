@@ -5,10 +5,10 @@ import type { Clock } from '../../kernel/clock.ts'
  * Runs code that an endless loop must not hold: the engine's watchdog ends it with an error that no
  * code inside can catch, and everything outside lives on.
  *
- * A watchdog costs a thread, far more than a call, and its time is fixed when it is armed. One guard
- * therefore covers many calls: it goes off a quarter of the deadline (and a little) later than the
- * first call may last, and a call may still begin under it while its own whole deadline fits. So
- * no call is interrupted early, and none later than one and a half deadlines and 25 ms.
+ * A watchdog costs a thread, far more than a call, and its time is fixed when it is armed. One
+ * guard therefore covers many calls: it goes off a quarter of the deadline (and a little) later
+ * than the first call may last, and a call may still begin under it while its own whole deadline
+ * fits. So no call is interrupted early, and none later than one and a half deadlines and 25 ms.
  */
 export type Guard = {
   /**

@@ -3,8 +3,8 @@ import { ScriptRuntime } from './script-runtime.ts'
 
 /**
  * The worker process of the trusted tier: runs a TypeScript or JavaScript script for the node. The
- * script shares this process with the host code, so what the host code needs later it holds from the
- * start, and what it cannot bear it reports by ending the process.
+ * script shares this process with the host code, so what the host code needs later it holds from
+ * the start, and what it cannot bear it reports by ending the process.
  */
 function serveNode(): void {
   const send = process.send?.bind(process)

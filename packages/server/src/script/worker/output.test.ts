@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** Every delivery as one line, so that sends that share a body compare equal to sends that do not. */
+/** One delivery each, so that sends that share a body compare equal to sends that do not. */
 type Effect = (string | number | boolean | null | undefined)[]
 
 const hex = (bytes: Uint8Array | string | undefined) => Buffer.from(bytes ?? '').toString('hex')
