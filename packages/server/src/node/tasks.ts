@@ -40,6 +40,7 @@ const probeIntervalMs = 1000
 const revocationsIntervalMs = 500
 const keyUseIntervalMs = 5000
 const accountCountIntervalMs = 5000
+const surplusIntervalMs = 2000
 /** How long the queues may take for what they held back meanwhile, in milliseconds. */
 const recoveryFlushMs = 5000
 
@@ -53,15 +54,19 @@ export const essentialTasks: ReadonlySet<string> = new Set([
 /** Starts the node's background loops. */
 export function startTasks(deps: TasksDeps): void {
   const { supervisor, config, db } = deps
-  const retention = createRetention({
-    pruners: deps.pruners,
-    lease: deps.leases.of('retention'),
-    batchItems: config.retention.batch_items,
-    clock: deps.clock,
-    log: deps.log.component('retention'),
-  })
   const leases = supervisor.every('leases', deps.leases.renewMs, deps.leases.keep)
-  supervisor.every('retention', config.retention.interval_sec * 1000, retention)
+  const { wallet_ledger, notifications, ...others } = deps.pruners
+  const bounded = {
+    ...(wallet_ledger && { wallet_ledger }),
+    ...(notifications && { notifications }),
+  }
+  supervisor.every(
+    'retention',
+    config.retention.interval_sec * 1000,
+    prune(deps, 'retention', others),
+  )
+  // Kept to a number of rows instead of a time: what is too much goes within seconds.
+  supervisor.every('surplus', surplusIntervalMs, prune(deps, 'surplus', bounded))
   if (deps.reloadCertificate !== undefined) {
     const intervalMs = config.http.tls.reload_interval_ms
     supervisor.every('certificates', intervalMs, deps.reloadCertificate)
@@ -87,6 +92,17 @@ export function startTasks(deps: TasksDeps): void {
     for (const queue of deps.queues) void queue.flush(recoveryFlushMs)
   }
   supervisor.every('database-probe', probeIntervalMs, createProbe(db, onRecovered))
+}
+
+/** Makes the task that removes data on the node that holds the lease of its name. */
+function prune(deps: TasksDeps, name: string, pruners: TasksDeps['pruners']) {
+  return createRetention({
+    pruners,
+    lease: deps.leases.of(name),
+    batchItems: deps.config.retention.batch_items,
+    clock: deps.clock,
+    log: deps.log.component(name),
+  })
 }
 
 /** Looks for signs of life, and calls what waits for the database as soon as it is back. */

@@ -27,6 +27,9 @@ describe('the upgrade', () => {
     ['no version', { 'Sec-WebSocket-Version': undefined }],
     ['no key', { 'Sec-WebSocket-Key': undefined }],
     ['a short key', { 'Sec-WebSocket-Key': 'abcd' }],
+    ['no Host', { Host: undefined }],
+    ['two hosts', { Host: 'a\r\nHost: b' }],
+    ['an announced body', { 'Content-Length': '100' }],
   ])('[R-WS-1] %s is 400 invalid_request', async (_name, headers) => {
     realtime = await startRealtime()
     const raw = await realtime.connectRaw(upgradeRequest(headers))

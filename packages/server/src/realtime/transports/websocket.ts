@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type Failure, refuse } from '../../kernel/failure.ts'
+import { hasBody } from '../../kernel/http/media.ts'
+import { headRefusal, readRequestHead } from '../../kernel/http/request-head.ts'
 import { limitGroup } from '../../kernel/http/source-address.ts'
 import { closings } from '../closings.ts'
 import type { TransportConfig } from '../config.ts'
@@ -69,6 +71,10 @@ export function createWebSocketTransport(deps: WebSocketTransportDeps): WebSocke
   }
 
   function objection(request: IncomingMessage): Failure | undefined {
+    const rule = headRefusal(request, readRequestHead(request))
+    if (rule !== undefined) return refuse.invalid(rule)
+    if (request.httpVersionMinor !== 1) return refuse.invalid('an upgrade needs HTTP/1.1')
+    if (hasBody(request)) return refuse.invalid('an upgrade has no body')
     if (request.headers['sec-websocket-version'] !== '13') {
       return refuse.invalid('WebSocket version 13 is needed')
     }
