@@ -13,7 +13,10 @@ const terminal = {
 }
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, terminal, {
-  serve: async (loaded) => (await import('./serve.ts')).serve(loaded, process),
+  serve: async (loaded) => {
+    const { serve } = await import('./serve.ts')
+    return process.exit(await serve(loaded, process))
+  },
   inspectScript: async (config) =>
     (await import('./inspect-script.ts')).inspectScript(config, process.env),
 })

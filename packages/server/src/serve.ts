@@ -1,5 +1,7 @@
+import type { Writable } from 'node:stream'
 import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
 import type { LoadedConfig } from './config/load.ts'
+import type { Config } from './config/schema.ts'
 import { SchemaNotUsable } from './database/migrate.ts'
 import { NodeIdInUse } from './database/node-claim.ts'
 import { DatabaseUnfit } from './database/postgres/start.ts'
@@ -14,8 +16,13 @@ import { version } from './version.ts'
 
 /** An uncaught error ends the node in order, but not at leisure, in milliseconds. */
 const crashDeadlineMs = 5000
+/** How long the readers of standard output and error may take for the last lines. */
+const lastLinesMs = 500
 
-/** Runs a node until a signal or an uncaught error ends it; resolves to the exit code. */
+/**
+ * Runs a node until a signal or an uncaught error ends it; resolves to the exit code. The process
+ * must then exit by force: what was abandoned at the deadline may be running still.
+ */
 export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise<number> {
   const { config } = loaded
   const clock = createSystemClock()
@@ -28,11 +35,11 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
   }
   let node: RunningNode | undefined
   try {
-    const ending = firstEnding(host)
+    const ending = firstEnding(host, clock)
     node = await startNode({ loaded, clock, log, bootId, version, environment: host.env })
     announce(node, { loaded, bootId, stdout: host.stdout })
     const end = await ending
-    return await stop(node, end, { log, deadlineMs: config.shutdown.deadline_ms })
+    return await stop(node, end, { log, clock, limits: config.shutdown })
   } catch (error) {
     if (node !== undefined || !(error instanceof Error)) throw error
     const fields = isForeseen(error) ? { reason: error.message } : { error }
@@ -40,40 +47,64 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     return exitCodeOf(error)
   } finally {
     writer.flush()
+    await Promise.all([host.stdout, host.stderr].map((stream) => handedOn(stream, clock)))
   }
 }
 
-type Ending = { signal: NodeJS.Signals } | { crash: unknown; category: CrashCategory }
+/** What ends a node, and when it came: the deadline counts from there. */
+type Ending = { atMs: number } & (
+  | { signal: NodeJS.Signals }
+  | { crash: unknown; category: CrashCategory }
+)
 type CrashCategory = 'uncaught_exception' | 'unhandled_rejection'
 
 /** Resolves at the first signal or uncaught error; a second signal ends the process at once. */
-function firstEnding(host: NodeJS.Process): Promise<Ending> {
+function firstEnding(host: NodeJS.Process, clock: Clock): Promise<Ending> {
   return new Promise((resolve) => {
+    const atMs = () => clock.monotonicMs()
+    const crashed = (category: CrashCategory) => (crash: unknown) =>
+      resolve({ atMs: atMs(), crash, category })
     let signalled = false
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       host.on(signal, () => {
         if (signalled) host.exit(128 + (signal === 'SIGTERM' ? 15 : 2))
         signalled = true
-        resolve({ signal })
+        resolve({ atMs: atMs(), signal })
       })
     }
-    host.on('uncaughtException', (crash) => resolve({ crash, category: 'uncaught_exception' }))
-    host.on('unhandledRejection', (crash) => resolve({ crash, category: 'unhandled_rejection' }))
+    host.on('uncaughtException', crashed('uncaught_exception'))
+    host.on('unhandledRejection', crashed('unhandled_rejection'))
   })
 }
 
 async function stop(
   node: RunningNode,
   end: Ending,
-  { log, deadlineMs }: { log: Log; deadlineMs: number },
+  { log, clock, limits }: { log: Log; clock: Clock; limits: Config['shutdown'] },
 ): Promise<number> {
+  const leftMs = (deadlineMs: number) => Math.max(0, end.atMs + deadlineMs - clock.monotonicMs())
   if ('signal' in end) {
     log.info('stopping', { signal: end.signal })
-    return (await node.stop(deadlineMs)) ? exitCodes.ok : exitCodes.failure
+    const deadlineMs = leftMs(limits.deadline_ms)
+    const clean = await node.stop({ deadlineMs, drainDelayMs: limits.drain_delay_ms })
+    return clean ? exitCodes.ok : exitCodes.failure
   }
   node.journal.record({ category: end.category, component: 'node', error: end.crash })
-  await node.stop(Math.min(deadlineMs, crashDeadlineMs))
+  const deadlineMs = leftMs(Math.min(limits.deadline_ms, crashDeadlineMs))
+  await node.stop({ deadlineMs, drainDelayMs: 0 })
   return exitCodes.failure
+}
+
+/** Waits until the reader of a stream has what was written, or has had time enough. */
+async function handedOn(stream: Writable, clock: Clock): Promise<void> {
+  const done = new AbortController()
+  const tooLate = clock.sleep(lastLinesMs, done.signal).catch(() => undefined)
+  const taken = new Promise<void>((resolve) => {
+    if (!stream.writable || stream.writableLength === 0) resolve()
+    else stream.write('', () => resolve())
+  })
+  await Promise.race([taken, tooLate])
+  done.abort()
 }
 
 function openLog(

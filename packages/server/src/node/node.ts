@@ -38,7 +38,14 @@ export type RunningNode = {
    * Drains and closes everything in order, at the latest after `deadlineMs`. False when something
    * had to be abandoned.
    */
-  stop(deadlineMs: number): Promise<boolean>
+  stop(limits: StopLimits): Promise<boolean>
+}
+
+export type StopLimits = {
+  /** The longest that the whole shutdown may take. */
+  deadlineMs: number
+  /** How long the node goes on serving, while it says that it is not ready. */
+  drainDelayMs: number
 }
 
 /**
@@ -58,7 +65,7 @@ export async function startNode(options: StartOptions): Promise<RunningNode> {
 async function start(options: StartOptions, shutdown: Shutdown): Promise<RunningNode> {
   const base = await openBase(options, shutdown)
   const parts = await build(options, base, shutdown)
-  return listen(options, parts, shutdown)
+  return listen(parts, shutdown)
 }
 
 /** Opens what everything else stands on: the error journal, the database, the claim on the id. */
@@ -89,6 +96,10 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const elected = createElected(shared, bootId, shutdown)
   const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
   const features = createFeatures({ ...shared, admissionSecret, onRevoked })
+  shutdown.onCountRows(() => {
+    const counts = features.queues.map((queue) => queue.counts())
+    return counts.reduce((sum, { queued, abandoned }) => sum + queued + abandoned, 0)
+  })
   shutdown.onStop('write-behind queues', async () => {
     await features.hashing.stop()
     const drainMs = config.logs.shutdown_drain_timeout_ms
@@ -121,7 +132,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
 type Parts = Awaited<ReturnType<typeof build>>
 
 /** Starts the background tasks and opens the door. */
-async function listen(options: StartOptions, parts: Parts, shutdown: Shutdown) {
+async function listen(parts: Parts, shutdown: Shutdown) {
   const { shared, journal, claim, features, play, supervisor } = parts
   const { db, clock, config, version } = shared
   const health = createHealthOf({ ...shared, ...parts })
@@ -163,9 +174,9 @@ async function listen(options: StartOptions, parts: Parts, shutdown: Shutdown) {
     url: `${scheme}://${bound}`,
     backend: db.backend,
     journal,
-    async stop(deadlineMs: number) {
+    stop({ deadlineMs, drainDelayMs }: StopLimits) {
       health.drain()
-      await clock.sleep(options.loaded.config.shutdown.drain_delay_ms)
+      shutdown.onStop('drain delay', () => clock.sleep(drainDelayMs))
       return shutdown.run(deadlineMs)
     },
   }

@@ -12,6 +12,8 @@ export class Shutdown {
   readonly #log: Log
   readonly #steps: Step[] = []
   #current = 'none'
+  #abandoned = false
+  #unwrittenRows: () => number = () => 0
 
   constructor(clock: Clock, log: Log) {
     this.#clock = clock
@@ -23,27 +25,39 @@ export class Shutdown {
     this.#steps.push({ name, run })
   }
 
+  /** Registers how many rows wait to be written or were given up, for the line at the deadline. */
+  onCountRows(count: () => number): void {
+    this.#unwrittenRows = count
+  }
+
   /**
    * Runs every step, also when one fails. False when the deadline came first or a step failed: then
    * the rest is abandoned, or something may have been lost.
    */
   async run(deadlineMs: number): Promise<boolean> {
-    const deadline = new AbortController()
-    const tooLate = this.#clock.sleep(deadlineMs, deadline.signal).then(
-      () => false,
+    const inTime = new AbortController()
+    const tooLate = this.#clock.sleep(deadlineMs, inTime.signal).then(
+      () => {
+        this.#abandoned = true
+        return false
+      },
       () => false,
     )
     const clean = await Promise.race([this.#runSteps(), tooLate])
-    if (this.#current !== 'done') {
-      this.#log.error('the shutdown passed its deadline', { unfinished_step: this.#current })
+    inTime.abort()
+    if (this.#abandoned) {
+      this.#log.error('the shutdown passed its deadline', {
+        unfinished_step: this.#current,
+        rows_not_written: this.#unwrittenRows(),
+      })
     }
-    deadline.abort()
     return clean
   }
 
   async #runSteps(): Promise<boolean> {
     let clean = true
     for (const { name, run } of this.#steps.toReversed()) {
+      if (this.#abandoned) break
       this.#current = name
       try {
         await run()
@@ -52,7 +66,6 @@ export class Shutdown {
         this.#log.error('a step of the shutdown failed', { step: name, error })
       }
     }
-    this.#current = 'done'
     return clean
   }
 }
