@@ -34,7 +34,8 @@ start at the folder of the file, others at the working directory.
 
 Keys marked *secret* can also be read from a file: \`url_file\` in TOML,
 \`${environmentName('database.url')}_FILE\` in the environment. Flags cannot set them.
-\`guildhall check --print\` shows the merged configuration, without secrets, and where each value came from.`
+\`guildhall check --print\` shows the merged configuration, without secrets, and where each value
+came from.`
 
 function renderUnavailable(): string {
   const lines = unavailable.map(({ key, values }) => {

@@ -33,7 +33,7 @@ export async function startNodeProcess(
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
   const child = spawn(process.execPath, [main, 'serve'], {
     cwd: options.cwd ?? tmpdir(),
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(variables) },
+    env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

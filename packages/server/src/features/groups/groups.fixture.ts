@@ -45,7 +45,7 @@ export async function openGroupDesk(api: Pick<TestApi, 'call'>) {
       if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`)
       return GroupDetail.parse(answer.body)
     },
-    /** Makes a group of these members: the first is its founder, the others are led up to a role. */
+    /** Makes a group of these members: the first is its founder, the others rise to a role. */
     async makeOf(members: readonly (readonly [user_id: string, role: string])[], wish = {}) {
       const [founder, ...others] = members
       const group = await this.make({ creator_user_id: founder?.[0] ?? 'founder', ...wish })

@@ -113,7 +113,8 @@ const countIn = batchStatement({
 
 const countOut = batchStatement({
   name: 'notifications.count-out',
-  text: `UPDATE notification_totals SET total = notification_totals.total - r.rows FROM {{rows}} AS r
+  text: `UPDATE notification_totals
+    SET total = notification_totals.total - r.rows FROM {{rows}} AS r
     WHERE notification_totals.audience = r.audience AND notification_totals.user_id = r.user_id`,
   params: change,
 })
@@ -136,7 +137,7 @@ const totals = statement({
   row: { kept: 'integer', of_user: 'integer' },
 })
 
-/** Queries about notifications and how many there are; every function takes the transaction first. */
+/** Queries about notifications and their number; every function takes the transaction first. */
 export const notificationsStore = {
   async insert(tx: Queries, row: NewRow): Promise<number> {
     const inserted = await tx.get(insert, row)

@@ -1,11 +1,14 @@
-import type { Config } from '../../config/schema.ts'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Transact } from '../../kernel/lease.ts'
 import type { PruneBatch } from '../../kernel/retention.ts'
 import { walletStore } from './wallet.store.ts'
 
-type WalletJobsDeps = { db: Database; clock: Clock; config: Config['wallet'] }
+type WalletJobsDeps = {
+  db: Database
+  clock: Clock
+  config: { ledger_retention: number; idempotency_retention_days: number }
+}
 
 /** What keeps the ledger and the idempotency keys within their bounds. */
 export function createWalletPruners({ db, clock, config }: WalletJobsDeps) {

@@ -1,4 +1,3 @@
-import type { Config } from '../../config/schema.ts'
 import {
   type Database,
   type Queries,
@@ -16,7 +15,7 @@ import { walletStore } from './wallet.store.ts'
 export type WalletDeps = {
   db: Database
   clock: Clock
-  config: Config['wallet']
+  config: { idempotency_retention_days: number }
   mutateMany: MutateMany<Transaction>
   /** Whether an account has this id, in whatever state. */
   accountExists(tx: Queries, id: string): Promise<boolean>

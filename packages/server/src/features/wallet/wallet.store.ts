@@ -178,7 +178,7 @@ export const walletStore = {
   /** The balances of each user by currency, and the newest entries, newest first. */
   wallets: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(wallets, users),
   balances: (tx: Queries, user_id: string) => tx.all(balances, { user_id }),
-  /** Keeps everybody else from changing these balances; those that are not there are passed over. */
+  /** Keeps others from changing these balances; those that are not there are passed over. */
   lock: (tx: Queries, pairs: readonly Pair[]) => tx.each(lock, pairs),
   /** @throws UniqueViolation when another node has just added one of them */
   addBalances: (tx: Queries, rows: readonly HoldingRow[]) => tx.each(addBalances, rows),

@@ -1,6 +1,6 @@
 import type { Method } from '@guildhall/contract'
 
-/** Where a request goes: a route's template, what serves each of its methods, and its parameters. */
+/** Where a request goes: a route's template, what serves its methods, and its parameters. */
 export type Match<T> = {
   template: string
   methods: ReadonlyMap<string, T>
@@ -20,8 +20,8 @@ type Branch<T> = {
 const noParams: Record<string, string> = {}
 
 /**
- * Finds routes by canonical path, e.g. `/console/v1/groups/{id}` for `/console/v1/groups/7`. A named
- * segment is never empty. GET serves HEAD as well.
+ * Finds routes by canonical path, e.g. `/console/v1/groups/{id}` for `/console/v1/groups/7`. A
+ * named segment is never empty. GET serves HEAD as well.
  */
 export function createRouter<T>(routes: readonly { method: Method; path: string; serve: T }[]) {
   const root: Branch<T> = { words: new Map(), named: undefined, entry: undefined }

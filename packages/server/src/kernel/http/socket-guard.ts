@@ -20,8 +20,6 @@ export type Upgrade = {
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-export type SocketGuard = ReturnType<typeof createSocketGuard>
-
 /** The last request of a connection, and how many of its requests have no whole answer yet. */
 type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered: number }
 
