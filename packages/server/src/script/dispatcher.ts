@@ -10,6 +10,7 @@ import { batchLimits, limits } from './limits.ts'
 import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { type DoneRecord, type OutputVisitor, visitOutput } from './output-records.ts'
+import { isOverdue, type Overdue } from './overdue.ts'
 import type { Delivery } from './ports.ts'
 import type { HostResult, OutputBatch, ToWorker } from './protocol.ts'
 
@@ -81,22 +82,23 @@ export class Dispatcher {
     this.#unanswered = 0
   }
 
-  /** The worker is gone: what was open or waiting is lost, but `running`, which took too long. */
-  detach(running?: number): void {
+  /** The worker is gone: what was open or waiting is lost, or at fault when a slice was overdue. */
+  detach(overdue?: Overdue): void {
     this.#sink = undefined
     for (const timer of this.#timers.values()) timer.cancel()
     this.#timers.clear()
     this.#known.clear()
     this.#results = []
-    const lost = [...this.#open.values(), ...this.#waiting.slice(this.#head)]
+    const posted = [...this.#open.values()]
+    const waiting = this.#waiting.slice(this.#head)
     this.#open.clear()
     this.#waiting = []
     this.#head = 0
-    for (const open of lost) {
-      const status =
-        running !== undefined && (open.record.id | 0) === running ? 'timed_out' : 'lost'
-      this.#settle(open, { status })
+    for (const open of posted) {
+      const timedOut = overdue !== undefined && isOverdue(open.record.id, overdue)
+      this.#settle(open, { status: timedOut ? 'timed_out' : 'lost' })
     }
+    for (const open of waiting) this.#settle(open, { status: 'lost' })
   }
 
   /** Hands a call to the worker with the others of this turn. */

@@ -144,12 +144,51 @@ describe('a handler that computes too long', () => {
     `,
       { deadline_ms: 50 },
     )
-    const outcome = await rpc('go')
-    expect(outcome).toHaveProperty('error')
+    expect(await rpc('go')).toEqual({ error: 'RPC handler timed out' })
+    expect(host.metrics()).toMatchObject({
+      script_call_timeouts_total: 1,
+      script_call_errors_total: 0,
+    })
     await until(() => host.readiness().state === 'ready')
     expect(await rpc('state')).toBe('0')
     expect(host.describe().readiness.generation).toBe(2)
     expect(lines('error')).toMatchObject([{ message: 'the script worker failed' }])
+  })
+
+  it('[S-LIM-2] [S-REC-5] leaves to others that their worker is gone, if it is known', async () => {
+    const { rpc, host } = await script(
+      `
+      guildhall.on_rpc('wait', () => new Promise(() => {}))
+      guildhall.on_rpc('go', () => { for (let a; ; ) a = new Array(1000).fill(1) })
+    `,
+      { deadline_ms: 50 },
+    )
+    const outcomes = [rpc('wait'), rpc('go', '', player(2)), rpc('wait', '', player(3))]
+    expect(await Promise.all(outcomes)).toEqual([
+      { error: 'RPC runtime not available' },
+      { error: 'RPC handler timed out' },
+      { error: 'RPC runtime not available' },
+    ])
+    expect(host.metrics()).toMatchObject({
+      script_call_timeouts_total: 1,
+      script_call_errors_total: 2,
+    })
+  })
+
+  it('[S-LIM-2] [S-REC-5] blames no call that had not begun', async () => {
+    const { rpc, host, clock } = await script(
+      `
+      guildhall.on_rpc('go', async () => { await guildhall.session_list(); for (;;) {} })
+      guildhall.on_rpc('late', () => 'never')
+    `,
+      { deadline_ms: 500 },
+    )
+    const looping = rpc('go')
+    await clock.sleep(400)
+    const late = rpc('late', '', player(2))
+    expect(await looping).toEqual({ error: 'RPC handler timed out' })
+    expect(await late).toEqual({ error: 'RPC runtime not available' })
+    expect(host.metrics().script_call_timeouts_total).toBe(1)
   })
 
   it('[S-LIM-4] is given up after its timeout, and what it still does has no effect', async () => {

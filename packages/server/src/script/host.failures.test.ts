@@ -37,33 +37,42 @@ describe('a worker that ends', () => {
       'post({ type: "batch", answered: 0, words: 1, buffer: new Float64Array([77]).buffer, texts: [], calls: [] })',
     ],
     ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
-  ])('[S-REC-1] [S-WP-4] is started again, and the node goes on: it %s', async (_name, body) => {
-    const { rpc, host, until, lines } = await script(
-      `
+  ])(
+    '[S-REC-1] [S-REC-5] [S-WP-4] is started again, and the node goes on: it %s',
+    async (_name, body) => {
+      const { rpc, host, until, lines } = await script(
+        `
       const post = (message: unknown) => process.send(message)
       const reasons: string[] = []
       guildhall.on_start(({ reason }) => { reasons.push(reason) })
       guildhall.on_rpc('go', async () => { ${body}; return new Promise(() => {}) })
       guildhall.on_rpc('reasons', () => reasons)
     `,
-      { deadline_ms: 5000 },
-    )
-    expect(await rpc('reasons')).toBe('["boot"]')
-    expect(await rpc('go')).toEqual({ error: 'RPC runtime not available' })
-    expect(host.game.serving()).toBe(false)
-    expect(host.describe()).toMatchObject({
-      attached: false,
-      script: null,
-      readiness: { generation: 1 },
-    })
-    await until(() => host.readiness().state === 'ready')
-    expect(await rpc('reasons')).toBe('["restart"]')
-    expect(host.describe().readiness).toMatchObject({
-      generation: 2,
-      recovery: { circuit_open: false, consecutive_failures: 1 },
-    })
-    expect(lines('error').some(({ message }) => message === 'the script worker failed')).toBe(true)
-  })
+        { deadline_ms: 5000 },
+      )
+      expect(await rpc('reasons')).toBe('["boot"]')
+      expect(await rpc('go')).toEqual({ error: 'RPC runtime not available' })
+      expect(host.metrics()).toMatchObject({
+        script_call_timeouts_total: 0,
+        script_call_errors_total: 1,
+      })
+      expect(host.game.serving()).toBe(false)
+      expect(host.describe()).toMatchObject({
+        attached: false,
+        script: null,
+        readiness: { generation: 1 },
+      })
+      await until(() => host.readiness().state === 'ready')
+      expect(await rpc('reasons')).toBe('["restart"]')
+      expect(host.describe().readiness).toMatchObject({
+        generation: 2,
+        recovery: { circuit_open: false, consecutive_failures: 1 },
+      })
+      expect(lines('error').some(({ message }) => message === 'the script worker failed')).toBe(
+        true,
+      )
+    },
+  )
 
   it('[S-REC-2] is started again from the bytes that were read at first', async () => {
     const harness = await start({

@@ -182,10 +182,10 @@ export class Lifecycle {
     dispatcher.call({ hook: hookCode.start, context, origin: 'server', text: reason, settle() {} })
   }
 
-  #workerEnded({ reason, running }: WorkerEnd): void {
+  #workerEnded({ reason, overdue }: WorkerEnd): void {
     const { clock, config, dispatcher, log } = this.#deps
     this.#serving = undefined
-    dispatcher.detach(running)
+    dispatcher.detach(overdue)
     this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
     this.#advance('worker_failed')
     const { consecutive_failures } = this.recovery()

@@ -7,6 +7,7 @@ import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { protocolTimes } from './limits.ts'
 import { createLineLimiter, createLineSplitter } from './line-limiter.ts'
 import { ScriptLoadError } from './load-error.ts'
+import type { Overdue } from './overdue.ts'
 import {
   type FromWorker,
   type OutputBatch,
@@ -15,8 +16,8 @@ import {
   type WorkerSettings,
 } from './protocol.ts'
 
-/** Why a worker is gone. `running` is the call that ran past its deadline, if one did. */
-export type WorkerEnd = { readonly reason: string; readonly running: number | undefined }
+/** Why a worker is gone. `overdue` is set only when a slice ran past its deadline. */
+export type WorkerEnd = { readonly reason: string; readonly overdue: Overdue | undefined }
 
 export type Loaded = FromWorker & { type: 'loaded' }
 
@@ -137,23 +138,24 @@ export class ScriptWorker {
   /** What the watchdog inside the process says: the script's own thread may be stuck. */
   #listen(reports: Readable): void {
     const split = createLineSplitter((line) => {
-      const [word, id] = line.split(' ')
+      const [word, running, begun] = line.split(' ')
+      const overdue = { running: Number(running), begun: Number(begun) }
       if (word === 'beat') this.#heartbeat.beat()
-      else if (word === 'overdue') this.#fail('a slice ran past its deadline', Number(id))
+      else if (word === 'overdue') this.#fail('a slice ran past its deadline', overdue)
       else if (word === 'memory') this.#fail('it uses more than its memory')
       else if (word === 'unresponsive') this.#fail('it does not respond')
     })
     reports.setEncoding('utf8').on('data', split)
   }
 
-  #fail(reason: string, running?: number): void {
+  #fail(reason: string, overdue?: Overdue): void {
     if (this.#state === 'ended') return
     const wasServing = this.#state === 'serving'
     this.#close()
     const error = new ScriptLoadError({ message: `the worker ended: ${reason}` })
     for (const phase of [this.#online, this.#loaded, this.#ponged]) phase.reject(error)
     this.#child.kill('SIGKILL')
-    if (wasServing) this.#deps.ended({ reason, running })
+    if (wasServing) this.#deps.ended({ reason, overdue })
   }
 
   #close(): void {

@@ -1,3 +1,5 @@
+import type { Overdue } from '../overdue.ts'
+
 /**
  * What the watchdog sees at any time, even while the script computes: which call runs, whether
  * calls wait, and a counter that is odd while a slice runs. The watchdog compares it with what it
@@ -8,16 +10,23 @@ export type Control = Int32Array
 const slices = 0
 const running = 1
 const open = 2
-const words = 3
+const begun = 3
+const words = 4
 
 export function createControl(): { control: Control; shared: SharedArrayBuffer } {
   const shared = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT)
   return { control: new Int32Array(shared), shared }
 }
 
-/** A slice begins; one that was running has ended. Only the script's thread writes. */
+/**
+ * The first slice of a call begins, or with 0 whatever computes later; one that was running has
+ * ended. Only the script's thread writes.
+ */
 export function beginSlice(control: Control, call: number): void {
   Atomics.store(control, running, call | 0)
+  // A call that had to wait for another begins after later ones.
+  const isLast = ((call - Atomics.load(control, begun)) | 0) > 0
+  if (call !== 0 && isLast) Atomics.store(control, begun, call | 0)
   const before = Atomics.load(control, slices)
   Atomics.store(control, slices, before % 2 === 0 ? before + 1 : before + 2)
 }
@@ -31,9 +40,9 @@ export function sliceCounter(control: Control): number {
   return Atomics.load(control, slices)
 }
 
-/** The lower 32 bits of the id of the call that runs or ran last. */
-export function runningCall(control: Control): number {
-  return Atomics.load(control, running)
+/** Which call is at fault when a slice runs too long. */
+export function overdueCall(control: Control): Overdue {
+  return { running: Atomics.load(control, running), begun: Atomics.load(control, begun) }
 }
 
 export function setOpenCalls(control: Control, count: number): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { beginSlice, createControl, endSlice, runningCall, setOpenCalls } from './control.ts'
+import { beginSlice, createControl, endSlice, overdueCall, setOpenCalls } from './control.ts'
 import { createWatch } from './watch.ts'
 
 function create({ deadlineMs = 100, answering = true } = {}) {
@@ -16,7 +16,10 @@ function create({ deadlineMs = 100, answering = true } = {}) {
       pings += 1
       if (answering) watch.pong(n)
     },
-    overdue: () => seen.push(`overdue ${runningCall(control)}`),
+    overdue() {
+      const { running, begun } = overdueCall(control)
+      seen.push(`overdue ${running} ${begun}`)
+    },
     unresponsive: () => seen.push('unresponsive'),
   })
   watch.start()
@@ -31,7 +34,7 @@ describe('the watch', () => {
     await clock.advance(1_100)
     expect(seen).toEqual([])
     await clock.advance(51)
-    expect(seen[0]).toBe('overdue 7')
+    expect(seen[0]).toBe('overdue 7 7')
   })
 
   it('[S-LIM-2] counts each slice for itself, also the one after the first suspension', async () => {
@@ -74,10 +77,12 @@ describe('the watch', () => {
 
   it('[S-LIM-2] allows a slice of a waiting call, unknown to the host, no more than a known one', async () => {
     const { clock, control, seen } = create({ answering: false })
+    for (const call of [7, 6, 0]) beginSlice(control, call)
+    endSlice(control)
     setOpenCalls(control, 1)
     await clock.advance(2_000)
     expect(seen).toEqual([])
     await clock.advance(300)
-    expect(seen[0]).toBe('unresponsive')
+    expect(seen[0]).toBe('overdue 0 7')
   })
 })

@@ -62,8 +62,8 @@ export function createWatch(deps: WatchDeps): Watch {
     }
     unansweredMs += watchedMs
     // What computes may be a slice of a call that waited on its own, unknown to the host.
-    const limitMs = hasOpenCalls(control) ? sliceLimitMs : protocolTimes.pongWithinMs
-    if (unansweredMs > Math.min(limitMs, protocolTimes.pongWithinMs)) deps.unresponsive()
+    if (hasOpenCalls(control) && unansweredMs > sliceLimitMs) deps.overdue()
+    else if (unansweredMs > protocolTimes.pongWithinMs) deps.unresponsive()
   }
 
   function ping(): void {

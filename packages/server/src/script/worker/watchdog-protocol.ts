@@ -13,8 +13,8 @@ export function isFromWatched(message: unknown): message is WatchdogMessage {
 }
 
 /**
- * The pipe on which the watchdog tells the node, in lines: `beat` every second, `overdue ID`,
- * `unresponsive` or `memory` before the end. The channel for messages belongs to the other thread,
- * which may be stuck.
+ * The pipe on which the watchdog tells the node, in lines: `beat` every second, `overdue RUNNING
+ * BEGUN` (see overdue.ts), `unresponsive` or `memory` before the end. The channel for messages
+ * belongs to the other thread, which may be stuck.
  */
 export const reportFd = 4

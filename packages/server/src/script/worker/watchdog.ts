@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { protocolTimes } from '../limits.ts'
-import { runningCall } from './control.ts'
+import { overdueCall } from './control.ts'
 import { createWatch } from './watch.ts'
 import { isFromWatched, reportFd, type WatchdogSettings } from './watchdog-protocol.ts'
 
@@ -43,7 +43,10 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
     clock,
     deadlineMs: settings.deadlineMs,
     post: (message) => port.postMessage(message),
-    overdue: () => report(`overdue ${runningCall(control)}`),
+    overdue() {
+      const { running, begun } = overdueCall(control)
+      report(`overdue ${running} ${begun}`)
+    },
     unresponsive: () => report('unresponsive'),
   })
   port.on('message', (message: unknown) => {
