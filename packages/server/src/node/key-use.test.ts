@@ -34,7 +34,6 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     flushKeyUse: api.features.flushKeyUse,
     countAccounts: api.features.countAccounts,
     readRevocations: async () => {},
-    renewClaim: async () => {},
   })
   expect(supervisor.status().map(({ name }) => name)).toContain('key-use')
   const storedUse = async () => {

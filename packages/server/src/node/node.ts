@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../config/load.ts'
-import { claimNode } from '../database/node-claim.ts'
+import { claimNode, claimRenewMs, type NodeClaim, NodeIdInUse } from '../database/node-claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type ErrorJournal, openErrorJournal } from '../kernel/error-journal.ts'
 import { watchEventLoopLag } from '../kernel/event-loop-lag.ts'
@@ -83,7 +83,14 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   shutdown.onStop('database', () => db.close())
   const claim = await claimNode({ db, clock, log, nodeId, bootId })
   shutdown.onStop('node claim', () => claim.release())
-  return { journal, claim, admissionSecret, shared: { db, clock, ids, log, config, version } }
+  const supervisor = createSupervisor({ clock, log, journal })
+  shutdown.onStop('first tasks', () => supervisor.stop(tasksStopMs))
+  // From here on, as the script may take longer to load than the claim lives.
+  const nodeClaim = db.durable
+    ? supervisor.every('node-claim', claimRenewMs, () => claim.renew())
+    : undefined
+  const shared = { db, clock, ids, log, config, version }
+  return { journal, claim, nodeClaim, supervisor, admissionSecret, shared }
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
@@ -91,7 +98,7 @@ type Base = Awaited<ReturnType<typeof openBase>>
 /** Builds the features, the gateway and the script's host, and wires them to each other. */
 async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const { loaded, environment, bootId } = options
-  const { shared, admissionSecret, journal } = base
+  const { shared, admissionSecret, supervisor } = base
   const { clock, log, config } = shared
   const elected = createElected(shared, bootId, shutdown)
   const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
@@ -120,13 +127,12 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   shutdown.onStop('script', () => play.script.stop())
   await play.script.start()
 
-  const supervisor = createSupervisor({ clock, log, journal })
   const lag = watchEventLoopLag(clock)
   shutdown.onStop('tasks', async () => {
     lag.stop()
     await supervisor.stop(tasksStopMs)
   })
-  return { ...base, ...elected, features, play, supervisor, lag }
+  return { ...base, ...elected, features, play, lag }
 }
 
 type Parts = Awaited<ReturnType<typeof build>>
@@ -161,12 +167,13 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     flushKeyUse: features.flushKeyUse,
     countAccounts: features.countAccounts,
     readRevocations: createRevocations({ db, clock, gateway: play.gateway }),
-    renewClaim: () => claim.renew(),
+    nodeClaim: parts.nodeClaim,
     reloadCertificate: listener.reloadCertificate,
   })
   shutdown.onStop('listener', async () => {
     await Promise.all([listener.server.close(requestsGraceMs), play.gateway.close()])
   })
+  expectClaimed(claim, config.server.node_id)
   const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
   const bound = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const scheme = config.http.tls.certificate_file === undefined ? 'http' : 'https'
@@ -180,6 +187,12 @@ async function listen(parts: Parts, shutdown: Shutdown) {
       return shutdown.run(deadlineMs)
     },
   }
+}
+
+/** What was claimed first may have gone to another process meanwhile. */
+function expectClaimed(claim: NodeClaim, nodeId: string): void {
+  if (claim.ok()) return
+  throw new NodeIdInUse(`node_id ${nodeId} was taken over by another process during the start`)
 }
 
 /** Running requests may take this long to finish once the listener closes, in milliseconds. */

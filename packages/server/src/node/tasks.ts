@@ -1,12 +1,11 @@
 import type { Config } from '../config/schema.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { Leases } from '../database/leases.ts'
-import { claimRenewMs } from '../database/node-claim.ts'
 import { headIntervalMs, type Sealer, sealIntervalMs } from '../features/audit/audit.sealer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { createRetention, type PruneBatch } from '../kernel/retention.ts'
-import type { Supervisor } from '../kernel/supervisor.ts'
+import type { Supervisor, TaskHandle } from '../kernel/supervisor.ts'
 
 export type TasksDeps = {
   supervisor: Supervisor
@@ -30,8 +29,8 @@ export type TasksDeps = {
   countAccounts(): Promise<void>
   /** Reads what other nodes of the database revoked. */
   readRevocations(): Promise<void>
-  /** Renews the claim on the node's id. */
-  renewClaim(): Promise<void>
+  /** Renews the claim on the node's id since it was taken; absent where nobody else can want it. */
+  nodeClaim?: TaskHandle | undefined
   /** Re-reads the certificate files; absent without TLS. */
   reloadCertificate?: (() => Promise<void>) | undefined
 }
@@ -78,7 +77,8 @@ export function startTasks(deps: TasksDeps): void {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
     failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
   })
-  const waiting = [leases, keyUse, supervisor.every('node-claim', claimRenewMs, deps.renewClaim)]
+  const waiting = [leases, keyUse]
+  if (deps.nodeClaim !== undefined) waiting.push(deps.nodeClaim)
   // A file belongs to one node, so only a shared database can tell of others.
   if (db.backend === 'postgres') {
     waiting.push(supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations))
