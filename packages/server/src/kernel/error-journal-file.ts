@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
@@ -41,7 +41,6 @@ const retryMs = 5000
 export async function openJournalFile(deps: FileDeps): Promise<JournalFile> {
   const { directory, bounds, clock, log } = deps
   const path = join(directory, 'guildhall-errors.jsonl')
-  await mkdir(directory, { recursive: true }).catch(() => undefined)
   const before = await readTail(path, bounds)
   let { bytes, entries } = before
   let waiting = ''

@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Health, Profile, Readiness, SessionTokens, Status } from '@guildhall/contract'
 import { describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
@@ -134,6 +137,13 @@ describe('a node', () => {
     await expect(startNodeProcess({ 'database.url': url })).rejects.toThrow(/ended with 4/)
     await first.stop()
     await dispose()
+  })
+
+  it('[O-DB-1][O-DB-2] does not start on a file in a folder that is not there, nor make it', async () => {
+    const folder = join(tmpdir(), `guildhall-mistyped-${process.pid}`)
+    const starting = startNodeProcess({ 'database.url': `sqlite:${folder}/guildhall.db` })
+    await expect(starting).rejects.toThrow(/ended with 1/)
+    expect(existsSync(folder)).toBe(false)
   })
 
   it('[R-REV-1] a logout closes the realtime connection of that session with 4004', async () => {

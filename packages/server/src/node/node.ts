@@ -75,7 +75,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   const nodeId = config.server.node_id
   const ids = createIds({ clock, nodeId, bootId })
 
-  const directory = journalDirectory(config)
+  const directory = await journalDirectory(config)
   const journal = await openErrorJournal({ clock, log, bounds: config.errors, directory })
   shutdown.onStop('error journal', () => journal.close())
 
