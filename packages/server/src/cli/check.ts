@@ -1,9 +1,10 @@
+import { resolve } from 'node:path'
 import type { LoadedConfig } from '../config/load.ts'
-import { quoted } from '../config/problem.ts'
+import { printable, quoted } from '../config/problem.ts'
 import { describeConfig } from '../config/redact.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
-import { backendOf, isAbsentFile, visitDatabase } from './database-visit.ts'
+import { backendOf, hasFolder, isAbsentFile, visitDatabase } from './database-visit.ts'
 import type { InspectScript } from './run-command.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
 
@@ -17,11 +18,14 @@ export async function check(
 ): Promise<number> {
   const { config, warnings } = loaded
   const inspected = (await inspectScript?.(config)) ?? { script: 'unchecked' }
-  if ('problem' in inspected) {
-    if (json) printJson(terminal.stdout, { ok: false, problems: [inspected.problem] })
-    else printLines(terminal.stderr, [inspected.problem])
+  const refused = (problem: string) => {
+    if (json) printJson(terminal.stdout, { ok: false, problems: [problem] })
+    else printLines(terminal.stderr, [problem])
     return exitCodes.configuration
   }
+  if ('problem' in inspected) return refused(inspected.problem)
+  const problem = await certificateProblem(loaded, terminal.cwd)
+  if (problem !== undefined) return refused(problem)
   const summary = {
     node_id: config.server.node_id,
     http: config.http.bind,
@@ -48,6 +52,29 @@ export async function check(
   return database && database.pending.length > 0 ? exitCodes.schemaNotUsable : exitCodes.ok
 }
 
+/** Why a node could not serve with the configured certificate; undefined when it could. */
+async function certificateProblem(
+  { config }: LoadedConfig,
+  cwd: string,
+): Promise<string | undefined> {
+  const { certificate_file, private_key_file } = config.http.tls
+  if (certificate_file === undefined || private_key_file === undefined) return undefined
+  const [{ readCertificate }, { createSystemClock }] = await Promise.all([
+    import('../kernel/http/certificates.ts'),
+    import('../kernel/clock.ts'),
+  ])
+  const files = {
+    certificate_file: resolve(cwd, certificate_file),
+    private_key_file: resolve(cwd, private_key_file),
+  }
+  try {
+    await readCertificate(files, createSystemClock())
+    return undefined
+  } catch (error) {
+    return `http.tls: ${printable(error instanceof Error ? error.message : String(error))}`
+  }
+}
+
 type Entry = { key: string; value: string; source: string }
 type DatabaseReport = { schema_version: number; pending: readonly string[] }
 
@@ -69,6 +96,10 @@ async function inspectDatabase(
   const { url } = loaded.config.database
   if (backendOf(url) === 'in-memory') return { schema_version: migrations.length, pending: [] }
   if (isAbsentFile(url, terminal.cwd)) {
+    if (!hasFolder(url, terminal.cwd)) {
+      printLines(terminal.stderr, ['guildhall: the folder of the database file does not exist'])
+      return exitCodes.failure
+    }
     return { schema_version: 0, pending: migrations.map(({ name }) => name) }
   }
   const { pendingMigrations } = await import('../database/migrate.ts')

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { LoadedConfig } from '../config/load.ts'
 import { printable } from '../config/problem.ts'
 import type { Backend } from '../database/database.ts'
@@ -22,6 +22,11 @@ export function backendOf(url: string | undefined): Backend {
 export function isAbsentFile(url: string | undefined, cwd: string): boolean {
   if (url === undefined || !url.startsWith('sqlite:')) return false
   return !existsSync(resolve(cwd, url.slice('sqlite:'.length)))
+}
+
+/** Whether the folder of the URL's embedded file is there, in which a node would create the file. */
+export function hasFolder(url: string | undefined, cwd: string): boolean {
+  return existsSync(dirname(resolve(cwd, (url ?? '').slice('sqlite:'.length))))
 }
 
 /** Why there is nothing for a command that only reads; undefined when there may be. */

@@ -6,8 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { parsePhc } from '../kernel/auth/phc.ts'
+import { makeCertificate } from '../kernel/http/certificates.fixture.ts'
 import { type CommandDeps, runCommand } from './run-command.ts'
 import type { TerminalInput } from './terminal.ts'
+
+const lasting = { fromUnixMs: 1_600_000_000_000, untilUnixMs: 4_000_000_000_000 }
 
 let cwd = ''
 beforeEach(() => {
@@ -129,6 +132,30 @@ describe('the command line', () => {
 })
 
 describe('check', () => {
+  it('[O-TLS-1] refuses a certificate with which a node could not serve', async () => {
+    const [valid, other] = [makeCertificate(lasting), makeCertificate(lasting)]
+    const env = {
+      GUILDHALL_HTTP__TLS__CERTIFICATE_FILE: join(cwd, 'certificate.pem'),
+      GUILDHALL_HTTP__TLS__PRIVATE_KEY_FILE: join(cwd, 'key.pem'),
+    }
+    const missing = await run('check', { env })
+    expect([missing.code, missing.stdout]).toEqual([2, ''])
+    expect(missing.stderr).toMatch(/^http\.tls: .*certificate\.pem/)
+    writeFileSync(join(cwd, 'certificate.pem'), valid.certificate)
+    writeFileSync(join(cwd, 'key.pem'), other.privateKey)
+    expect((await run('check', { env })).code).toBe(2)
+    writeFileSync(join(cwd, 'key.pem'), valid.privateKey)
+    expect((await run('check', { env })).code).toBe(0)
+  })
+
+  it('[O-DB-1] refuses a database in a folder that is not there', async () => {
+    const env = { GUILDHALL_DATABASE__URL: 'sqlite:missing/game.db' }
+    const { code, stdout, stderr } = await run('check --database', { env })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toBe('guildhall: the folder of the database file does not exist\n')
+    expect(readdirSync(cwd)).toEqual([])
+  })
+
   it('[O-CLI-2] prints one line without secrets, warnings elsewhere, and writes nothing', async () => {
     const env = {
       GUILDHALL_DATABASE__URL: 'sqlite:game.db',
