@@ -136,6 +136,12 @@ describe('the environment', () => {
     ])
   })
 
+  it('[O-ENV-4] knows no key without a section', async () => {
+    expect(await workspace.problems({ env: { GUILDHALL__BIND: 'x' } })).toEqual([
+      expect.stringContaining('unknown key "GUILDHALL__BIND" (environment GUILDHALL__BIND)'),
+    ])
+  })
+
   it('[O-ENV-4] suggests nothing for a name that resembles none', async () => {
     const env = { GUILDHALL_QQQQ__WWWWWWWW: 'x' }
     expect(await workspace.problems({ env })).toEqual([

@@ -47,7 +47,7 @@ export function readEnvironment(
         source,
         base: cwd,
       })
-    } else if (name.slice(prefix.length).includes('__')) {
+    } else if (name.includes('__')) {
       problems.push(unknownKeyLine(name, source, suggestVariable(name, targets)))
     } else if (name !== 'GUILDHALL_CONFIG') {
       ignored.push(name)

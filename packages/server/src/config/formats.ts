@@ -74,12 +74,19 @@ export const urlPath: Format = {
 }
 
 export const databaseUrl: Format = {
-  allowed: 'memory:, sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  allowed:
+    'memory:, sqlite:PATH with the plain path of a file, or ' +
+    'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   accepts(text) {
     if (text === 'memory:') return true
-    if (text.startsWith('sqlite:')) return !/^\s*$|\0/.test(text.slice('sqlite:'.length))
+    if (text.startsWith('sqlite:')) return isPlainPath(text.slice('sqlite:'.length))
     return /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)
   },
+}
+
+/** SQLite's own names for other things than files would be taken for the names of files here. */
+function isPlainPath(text: string): boolean {
+  return /\S/.test(text) && !text.includes('\0') && !/^(?::memory:|file:)/i.test(text)
 }
 
 export const natsUrls: Format = {

@@ -118,6 +118,9 @@ describe('a secret', () => {
       expect(await warned(0o640, holding)).toBe(1)
       expect(await warned(0o604, holding)).toBe(1)
       expect(await warned(0o644, 'rooms.max_rooms = 5')).toBe(0)
+      expect(await warned(0o644, 'database.url = "memory:"')).toBe(0)
+      expect(await warned(0o644, 'database.url = "sqlite:game.db"')).toBe(0)
+      expect(await warned(0o644, 'database.url = "postgres://a:b@c/d"')).toBe(1)
       for (const [mode, count] of [
         [0o600, 0],
         [0o644, 1],
@@ -125,6 +128,14 @@ describe('a secret', () => {
         workspace.write('secret', 'a password', mode)
         expect(await warned(0o644, 'console.password_file = "secret"')).toBe(count)
       }
+    },
+  )
+
+  it.each(['sqlite::memory:', 'sqlite:file:game.db', 'sqlite:FILE:/a?mode=memory'])(
+    '[O-DB-1] %j is not taken for a file of that name',
+    async (url) => {
+      const [problem] = await workspace.problems({ env: { GUILDHALL_DATABASE__URL: url } })
+      expect(problem).toContain('allowed: memory:, sqlite:PATH with the plain path of a file')
     },
   )
 
