@@ -98,6 +98,7 @@ describe('a write-behind queue', () => {
     await clock.advance(0)
     add(5, 6, 7, 8)
     expect(queue.counts()).toMatchObject({ added: 8, queued: 6, dropped: 2 })
+    expect(queue.droppedAgoMs()).toBe(0)
     attempts[0]?.commit()
     await clock.advance(250)
     expect(attempts.map((attempt) => attempt.rows)).toEqual([

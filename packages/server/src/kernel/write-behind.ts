@@ -12,6 +12,8 @@ export type WriteBehind<Row> = {
   readonly capacity: number
   add(row: Row): void
   counts(): WriteBehindCounts
+  /** How long ago a full queue last dropped a row; infinite when it never did. */
+  droppedAgoMs(): number
   /** How long the present batch has been failing; 0 while all is well. */
   failingForMs(): number
   /** Writes what waits now, without the usual delay. False when `timeoutMs` was not enough. */
@@ -72,6 +74,7 @@ class Queue<Row> implements WriteBehind<Row> {
   #counts = { added: 0, written: 0, dropped: 0, abandoned: 0, failures: 0 }
   #failingSinceMs: number | undefined
   #warnedMs = Number.NEGATIVE_INFINITY
+  #droppedMs = Number.NEGATIVE_INFINITY
   #flushes: { untilLeft: number; done: (inTime: boolean) => void }[] = []
 
   constructor(options: WriteBehindOptions<Row>) {
@@ -94,6 +97,10 @@ class Queue<Row> implements WriteBehind<Row> {
 
   counts(): WriteBehindCounts {
     return { ...this.#counts, queued: this.#queued() }
+  }
+
+  droppedAgoMs(): number {
+    return this.#options.clock.monotonicMs() - this.#droppedMs
   }
 
   failingForMs(): number {
@@ -138,6 +145,7 @@ class Queue<Row> implements WriteBehind<Row> {
     this.#counts.dropped += 1
     if (this.#waiting.shift() !== undefined) this.#waiting.push(row)
     const nowMs = this.#options.clock.monotonicMs()
+    this.#droppedMs = nowMs
     if (nowMs - this.#warnedMs < warnEveryMs) return
     this.#warnedMs = nowMs
     const { dropped } = this.#counts

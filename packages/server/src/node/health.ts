@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { NodeClaim } from '../database/node-claim.ts'
 import type { Sealer } from '../features/audit/audit.sealer.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ErrorJournal } from '../kernel/error-journal.ts'
 import type { EventLoopLag } from '../kernel/event-loop-lag.ts'
 import type { Supervisor } from '../kernel/supervisor.ts'
 import { createHealth, type HealthJudge } from '../shell/health.ts'
@@ -20,6 +21,7 @@ type HealthParts = {
   claim: NodeClaim
   lag: EventLoopLag
   sealer: Sealer | undefined
+  journal: ErrorJournal
 }
 
 /** An essential task that has failed this long makes the node not ready, in milliseconds. */
@@ -27,7 +29,7 @@ const failingMaxMs = 30_000
 
 /** Tells the judge of the node's health where to look. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
-  const { config, db, clock, supervisor, features, play, claim, lag, sealer } = parts
+  const { config, db, clock, supervisor, features, play, claim, lag, sealer, journal } = parts
   return createHealth({
     clock,
     databaseState: () => db.state(),
@@ -47,6 +49,8 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
     queueFill: () =>
       Math.max(0, ...features.queues.map((queue) => queue.counts().queued / queue.capacity)),
     eventLoopLagMs: () => lag.p99Ms(),
+    journalWritable: () => journal.writable(),
+    rowsDroppedAgoMs: () => Math.min(...features.queues.map((queue) => queue.droppedAgoMs())),
     auditUnsealed: () => sealer?.behind() ?? false,
   })
 }

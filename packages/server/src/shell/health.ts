@@ -21,12 +21,18 @@ export type HealthDeps = {
   eventLoopLagMs(): number
   /** Whether audit rows wait for their place in the chain for longer than they should. */
   auditUnsealed(): boolean
+  /** Whether the error journal can be written. */
+  journalWritable(): boolean
+  /** How long ago a full write-behind queue dropped a row. */
+  rowsDroppedAgoMs(): number
 }
 
 /** A database that stays silent this long makes the node unhealthy, in milliseconds. */
 const databaseSilenceMs = 5000
 const eventLoopLagMaxMs = 500
 const queueFillMax = 0.9
+/** Lost rows are worth a look for this long, in milliseconds. */
+const rowsDroppedMs = 300_000
 
 /** Judges the node for load balancers and restart policies. */
 export function createHealth(deps: HealthDeps) {
@@ -50,7 +56,9 @@ export function createHealth(deps: HealthDeps) {
       deps.failingTasks().names.length > 0 ||
       deps.queueFill() > queueFillMax ||
       deps.eventLoopLagMs() > eventLoopLagMaxMs ||
-      deps.auditUnsealed()
+      deps.auditUnsealed() ||
+      !deps.journalWritable() ||
+      deps.rowsDroppedAgoMs() < rowsDroppedMs
     )
   }
 
