@@ -11,8 +11,10 @@ export type Ids = {
   refreshToken(): string
   /** 64 hex digits, 256 random bits. */
   consoleToken(): string
-  /** 32 lower-case hex digits, 128 random bits: session ids. */
+  /** 32 lower-case hex digits, 128 random bits. */
   hex128(): string
+  /** 32 hex digits that begin with the time, so that rows of sessions are added at the end. */
+  sessionId(): string
   /** 32 lower-case hex digits, unique but not secret: half of them tell the boot, half count. */
   requestId(): string
   /** `prefix` and 29 hex digits whose text order is their time order, e.g. `durable('au1-')`. */
@@ -41,6 +43,7 @@ export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
     refreshToken: () => `gh.refresh.${bytes(32).toString('base64url')}`,
     consoleToken: () => bytes(32).toString('hex'),
     hex128: () => bytes(16).toString('hex'),
+    sessionId: () => uuidVersion7(clock.nowUnixMs(), bytes(10)),
     requestId: countingHex(() => bytes(8).toString('hex')),
     durable: (prefix) => prefix + durable(),
     bytes,

@@ -38,7 +38,8 @@ export const foundation: Migration = {
       refresh_expires_at_unix_ms {{bigint}} NOT NULL,
       revoked_at_unix_ms {{bigint}}
     ) {{strict}}`,
-    'CREATE INDEX sessions_account ON sessions (account_id)',
+    `CREATE INDEX sessions_live_of_account ON sessions (account_id)
+      WHERE revoked_at_unix_ms IS NULL`,
     'CREATE INDEX sessions_refresh_expires ON sessions (refresh_expires_at_unix_ms)',
     `CREATE INDEX sessions_revoked ON sessions (revoked_at_unix_ms)
       WHERE revoked_at_unix_ms IS NOT NULL`,

@@ -6,8 +6,6 @@ export const people: Migration = {
   name: 'people',
   oldestBinary: '0.1.0',
   steps: [
-    `CREATE INDEX sessions_live_of_account ON sessions (account_id)
-      WHERE revoked_at_unix_ms IS NULL`,
     // Every account is counted once: until then it stands in the index, from then on in the total.
     'ALTER TABLE accounts ADD COLUMN counted {{bigint}} NOT NULL DEFAULT 0',
     'CREATE INDEX accounts_uncounted ON accounts (id) WHERE counted = 0',

@@ -60,7 +60,7 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
 
   function prepare({ account_id, username }: Owner, created: boolean) {
     const { token, refresh_token, now_unix_ms, ...stored } = mint()
-    const session = { id: ids.hex128(), account_id, created_at_unix_ms: now_unix_ms, ...stored }
+    const session = { id: ids.sessionId(), account_id, created_at_unix_ms: now_unix_ms, ...stored }
     const tokens: SessionTokens = { token, refresh_token, user_id: account_id, username, created }
     return { session, tokens }
   }
