@@ -136,6 +136,56 @@ describe('a worker that ends', () => {
   })
 })
 
+describe('the memory of a script', () => {
+  it.each([
+    ['buffers that it allocates', 'kept.push(Buffer.alloc(10e6))'],
+    ['buffers that it fills', 'kept.push(Buffer.alloc(10e6, 1))'],
+    ['arrays of bytes', 'kept.push(new Uint8Array(10e6))'],
+    ['the memory of WebAssembly', 'kept.push(new WebAssembly.Memory({ initial: 160 }))'],
+    [
+      'objects',
+      'kept.push(Array.from({ length: 1e5 }, (_, n) => ({ n, at: [n, n, n], name: "n" + n })))',
+    ],
+  ])('[S-TIER-5] is bounded, whatever it keeps: %s', async (_name, body) => {
+    const { rpc, host, until, lines } = await script(
+      `const kept: unknown[] = []
+       guildhall.on_rpc('keep', () => { ${body}; return kept.length })`,
+      { deadline_ms: 5000, memory_mb: 64 },
+    )
+    let kept: Awaited<ReturnType<typeof rpc>> = '0'
+    for (let calls = 1; calls <= 10 && typeof kept === 'string'; calls += 1) {
+      kept = await rpc('keep')
+      // Some 10 MB each: well below its memory nothing happens.
+      if (calls <= 3) expect(kept).toBe(String(calls))
+    }
+    expect(kept).toEqual({ error: 'RPC runtime not available' })
+    expect(lines('error').some(({ message }) => message === 'the script worker failed')).toBe(true)
+    await until(() => host.readiness().state === 'ready')
+    expect(await rpc('keep')).toBe('1')
+  })
+
+  it('[S-TIER-5] is bounded without any call, too', async () => {
+    const { host, until } = await script(
+      `const kept: unknown[] = []
+       guildhall.on_rpc('keep', () => { setInterval(() => kept.push(Buffer.alloc(10e6)), 10) })`,
+      { memory_mb: 64 },
+    )
+    void host.game.rpc(player(1), 'keep', new Uint8Array(0))
+    await until(() => host.metrics().script_worker_restarts_total > 0)
+    await until(() => host.readiness().state === 'ready')
+  })
+
+  it('[S-TIER-5] does not count what is no longer in use', async () => {
+    const { rpc, host } = await script(
+      `let last: unknown
+       guildhall.on_rpc('use', () => { last = Buffer.alloc(20e6); return last.length })`,
+      { deadline_ms: 5000, memory_mb: 64 },
+    )
+    for (let n = 0; n < 40; n += 1) expect(await rpc('use')).toBe('20000000')
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+})
+
 describe('a script that misbehaves', () => {
   it('[S-GEN-2] does not end its worker with an error that nobody catches', async () => {
     const { rpc, until, lines } = await script(`

@@ -11,6 +11,7 @@ import { describeError } from './errors.ts'
 import { createGuard } from './guard.ts'
 import { createHostCalls, type HostCalls } from './host-calls.ts'
 import { createLoader, findSyntaxError, type Loader, ModuleProblem } from './loader.ts'
+import { createMemoryBound, type MemoryBound } from './memory.ts'
 import { createPrinter } from './printer.ts'
 import { createRegistry } from './registry.ts'
 import { Runner } from './runner.ts'
@@ -32,6 +33,7 @@ export class ScriptRuntime {
   readonly #control = createControl()
   #runner: Runner | undefined
   #loader: Loader | undefined
+  #memory: MemoryBound | undefined
   #scriptsUrl = ''
   /** Call batches whose calls have all been started, and that have not been answered. */
   #started = 0
@@ -80,7 +82,10 @@ export class ScriptRuntime {
     this.#loader = loader
     const runner = this.#createRunner(settings)
     this.#runner = runner
-    startWatchdog(this.#control, settings)
+    const memory = createMemoryBound(settings.memoryMb, this.#deps.exit)
+    this.#memory = memory
+    // Calls look at the memory as they end; the script's own timers may use it up without any.
+    startWatchdog(this.#control, settings, () => memory.check())
     const guildhall = this.#createGuildhall(runner, settings, generation)
     Object.defineProperty(globalThis, 'guildhall', { value: guildhall })
     try {
@@ -155,6 +160,7 @@ export class ScriptRuntime {
 
   #endTurn(): void {
     this.#turnEndWanted = false
+    this.#memory?.check()
     this.#runner?.endTurn()
     this.#flush()
   }

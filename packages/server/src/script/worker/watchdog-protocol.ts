@@ -2,7 +2,7 @@
 export type WatchdogSettings = {
   readonly control: SharedArrayBuffer
   readonly deadlineMs: number
-  readonly memoryBytesMax: number
+  readonly residentBytesMax: number
 }
 
 /** Between the watchdog and the thread that it watches. */

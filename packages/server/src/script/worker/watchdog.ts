@@ -35,7 +35,7 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
   }
 
   function lookAtMemory(): void {
-    if (process.memoryUsage.rss() > settings.memoryBytesMax) report('memory')
+    if (process.memoryUsage.rss() > settings.residentBytesMax) report('memory')
   }
 
   const watched = createWatch({
