@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { makeCertificate } from './kernel/http/certificates.fixture.ts'
 import { startNodeProcess } from './testing/node-process.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -38,6 +42,101 @@ it('[O-STP-3] ends although nobody reads its log', async () => {
   // Far more than the pipe holds.
   const path = `/${'x'.repeat(200)}`
   for (let i = 0; i < 2000; i += 1) await (await fetch(url + path)).arrayBuffer()
+  node.child.kill('SIGTERM')
+  expect(await node.exited).toEqual([0, null])
+})
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-serve-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+it('[O-STP-1] ends in order when it is asked to during its start', async () => {
+  const folder = makeFolder()
+  writeFileSync(join(folder, 'main.js'), "console.log('loading')\nawait new Promise(() => {})\n")
+  const node = spawnNode({
+    GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'guildhall.db')}`,
+    GUILDHALL_RUNTIME__SCRIPTS_DIR: folder,
+    GUILDHALL_RUNTIME__LOAD_TIMEOUT_MS: '300000',
+  })
+  let said = ''
+  node.child.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  await vi.waitFor(() => expect(said).toContain('loading'), { timeout: 20_000 })
+  node.child.kill('SIGTERM')
+  expect(await node.exited).toEqual([0, null])
+  expect(said).toContain('stopped during the start')
+  // Its boot was marked as ended: the next start has nothing to report of it.
+  writeFileSync(join(folder, 'main.js'), "guildhall.on_rpc('x', () => 'x')\n")
+  const next = await startNodeProcess({
+    'database.url': `sqlite:${join(folder, 'guildhall.db')}`,
+    'runtime.scripts_dir': folder,
+  })
+  expect(await next.stop()).toBe(0)
+  expect(next.output()).not.toContain('did not end in order')
+})
+
+it('[O-STP-1] does not wait for a database that does not come when it is asked to end', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void silent.close())
+  await once(silent, 'listening')
+  const address = silent.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const node = spawnNode({
+    GUILDHALL_DATABASE__URL: `postgres://nobody@127.0.0.1:${port}/nothing`,
+    GUILDHALL_DATABASE__STARTUP_WAIT_MS: '600000',
+  })
+  const [socket] = await once(silent, 'connection')
+  node.child.kill('SIGTERM')
+  expect(await node.exited).toEqual([0, null])
+  socket.destroy()
+})
+
+it('[O-TLS-3] looks for a new certificate at SIGHUP', async () => {
+  const folder = makeFolder()
+  const files = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') }
+  const issue = () => {
+    const pair = makeCertificate({ fromUnixMs: 1_600_000_000_000, untilUnixMs: 4_000_000_000_000 })
+    writeFileSync(files.certificate, pair.certificate)
+    writeFileSync(files.key, pair.privateKey)
+  }
+  issue()
+  const node = await startNodeProcess({
+    'http.tls.certificate_file': files.certificate,
+    'http.tls.private_key_file': files.key,
+    'http.tls.reload_interval_ms': '3600000',
+  })
+  issue()
+  process.kill(node.pid, 'SIGHUP')
+  await vi.waitFor(() => expect(node.output()).toContain('get the new certificate'), {
+    timeout: 10_000,
+  })
+  expect(await node.stop()).toBe(0)
+})
+
+it('[O-TLS-3] goes on at SIGHUP also without a certificate', async () => {
+  const node = await startNodeProcess()
+  process.kill(node.pid, 'SIGHUP')
+  expect((await fetch(`${node.url}/health/live`)).status).toBe(200)
+  expect(await node.stop()).toBe(0)
+})
+
+it('[O-STA-3] serves also when nobody is there for its ready line', async () => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  probe.close()
+  await once(probe, 'close')
+  const node = spawnNode({ GUILDHALL_HTTP__BIND: `127.0.0.1:${port}` })
+  node.child.stdout.destroy()
+  node.child.stderr.resume()
+  await vi.waitFor(
+    async () => expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200),
+    { timeout: 20_000 },
+  )
   node.child.kill('SIGTERM')
   expect(await node.exited).toEqual([0, null])
 })

@@ -10,7 +10,7 @@ import { type Clock, createSystemClock } from './kernel/clock.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { createLog, createStreamSink, type LogWriter, parseLogLevels } from './kernel/log-writer.ts'
-import { type RunningNode, startNode } from './node/node.ts'
+import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
 import { ScriptLoadError } from './script/load-error.ts'
 import { version } from './version.ts'
 
@@ -34,13 +34,20 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     log.debug('an environment variable means nothing here', { variable: name })
   }
   let node: RunningNode | undefined
+  const ending = firstEnding(host, clock)
   try {
-    const ending = firstEnding(host, clock)
-    node = await startNode({ loaded, clock, log, bootId, version, environment: host.env })
+    const cancel = new AbortController()
+    ending.then(() => cancel.abort())
+    host.on('SIGHUP', () => void node?.reloadCertificate())
+    // Whoever reads the ready line may be gone: that is no reason not to serve.
+    host.stdout.on('error', () => undefined)
+    const { signal } = cancel
+    node = await startNode({ loaded, clock, log, bootId, version, environment: host.env, signal })
     announce(node, { loaded, bootId, stdout: host.stdout })
     const end = await ending
     return await stop(node, end, { log, clock, limits: config.shutdown })
   } catch (error) {
+    if (error instanceof StartCancelled) return endOfStart(await ending, log)
     if (node !== undefined || !(error instanceof Error)) throw error
     const fields = isForeseen(error) ? { reason: error.message } : { error }
     log.error('the node could not start', fields)
@@ -92,6 +99,16 @@ async function stop(
   node.journal.record({ category: end.category, component: 'node', error: end.crash })
   const deadlineMs = leftMs(Math.min(limits.deadline_ms, crashDeadlineMs))
   await node.stop({ deadlineMs, drainDelayMs: 0 })
+  return exitCodes.failure
+}
+
+/** The exit code of a node that was ended before it was ready. */
+function endOfStart(end: Ending, log: Log): number {
+  if ('signal' in end) {
+    log.info('stopped during the start', { signal: end.signal })
+    return exitCodes.ok
+  }
+  log.error('the node could not start', { error: end.crash })
   return exitCodes.failure
 }
 

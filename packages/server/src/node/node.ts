@@ -27,6 +27,13 @@ export type StartOptions = {
   version: string
   /** The process's variables, of which the game's script sees those that are not the node's own. */
   environment: NodeJS.ProcessEnv
+  /** Ends a start that is not wanted any more; `startNode` then throws `StartCancelled`. */
+  signal: AbortSignal
+}
+
+/** Thrown by a start that was told to end before the node was ready. */
+export class StartCancelled extends Error {
+  override readonly name = 'StartCancelled'
 }
 
 export type RunningNode = {
@@ -34,6 +41,8 @@ export type RunningNode = {
   url: string
   backend: string
   journal: ErrorJournal
+  /** Looks at once whether the certificate's files have new content. */
+  reloadCertificate(): Promise<void>
   /**
    * Drains and closes everything in order, at the latest after `deadlineMs`. False when something
    * had to be abandoned.
@@ -50,21 +59,33 @@ export type StopLimits = {
 
 /**
  * The composition root: opens the database, builds every part of the node, hands each what it needs
- * of the others, and listens. A start that fails closes what it had opened.
+ * of the others, and listens. A start that fails or is cancelled closes what it had opened.
  */
 export async function startNode(options: StartOptions): Promise<RunningNode> {
   const shutdown = new Shutdown(options.clock, options.log)
   try {
-    return await start(options, shutdown)
+    return await Promise.race([start(options, shutdown), cancelled(options.signal)])
   } catch (error) {
     await shutdown.run(options.loaded.config.shutdown.deadline_ms)
     throw error
   }
 }
 
+/** Rejects when the start is cancelled: it is not waited for what the start is waiting for. */
+function cancelled(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const cancel = () => reject(new StartCancelled('the start was cancelled'))
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel, { once: true })
+  })
+}
+
 async function start(options: StartOptions, shutdown: Shutdown): Promise<RunningNode> {
+  const { signal } = options
   const base = await openBase(options, shutdown)
+  signal.throwIfAborted()
   const parts = await build(options, base, shutdown)
+  signal.throwIfAborted()
   return listen(parts, shutdown)
 }
 
@@ -181,6 +202,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     url: `${scheme}://${bound}`,
     backend: db.backend,
     journal,
+    reloadCertificate: async () => listener.reloadCertificate?.(),
     stop({ deadlineMs, drainDelayMs }: StopLimits) {
       health.drain()
       shutdown.onStop('drain delay', () => clock.sleep(drainDelayMs))

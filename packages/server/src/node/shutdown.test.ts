@@ -48,6 +48,14 @@ it('[O-STP-3] abandons the rest at the deadline, and says where it was and what 
   ])
 })
 
+it('[O-STP-1] closes at once what a cancelled start opens after its end', async () => {
+  const { ran, shutdown, step } = prepare()
+  step('database')
+  expect(await shutdown.run(1000)).toBe(true)
+  step('late')
+  expect(ran).toEqual(['database', 'late'])
+})
+
 it('[O-STP-2] says nothing when it ends in time', async () => {
   const { clock, log, ran, shutdown, step } = prepare()
   step('database', 10)

@@ -12,6 +12,7 @@ export class Shutdown {
   readonly #log: Log
   readonly #steps: Step[] = []
   #current = 'none'
+  #begun = false
   #abandoned = false
   #unwrittenRows: () => number = () => 0
 
@@ -20,8 +21,15 @@ export class Shutdown {
     this.#log = log
   }
 
-  /** Registers how to close what was just opened. */
+  /**
+   * Registers how to close what was just opened. What a cancelled start still opens is closed at
+   * once.
+   */
   onStop(name: string, run: () => Promise<unknown>): void {
+    if (this.#begun) {
+      void this.#runStep({ name, run })
+      return
+    }
     this.#steps.push({ name, run })
   }
 
@@ -55,17 +63,23 @@ export class Shutdown {
   }
 
   async #runSteps(): Promise<boolean> {
+    this.#begun = true
     let clean = true
-    for (const { name, run } of this.#steps.toReversed()) {
+    for (const step of this.#steps.toReversed()) {
       if (this.#abandoned) break
-      this.#current = name
-      try {
-        await run()
-      } catch (error) {
-        clean = false
-        this.#log.error('a step of the shutdown failed', { step: name, error })
-      }
+      this.#current = step.name
+      clean = (await this.#runStep(step)) && clean
     }
     return clean
+  }
+
+  async #runStep({ name, run }: Step): Promise<boolean> {
+    try {
+      await run()
+      return true
+    } catch (error) {
+      this.#log.error('a step of the shutdown failed', { step: name, error })
+      return false
+    }
   }
 }
