@@ -11,7 +11,7 @@ import { startNodeProcess } from './testing/node-process.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 
-/** A node of which only the ready line is read, so that a test can do with its outputs as it likes. */
+/** A node of which only the ready line is read: a test can do with its outputs as it likes. */
 function spawnNode(variables: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [main, 'serve'], {
     cwd: tmpdir(),

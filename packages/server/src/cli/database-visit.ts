@@ -24,7 +24,7 @@ export function isAbsentFile(url: string | undefined, cwd: string): boolean {
   return !existsSync(resolve(cwd, url.slice('sqlite:'.length)))
 }
 
-/** Whether the folder of the URL's embedded file is there, in which a node would create the file. */
+/** Whether the folder is there in which a node would create the URL's embedded file. */
 export function hasFolder(url: string | undefined, cwd: string): boolean {
   return existsSync(dirname(resolve(cwd, (url ?? '').slice('sqlite:'.length))))
 }
