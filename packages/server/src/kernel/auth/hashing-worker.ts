@@ -17,7 +17,7 @@ export type HashingOptions = {
 }
 
 /** Gives way to the event loop ten to one, and still gets something when the loop never rests. */
-const niceness = 10
+const niceness = 19
 
 lowerOwnPriority()
 parentPort?.on('message', (question: HashingQuestion) => {
