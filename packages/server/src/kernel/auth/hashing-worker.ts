@@ -16,7 +16,7 @@ export type HashingOptions = {
   outputLen: number
 }
 
-/** Gives way to the event loop ten to one, and still gets something when the loop never rests. */
+/** The lowest: it gives way to the event loop, and still gets something when that never rests. */
 const niceness = 19
 
 lowerOwnPriority()
