@@ -335,6 +335,11 @@ describe.each(testBackends)('the doctor on $name', ({ open }) => {
     expect(rows).toMatchObject({ api_keys: 2, audit: 3 })
   })
 
+  it('[O-DOC-1] takes max_size 0 for what it is: a group without a limit', async () => {
+    await meddle(db, ['UPDATE groups SET max_size = 0'])
+    expect((await examine()).filter(({ ok }) => !ok)).toEqual([])
+  })
+
   it.each(breaches)(
     '[O-DOC-1] the check $check finds $breaks, and no other does',
     async (breach) => {

@@ -26,7 +26,8 @@ export const groupsCheck = defineCheck('groups', {
     rule('groups.max-size', {
       rule: 'a group has at most max_size members',
       text: `SELECT CAST(g.id AS text) AS id FROM groups g
-        JOIN (${members}) AS m ON m.group_id = g.id WHERE m.members > g.max_size`,
+        JOIN (${members}) AS m ON m.group_id = g.id
+        WHERE g.max_size > 0 AND m.members > g.max_size`,
     }),
   ],
 })
