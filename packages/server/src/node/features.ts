@@ -1,5 +1,6 @@
 import { keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
+import { createGame } from './game.ts'
 import { createOperators } from './operators.ts'
 import { createPeople } from './people.ts'
 import { createPlayers, type PlayersDeps } from './players.ts'
@@ -13,6 +14,7 @@ export function createFeatures(deps: PlayersDeps) {
   const players = createPlayers(deps)
   const operators = createOperators(deps, { trail, players })
   const people = createPeople(deps, { trail, players })
+  const game = createGame(deps, trail)
   const verifiers: Verifiers = {
     accessToken: players.sessions.verifyAccess,
     consoleToken: operators.verifyToken,
@@ -35,9 +37,10 @@ export function createFeatures(deps: PlayersDeps) {
       ...players.pruners,
       ...operators.pruners,
       ...people.pruners,
+      ...game.pruners,
       idempotency_records: trail.idempotency.prune,
     },
-    routes: [...players.routes, ...operators.routes, ...people.routes],
+    routes: [...players.routes, ...operators.routes, ...people.routes, ...game.routes],
     counters: () => ({
       ...players.counters(),
       audit_dropped_total: trail.dropped(),
