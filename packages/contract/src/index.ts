@@ -125,6 +125,13 @@ export {
 export { Notification, notificationsApi } from './notifications.ts'
 export { int64Max, int64Min } from './numbers.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
+export {
+  Purchase,
+  type PurchaseStore,
+  purchaseStores,
+  purchasesApi,
+  Receipt,
+} from './purchases.ts'
 export { realtimeApi } from './realtime.ts'
 export {
   type AdminWrite,
@@ -142,6 +149,7 @@ export {
 export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
+export { Subscription, subscriptionsApi } from './subscriptions.ts'
 export { Wallet, walletApi } from './wallet.ts'
 
 import { playerAccountsApi } from './accounts.ts'
@@ -154,10 +162,12 @@ import { accountsApi } from './console-accounts.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
 import { notificationsApi } from './notifications.ts'
+import { purchasesApi } from './purchases.ts'
 import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
 import { signInApi } from './sign-in.ts'
+import { subscriptionsApi } from './subscriptions.ts'
 import { walletApi } from './wallet.ts'
 
 /** Every route of the product by feature and name. */
@@ -175,6 +185,8 @@ export const api = {
   groups: groupsApi,
   chat: chatApi,
   notifications: notificationsApi,
+  purchases: purchasesApi,
+  subscriptions: subscriptionsApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

@@ -1,5 +1,9 @@
+import { purchasesApi, subscriptionsApi } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
-import type { MountedRoute } from '../kernel/http/exchange.ts'
+import { purchaseHandlers, subscriptionHandlers } from '../features/purchases/purchases.routes.ts'
+import { createPurchases } from '../features/purchases/purchases.service.ts'
+import { createCustomValidator } from '../features/purchases/purchases.validator.ts'
+import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
 import type { PruneBatch } from '../kernel/retention.ts'
 import type { Shared } from './shared.ts'
 import type { Trail } from './trail.ts'
@@ -8,10 +12,23 @@ import type { Trail } from './trail.ts'
 type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }
 
 /** The console's sections about game data; each is built on its own and knows no other. */
-export function createGame(_shared: Shared, _trail: Trail) {
-  const sections: Section[] = []
+export function createGame(shared: Shared, trail: Trail) {
+  const sections: Section[] = [purchaseSection(shared, trail)]
   return {
     routes: sections.flatMap(({ routes }) => routes),
     pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
+  }
+}
+
+/** Purchases and the subscriptions among them. */
+function purchaseSection({ db, clock, config }: Shared, { mutate }: Trail): Section {
+  const validate = createCustomValidator(config.purchases.max_receipt_bytes)
+  const purchases = createPurchases({ db, clock, mutate, validate })
+  return {
+    routes: [
+      ...bindHandlers(purchasesApi, purchaseHandlers(purchases)),
+      ...bindHandlers(subscriptionsApi, subscriptionHandlers(purchases)),
+    ],
+    pruners: {},
   }
 }

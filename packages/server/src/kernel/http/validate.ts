@@ -3,25 +3,36 @@ import { Failure, refuse } from '../failure.ts'
 import { type JsonReading, JsonRefusal, type Oddity, readJson } from './json-reader.ts'
 import { innermost, isFree, memberOf } from './schema-walk.ts'
 
-/** Checks `value` against `schema`; the refusal names the field and the rule, never the value. */
-export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+/**
+ * Checks `value` against `schema`; the refusal names the field and the rule, never the value. What
+ * has no name of its own is called `whole`.
+ */
+export function validate<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  whole = 'the request',
+): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw refuse.invalid(sentenceOf(result.error.issues))
+  throw refuse.invalid(sentenceOf(result.error.issues, whole))
 }
 
-/** Reads a JSON text and checks it against `schema`. */
-export function validateJson<S extends z.ZodType>(schema: S, text: string): z.output<S> {
-  const { value, oddities } = reading(text)
+/** Reads a JSON text and checks it against `schema`; by default the text is the request's body. */
+export function validateJson<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  whole?: string,
+): z.output<S> {
+  const { value, oddities } = reading(text, whole ?? 'the body')
   for (const oddity of oddities) expectHarmless(oddity, schema)
-  return validate(schema, value)
+  return validate(schema, value, whole)
 }
 
-function reading(text: string): JsonReading {
+function reading(text: string, whole: string): JsonReading {
   try {
     return readJson(text)
   } catch (error) {
-    if (error instanceof JsonRefusal) throw refuse.invalid(`the body ${error.message}`)
+    if (error instanceof JsonRefusal) throw refuse.invalid(`${whole} ${error.message}`)
     throw error
   }
 }
@@ -38,11 +49,11 @@ function expectHarmless({ kind, path }: Oddity, schema: z.ZodType): void {
   if (!isFree(innermost(at))) throw refuse.invalid(`${name} must be an integer`)
 }
 
-function sentenceOf(issues: readonly z.core.$ZodIssue[]): string {
+function sentenceOf(issues: readonly z.core.$ZodIssue[], whole: string): string {
   const [issue] = issues
   if (issue === undefined)
     throw new Failure('internal_error', { reason: 'a refusal without issue' })
-  const name = issue.path.length === 0 ? 'the request' : pathText(issue.path)
+  const name = issue.path.length === 0 ? whole : pathText(issue.path)
   if (issue.code === 'unrecognized_keys') return `${name} has an unknown field`
   if (issue.code === 'custom' || issue.code === 'invalid_format') return `${name} ${issue.message}`
   return `${name} ${ruleOf(issue)}`
