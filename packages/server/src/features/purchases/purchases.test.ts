@@ -18,7 +18,7 @@ describe.each(testBackends)('purchases on $name', (backend) => {
 
   it('[H-PUR-1] [H-PUR-2] are answered as they are recorded', async () => {
     const now = scenario.clock.nowUnixMs()
-    const receipt = '{ "product_id": "größe 🏯",\n"transaction_id": "T/1 é" }'
+    const receipt = '{ "product_id": "größe 🏯",\n"transaction_id": "T/1 é" }\n'
     const answer = await desk.post({ user_id: 'ann', store: 'store_b', receipt })
     const recorded = {
       transaction_id: 'T/1 é',

@@ -1,0 +1,234 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { testBackends } from '../../database/testing/backends.ts'
+import { type Desk, openDesk } from '../../testing/desk.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { openPurchaseDesk, type PurchaseDesk } from './purchases.fixture.ts'
+
+const bytes1024 = '🏯'.repeat(256)
+const good = '{"transaction_id":"good","product_id":"p"}'
+
+async function openWithViewer(backend: (typeof testBackends)[number]) {
+  const viewing = { username: 'watcher', password: 'look but do not touch' }
+  const scenario = await openScenario(backend, {
+    'console.viewer_username': viewing.username,
+    'console.viewer_password': viewing.password,
+  })
+  const desk = await openPurchaseDesk(scenario.api)
+  return { scenario, desk, viewer: await openDesk(scenario.api, viewing) }
+}
+
+describe.each(testBackends)('requests about purchases on $name', (backend) => {
+  let scenario: Scenario
+  let desk: PurchaseDesk
+  let viewer: Desk
+  beforeAll(async () => {
+    const opened = await openWithViewer(backend)
+    scenario = opened.scenario
+    desk = opened.desk
+    viewer = opened.viewer
+    return () => scenario.dispose()
+  })
+
+  async function expectRefused(answer: Promise<{ status: number; body: unknown }>, text?: string) {
+    const before = await desk.list('?limit=200')
+    const { status, body } = await answer
+    expect([status, body]).toEqual([
+      400,
+      { code: 'invalid_request', message: text ?? expect.stringMatching(/^.{8,200}$/) },
+    ])
+    expect(await desk.list('?limit=200')).toEqual(before)
+  }
+
+  it('[H-PUR-1] [H-GEN-21] takes every text at its last byte, and control characters', async () => {
+    const said = { transaction_id: bytes1024, product_id: '\u0001'.repeat(1024) }
+    const bought = await desk.buy({ ...said, user_id: 'é'.repeat(512) })
+    expect(bought).toMatchObject({ ...said, user_id: 'é'.repeat(512) })
+    expect((await desk.read(bytes1024)).body).toEqual(bought)
+    expect(await desk.list(`?user_id=${encodeURIComponent(bought.user_id)}`)).toEqual([bought])
+  })
+
+  it.each([
+    ['no user', { store: 'custom', receipt: good }],
+    ['a null user', { user_id: null, store: 'custom', receipt: good }],
+    ['a number for a user', { user_id: 1, store: 'custom', receipt: good }],
+    ['a user of 1,025 bytes', { user_id: `${bytes1024}x`, store: 'custom', receipt: good }],
+    ['a user with U+0000', { user_id: 'a\0', store: 'custom', receipt: good }],
+    ['no store', { user_id: 'u', receipt: good }],
+    ['an unknown store', { user_id: 'u', store: 'store_d', receipt: good }],
+    ['a store in capitals', { user_id: 'u', store: 'Custom', receipt: good }],
+    ['a store with a space', { user_id: 'u', store: 'custom ', receipt: good }],
+    ['a null store', { user_id: 'u', store: null, receipt: good }],
+    ['no receipt', { user_id: 'u', store: 'custom' }],
+    ['a null receipt', { user_id: 'u', store: 'custom', receipt: null }],
+    ['an object for a receipt', { user_id: 'u', store: 'custom', receipt: JSON.parse(good) }],
+    ['a receipt with U+0000', { user_id: 'u', store: 'custom', receipt: `${good}\0` }],
+    ['an unknown field', { user_id: 'u', store: 'custom', receipt: good, price: 1 }],
+    ['an array', []],
+    ['broken JSON', '{"user_id":'],
+    ['a repeated field', `{"user_id":"u","store":"custom","store":"custom","receipt":"{}"}`],
+  ])('[H-PUR-1] refuses %s', async (_case, body) => {
+    await expectRefused(desk.post(body))
+  })
+
+  it.each([
+    ['nothing', '', 'receipt is not valid JSON'],
+    ['white space', ' \n', 'receipt is not valid JSON'],
+    ['a word', 'receipt', 'receipt is not valid JSON'],
+    ['null', 'null', 'receipt must be an object'],
+    ['a string', JSON.stringify(good), 'receipt must be an object'],
+    ['a number', '7', 'receipt must be an object'],
+    ['an array', `[${good}]`, 'receipt must be an object'],
+    ['two objects', good + good, 'receipt is more than one JSON value'],
+    ['something after it', `${good}x`, 'receipt is more than one JSON value'],
+    ['a byte order mark', `\ufeff${good}`, 'receipt is not valid JSON'],
+    ['a comment', `/**/${good}`, 'receipt is not valid JSON'],
+    ['a trailing comma', good.replace('}', ',}'), 'receipt is not valid JSON'],
+    ['single quotes', good.replaceAll('"', "'"), 'receipt is not valid JSON'],
+    ['an unknown field', good.replace('}', ',"price":1}'), 'receipt has an unknown field'],
+    ['__proto__', good.replace('}', ',"__proto__":{}}'), 'receipt has an unknown field'],
+    ['capitals', good.replace('product_id', 'Product_id'), undefined],
+    ['no transaction', '{"product_id":"p"}', 'transaction_id must be a string'],
+    ['no product', '{"transaction_id":"t"}', 'product_id must be a string'],
+    ['nothing in it', '{}', 'transaction_id must be a string'],
+    ['a deep value', `{"transaction_id":${'['.repeat(60)}${']'.repeat(60)}}`, undefined],
+    ['a depth bomb', '['.repeat(60_000), 'receipt is more than 64 levels deep'],
+    ['a hidden depth bomb', `${good.slice(0, -1)},"x":${'{"x":'.repeat(9_000)}`, undefined],
+    [
+      'a repeated transaction',
+      '{"transaction_id":"t","product_id":"p","transaction_id":"t"}',
+      'transaction_id is repeated',
+    ],
+    [
+      'a transaction repeated by an escape',
+      '{"transaction_id":"t","product_id":"p","transaction\\u005fid":"t"}',
+      'transaction_id is repeated',
+    ],
+    ['an unpaired surrogate', '{"transaction_id":"\\ud800","product_id":"p"}', undefined],
+    ['a raw newline', '{"transaction_id":"\n","product_id":"p"}', 'receipt is not valid JSON'],
+  ])('[H-PUR-1] refuses a receipt that is or has %s', async (_case, receipt, text) => {
+    await expectRefused(desk.present(receipt), text)
+  })
+
+  it.each(['transaction_id', 'product_id'])('[H-PUR-1] refuses a wrong %s', async (name) => {
+    const said = { transaction_id: 't', product_id: 'p' }
+    for (const wrong of [null, 7, true, [], {}, '', ' ', '\t\u2003', `${bytes1024}x`, 'a\0']) {
+      await expectRefused(desk.present(JSON.stringify({ ...said, [name]: wrong })))
+    }
+  })
+
+  it.each([
+    '-1',
+    '-0.5',
+    '1.0',
+    '1e3',
+    '"1"',
+    'true',
+    '{}',
+    '9007199254740992',
+    '9223372036854775808',
+    '1e999',
+    '01',
+    '+1',
+    'NaN',
+  ])('[H-PUR-1] [H-GEN-15] refuses the expiry %s', async (literal) => {
+    const receipt = good.replace('}', `,"subscription_expiry_unix_ms":${literal}}`)
+    await expectRefused(desk.present(receipt))
+  })
+
+  it('[H-PUR-1] says what is wrong before whether the transaction is known', async () => {
+    await desk.buy({ transaction_id: 'known' })
+    const known = '{"transaction_id":"known","product_id":"p"}'
+    expect((await desk.present(known)).status).toBe(409)
+    await expectRefused(desk.present(known.replace('}', ',"x":1}')))
+    await expectRefused(desk.post({ user_id: 'u', store: 'nowhere', receipt: known }))
+  })
+
+  it.each(['{broken', '[]', '{}'])(
+    '[H-GEN-6] [H-GEN-7] 401, then 403, then 400, for the body %s',
+    async (body) => {
+      const stranger = await scenario.api.call('POST', '/console/v1/purchases', { body })
+      expect([stranger.status, stranger.body]).toMatchObject([
+        401,
+        { code: 'authentication_failed' },
+      ])
+      const looker = await viewer.send('POST', '/purchases', body)
+      expect([looker.status, looker.body]).toMatchObject([403, { code: 'forbidden' }])
+      expect((await desk.post(body)).status).toBe(400)
+    },
+  )
+
+  it('[H-AUTH-5] a viewer reads what the admin reads', async () => {
+    const bought = await desk.buy({ subscription_expiry_unix_ms: 3, transaction_id: 'v' })
+    expect((await viewer.send('GET', '/purchases/v')).body).toEqual(bought)
+    for (const path of ['/purchases', '/subscriptions']) {
+      expect((await viewer.send('GET', path)).body).toEqual((await desk.send('GET', path)).body)
+    }
+  })
+
+  it('[H-GEN-21] [H-GEN-23] finds a purchase by its whole transaction id only', async () => {
+    const odd = ['a/b', '%2F', '?', '#', 'a b', '+', 'a\n']
+    for (const transaction_id of odd) {
+      const bought = await desk.buy({ transaction_id })
+      expect((await desk.read(transaction_id)).body).toEqual(bought)
+    }
+    for (const unknown of ['a', 'A/B', 'a/b ', bytes1024.slice(2), 'é'.repeat(512)]) {
+      const answer = await desk.read(unknown)
+      expect([answer.status, answer.body]).toMatchObject([404, { code: 'not_found' }])
+    }
+    for (const wrong of ['%20', '%00', 'a%00', '%ff', '%', `${'x'.repeat(1025)}`]) {
+      expect((await desk.send('GET', `/purchases/${wrong}`)).status).toBe(400)
+    }
+  })
+
+  it.each([
+    'unknown=1',
+    'limit=',
+    'limit=-1',
+    'limit=+1',
+    'limit=1.0',
+    'limit=1&limit=2',
+    'user_id=a&user_id=b',
+    'user_id=%00',
+    `user_id=${'x'.repeat(1025)}`,
+    'offset=0',
+    'before=1',
+  ])('[H-GEN-25] [H-GEN-26] refuses the query %.30s', async (query) => {
+    expect((await desk.send('GET', `/purchases?${query}`)).status).toBe(400)
+    expect((await desk.send('GET', `/subscriptions?${query}`)).status).toBe(400)
+  })
+})
+
+describe.each(testBackends)('the size of receipts on $name', (backend) => {
+  it.each([1, 43, 60_000])(
+    '[H-PUR-1] is bounded by purchases.max_receipt_bytes: %i',
+    async (max_receipt_bytes) => {
+      const scenario = await openScenario(backend, {
+        'purchases.max_receipt_bytes': `${max_receipt_bytes}`,
+      })
+      const desk = await openPurchaseDesk(scenario.api)
+      const said = '{"transaction_id":"é","product_id":"p"}'
+      const receiptOf = (bytes: number) => said + ' '.repeat(Math.max(0, bytes - 40))
+      const fits = await desk.present(receiptOf(max_receipt_bytes))
+      expect(fits.status).toBe(max_receipt_bytes < 40 ? 400 : 201)
+      const surplus = await desk.present(receiptOf(max_receipt_bytes + 1))
+      expect([surplus.status, surplus.body]).toMatchObject([
+        400,
+        { message: `receipt must be at most ${max_receipt_bytes} bytes` },
+      ])
+      await scenario.dispose()
+    },
+  )
+
+  it('[H-PUR-1] [H-GEN-10] is bounded by the body at last', async () => {
+    const scenario = await openScenario(backend)
+    const desk = await openPurchaseDesk(scenario.api)
+    const bodyOf = (bytes: number) => {
+      const body = (spaces: string) =>
+        JSON.stringify({ user_id: '', store: 'custom', receipt: good.replace('}', `${spaces}}`) })
+      return body(' '.repeat(bytes - body('').length))
+    }
+    expect((await desk.post(bodyOf(65_537))).status).toBe(400)
+    expect((await desk.post(bodyOf(65_536))).status).toBe(201)
+    await scenario.dispose()
+  })
+})
