@@ -150,6 +150,15 @@ export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
 export { Subscription, subscriptionsApi } from './subscriptions.ts'
+export {
+  Tournament,
+  TournamentEntry,
+  TournamentResult,
+  type TournamentState,
+  tournamentId,
+  tournamentStates,
+  tournamentsApi,
+} from './tournaments.ts'
 export { Wallet, walletApi } from './wallet.ts'
 
 import { playerAccountsApi } from './accounts.ts'
@@ -168,6 +177,7 @@ import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
 import { signInApi } from './sign-in.ts'
 import { subscriptionsApi } from './subscriptions.ts'
+import { tournamentsApi } from './tournaments.ts'
 import { walletApi } from './wallet.ts'
 
 /** Every route of the product by feature and name. */
@@ -185,6 +195,7 @@ export const api = {
   groups: groupsApi,
   chat: chatApi,
   notifications: notificationsApi,
+  tournaments: tournamentsApi,
   purchases: purchasesApi,
   subscriptions: subscriptionsApi,
   realtime: realtimeApi,

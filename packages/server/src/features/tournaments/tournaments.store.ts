@@ -1,0 +1,139 @@
+import type { Queries } from '../../database/database.ts'
+import { type Row, statement } from '../../database/statement.ts'
+
+const tournamentRow = {
+  id: 'text',
+  leaderboard_id: 'text',
+  state: 'text',
+  registration_opens_at_unix_ms: 'integer',
+  registration_closes_at_unix_ms: 'integer',
+  starts_at_unix_ms: 'integer',
+  ends_at_unix_ms: 'integer',
+  settled_epoch_due_at_unix_ms: 'integer?',
+  created_at_unix_ms: 'integer',
+  updated_at_unix_ms: 'integer',
+} as const
+const columns = Object.keys(tournamentRow).join(', ')
+export type TournamentRow = Row<typeof tournamentRow>
+
+const newRow = {
+  id: 'text',
+  leaderboard_id: 'text',
+  registration_opens_at_unix_ms: 'integer',
+  registration_closes_at_unix_ms: 'integer',
+  starts_at_unix_ms: 'integer',
+  ends_at_unix_ms: 'integer',
+  now_unix_ms: 'integer',
+} as const
+export type NewTournament = Row<typeof newRow>
+
+const entryRow = { tournament_id: 'text', user_id: 'text', registered_at: 'integer' } as const
+const entryKey = { tournament_id: 'text', user_id: 'text' } as const
+export type EntryKey = Row<typeof entryKey>
+
+const resultRow = {
+  tournament_id: 'text',
+  user_id: 'text',
+  rank: 'integer',
+  score: 'bigint',
+  subscore: 'bigint',
+} as const
+const resultColumns = Object.keys(resultRow).join(', ')
+export type ResultRow = Row<typeof resultRow>
+
+const list = statement({
+  name: 'tournaments.list',
+  text: `SELECT ${columns} FROM tournaments ORDER BY starts_at_unix_ms, id`,
+  row: tournamentRow,
+  scan: true,
+})
+
+const byId = statement({
+  name: 'tournaments.by-id',
+  text: `SELECT ${columns} FROM tournaments WHERE id = :id`,
+  params: { id: 'text' },
+  row: tournamentRow,
+})
+
+/** No change of state happens beside what the reader does with the row. */
+const held = statement({
+  name: 'tournaments.held',
+  text: `SELECT ${columns} FROM tournaments t WHERE t.id = :id {{for share of t}}`,
+  params: { id: 'text' },
+  row: tournamentRow,
+})
+
+/** Adds nothing when there is a tournament with the id. */
+const insert = statement({
+  name: 'tournaments.insert',
+  text: `INSERT INTO tournaments (id, leaderboard_id, state, registration_opens_at_unix_ms,
+      registration_closes_at_unix_ms, starts_at_unix_ms, ends_at_unix_ms, created_at_unix_ms,
+      updated_at_unix_ms)
+    VALUES (:id, :leaderboard_id, 'draft', :registration_opens_at_unix_ms,
+      :registration_closes_at_unix_ms, :starts_at_unix_ms, :ends_at_unix_ms, :now_unix_ms,
+      :now_unix_ms)
+    ON CONFLICT (id) DO NOTHING
+    RETURNING ${columns}`,
+  params: newRow,
+  row: tournamentRow,
+})
+
+const move = statement({
+  name: 'tournaments.move',
+  text: `UPDATE tournaments SET state = :to, updated_at_unix_ms = :now_unix_ms
+    WHERE id = :id AND state = :from
+    RETURNING ${columns}`,
+  params: { id: 'text', from: 'text', to: 'text', now_unix_ms: 'integer' },
+  row: tournamentRow,
+})
+
+const entries = statement({
+  name: 'tournaments.entries',
+  text: `SELECT tournament_id, user_id, registered_at_unix_ms AS registered_at
+    FROM tournament_entries WHERE tournament_id = :tournament_id
+    ORDER BY registered_at_unix_ms, user_id`,
+  params: { tournament_id: 'text' },
+  row: entryRow,
+  scan: true,
+})
+
+const entry = statement({
+  name: 'tournaments.entry',
+  text: `SELECT tournament_id, user_id, registered_at_unix_ms AS registered_at
+    FROM tournament_entries WHERE tournament_id = :tournament_id AND user_id = :user_id`,
+  params: entryKey,
+  row: entryRow,
+})
+
+/** Adds nothing when the user is registered. */
+const insertEntry = statement({
+  name: 'tournaments.insert-entry',
+  text: `INSERT INTO tournament_entries (tournament_id, user_id, registered_at_unix_ms)
+    VALUES (:tournament_id, :user_id, :registered_at)
+    ON CONFLICT (tournament_id, user_id) DO NOTHING`,
+  params: entryRow,
+})
+
+const results = statement({
+  name: 'tournaments.results',
+  text: `SELECT ${resultColumns} FROM tournament_results WHERE tournament_id = :tournament_id
+    ORDER BY rank`,
+  params: { tournament_id: 'text' },
+  row: resultRow,
+  scan: true,
+})
+
+/** Queries about tournaments and entrants; every function takes the transaction first. */
+export const tournamentsStore = {
+  list: (tx: Queries) => tx.all(list, {}),
+  byId: (tx: Queries, id: string) => tx.get(byId, { id }),
+  held: (tx: Queries, id: string) => tx.get(held, { id }),
+  insert: (tx: Queries, row: NewTournament) => tx.get(insert, row),
+  move: (tx: Queries, change: Row<typeof move.params>) => tx.get(move, change),
+  entries: (tx: Queries, tournament_id: string) => tx.all(entries, { tournament_id }),
+  entry: (tx: Queries, key: EntryKey) => tx.get(entry, key),
+  /** False when the user is registered already. */
+  addEntry: async (tx: Queries, row: Row<typeof entryRow>): Promise<boolean> =>
+    (await tx.run(insertEntry, row)) > 0,
+  results: (tx: Queries, tournament_id: string) => tx.all(results, { tournament_id }),
+}
