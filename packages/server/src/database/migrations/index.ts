@@ -1,8 +1,15 @@
 import { foundation } from './0001-foundation.ts'
 import { people } from './0002-people.ts'
+import { leaderboards } from './0004-leaderboards.ts'
 import { tournaments } from './0005-tournaments.ts'
 import { purchases } from './0006-purchases.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
-export const migrations: readonly Migration[] = [foundation, people, tournaments, purchases]
+export const migrations: readonly Migration[] = [
+  foundation,
+  people,
+  leaderboards,
+  tournaments,
+  purchases,
+]

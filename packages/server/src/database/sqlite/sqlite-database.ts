@@ -203,4 +203,5 @@ const words = {
   bytes: 'BLOB',
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   strict: 'STRICT',
+  clustered: 'STRICT, WITHOUT ROWID',
 }
