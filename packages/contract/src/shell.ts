@@ -39,6 +39,9 @@ const Task = z.strictObject({
   next_start_unix_ms: count.nullable(),
 })
 
+/** What this node removed of one kind of data that is past its time, and whether more is left. */
+const Retention = z.strictObject({ data: z.string(), pruned_total: count, behind: z.boolean() })
+
 const WriteBehind = z.strictObject({
   name: z.string(),
   queued: count,
@@ -76,6 +79,7 @@ export const Status = z.strictObject({
   }),
   database: z.strictObject({ state: z.enum(['up', 'suspect', 'down']) }),
   tasks: z.array(Task),
+  retention: z.array(Retention),
   write_behind: z.array(WriteBehind),
   metrics: z.record(z.string(), count),
 })

@@ -7,6 +7,7 @@ import { NodeIdInUse } from './database/node-claim.ts'
 import { DatabaseUnfit } from './database/postgres/start.ts'
 import { DatabaseInUse } from './database/sqlite/file-lock.ts'
 import { type Clock, createSystemClock } from './kernel/clock.ts'
+import { ClockUnfit } from './kernel/clock-watch.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { createLog, createStreamSink, type LogWriter, parseLogLevels } from './kernel/log-writer.ts'
@@ -158,7 +159,14 @@ function announce(
 
 /** What an operator can put right: its message says it all, and a stack would only hide it. */
 function isForeseen(error: Error): boolean {
-  const classes = [SchemaNotUsable, NodeIdInUse, DatabaseInUse, DatabaseUnfit, ScriptLoadError]
+  const classes = [
+    SchemaNotUsable,
+    NodeIdInUse,
+    DatabaseInUse,
+    DatabaseUnfit,
+    ClockUnfit,
+    ScriptLoadError,
+  ]
   return classes.some((known) => error instanceof known) || 'syscall' in error
 }
 

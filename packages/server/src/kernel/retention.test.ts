@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from './clock.fake.ts'
 import { LeaseLost, type Transact } from './lease.ts'
 import { createRecordedLog } from './log.fake.ts'
-import { createRetention } from './retention.ts'
+import { createPruneCounts, createRetention } from './retention.ts'
 
 type Prune = (items: number, transact?: Transact<string>) => Promise<number>
 
@@ -12,10 +12,12 @@ const ownLease = {
   transaction: <T>(body: (tx: string) => Promise<T>) => body('fenced'),
 }
 
-function setup(pruners: Record<string, Prune>, lease = ownLease) {
+function setup(pruners: Record<string, Prune>, lease = ownLease, onHold = () => false) {
   const clock = createFakeClock()
-  const pass = createRetention({ pruners, lease, batchItems: 100, clock, log: createRecordedLog() })
-  return { clock, pass }
+  const counts = createPruneCounts(Object.keys(pruners))
+  const log = createRecordedLog()
+  const pass = createRetention({ pruners, lease, batchItems: 100, clock, log, counts, onHold })
+  return { clock, pass, counts }
 }
 
 /** Data with `rows` rows past their time. */
@@ -65,6 +67,7 @@ describe('retention', () => {
       batchItems: 100,
       clock,
       log: createRecordedLog(),
+      counts: createPruneCounts([]),
     })
     const done = pass()
     await clock.advance(1000)
@@ -77,6 +80,50 @@ describe('retention', () => {
     const { pass } = setup({ sessions: sessions.prune }, { ...ownLease, keep: async () => false })
     await pass()
     expect(sessions.batches).toEqual([])
+  })
+
+  it('[O-HLT-5] counts what it removed, and says what it is behind with', async () => {
+    const [sessions, audit] = [data(250), data(0)]
+    let broken = true
+    const fragile = async () => {
+      if (broken) throw new Error('no such luck')
+      return 7
+    }
+    const { clock, pass, counts } = setup({ fragile, sessions: sessions.prune, audit: audit.prune })
+    const behind = () =>
+      counts
+        .list()
+        .filter((it) => it.behind)
+        .map((it) => it.data)
+    expect([counts.list().length, behind()]).toEqual([3, []])
+    const done = pass().catch(() => undefined)
+    await clock.advance(5)
+    expect(behind()).toEqual(['fragile', 'sessions'])
+    await clock.advance(1000)
+    await done
+    expect(counts.list()).toEqual([
+      { data: 'fragile', pruned_total: 0, behind: true },
+      { data: 'sessions', pruned_total: 250, behind: false },
+      { data: 'audit', pruned_total: 0, behind: false },
+    ])
+    broken = false
+    await pass()
+    expect(counts.list()[0]).toEqual({ data: 'fragile', pruned_total: 7, behind: false })
+  })
+
+  it('[O-CLK-2] deletes nothing while the clock may be wrong', async () => {
+    const sessions = data(250)
+    const hold = { on: true }
+    const { clock, pass } = setup({ sessions: sessions.prune }, ownLease, () => hold.on)
+    await pass()
+    expect(sessions.batches).toEqual([])
+    hold.on = false
+    const done = pass()
+    await clock.advance(5)
+    hold.on = true
+    await clock.advance(1000)
+    await done
+    expect(sessions.batches).toEqual([100, 100])
   })
 
   it('[O-SCH-2] deletes under the lease, and ends the pass when it is lost', async () => {

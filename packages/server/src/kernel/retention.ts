@@ -17,6 +17,37 @@ export type RetentionDeps<Tx> = {
   batchItems: number
   clock: Clock
   log: Log
+  /** Keeps count of what was done. */
+  counts: PruneCounts
+  /** Whether what seems to be past its time must be left, because the clock may be wrong. */
+  onHold?: () => boolean
+}
+
+/** What became of one kind of data on this node, as `/status` shows it. */
+export type PruneCount = {
+  data: string
+  /** Rows removed since the start. */
+  pruned_total: number
+  /** Whether rows are known to be left that should be gone. */
+  behind: boolean
+}
+
+export type PruneCounts = {
+  /** A batch ended, or failed. */
+  note(data: string, outcome: { pruned: number; behind: boolean }): void
+  list(): PruneCount[]
+}
+
+/** Makes the counts of these kinds of data. */
+export function createPruneCounts(kinds: readonly string[]): PruneCounts {
+  const counts = new Map(kinds.map((data) => [data, { data, pruned_total: 0, behind: false }]))
+  return {
+    note(data, { pruned, behind }) {
+      const { pruned_total = 0 } = counts.get(data) ?? {}
+      counts.set(data, { data, pruned_total: pruned_total + pruned, behind })
+    },
+    list: () => [...counts.values()],
+  }
 }
 
 /** Lets other writers in between two batches, in milliseconds. */
@@ -30,16 +61,18 @@ const batchMaxMs = 50
  * node that does not hold the lease, or loses it, leaves the rest to the one that does.
  */
 export function createRetention<Tx>(deps: RetentionDeps<Tx>) {
-  const { pruners, lease, batchItems, clock, log } = deps
+  const { pruners, lease, batchItems, clock, log, counts, onHold = () => false } = deps
 
-  async function prune(batch: PruneBatch<Tx>): Promise<number> {
+  async function prune(data: string, batch: PruneBatch<Tx>): Promise<number> {
     let size = batchItems
     let total = 0
     for (;;) {
       const startedMs = clock.monotonicMs()
       const deleted = await batch(size, lease.transaction)
       total += deleted
-      if (deleted < size) return total
+      const behind = deleted >= size
+      counts.note(data, { pruned: deleted, behind })
+      if (!behind || onHold()) return total
       if (clock.monotonicMs() - startedMs > batchMaxMs) size = Math.max(1, Math.floor(size / 2))
       await clock.sleep(pauseMs)
     }
@@ -47,13 +80,14 @@ export function createRetention<Tx>(deps: RetentionDeps<Tx>) {
 
   return async (): Promise<void> => {
     const failures: unknown[] = []
-    if (!(await lease.keep())) return
+    if (onHold() || !(await lease.keep())) return
     for (const [data, batch] of Object.entries(pruners)) {
       try {
-        const total = await prune(batch)
+        const total = await prune(data, batch)
         if (total > 0) log.debug('removed what was past its time', { data, total })
       } catch (error) {
         if (error instanceof LeaseLost) break
+        counts.note(data, { pruned: 0, behind: true })
         log.warn('data past its time could not be removed', { data, error })
         failures.push(error)
       }

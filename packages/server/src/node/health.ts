@@ -3,6 +3,8 @@ import type { Database } from '../database/database.ts'
 import type { NodeClaim } from '../database/node-claim.ts'
 import type { Sealer } from '../features/audit/audit.sealer.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ClockWatch } from '../kernel/clock-watch.ts'
+import type { DiskSpace } from '../kernel/disk-space.ts'
 import type { ErrorJournal } from '../kernel/error-journal.ts'
 import type { EventLoopLag } from '../kernel/event-loop-lag.ts'
 import type { Supervisor } from '../kernel/supervisor.ts'
@@ -15,6 +17,8 @@ type HealthParts = {
   config: Config
   db: Database
   clock: Clock
+  clockWatch: ClockWatch
+  disk: DiskSpace | undefined
   supervisor: Supervisor
   features: Features
   play: Play
@@ -30,6 +34,7 @@ const failingMaxMs = 30_000
 /** Tells the judge of the node's health where to look. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
   const { config, db, clock, supervisor, features, play, claim, lag, sealer, journal } = parts
+  const { clockWatch, disk } = parts
   return createHealth({
     clock,
     databaseState: () => db.state(),
@@ -51,6 +56,8 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
     eventLoopLagMs: () => lag.p99Ms(),
     journalWritable: () => journal.writable(),
     rowsDroppedAgoMs: () => Math.min(...features.queues.map((queue) => queue.droppedAgoMs())),
+    clockDoubtful: () => clockWatch.doubtful(),
+    diskLow: () => disk?.low() ?? false,
     auditUnsealed: () => sealer?.behind() ?? false,
   })
 }

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { createLeases } from '../database/leases.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import { openKeyDesk } from '../features/api-keys/api-keys.fixture.ts'
+import { createClockWatch } from '../kernel/clock-watch.ts'
+import { createPruneCounts } from '../kernel/retention.ts'
 import { createSupervisor } from '../kernel/supervisor.ts'
 import { createCaller } from '../testing/api.ts'
 import { testConfig } from '../testing/config.ts'
@@ -29,7 +31,10 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     clock,
     log: api.log,
     leases: createLeases({ db, clock, log: api.log, holder: 'bt1-tests', lifeMs: 15_000 }),
+    clockWatch: createClockWatch({ clock, log: api.log }),
     pruners: {},
+    pruneCounts: createPruneCounts([]),
+    disk: undefined,
     queues: [],
     flushKeyUse: api.features.flushKeyUse,
     countAccounts: api.features.countAccounts,

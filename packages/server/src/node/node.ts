@@ -6,7 +6,10 @@ import { watchEventLoopLag } from '../kernel/event-loop-lag.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import { createPruneCounts } from '../kernel/retention.ts'
 import { createSupervisor } from '../kernel/supervisor.ts'
+import { openClockWatch } from './clocks.ts'
+import { createDiskWatch } from './disk.ts'
 import { createElected } from './elected.ts'
 import { createFeatures } from './features.ts'
 import { createHealthOf } from './health.ts'
@@ -102,6 +105,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
 
   const { db, admissionSecret } = await openStore({ config, clock, ids, log, version, bootId })
   shutdown.onStop('database', () => db.close())
+  const clockWatch = await openClockWatch({ db, clock, log })
   const claim = await claimNode({ db, clock, log, nodeId, bootId })
   shutdown.onStop('node claim', () => claim.release())
   const supervisor = createSupervisor({ clock, log, journal })
@@ -110,7 +114,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   const nodeClaim = db.durable
     ? supervisor.every('node-claim', claimRenewMs, () => claim.renew())
     : undefined
-  const shared = { db, clock, ids, log, config, version }
+  const shared = { db, clock, clockWatch, ids, log, config, version }
   return { journal, claim, nodeClaim, supervisor, admissionSecret, shared }
 }
 
@@ -162,14 +166,22 @@ type Parts = Awaited<ReturnType<typeof build>>
 async function listen(parts: Parts, shutdown: Shutdown) {
   const { shared, journal, claim, features, play, supervisor } = parts
   const { db, clock, config, version } = shared
-  const health = createHealthOf({ ...shared, ...parts })
+  const disk = createDiskWatch(config, shared.log)
+  const pruneCounts = createPruneCounts(Object.keys(features.pruners))
+  const health = createHealthOf({ ...shared, ...parts, disk })
   const status = createStatus({
     ...shared,
     supervisor,
+    pruneCounts,
     queues: features.queues,
     httpAddress: () => bound,
     runtime: play.runtime,
-    metrics: () => ({ ...listener.server.counters(), ...features.counters(), ...play.metrics() }),
+    metrics: () => ({
+      ...listener.server.counters(),
+      ...features.counters(),
+      ...play.metrics(),
+      clock_jumps_total: shared.clockWatch.jumps(),
+    }),
   })
   const listener = await createListener({
     ...shared,
@@ -184,6 +196,8 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     leases: parts.leases,
     sealer: parts.sealer,
     pruners: features.pruners,
+    pruneCounts,
+    disk,
     queues: features.queues,
     flushKeyUse: features.flushKeyUse,
     countAccounts: features.countAccounts,

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ClockWatch } from '../kernel/clock-watch.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 
@@ -8,6 +9,7 @@ import type { Log } from '../kernel/log.ts'
 export type Shared = {
   db: Database
   clock: Clock
+  clockWatch: ClockWatch
   ids: Ids
   log: Log
   config: Config

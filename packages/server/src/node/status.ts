@@ -2,6 +2,7 @@ import type { Status } from '@guildhall/contract'
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { PruneCounts } from '../kernel/retention.ts'
 import type { Supervisor } from '../kernel/supervisor.ts'
 import type { WriteBehind } from '../kernel/write-behind.ts'
 
@@ -10,6 +11,7 @@ export type StatusDeps = {
   clock: Clock
   db: Database
   supervisor: Supervisor
+  pruneCounts: Pick<PruneCounts, 'list'>
   queues: readonly Pick<WriteBehind<never>, 'name' | 'counts'>[]
   /** The bound address of the HTTP listener. */
   httpAddress(): string
@@ -40,6 +42,7 @@ export function createStatus(deps: StatusDeps) {
     runtime: deps.runtime(),
     database: { state: db.state() },
     tasks: supervisor.status(),
+    retention: deps.pruneCounts.list(),
     write_behind: queues.map((queue) => {
       const { added: _, ...counts } = queue.counts()
       return { name: queue.name, ...counts }

@@ -3,21 +3,33 @@ import type { Database, Transaction } from '../database/database.ts'
 import type { Leases } from '../database/leases.ts'
 import { headIntervalMs, type Sealer, sealIntervalMs } from '../features/audit/audit.sealer.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ClockWatch } from '../kernel/clock-watch.ts'
+import { type DiskSpace, diskSpaceIntervalMs } from '../kernel/disk-space.ts'
 import type { Log } from '../kernel/log.ts'
-import { createRetention, type PruneBatch } from '../kernel/retention.ts'
+import {
+  createRetention,
+  type PruneBatch,
+  type PruneCounts,
+  type RetentionDeps,
+} from '../kernel/retention.ts'
 import type { Supervisor, TaskHandle } from '../kernel/supervisor.ts'
+import { clockCheckMs, createClockCheck } from './clocks.ts'
 
 export type TasksDeps = {
   supervisor: Supervisor
   config: Config
   db: Database
   clock: Clock
+  clockWatch: ClockWatch
   log: Log
   /** Of the jobs that one node of a deployment does. */
   leases: Leases
   /** Links the audit trail; absent where it is not durable. */
   sealer?: Sealer | undefined
   pruners: Readonly<Record<string, PruneBatch<Transaction>>>
+  pruneCounts: PruneCounts
+  /** Absent where there is no disk of a database to watch. */
+  disk: DiskSpace | undefined
   queues: readonly {
     failingForMs(): number
     counts(): { failures: number }
@@ -59,13 +71,16 @@ export function startTasks(deps: TasksDeps): void {
     ...(wallet_ledger && { wallet_ledger }),
     ...(notifications && { notifications }),
   }
-  supervisor.every(
+  supervisor.every('clock', clockCheckMs, createClockCheck(db, deps.clockWatch))
+  const { onHold } = deps.clockWatch
+  const retention = supervisor.every(
     'retention',
     config.retention.interval_sec * 1000,
-    prune(deps, 'retention', others),
+    prune(deps, 'retention', { pruners: others, onHold }),
   )
   // Kept to a number of rows instead of a time: what is too much goes within seconds.
-  supervisor.every('surplus', surplusIntervalMs, prune(deps, 'surplus', bounded))
+  supervisor.every('surplus', surplusIntervalMs, prune(deps, 'surplus', { pruners: bounded }))
+  watchDisk(deps, retention)
   if (deps.reloadCertificate !== undefined) {
     const intervalMs = config.http.tls.reload_interval_ms
     supervisor.every('certificates', intervalMs, deps.reloadCertificate)
@@ -95,13 +110,26 @@ export function startTasks(deps: TasksDeps): void {
 }
 
 /** Makes the task that removes data on the node that holds the lease of its name. */
-function prune(deps: TasksDeps, name: string, pruners: TasksDeps['pruners']) {
+function prune(
+  deps: TasksDeps,
+  name: string,
+  what: Pick<RetentionDeps<Transaction>, 'pruners' | 'onHold'>,
+) {
   return createRetention({
-    pruners,
+    ...what,
     lease: deps.leases.of(name),
     batchItems: deps.config.retention.batch_items,
     clock: deps.clock,
     log: deps.log.component(name),
+    counts: deps.pruneCounts,
+  })
+}
+
+/** When the disk is nearly full, what is past its time goes at once. */
+function watchDisk({ supervisor, disk }: TasksDeps, retention: TaskHandle): void {
+  if (disk === undefined) return
+  supervisor.every('disk-space', diskSpaceIntervalMs, async () => {
+    if (await disk.check()) retention.wake()
   })
 }
 

@@ -15,6 +15,8 @@ const well: HealthDeps = {
   auditUnsealed: () => false,
   journalWritable: () => true,
   rowsDroppedAgoMs: () => Number.POSITIVE_INFINITY,
+  clockDoubtful: () => false,
+  diskLow: () => false,
 }
 
 describe('the health of a node', () => {
@@ -24,6 +26,8 @@ describe('the health of a node', () => {
 
   it.each<[string, Partial<HealthDeps>, string]>([
     ['the error journal cannot be written', { journalWritable: () => false }, 'degraded'],
+    ['a clock is doubtful', { clockDoubtful: () => true }, 'degraded'],
+    ['the disk is nearly full', { diskLow: () => true }, 'degraded'],
     ['rows were dropped lately', { rowsDroppedAgoMs: () => 299_999 }, 'degraded'],
     ['rows were dropped long ago', { rowsDroppedAgoMs: () => 300_000 }, 'healthy'],
   ])('[O-HLT-4] when %s', (_when, deps, status) => {

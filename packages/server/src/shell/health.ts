@@ -25,6 +25,10 @@ export type HealthDeps = {
   journalWritable(): boolean
   /** How long ago a full write-behind queue dropped a row. */
   rowsDroppedAgoMs(): number
+  /** Whether somebody should look at the clock of this node or of the database. */
+  clockDoubtful(): boolean
+  /** Whether the disk of an embedded file is nearly full. */
+  diskLow(): boolean
 }
 
 /** A database that stays silent this long makes the node unhealthy, in milliseconds. */
@@ -58,7 +62,9 @@ export function createHealth(deps: HealthDeps) {
       deps.eventLoopLagMs() > eventLoopLagMaxMs ||
       deps.auditUnsealed() ||
       !deps.journalWritable() ||
-      deps.rowsDroppedAgoMs() < rowsDroppedMs
+      deps.rowsDroppedAgoMs() < rowsDroppedMs ||
+      deps.clockDoubtful() ||
+      deps.diskLow()
     )
   }
 

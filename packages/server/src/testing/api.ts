@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import { createClockWatch } from '../kernel/clock-watch.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
@@ -63,6 +64,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   const features = createFeatures({
     db,
     clock,
+    clockWatch: createClockWatch({ clock, log }),
     ids,
     log,
     config,
