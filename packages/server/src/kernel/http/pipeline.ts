@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { type AdminWrite, errorTable, type Route } from '@guildhall/contract'
 import { bearerOf } from '../auth/bearer.ts'
 import { authenticate, guard } from '../auth/guard.ts'
@@ -53,7 +54,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         ...input,
         bearer: route.bearer === 'optional' ? (caller.bearer as undefined) : undefined,
         mutation: with_.mutation as undefined,
-        request: requestInfo(exchange, sourceOf),
+        request: new LazyRequestInfo(exchange, sourceOf),
       }
       return render(await answerOf(mounted, call))
     }
@@ -93,13 +94,23 @@ type Caller = {
   principal: PlayerPrincipal | OperatorPrincipal | undefined
   bearer?: string | undefined
 }
-/** Most handlers never ask where a request comes from. */
-function requestInfo(exchange: Exchange, sourceOf: SourceAddress): RequestInfo {
-  return {
-    id: exchange.id,
-    get source() {
-      return sourceOf(exchange.message)
-    },
+/**
+ * Most handlers never ask where a request comes from. A class, because V8 makes a hidden class of
+ * its own for every object literal with a getter, which keeps the request alive for long.
+ */
+class LazyRequestInfo implements RequestInfo {
+  readonly id: string
+  readonly #message: IncomingMessage
+  readonly #sourceOf: SourceAddress
+
+  constructor({ id, message }: Exchange, sourceOf: SourceAddress) {
+    this.id = id
+    this.#message = message
+    this.#sourceOf = sourceOf
+  }
+
+  get source(): string {
+    return this.#sourceOf(this.#message)
   }
 }
 
