@@ -15,7 +15,7 @@ export type CallRecord = {
   /** An index into `origins`. */
   origin: number
   body: Uint8Array
-  /** The RPC method or the reason of a start. */
+  /** The RPC method, the reason of a start, or an event as JSON. */
   text: string | null
   /** The participant's texts where they are new to the worker; undefined = as sent before. */
   about: CallTexts | undefined

@@ -7,6 +7,8 @@ export const hookNames = [
   'on_rpc',
   'timer',
   'on_tick',
+  'on_leaderboard_reset',
+  'on_tournament_completed',
 ] as const
 
 export const hookCode = {
@@ -17,9 +19,18 @@ export const hookCode = {
   rpc: 4,
   timer: 5,
   tick: 6,
+  leaderboard_reset: 7,
+  tournament_completed: 8,
 } as const
 export type HookCode = (typeof hookCode)[keyof typeof hookCode]
-export const hookCodes: readonly HookCode[] = [0, 1, 2, 3, 4, 5, 6]
+export const hookCodes: readonly HookCode[] = [0, 1, 2, 3, 4, 5, 6, 7, 8]
+
+/** Hooks that are told what has happened in the deployment, on one node and at least once. */
+export const eventHooks = {
+  on_leaderboard_reset: hookCode.leaderboard_reset,
+  on_tournament_completed: hookCode.tournament_completed,
+} as const
+export type EventHook = keyof typeof eventHooks
 
 /** Where a call comes from, as the script reads it in `ctx.origin`. */
 export const origins = ['player', 'console', 'server'] as const

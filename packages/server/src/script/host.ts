@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import { type CallContext, nobody, type Origin, type Outcome, type RpcOutcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { hookCode } from './hooks.ts'
+import { type EventHook, eventHooks, hookCode } from './hooks.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import type { Delivery } from './ports.ts'
@@ -120,6 +120,27 @@ export function createScriptHost(deps: ScriptHostDeps) {
       if (outcome.ok) return { ok: true, reply: new TextDecoder().decode(outcome.reply) }
       const { error } = outcome
       return { ok: false, error: error === texts.notAvailable ? texts.noScript : error }
+    },
+
+    /** What has happened in the deployment, and is told at least once. */
+    events: {
+      /** Whether an event can be told now: a script serves and is not behind with its calls. */
+      ready: () => lifecycle.handlers !== undefined && !dispatcher.inbox.isFull(),
+      /**
+       * Tells the script, and resolves when its handler has returned; at once when it has none.
+       *
+       * @param event what the handler is called with, as JSON
+       * @throws when the handler fails or the script is lost: the event is to be told again
+       */
+      async tell(hook: EventHook, event: string): Promise<void> {
+        if (!lifecycle.handlers) throw new Error('no script serves')
+        if (!lifecycle.handlers.hooks.includes(hook)) return
+        const { status } = await new Promise<Outcome>((settle) => {
+          const call = { hook: eventHooks[hook], context: nobody, origin: 'server' } as const
+          dispatcher.call({ ...call, text: event, settle })
+        })
+        if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)
+      },
     },
 
     /** With `require_script`, whether the script is ready; counted when it is not. */

@@ -12,6 +12,8 @@ export function createHookBindings(host: BindingHost) {
     on_message: (kind: unknown, fn: unknown) => registry.addKind(kind, fn),
     on_rpc: (method: unknown, fn: unknown) => registry.addMethod(method, fn),
     on_tick: (fn: unknown) => registry.addHook('on_tick', fn),
+    on_leaderboard_reset: (fn: unknown) => registry.addHook('on_leaderboard_reset', fn),
+    on_tournament_completed: (fn: unknown) => registry.addHook('on_tournament_completed', fn),
     fail(text: unknown): never {
       callerOf(host)
       const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0

@@ -10,8 +10,6 @@ const unavailableNames = [
   'on_match_join',
   'on_match_leave',
   'on_match_ended',
-  'on_leaderboard_reset',
-  'on_tournament_completed',
   'register_storage_index_filter',
   'room_list',
   'room_members',

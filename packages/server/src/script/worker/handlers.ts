@@ -22,6 +22,10 @@ export function callHandler({ registry, timers }: Deps, call: CallRecord): unkno
       return registry.hooks.on_start?.({ reason: call.text })
     case hookCode.tick:
       return registry.hooks.on_tick?.(call.detail, call.room_id)
+    case hookCode.leaderboard_reset:
+      return registry.hooks.on_leaderboard_reset?.(eventOf(call))
+    case hookCode.tournament_completed:
+      return registry.hooks.on_tournament_completed?.(eventOf(call))
     case hookCode.timer:
       return timers.take(call.detail)?.()
   }
@@ -40,11 +44,17 @@ export function encodeReply(value: unknown, output: Output): number {
 }
 
 const stringify = JSON.stringify
+const parse = JSON.parse
 
 function toJson(value: unknown): string {
   const text: unknown = stringify(value)
   if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
   return text
+}
+
+/** What happened, as the node wrote it. */
+function eventOf(call: CallRecord): unknown {
+  return parse(call.text ?? 'null')
 }
 
 function context(call: CallRecord) {

@@ -5,7 +5,13 @@ import { invalidArgument } from './errors.ts'
 /** A handler as it was registered; what it takes and returns is the hook's business. */
 export type Handler = (...args: unknown[]) => unknown
 
-export type HookSlot = 'on_start' | 'on_join' | 'on_leave' | 'on_tick'
+export type HookSlot =
+  | 'on_start'
+  | 'on_join'
+  | 'on_leave'
+  | 'on_tick'
+  | 'on_leaderboard_reset'
+  | 'on_tournament_completed'
 
 /** The handlers of a script. They are registered while its top level runs, and only then. */
 export type Registry = {
