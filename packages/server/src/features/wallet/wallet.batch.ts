@@ -2,19 +2,27 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import type { CombinedResult } from '../../kernel/combiner.ts'
 import { Failure, refuse } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/http/mutation.ts'
-import { type Applied, type Book, openBook, type WalletView } from './wallet.book.ts'
+import { type Applied, type Book, openBook, type Wallets, type WalletView } from './wallet.book.ts'
 import { type Booking, type KeyedAdjustment, openKeys, type UsedKeys } from './wallet.keys.ts'
+import { type RecentLedgers, readWallets } from './wallet.recent.ts'
 import { type Pair, walletStore } from './wallet.store.ts'
 
 export type BatchDeps = {
   nowUnixMs: number
   /** Keys that were used up to then are forgotten. */
   expiredUnixMs: number
+  recent: RecentLedgers
   accountExists(tx: Queries, id: string): Promise<boolean>
 }
 
 /** The wallet right after an adjustment, and what was booked. */
 export type Adjusted = WalletView & { booking: Booking & { replayed: boolean } }
+
+export type AdjustedBatch = {
+  results: CombinedResult<Done<Adjusted>>[]
+  /** The wallets as the batch leaves them, once it is committed. */
+  wallets: Wallets
+}
 
 type Outcome =
   | { is: 'refused'; failure: Failure }
@@ -29,18 +37,15 @@ export async function adjustAll(
   tx: Transaction,
   items: readonly KeyedAdjustment[],
   deps: BatchDeps,
-): Promise<CombinedResult<Done<Adjusted>>[]> {
+): Promise<AdjustedBatch> {
   const users = new Set(items.map(({ user_id }) => user_id))
   // The locks come first: what is read after them stays true until the commit.
-  const [, rows, keys] = await Promise.all([
+  const [, wallets, keys] = await Promise.all([
     walletStore.lock(tx, pairsOf(items)),
-    walletStore.wallets(
-      tx,
-      [...users].map((user_id) => ({ user_id })),
-    ),
+    readWallets(tx, users, deps.recent),
     openKeys(tx, items, deps),
   ])
-  const book = openBook(rows, deps.nowUnixMs)
+  const book = openBook(wallets, deps.nowUnixMs)
   const strangers = new Set<string>()
   for (const id of users) {
     // Accounts are never removed, so whoever has a balance is known to exist.
@@ -53,7 +58,7 @@ export async function adjustAll(
   const applied = outcomes.filter((outcome) => outcome.is === 'applied')
   await store(tx, book, applied)
   await keys.store()
-  return outcomes.map((outcome) => resultOf(outcome, book))
+  return { results: outcomes.map((outcome) => resultOf(outcome, book)), wallets }
 }
 
 function decide(item: KeyedAdjustment, book: Book, keys: UsedKeys): Outcome {

@@ -14,12 +14,15 @@ export type Adjustment = { user_id: string; currency: string; delta: bigint; rea
 /** What an account has, by currency in the order of its bytes. */
 type Balances = ReadonlyMap<string, bigint>
 
-/** A wallet as it is shown; each answer has a copy of its own. */
+/** A wallet as it is shown. Nothing of it ever changes: what comes next is a wallet of its own. */
 export type WalletView = {
-  balances: Balances
+  readonly balances: Balances
   /** The newest entries, newest first. */
-  ledger: EntryRow[]
+  readonly ledger: EntryRow[]
 }
+
+/** The wallet of each account that has one, by the account's id. */
+export type Wallets = Map<string, WalletView>
 
 /** An adjustment that was applied, and what the account had right after it. */
 export type Applied = { entry: NewEntry; balances: Balances }
@@ -30,8 +33,7 @@ export type Book = ReturnType<typeof openBook>
  * The wallets of one batch of adjustments. It applies them one after another, as if each had been
  * alone, and knows what is to be stored in the end.
  */
-export function openBook(rows: readonly WalletRow[], timeUnixMs: number) {
-  const wallets = walletsOf(rows)
+export function openBook(wallets: Wallets, timeUnixMs: number) {
   const changes = new Map<string, { row: HoldingRow; isNew: boolean }>()
 
   return {
@@ -46,15 +48,17 @@ export function openBook(rows: readonly WalletRow[], timeUnixMs: number) {
       const name = JSON.stringify([user_id, currency])
       const isNew = changes.get(name)?.isNew ?? before === undefined
       changes.set(name, { row: { user_id, currency, balance }, isNew })
-      wallet.balances = withBalance(wallet.balances, currency, balance)
+      const balances = withBalance(wallet.balances, currency, balance)
+      wallets.set(user_id, { ...wallet, balances })
       const entry = { user_id, currency, delta, balance_after: balance, reason }
-      return { entry: { ...entry, time_unix_ms: timeUnixMs }, balances: wallet.balances }
+      return { entry: { ...entry, time_unix_ms: timeUnixMs }, balances }
     },
     /** Puts an applied adjustment, which has its number by now, on top of its ledger. */
     enter({ entry, balances }: Applied, seq: number): WalletView {
-      const wallet = walletIn(wallets, entry.user_id)
-      wallet.ledger = [{ ...entry, seq }, ...wallet.ledger.slice(0, ledgerShown - 1)]
-      return { balances, ledger: wallet.ledger }
+      const before = walletIn(wallets, entry.user_id)
+      const ledger = [{ ...entry, seq }, ...before.ledger.slice(0, ledgerShown - 1)]
+      wallets.set(entry.user_id, { ...before, ledger })
+      return { balances, ledger }
     },
     /** The balances to be stored: those that were there before, and those that were not. */
     changes() {
@@ -68,32 +72,39 @@ export function openBook(rows: readonly WalletRow[], timeUnixMs: number) {
 }
 
 /** What the rows say of each account that has any. */
-export function walletsOf(rows: readonly WalletRow[]): Map<string, WalletView> {
+export function walletsOf(rows: readonly WalletRow[]): Wallets {
   const wallets = new Map<string, { balances: Map<string, bigint>; ledger: EntryRow[] }>()
-  for (const { balance, ...entry } of rows) {
-    const { user_id, currency } = entry
-    let wallet = wallets.get(user_id)
+  for (const row of rows) {
+    let wallet = wallets.get(row.user_id)
     if (wallet === undefined) {
       wallet = { balances: new Map(), ledger: [] }
-      wallets.set(user_id, wallet)
+      wallets.set(row.user_id, wallet)
     }
-    if (balance !== null) wallet.balances.set(currency, balance)
-    else if (isEntry(entry)) wallet.ledger.push(entry)
+    if (row.balance !== null) wallet.balances.set(row.currency, row.balance)
+    else wallet.ledger.push(entryOf(row))
   }
   return wallets
 }
 
-function isEntry(row: Omit<WalletRow, 'balance'>): row is EntryRow {
-  return row.seq !== null
+/** Spelled out, because a rest pattern takes many times as long, and there may be thousands. */
+function entryOf(row: WalletRow): EntryRow {
+  const { seq, user_id, currency, delta, balance_after, reason, time_unix_ms } = row
+  if (
+    seq === null ||
+    delta === null ||
+    balance_after === null ||
+    reason === null ||
+    time_unix_ms === null
+  ) {
+    throw new Error('a row of a wallet is neither a balance nor an entry')
+  }
+  return { user_id, currency, delta, balance_after, reason, time_unix_ms, seq }
 }
 
-function walletIn(wallets: Map<string, WalletView>, userId: string): WalletView {
-  let wallet = wallets.get(userId)
-  if (wallet === undefined) {
-    wallet = { balances: new Map(), ledger: [] }
-    wallets.set(userId, wallet)
-  }
-  return wallet
+const nothing: WalletView = { balances: new Map(), ledger: [] }
+
+function walletIn(wallets: Wallets, userId: string): WalletView {
+  return wallets.get(userId) ?? nothing
 }
 
 /** A copy, because earlier answers show the one before. */

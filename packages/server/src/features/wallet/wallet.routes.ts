@@ -1,8 +1,8 @@
 import type { walletApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
-import type { Wallets } from './wallet.service.ts'
+import type { WalletService } from './wallet.service.ts'
 
-export function walletHandlers(wallets: Wallets): ServerHandlers<typeof walletApi> {
+export function walletHandlers(wallets: WalletService): ServerHandlers<typeof walletApi> {
   return {
     get: ({ params }) => wallets.get(params.id),
     adjust: ({ mutation, params, body }) =>

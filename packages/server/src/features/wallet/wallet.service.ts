@@ -7,9 +7,10 @@ import {
 import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
-import { type Adjusted, adjustAll, unknownAccount } from './wallet.batch.ts'
-import { type WalletView, walletsOf } from './wallet.book.ts'
+import { type Adjusted, adjustAll, type BatchDeps, unknownAccount } from './wallet.batch.ts'
+import { type Wallets, type WalletView, walletsOf } from './wallet.book.ts'
 import type { KeyedAdjustment } from './wallet.keys.ts'
+import { createRecentLedgers } from './wallet.recent.ts'
 import { walletStore } from './wallet.store.ts'
 
 export type WalletDeps = {
@@ -24,7 +25,9 @@ export type WalletDeps = {
 /** An adjustment as it is asked for. */
 type Wish = Omit<KeyedAdjustment, 'reason'> & { reason?: string | undefined }
 
-export type Wallets = ReturnType<typeof createWallets>
+type Item = KeyedAdjustment & { mutation: Mutation | undefined }
+
+export type WalletService = ReturnType<typeof createWallets>
 
 const defaultReason = 'console adjustment'
 /** The most adjustments of one transaction. */
@@ -39,16 +42,29 @@ const attemptsMax = 5
 export function createWallets({ db, clock, config, mutateMany, accountExists }: WalletDeps) {
   const keyLifeMs = config.idempotency_retention_days * 86_400_000
 
-  const adjust = createCombiner<KeyedAdjustment & { mutation: Mutation | undefined }, Adjusted>({
+  const recent = createRecentLedgers()
+
+  async function adjustOnce(items: readonly Item[], deps: BatchDeps) {
+    let wallets: Wallets | undefined
+    const adjustLeft = async (tx: Transaction, left: readonly Item[]) => {
+      const batch = await adjustAll(tx, left, deps)
+      wallets = batch.wallets
+      return batch.results
+    }
+    const results = await mutateMany(items, adjustLeft, { isolation: 'read committed' })
+    recent.keep(wallets ?? new Map())
+    return results
+  }
+
+  const adjust = createCombiner<Item, Adjusted>({
     itemsMax,
     async run(items) {
       for (let made = 1; ; made += 1) {
         const nowUnixMs = clock.nowUnixMs()
-        const deps = { nowUnixMs, expiredUnixMs: nowUnixMs - keyLifeMs, accountExists }
+        const expiredUnixMs = nowUnixMs - keyLifeMs
+        const deps = { nowUnixMs, expiredUnixMs, accountExists, recent }
         try {
-          return await mutateMany(items, (tx, left) => adjustAll(tx, left, deps), {
-            isolation: 'read committed',
-          })
+          return await adjustOnce(items, deps)
         } catch (error) {
           // Another node has just added a balance or a key: now it is there to be read.
           if (!(error instanceof UniqueViolation) || made >= attemptsMax) throw error

@@ -50,6 +50,34 @@ const wallets = batchStatement({
   row: walletRow,
 })
 
+/** A balance has no entries; the last kind of row says of each user what there is of entries. */
+const headRow = {
+  ...pair,
+  balance: 'bigint?',
+  entries: 'integer?',
+  oldest_seq: 'integer?',
+} as const
+export type HeadRow = Row<typeof headRow>
+
+const headParams = { ...user, from_seq: 'integer' } as const
+
+/** Read from the index alone, and in one statement, so that all of it is of one moment. */
+const heads = batchStatement({
+  name: 'wallet.heads',
+  text: `SELECT b.user_id, b.currency, b.balance, NULL AS entries, NULL AS oldest_seq
+    FROM {{rows}} AS r JOIN wallet_balances b ON b.user_id = r.user_id
+    UNION ALL
+    SELECT r.user_id, '', NULL,
+      (SELECT count(*) FROM wallet_ledger l
+        WHERE l.user_id = r.user_id AND l.seq >= r.from_seq),
+      (SELECT l.seq FROM wallet_ledger l
+        WHERE l.user_id = r.user_id AND l.seq >= r.from_seq ORDER BY l.seq LIMIT 1)
+    FROM {{rows}} AS r
+    ORDER BY currency`,
+  params: headParams,
+  row: headRow,
+})
+
 const balances = statement({
   name: 'wallet.balances',
   text: `SELECT currency, balance FROM wallet_balances WHERE user_id = :user_id ORDER BY currency`,
@@ -177,6 +205,8 @@ const pruneKeys = statement({
 export const walletStore = {
   /** The balances of each user by currency, and the newest entries, newest first. */
   wallets: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(wallets, users),
+  /** The balances of each user by currency, and how many entries from `from_seq` on there are. */
+  heads: (tx: Queries, users: readonly Row<typeof headParams>[]) => tx.each(heads, users),
   balances: (tx: Queries, user_id: string) => tx.all(balances, { user_id }),
   /** Keeps others from changing these balances; those that are not there are passed over. */
   lock: (tx: Queries, pairs: readonly Pair[]) => tx.each(lock, pairs),

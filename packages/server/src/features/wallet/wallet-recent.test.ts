@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Transaction } from '../../database/database.ts'
+import { statement } from '../../database/statement.ts'
+import { testBackends } from '../../database/testing/backends.ts'
+import type { PruneBatch } from '../../kernel/retention.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
+import { createRecentLedgers } from './wallet.recent.ts'
+
+const step = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      node: fc.constantFrom(0, 1),
+      user: fc.constantFrom(0, 1),
+      currency: fc.constantFrom('gold', 'gems'),
+      times: fc.integer({ min: 1, max: 40 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ prune: fc.integer({ min: 1, max: 60 }) }) },
+)
+
+/** An entry that another node has numbered before the others and commits after them. */
+const lateEntry = statement({
+  name: 'tests.late-entry',
+  text: `INSERT INTO wallet_ledger
+      (seq, user_id, currency, delta, balance_after, reason, time_unix_ms)
+    VALUES (0, :user_id, 'gems', 1, 1, 'late', 1)`,
+  params: { user_id: 'text' },
+})
+
+describe.each(testBackends)('what an adjustment answers on $name', (backend) => {
+  let scenario: Scenario
+  /** The admin at two nodes. */
+  let desks: [WalletDesk, WalletDesk]
+  beforeAll(async () => {
+    const config = { 'wallet.ledger_retention': '150' }
+    scenario = await openScenario(backend, config)
+    const other = await scenario.openNode({ 'server.node_id': 'dev-2' })
+    desks = [await openWalletDesk(scenario.api), await openWalletDesk(other)]
+    return () => scenario.dispose()
+  })
+  const someone = async () => (await scenario.signUp()).user_id
+  const prune = async (items: number) => {
+    const pruners: Record<string, PruneBatch<Transaction>> = scenario.api.features.pruners
+    await pruners.wallet_ledger?.(items)
+  }
+
+  it('[H-WAL-1] [O-RET-4] is what a reader of the same moment sees', async () => {
+    const steps = fc.array(step, { minLength: 4, maxLength: 14, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(steps, async (steps) => {
+        const users = [await someone(), await someone()]
+        for (const each of steps) {
+          if ('prune' in each) {
+            await prune(each.prune)
+            continue
+          }
+          const { node, user, currency, times } = each
+          const id = users[user] ?? ''
+          const adjust = () => desks[node === 0 ? 0 : 1].adjust(id, currency, 1)
+          await Promise.all(Array.from({ length: times - 1 }, adjust))
+          const { text } = await adjust()
+          expect((await desks[0].read(id)).text).toBe(text)
+        }
+      }),
+      { numRuns: 12 },
+    )
+    expect(scenario.api.failures).toEqual([])
+  })
+
+  it('[H-WAL-1] [O-RET-4] sees that as many entries came as went', async () => {
+    const [id, other] = [await someone(), await someone()]
+    const adjust = (user: string, times: number, desk = desks[0]) =>
+      Promise.all(Array.from({ length: times }, () => desk.adjust(user, 'gold', 1)))
+    await adjust(other, 150)
+    await adjust(id, 120)
+    // Of 150 kept entries 60 are of the other one, so that 10 of the newest 100 of this one go.
+    await adjust(other, 60)
+    await prune(1000)
+    await adjust(id, 10, desks[1])
+    const { text } = await desks[0].adjust(id, 'gold', 1)
+    expect(text).toContain('"balance_after":131,')
+    expect((await desks[1].read(id)).text).toBe(text)
+  })
+
+  it('[H-WAL-1] shows an entry that another node commits late', async () => {
+    const id = await someone()
+    await desks[0].adjust(id, 'gold', 1)
+    await scenario.db.run(lateEntry, { user_id: id })
+    const { text } = await desks[0].adjust(id, 'gold', 1)
+    expect(text).toContain('"late"')
+    expect((await desks[1].read(id)).text).toBe(text)
+  })
+})
+
+describe('the entries that are remembered', () => {
+  const walletWith = (reason: string, entries = 1) => {
+    const entry = { user_id: 'ada', currency: 'gold', delta: 1n, balance_after: 1n, reason }
+    const ledger = Array.from({ length: entries }, (_, seq) => ({ ...entry, seq, time_unix_ms: 1 }))
+    return { balances: new Map(), ledger }
+  }
+
+  it('are those of the 500 accounts that were adjusted last', () => {
+    const recent = createRecentLedgers()
+    const keep = (user: number) => recent.keep(new Map([[`user-${user}`, walletWith('')]]))
+    for (let user = 0; user < 500; user += 1) keep(user)
+    keep(0)
+    expect(recent.of('user-1')).toHaveLength(1)
+    keep(500)
+    expect([0, 1, 2, 500].map((user) => recent.of(`user-${user}`)?.length)).toEqual([
+      1,
+      undefined,
+      1,
+      1,
+    ])
+  })
+
+  it('are not those with more than 20,000 letters of reasons', () => {
+    const recent = createRecentLedgers()
+    recent.keep(new Map([['ada', walletWith('r'.repeat(1000), 20)]]))
+    expect(recent.of('ada')).toHaveLength(20)
+    recent.keep(new Map([['ada', walletWith('r'.repeat(1000), 21)]]))
+    expect(recent.of('ada')).toBeUndefined()
+  })
+})
