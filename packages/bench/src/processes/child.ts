@@ -91,11 +91,14 @@ async function readyLine(child: ChildProcess, heard: () => string): Promise<stri
       reject(new Error(`a process ended with ${code} before it was ready:\n${heard()}`))
     })
   })
+  let isReady = false
   const late = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => {
-    child.kill('SIGKILL')
+    if (!isReady) child.kill('SIGKILL')
     throw new Error(`a process was not ready in time:\n${heard()}`)
   })
-  return Promise.race([line, late])
+  const first = await Promise.race([line, late])
+  isReady = true
+  return first
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
