@@ -7,6 +7,7 @@ import {
   errorTable,
   type Route,
 } from '@guildhall/contract'
+import { parseExact, stringifyExact } from './exact-json.ts'
 
 /** An error answer of the server, or a status that no answer of the server has (`code` null). */
 export class GuildhallError extends Error {
@@ -35,8 +36,8 @@ export type HttpClientOptions = {
 
 /**
  * The typed client of an API: one function per route, made from the same table that the server is
- * made from. A refused request rejects with `GuildhallError`; a connection that fails rejects with
- * what `fetch` throws.
+ * made from. Integers that a number cannot hold exactly are bigint, in both directions. A refused
+ * request rejects with `GuildhallError`; a connection that fails rejects with what `fetch` throws.
  *
  * @example
  * const players = createHttpClient(playerAccountsApi, { baseUrl, bearer: () => token })
@@ -55,6 +56,7 @@ type Input = {
   params?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
+  idempotencyKey?: string | undefined
 }
 
 async function send(route: Route, input: Input, { baseUrl, bearer }: HttpClientOptions) {
@@ -64,10 +66,11 @@ async function send(route: Route, input: Input, { baseUrl, bearer }: HttpClientO
     headers: {
       ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }),
       ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(input.idempotencyKey === undefined ? {} : { 'idempotency-key': input.idempotencyKey }),
     },
-    ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+    ...(input.body === undefined ? {} : { body: stringifyExact(input.body) }),
   })
-  if (response.ok) return response.status === 204 ? undefined : response.json()
+  if (response.ok) return response.status === 204 ? undefined : parseExact(await response.text())
   throw await errorOf(response)
 }
 

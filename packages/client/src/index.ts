@@ -1,3 +1,4 @@
+export { type ConsoleClient, createConsoleClient, type Operator } from './console-client.ts'
 export { createHttpClient, GuildhallError, type HttpClientOptions } from './http-client.ts'
 export { createPlayer, type Player } from './player.ts'
 export {

@@ -153,11 +153,24 @@ export type Client<A extends Api> = {
   [K in keyof A]: (input: ClientInput<A[K]>) => Promise<BodyOf<A[K]>>
 }
 
-/** The parts of a request that a route declares, as the sender writes them. */
+/**
+ * The parts of a request that a route declares, as the sender writes them; mutations of the
+ * console may name themselves to be repeated safely.
+ */
 export type ClientInput<R extends Route> = {
-  [P in 'params' | 'query' | 'body' as undefined extends R[P] ? never : P]: InputOf<R[P]>
-}
+  [P in 'params' | 'query' as undefined extends R[P] ? never : P]: TextInputOf<R[P]>
+} & { [P in 'body' as undefined extends R[P] ? never : P]: InputOf<R[P]> } & (R extends AdminWrite
+    ? { idempotencyKey?: string | undefined }
+    : unknown)
 
 type OutputOf<S> = S extends z.ZodType ? z.output<S> : undefined
+/** What goes through a path or a query as text may also be given as what it stands for. */
+type TextInputOf<S> = S extends z.ZodType
+  ? {
+      [K in keyof z.input<S>]:
+        | z.input<S>[K]
+        | (K extends keyof z.output<S> ? z.output<S>[K] : never)
+    }
+  : never
 type InputOf<S> = S extends z.ZodType ? z.input<S> : never
 type BodyOf<R extends Route> = R extends { ok: z.ZodType } ? z.input<R['ok']> : undefined

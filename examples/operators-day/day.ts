@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { createConsoleClient } from '@guildhall/client'
+import { runCommunity } from './community.ts'
+import { type Day, refused, type Told } from './diary.ts'
+import { runMachines } from './machines.ts'
+import { runPeople } from './people.ts'
+import { runShop } from './shop.ts'
+
+/**
+ * An operator's day at a running node: every step asserts its answer, and in the end the audit
+ * trail has to tell of all of them and of nothing else.
+ */
+export async function operatorsDay(
+  baseUrl: string,
+  options: { operator?: { username: string; password: string }; print?: (line: string) => void },
+): Promise<void> {
+  const { operator = { username: 'admin', password: 'password' }, print = () => {} } = options
+  const expected: Told[] = []
+  const run = crypto.randomUUID().slice(0, 8)
+  const desk = createConsoleClient(baseUrl)
+  const day: Day = {
+    baseUrl,
+    desk,
+    own: (name) => `${name}-${run}`,
+    say: (line) => print(`  ${line}`),
+    expect: (told) => void expected.push({ actor: operator.username, ...told }),
+  }
+  const parts: [title: string, part: (day: Day) => Promise<void>][] = [
+    ['Signing in', (day) => signIn(day, operator)],
+    ['Accounts, wallets and friends', runPeople],
+    ['Groups, chat and notifications', runCommunity],
+    ['Purchases', runShop],
+    ['Machines', runMachines],
+    ['The audit trail', (day) => readTrail(day, expected)],
+  ]
+  for (const [title, part] of parts) {
+    print(title)
+    await part(day)
+  }
+}
+
+async function signIn({ desk, own, say, expect }: Day, operator: SignIn): Promise<void> {
+  await refused(desk.console.me({}), 'authentication_failed')
+  const stranger = own('stranger')
+  await refused(desk.signIn({ ...operator, username: stranger }), 'authentication_failed')
+  const details = 'invalid credentials'
+  expect({ actor: stranger, action: 'console.login_failed', target: 'console', details })
+  say('a stranger is turned away')
+
+  assert.deepEqual(await desk.signIn(operator), { role: 'admin' })
+  expect({ action: 'console.login', target: 'console', details: 'role=admin' })
+  const { username } = operator
+  assert.deepEqual(await desk.console.me({}), { username, role: 'admin' })
+  say(`${username} signs in`)
+}
+
+type SignIn = { username: string; password: string }
+
+/** Reads the newest page and looks for what was done today, in order. */
+async function readTrail({ desk, say }: Day, expected: readonly Told[]): Promise<void> {
+  const { entries, dropped_total } = await desk.audit.list({ query: { limit: 500 } })
+  assert.equal(dropped_total, 0)
+  const today = entries
+    .slice(0, expected.length)
+    .map(({ actor, action, target, details }) => ({ actor, action, target, details }))
+    .reverse()
+  assert.deepEqual(today, expected)
+  say(`it tells of ${expected.length} deeds, in order, and of nothing else`)
+  await refused(desk.audit.list({ query: { after: 'yesterday' } }), 'invalid_request')
+}
+
+if (import.meta.main) {
+  const [baseUrl = 'http://127.0.0.1:7350', username = 'admin', password = 'password'] =
+    process.argv.slice(2)
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  await operatorsDay(baseUrl, { operator: { username, password }, print })
+}

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { type ConsoleClient, GuildhallError } from '@guildhall/client'
+import type { ErrorCode } from '@guildhall/contract'
+
+/** One entry of the audit trail, as the day expects it. */
+export type Told = { actor: string; action: string; target: string; details: string }
+
+/** What every part of the day works with. */
+export type Day = {
+  readonly baseUrl: string
+  readonly desk: ConsoleClient
+  /** A name that no other run of this day has. */
+  own(name: string): string
+  /** Tells what happens. */
+  say(line: string): void
+  /** Notes what the trail has to tell in the end; `actor` is the operator unless told. */
+  expect(told: Omit<Told, 'actor'> & { actor?: string }): void
+}
+
+/** The request must be refused with this code. */
+export async function refused(request: Promise<unknown>, code: ErrorCode): Promise<void> {
+  await assert.rejects(request, (error) => error instanceof GuildhallError && error.code === code)
+}
