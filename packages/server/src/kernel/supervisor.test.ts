@@ -16,6 +16,38 @@ function open() {
 const never = new Promise<void>(() => undefined)
 
 describe('a task at intervals', () => {
+  it('[O-HLT-3] counts as failing while one of its items does, and runs on undisturbed', async () => {
+    const { clock, incidents, supervisor } = open()
+    const startedMs: number[] = []
+    let forMs = 0
+    const items = { failingForMs: () => forMs, failures: () => 4 }
+    supervisor.every('settlement', 1000, () => void startedMs.push(clock.monotonicMs()), items)
+    await clock.advance(500)
+    expect(supervisor.failing()).toEqual([])
+    expect(supervisor.status()).toMatchObject([{ state: 'waiting', restarts: 4 }])
+    forMs = 90
+    expect(supervisor.failing()).toEqual([{ name: 'settlement', forMs: 90 }])
+    expect(supervisor.status()).toMatchObject([{ name: 'settlement', state: 'backing_off' }])
+    await clock.advance(2000)
+    expect([startedMs, incidents]).toEqual([[0, 1000, 2000], []])
+    forMs = 0
+    expect(supervisor.failing()).toEqual([])
+  })
+
+  it('[O-HLT-3] tells of the longer failure when both it and its items fail', async () => {
+    const { clock, supervisor } = open()
+    const items = { failingForMs: () => 90, failures: () => 4 }
+    const fail = () => {
+      throw new Error('database is down')
+    }
+    supervisor.every('settlement', 1000, fail, items)
+    await clock.advance(10)
+    expect(supervisor.failing()).toEqual([{ name: 'settlement', forMs: 90 }])
+    await clock.advance(200)
+    expect(supervisor.failing()).toEqual([{ name: 'settlement', forMs: 210 }])
+    expect(supervisor.status()).toMatchObject([{ state: 'backing_off', restarts: 5 }])
+  })
+
   it('[O-TSK-1] runs now, and again each time its interval has passed since its end', async () => {
     const { clock, supervisor } = open()
     const startedMs: number[] = []

@@ -15,9 +15,10 @@ import {
 export type Supervisor = {
   /**
    * Runs `task` now, and again each time `intervalMs` has passed since it ended. The handle's
-   * `wake` ends the wait early.
+   * `wake` ends the wait early. `items` tells of what the task itself tries again, one by one: while
+   * that fails the task counts as failing, though its runs end well.
    */
-  every(name: string, intervalMs: number, task: TaskBody): TaskHandle
+  every(name: string, intervalMs: number, task: TaskBody, items?: SelfHealing): TaskHandle
   /**
    * Runs `task` until its signal aborts. It must call `progress` at least every `intervalMs`; one
    * that ends by itself is started again.
@@ -48,6 +49,7 @@ type SupervisorDeps = { clock: Clock; log: Log; journal: Pick<ErrorJournal, 'rec
 export function createSupervisor({ clock, log, journal }: SupervisorDeps): Supervisor {
   const tasks = new Map<string, SupervisedTask>()
   const adopted = new Map<string, SelfHealing>()
+  const itemsOf = new Map<string, SelfHealing>()
 
   function add(name: string, intervalMs: number, how: { once: boolean; body: TaskBody }) {
     if (tasks.has(name) || adopted.has(name)) throw new Error(`two tasks are named ${name}`)
@@ -57,22 +59,28 @@ export function createSupervisor({ clock, log, journal }: SupervisorDeps): Super
   }
 
   return {
-    every: (name, intervalMs, body) => add(name, intervalMs, { once: false, body }),
+    every(name, intervalMs, body, items) {
+      if (items !== undefined) itemsOf.set(name, items)
+      return add(name, intervalMs, { once: false, body })
+    },
     run: (name, intervalMs, body) => add(name, intervalMs, { once: true, body }),
     adopt(name, loop) {
       if (tasks.has(name) || adopted.has(name)) throw new Error(`two tasks are named ${name}`)
       adopted.set(name, loop)
     },
     status() {
-      const own = [...tasks.values()].map((task) => task.status())
+      const own = [...tasks].map(([name, task]) => withItems(task.status(), itemsOf.get(name)))
       return [...own, ...[...adopted].map(([name, loop]) => statusOf(name, loop))]
     },
     failing() {
       const own = [...tasks].map(([name, task]) => ({ name, forMs: task.failingForMs() }))
+      const items = [...itemsOf].map(([name, loop]) => ({ name, forMs: loop.failingForMs() }))
       const others = [...adopted].map(([name, loop]) => ({ name, forMs: loop.failingForMs() }))
-      return [...own, ...others.filter(({ forMs }) => forMs > 0)].flatMap(({ name, forMs }) => {
-        return forMs === undefined ? [] : [{ name, forMs }]
-      })
+      const longest = new Map<string, number>()
+      for (const { name, forMs } of [...own, ...[...items, ...others].filter(isFailing)]) {
+        if (forMs !== undefined) longest.set(name, Math.max(forMs, longest.get(name) ?? 0))
+      }
+      return Array.from(longest, ([name, forMs]) => ({ name, forMs }))
     },
     async stop(timeoutMs) {
       const running = new Set(tasks.keys())
@@ -88,10 +96,25 @@ export function createSupervisor({ clock, log, journal }: SupervisorDeps): Super
   }
 }
 
+/** A loop that heals itself has been failing for no time when it is well. */
+function isFailing({ forMs }: FailingTask): boolean {
+  return forMs > 0
+}
+
 function statusOf(name: string, loop: SelfHealing): TaskStatus {
   const state = loop.failingForMs() > 0 ? 'backing_off' : 'waiting'
   const restarts = loop.failures()
   return { name, state, restarts, last_run_unix_ms: null, next_start_unix_ms: null }
+}
+
+function withItems(status: TaskStatus, items: SelfHealing | undefined): TaskStatus {
+  if (items === undefined) return status
+  const isWell = status.state === 'waiting' || status.state === 'running'
+  return {
+    ...status,
+    state: isWell && items.failingForMs() > 0 ? 'backing_off' : status.state,
+    restarts: status.restarts + items.failures(),
+  }
 }
 
 async function withinTime(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
