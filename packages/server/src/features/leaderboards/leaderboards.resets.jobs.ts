@@ -1,0 +1,136 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import { type Backoff, backoff } from '../../kernel/backoff.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { type Lease, LeaseLost } from '../../kernel/lease.ts'
+import type { Log } from '../../kernel/log.ts'
+import type { TaskRun } from '../../kernel/supervisor-task.ts'
+import { type DuePage, resetsStore } from './leaderboards.resets.store.ts'
+import type { Resets } from './leaderboards.resets.ts'
+
+export type ResetPassDeps = {
+  db: Database
+  clock: Clock
+  log: Log
+  resets: Pick<Resets, 'execute' | 'onHold' | 'reset'>
+  /** One node does this at a time, and what it commits is fenced; absent on one that may not. */
+  lease: Lease<Transaction> | undefined
+}
+
+export type ResetPass = {
+  /** Resets every board that is due, if this node holds the lease. */
+  run(run: Pick<TaskRun, 'signal' | 'progress'>): Promise<void>
+  /** In how long the next board is due, or tried again; undefined when nothing waits for a time. */
+  dueInMs(): number | undefined
+  status(): ResetStatus
+}
+
+/** As of the last pass of this node; `failing` counts what this node could not reset. */
+export type ResetStatus = {
+  leader: boolean
+  boards: number
+  failing: number
+  nextDueUnixMs: number | null
+}
+
+const pageItems = 100
+/** Boards that are reset at the same time; their commits share a flush to the disk. */
+const atOnce = 4
+const retryFirstMs = 1000
+const retryMaxMs = 300_000
+
+type Overview = Awaited<ReturnType<typeof resetsStore.overview>>
+/** `pass`: the last one that found it due. */
+type FailingBoard = { delays: Backoff; retryAtMs: number; pass: number }
+
+/**
+ * Makes the pass over the boards that are due. Each has a transaction of its own; one that fails is
+ * tried again after 1 s, doubling to 5 min, while the others go on.
+ */
+export function createResetPass(deps: ResetPassDeps): ResetPass {
+  const { db, clock, log, resets, lease } = deps
+  const failing = new Map<string, FailingBoard>()
+  let passes = 0
+  let seen: Overview = { boards: 0, next_due_at_unix_ms: null, due_in_ms: null }
+  let seenAtMs = clock.monotonicMs()
+
+  function noteFailure(id: string, error: unknown): void {
+    const delays = failing.get(id)?.delays ?? backoff(retryFirstMs, retryMaxMs)
+    const delayMs = delays.next()
+    failing.set(id, { delays, retryAtMs: clock.monotonicMs() + delayMs, pass: passes })
+    log.error('a board could not be reset', { board: id, retry_in_ms: delayMs, error })
+  }
+
+  async function resetOne(id: string, { transaction }: Lease<Transaction>): Promise<void> {
+    const known = failing.get(id)
+    if (known !== undefined && clock.monotonicMs() < known.retryAtMs) {
+      known.pass = passes
+      return
+    }
+    try {
+      const epoch = await transaction((tx) => resets.reset(tx, id), { isolation: 'read committed' })
+      failing.delete(id)
+      if (epoch !== undefined) log.info('reset a board', { ...epoch })
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error
+      noteFailure(id, error)
+      // Then the others would fail as well, through no fault of theirs.
+      if (db.state() !== 'up') throw error
+    }
+  }
+
+  /** Oldest first, as far as they are due when their page is read. */
+  async function walk(lease: Lease<Transaction>, run: Parameters<ResetPass['run']>[0]) {
+    let from: DuePage = { after_unix_ms: Number.MIN_SAFE_INTEGER, after_id: '', limit: pageItems }
+    for (;;) {
+      const page = await resetsStore.duePage(db, from)
+      for (let first = 0; first < page.length; first += atOnce) {
+        if (run.signal.aborted || resets.onHold()) return
+        const some = page.slice(first, first + atOnce)
+        await allEnded(some.map(({ id }) => resetOne(id, lease)))
+        run.progress()
+      }
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageItems) break
+      from = { after_unix_ms: last.next_due_at_unix_ms, after_id: last.id, limit: pageItems }
+    }
+    // A board that is not due any more was reset by a submission, or deleted.
+    for (const [id, { pass }] of failing) if (pass < passes) failing.delete(id)
+  }
+
+  async function look(): Promise<void> {
+    seen = await resetsStore.overview(db)
+    seenAtMs = clock.monotonicMs()
+  }
+
+  return {
+    async run(run) {
+      passes += 1
+      if (lease === undefined || !(await lease.keep())) failing.clear()
+      else if (resets.execute && !resets.onHold()) {
+        await walk(lease, run).catch((error: unknown) => {
+          if (!(error instanceof LeaseLost)) throw error
+        })
+      }
+      if (resets.execute) await look()
+    },
+    dueInMs() {
+      if (resets.onHold()) return undefined
+      const waits = Array.from(failing.values(), ({ retryAtMs }) => retryAtMs)
+      if (seen.due_in_ms !== null) waits.push(seenAtMs + seen.due_in_ms)
+      if (waits.length === 0) return undefined
+      return Math.max(0, Math.min(...waits) - clock.monotonicMs())
+    },
+    status: () => ({
+      leader: lease?.held() ?? false,
+      boards: seen.boards,
+      failing: failing.size,
+      nextDueUnixMs: seen.next_due_at_unix_ms,
+    }),
+  }
+}
+
+/** Waits for all of them, also when one fails, and then fails for the first that did. */
+async function allEnded(works: readonly Promise<void>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(works)
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}

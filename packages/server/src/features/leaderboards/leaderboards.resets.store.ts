@@ -1,0 +1,92 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { batchStatement, type Row, statement } from '../../database/statement.ts'
+
+/** What a reset needs to know of a board. The cursor is `next_due_at_unix_ms`. */
+const scheduledRow = {
+  id: 'text',
+  sort: 'text',
+  reset_schedule: 'text?',
+  period: 'integer',
+  next_due_at_unix_ms: 'integer',
+} as const
+export type ScheduledBoard = Row<typeof scheduledRow>
+
+export type DuePage = { after_unix_ms: number; after_id: string; limit: number }
+
+const duePage = statement({
+  name: 'leaderboards-resets.due-page',
+  text: `SELECT id, sort, reset_schedule, period, next_due_at_unix_ms FROM leaderboards
+    WHERE next_due_at_unix_ms <= {{now}}
+      AND (next_due_at_unix_ms, id) > (:after_unix_ms, :after_id)
+    ORDER BY next_due_at_unix_ms, id LIMIT :limit`,
+  params: { after_unix_ms: 'integer', after_id: 'text', limit: 'integer' },
+  row: scheduledRow,
+})
+
+/** The lock is held until the end of the transaction, and the time is read under it. */
+const dueBoard = statement({
+  name: 'leaderboards-resets.due-board',
+  text: `SELECT b.id, b.sort, b.reset_schedule, b.period, b.next_due_at_unix_ms FROM leaderboards b
+    WHERE b.id = :id AND b.next_due_at_unix_ms <= {{now}} {{for update of b}}`,
+  params: { id: 'text' },
+  row: scheduledRow,
+})
+
+const overview = statement({
+  name: 'leaderboards-resets.overview',
+  text: `SELECT CAST(COUNT(*) AS BIGINT) AS boards, MIN(next_due_at_unix_ms) AS next_due_at_unix_ms,
+      MIN(CASE WHEN next_due_at_unix_ms > {{now}} THEN next_due_at_unix_ms - {{now}} END) AS due_in_ms
+    FROM leaderboards WHERE next_due_at_unix_ms IS NOT NULL`,
+  row: { boards: 'integer', next_due_at_unix_ms: 'integer?', due_in_ms: 'integer?' },
+})
+
+const moveCursor = statement({
+  name: 'leaderboards-resets.move-cursor',
+  text: `UPDATE leaderboards SET next_due_at_unix_ms = :to
+    WHERE id = :id AND next_due_at_unix_ms = :from`,
+  params: { id: 'text', from: 'integer', to: 'integer?' },
+})
+
+const clearCursors = statement({
+  name: 'leaderboards-resets.clear-cursors',
+  text: `UPDATE leaderboards SET next_due_at_unix_ms = NULL WHERE next_due_at_unix_ms IS NOT NULL`,
+})
+
+const unscheduledPage = statement({
+  name: 'leaderboards-resets.unscheduled-page',
+  text: `SELECT id, reset_schedule FROM leaderboards
+    WHERE next_due_at_unix_ms IS NULL AND reset_schedule IS NOT NULL AND id > :after_id
+    ORDER BY id LIMIT :limit`,
+  params: { after_id: 'text', limit: 'integer' },
+  row: { id: 'text', reset_schedule: 'text' },
+})
+
+/** A board that was made anew under its id meanwhile may have another schedule, or its cursor. */
+const setCursors = batchStatement({
+  name: 'leaderboards-resets.set-cursors',
+  text: `UPDATE leaderboards SET next_due_at_unix_ms = r.next_due_at_unix_ms FROM {{rows}} AS r
+    WHERE leaderboards.id = r.id AND leaderboards.reset_schedule = r.reset_schedule
+      AND leaderboards.next_due_at_unix_ms IS NULL`,
+  params: { id: 'text', reset_schedule: 'text', next_due_at_unix_ms: 'integer' },
+})
+
+export const resetsStore = {
+  /** Boards that are due by the database's clock, those that have waited longest first. */
+  duePage: (tx: Queries, page: DuePage) => tx.all(duePage, page),
+  /** The board, locked, if it is due. */
+  dueBoard: (tx: Transaction, id: string) => tx.get(dueBoard, { id }),
+  /** How many boards are scheduled, when the first is due, and in how long the next. */
+  async overview(tx: Queries): Promise<Row<typeof overview.row>> {
+    return (await tx.get(overview, {})) ?? { boards: 0, next_due_at_unix_ms: null, due_in_ms: null }
+  },
+  /** False when somebody else has moved it. */
+  moveCursor: async (
+    tx: Transaction,
+    move: { id: string; from: number; to: number | null },
+  ): Promise<boolean> => (await tx.run(moveCursor, move)) > 0,
+  clearCursors: (db: Queries) => db.run(clearCursors, {}),
+  unscheduledPage: (db: Queries, after_id: string, limit: number) =>
+    db.all(unscheduledPage, { after_id, limit }),
+  setCursors: (db: Queries, cursors: readonly Row<typeof setCursors.params>[]) =>
+    db.each(setCursors, cursors),
+}
