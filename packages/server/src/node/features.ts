@@ -14,7 +14,7 @@ export function createFeatures(deps: PlayersDeps) {
   const players = createPlayers(deps)
   const operators = createOperators(deps, { trail, players })
   const people = createPeople(deps, { trail, players })
-  const game = createGame(deps, trail)
+  const game = createGame(deps, { trail, players, people })
   const verifiers: Verifiers = {
     accessToken: players.sessions.verifyAccess,
     consoleToken: operators.verifyToken,
@@ -32,6 +32,7 @@ export function createFeatures(deps: PlayersDeps) {
     },
     flushKeyUse: people.keyUse.flush,
     countAccounts: people.countAccounts,
+    tournaments: game.tournaments,
     queues: trail.queue === undefined ? [] : [trail.queue],
     pruners: {
       ...players.pruners,
@@ -45,6 +46,7 @@ export function createFeatures(deps: PlayersDeps) {
       ...players.counters(),
       audit_dropped_total: trail.dropped(),
       key_use_dropped_total: people.keyUse.dropped(),
+      outbox_dropped_total: game.tournaments.outboxDropped(),
     }),
   }
 }

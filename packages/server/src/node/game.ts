@@ -1,22 +1,31 @@
-import { purchasesApi, subscriptionsApi, tournamentsApi } from '@guildhall/contract'
+import { purchasesApi, subscriptionsApi } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
 import { purchaseHandlers, subscriptionHandlers } from '../features/purchases/purchases.routes.ts'
 import { createPurchases } from '../features/purchases/purchases.service.ts'
 import { createCustomValidator } from '../features/purchases/purchases.validator.ts'
-import { tournamentHandlers } from '../features/tournaments/tournaments.routes.ts'
-import { createTournaments } from '../features/tournaments/tournaments.service.ts'
 import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
 import type { PruneBatch } from '../kernel/retention.ts'
+import type { People } from './people.ts'
+import type { Players } from './players.ts'
 import type { Shared } from './shared.ts'
+import { createTournamentParts } from './tournaments.ts'
 import type { Trail } from './trail.ts'
 
 /** What one console section brings to the node. */
 type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }
 
+type Parts = { trail: Trail; players: Players; people: People }
+
 /** The console's sections about game data; each is built on its own and knows no other. */
-export function createGame(shared: Shared, trail: Trail) {
-  const sections: Section[] = [purchaseSection(shared, trail), tournamentSection(shared, trail)]
+export function createGame(shared: Shared, { trail, players, people }: Parts) {
+  const tournaments = createTournamentParts(shared, {
+    trail,
+    accountState: players.accounts.stateOf,
+    notify: people.storeNotifications,
+  })
+  const sections: Section[] = [purchaseSection(shared, trail), tournaments.section]
   return {
+    tournaments,
     routes: sections.flatMap(({ routes }) => routes),
     pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
   }
@@ -33,10 +42,4 @@ function purchaseSection({ db, clock, config }: Shared, { mutate }: Trail): Sect
     ],
     pruners: {},
   }
-}
-
-/** Tournaments as operators run them. */
-function tournamentSection({ db, clock }: Shared, { mutate }: Trail): Section {
-  const tournaments = createTournaments({ db, clock, mutate })
-  return { routes: bindHandlers(tournamentsApi, tournamentHandlers(tournaments)), pruners: {} }
 }

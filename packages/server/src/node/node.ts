@@ -152,12 +152,18 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   shutdown.onStop('script', () => play.script.stop())
   await play.script.start()
 
+  const { tournaments } = features
+  const settlement = config.scheduler.enabled
+    ? tournaments.settlementOf(elected.leases.of('settlement'))
+    : undefined
+  const courier = tournaments.courierOf(play.script.events)
   const lag = watchEventLoopLag(clock)
   shutdown.onStop('tasks', async () => {
     lag.stop()
     await supervisor.stop(tasksStopMs)
+    await courier.stop(tasksStopMs)
   })
-  return { ...base, ...elected, features, play, lag }
+  return { ...base, ...elected, features, play, settlement, courier, lag }
 }
 
 type Parts = Awaited<ReturnType<typeof build>>
@@ -180,6 +186,8 @@ async function listen(parts: Parts, shutdown: Shutdown) {
       ...listener.server.counters(),
       ...features.counters(),
       ...play.metrics(),
+      outbox_delivered_total: parts.courier.counts().delivered,
+      outbox_failed_total: parts.courier.counts().failed,
       clock_jumps_total: shared.clockWatch.jumps(),
     }),
   })
@@ -195,6 +203,8 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     supervisor,
     leases: parts.leases,
     sealer: parts.sealer,
+    settlement: parts.settlement,
+    courier: parts.courier,
     pruners: features.pruners,
     pruneCounts,
     disk,

@@ -38,6 +38,8 @@ type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Tran
 
 type Parts = { trail: Trail; players: Players }
 
+export type People = ReturnType<typeof createPeople>
+
 /** The console's sections about people; each is built on its own and knows no other. */
 export function createPeople(shared: Shared, parts: Parts) {
   const { db, clock, ids, config } = shared
@@ -77,6 +79,7 @@ export function createPeople(shared: Shared, parts: Parts) {
   return {
     verifyKey: apiKeys.verify,
     keyUse,
+    storeNotifications: notifications.store,
     countAccounts: createAccountCount(db),
     routes: sections.flatMap(({ routes }) => routes),
     pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],

@@ -2,6 +2,8 @@ import type { Config } from '../config/schema.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { Leases } from '../database/leases.ts'
 import { headIntervalMs, type Sealer, sealIntervalMs } from '../features/audit/audit.sealer.ts'
+import { type Courier, courierIntervalMs } from '../features/outbox/outbox.courier.ts'
+import { type Settlement, settlementIntervalMs } from '../features/tournaments/tournaments.jobs.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { ClockWatch } from '../kernel/clock-watch.ts'
 import { type DiskSpace, diskSpaceIntervalMs } from '../kernel/disk-space.ts'
@@ -26,6 +28,10 @@ export type TasksDeps = {
   leases: Leases
   /** Links the audit trail; absent where it is not durable. */
   sealer?: Sealer | undefined
+  /** Ends tournaments; absent on a node that takes no lease of scheduled work. */
+  settlement?: Settlement | undefined
+  /** Delivers what the outbox holds. */
+  courier?: Courier | undefined
   pruners: Readonly<Record<string, PruneBatch<Transaction>>>
   pruneCounts: PruneCounts
   /** Absent where there is no disk of a database to watch. */
@@ -87,12 +93,13 @@ export function startTasks(deps: TasksDeps): void {
   }
   const keyUse = supervisor.every('key-use', keyUseIntervalMs, deps.flushKeyUse)
   supervisor.every('account-count', accountCountIntervalMs, deps.countAccounts)
+  const scheduled = startScheduled(deps)
   if (!db.durable) return
   supervisor.adopt('write-behind', {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
     failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
   })
-  const waiting = [leases, keyUse]
+  const waiting = [leases, keyUse, ...scheduled]
   if (deps.nodeClaim !== undefined) waiting.push(deps.nodeClaim)
   // A file belongs to one node, so only a shared database can tell of others.
   if (db.backend === 'postgres') {
@@ -107,6 +114,19 @@ export function startTasks(deps: TasksDeps): void {
     for (const queue of deps.queues) void queue.flush(recoveryFlushMs)
   }
   supervisor.every('database-probe', probeIntervalMs, createProbe(db, onRecovered))
+}
+
+/** Starts what moves the deployment on by itself. */
+function startScheduled({ supervisor, settlement, courier }: TasksDeps): TaskHandle[] {
+  const tasks: TaskHandle[] = []
+  if (settlement !== undefined) {
+    const { settle } = settlement
+    tasks.push(supervisor.every('settlement', settlementIntervalMs, settle, settlement))
+  }
+  if (courier !== undefined) {
+    tasks.push(supervisor.every('outbox', courierIntervalMs, courier.look))
+  }
+  return tasks
 }
 
 /** Makes the task that removes data on the node that holds the lease of its name. */

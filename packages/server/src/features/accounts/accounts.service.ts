@@ -42,6 +42,10 @@ export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
     /** Whether an account has this id, in whatever state: for features that belong to accounts. */
     exists: (tx: Queries, id: string): Promise<boolean> => accountsStore.exists(tx, id),
 
+    /** The state of an account, which nobody changes before `tx` ends; undefined for none. */
+    stateOf: (tx: Transaction, id: string): Promise<string | undefined> =>
+      accountsStore.stateOf(tx, id),
+
     findIdentity: (credential: Credential): Promise<Identity | undefined> =>
       db.find(identityLookup, credential),
 

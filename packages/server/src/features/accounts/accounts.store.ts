@@ -106,10 +106,18 @@ const accountExists = statement({
   row: { id: 'text' },
 })
 
+const accountState = statement({
+  name: 'accounts.state',
+  text: 'SELECT a.state FROM accounts a WHERE a.id = :id {{for share of a}}',
+  params: { id: 'text' },
+  row: { state: 'text' },
+})
+
 /** Queries about accounts and their credentials; every function takes the transaction first. */
 export const accountsStore = {
   /** Whether an account has this id, in whatever state. */
   exists: async (tx: Queries, id: string) => (await tx.get(accountExists, { id })) !== undefined,
+  stateOf: async (tx: Queries, id: string) => (await tx.get(accountState, { id }))?.state,
   /** False when another account owns the username, or any account the credential. */
   insert: async (tx: Queries, account: Row<(typeof insertAccount)['params']>) =>
     (await tx.run(insertAccount, account)) === 1,

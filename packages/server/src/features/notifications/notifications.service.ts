@@ -21,6 +21,13 @@ export type NotificationsDeps = {
 type Query = z.output<(typeof notificationsApi)['list']['query']>
 type NewNotification = z.output<(typeof notificationsApi)['send']['body']>
 
+export type StoredNotification = {
+  user_id: string
+  subject: string
+  content: JsonObject
+  code: number
+}
+
 export type Notifications = ReturnType<typeof createNotifications>
 
 /** A send makes room for itself, and for some of what a larger capacity may have left. */
@@ -84,6 +91,24 @@ export function createNotifications(deps: NotificationsDeps) {
         },
         { isolation: 'read committed' },
       )
+    },
+
+    /**
+     * Stores notifications as part of a transaction of another feature, which must be `read
+     * committed`: from here on it holds up every other change of the ring.
+     */
+    async store(tx: Transaction, items: readonly StoredNotification[]): Promise<void> {
+      const kept = await notificationsStore.lockTotal(tx)
+      const created_at_unix_ms = clock.nowUnixMs()
+      const rows = items.map(({ content, ...item }) => {
+        return { ...item, content: deps.writeJson(content), created_at_unix_ms }
+      })
+      await notificationsStore.insertMany(tx, rows)
+      await notificationsStore.countIn(
+        tx,
+        items.map(({ user_id }) => user_id),
+      )
+      await evict(tx, kept + items.length, items.length + evictedPerSend)
     },
 
     async delete(mutation: Mutation, id: number) {

@@ -33,6 +33,15 @@ const insert = statement({
   row: { id: 'integer' },
 })
 
+const insertMany = batchStatement({
+  name: 'notifications.insert-many',
+  text: `INSERT INTO notifications (${Object.keys(newColumns).join(', ')})
+    SELECT ${Object.keys(newColumns)
+      .map((name) => `r.${name}`)
+      .join(', ')} FROM {{rows}} AS r`,
+  params: newColumns,
+})
+
 /** Ids between two bounds, both exclusive. */
 const page = { after: 'integer', before: 'integer', limit: 'integer' } as const
 export type Page = Row<typeof page>
@@ -144,6 +153,7 @@ export const notificationsStore = {
     if (inserted === undefined) throw new Error('the new notification did not come back')
     return inserted.id
   },
+  insertMany: (tx: Queries, rows: readonly NewRow[]) => tx.each(insertMany, rows),
   list: (tx: Queries, user_id: string | undefined, page: Page) =>
     user_id === undefined ? tx.all(list, page) : tx.all(listOfUser, { ...page, user_id }),
   /** The row's recipient, or undefined when there is no such row with a larger id than `after`. */

@@ -16,12 +16,13 @@ const rows: readonly [from: TournamentState, to: TournamentState, mover: Mover][
 const movers: readonly Mover[] = ['operator', 'settlement']
 
 describe('the states of a tournament', () => {
-  it.each(
-    tournamentStates.flatMap((from) => tournamentStates.map((to) => [from, to] as const)),
-  )('[H-TRN-3] [O-TRN-1] %s to %s belongs to whom the interface gives it', (from, to) => {
-    const owners = rows.filter((row) => row[0] === from && row[1] === to).map((row) => row[2])
-    expect(movers.filter((mover) => mayMove(mover, from, to))).toEqual(owners)
-  })
+  it.each(tournamentStates.flatMap((from) => tournamentStates.map((to) => [from, to] as const)))(
+    '[H-TRN-3] [O-TRN-1] %s to %s belongs to whom the interface gives it',
+    (from, to) => {
+      const owners = rows.filter((row) => row[0] === from && row[1] === to).map((row) => row[2])
+      expect(movers.filter((mover) => mayMove(mover, from, to))).toEqual(owners)
+    },
+  )
 
   it('[H-TRN-3] every walk ends, and only an operator who cancels ends one without results', () => {
     const choices = fc.array(
@@ -69,9 +70,10 @@ describe('the registration of a tournament', () => {
     }
   })
 
-  it.each(
-    tournamentStates.filter((state) => state !== 'registration_open'),
-  )('[S-API-12] in state %s takes nobody', (state) => {
-    expect(takesEntrants({ state, ...window }, 1500)).toBe(false)
-  })
+  it.each(tournamentStates.filter((state) => state !== 'registration_open'))(
+    '[S-API-12] in state %s takes nobody',
+    (state) => {
+      expect(takesEntrants({ state, ...window }, 1500)).toBe(false)
+    },
+  )
 })
