@@ -105,3 +105,8 @@ export class DatabaseUnavailable extends Error {
 export class DatabaseContention extends Error {
   override readonly name = 'DatabaseContention'
 }
+
+/** Thrown, and answered as 500, when a statement ran past `database.statement_timeout_ms`. */
+export class StatementTimeout extends Error {
+  override readonly name = 'StatementTimeout'
+}

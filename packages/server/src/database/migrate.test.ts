@@ -6,7 +6,7 @@ import { migrate, pendingMigrations, SchemaNotUsable } from './migrate.ts'
 import { migrations as released } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openFileDatabase } from './sqlite/sqlite-database.ts'
-import { type TestDatabase, testBackends } from './testing/backends.ts'
+import { type OpenOptions, type TestDatabase, testBackends } from './testing/backends.ts'
 import { silentLog } from './testing/silent-log.ts'
 
 const clock = createSystemClock()
@@ -22,8 +22,8 @@ it('the released migrations count up from 1 without gaps', () => {
 })
 
 describe.each(testBackends)('migrations on $name', ({ name, open }) => {
-  async function openEmpty() {
-    const test = await open({ migrated: false })
+  async function openEmpty(options: OpenOptions = {}) {
+    const test = await open({ ...options, migrated: false })
     opened.push(test)
     return test.db
   }
@@ -100,6 +100,30 @@ describe.each(testBackends)('migrations on $name', ({ name, open }) => {
         migrate(db, { ...common, holder, migrations }),
       )
       for (const node of nodes) expect(await node).toEqual({ applied: 3, pending: [] })
+    })
+
+  if (name === 'sqlite')
+    it('[O-MIG-4] go on at once after a kill in their midst', async () => {
+      const db = await openEmpty()
+      await migrate(db, { ...common, migrations: [create('a')] })
+      const held = 'UPDATE schema_lease SET expires_at_unix_ms = 9000000000000'
+      await db.schema.transaction((tx) => tx.ddl(held))
+      const again = await opened[0]?.reopen()
+      const migrations = [create('a'), create('b')]
+      expect(again && (await migrate(again, { ...common, holder: 'next', migrations }))).toEqual({
+        applied: 2,
+        pending: [],
+      })
+    })
+
+  if (name === 'postgres')
+    it('[O-MIG-3] are waited for, however long one of their steps takes', async () => {
+      const db = await openEmpty({ config: { statement_timeout_ms: 200 } })
+      const slow = { ...create('a'), steps: [...create('a').steps, 'SELECT pg_sleep(1)'] }
+      const nodes = ['x', 'y'].map((holder) =>
+        migrate(db, { ...common, holder, migrations: [slow] }),
+      )
+      for (const node of nodes) expect(await node).toEqual({ applied: 1, pending: [] })
     })
 
   if (name === 'sqlite')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import { UniqueViolation } from './database.ts'
+import { StatementTimeout, UniqueViolation } from './database.ts'
 import { migrations as released } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { OpenedDatabase, SchemaTransaction } from './schema-access.ts'
@@ -158,15 +158,22 @@ async function tryLease(
   db: OpenedDatabase,
   holder: string,
 ): Promise<{ token: number } | undefined> {
+  const alone = db.backend === 'postgres' ? 0 : 1
   try {
-    return await db.get(takeLease, { holder, life_ms: leaseLifeMs })
+    return await db.get(takeLease, { holder, alone, life_ms: leaseLifeMs })
   } catch (error) {
     if (error instanceof UniqueViolation) return undefined
+    // A migration that is being applied keeps the row locked, for as long as it takes.
+    if (error instanceof StatementTimeout) return undefined
     throw error
   }
 }
 
-const leaseLifeMs = 60_000
+/**
+ * The start after a kill waits for this long. A step may take longer: while it runs, it is its lock
+ * on the row that keeps the others out.
+ */
+const leaseLifeMs = 10_000
 const waitMs = 600_000
 const pollMs = 500
 
@@ -208,6 +215,7 @@ const record = statement({
   },
 })
 
+/** An embedded file is locked by its process: whoever held the lease before is gone. */
 const takeLease = statement({
   name: 'schema.take-lease',
   text: `INSERT INTO schema_lease (name, holder, token, expires_at_unix_ms)
@@ -216,9 +224,9 @@ const takeLease = statement({
       holder = excluded.holder,
       token = schema_lease.token + 1,
       expires_at_unix_ms = excluded.expires_at_unix_ms
-    WHERE schema_lease.expires_at_unix_ms <= {{now}}
+    WHERE schema_lease.expires_at_unix_ms <= {{now}} OR :alone = 1
     RETURNING token`,
-  params: { holder: 'text', life_ms: 'integer' },
+  params: { holder: 'text', alone: 'integer', life_ms: 'integer' },
   row: { token: 'integer' },
 })
 

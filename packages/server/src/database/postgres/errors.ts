@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { DatabaseUnavailable, UniqueViolation } from '../database.ts'
+import { DatabaseUnavailable, StatementTimeout, UniqueViolation } from '../database.ts'
 
 /** The connection is gone, and with it the answers of all statements that were under way on it. */
 export class ConnectionLost extends DatabaseUnavailable {}
@@ -19,6 +19,7 @@ export function classified(error: unknown): unknown {
   const state = sqlState(error)
   if (state === undefined) return error
   if (state === '23505') return new UniqueViolation('a row with this key exists', { cause: error })
+  if (state === '57014') return new StatementTimeout('a statement took too long', { cause: error })
   if (isUnavailable(state)) {
     return new DatabaseUnavailable('the database refuses its service', { cause: error })
   }
