@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hasControlCharacter, text, unixMs, utf8Bytes } from './fields.ts'
+import { hasControlCharacter, text, trimmed, unixMs, utf8Bytes } from './fields.ts'
 import { scopes } from './principals.ts'
 import { defineApi } from './route.ts'
 
@@ -24,7 +24,7 @@ const KeyWithSecret = z.strictObject({
 
 const name = z
   .string()
-  .transform((sent) => sent.trim())
+  .transform(trimmed)
   .refine((value) => value !== '' && utf8Bytes(value) <= 128 && !hasControlCharacter(value), {
     error: 'must be 1..128 bytes without control characters',
   })

@@ -1,15 +1,7 @@
 import { z } from 'zod'
-import { text, utf8Bytes } from './fields.ts'
+import { reference } from './fields.ts'
 import { roles, scopes } from './principals.ts'
 import { defineApi } from './route.ts'
-
-const secretText = text(
-  (value) => utf8Bytes(value) <= 1024 && !value.includes('\0'),
-  'must be at most 1024 bytes',
-  {
-    maxLength: 1024,
-  },
-)
 
 const HumanOperator = z.strictObject({ username: z.string(), role: z.enum(roles) })
 const KeyOperator = z.strictObject({
@@ -26,7 +18,7 @@ export const consoleApi = defineApi({
     path: '/console/v1/login',
     access: 'public',
     summary: 'Exchanges operator credentials for a console token',
-    body: z.strictObject({ username: secretText, password: secretText }),
+    body: z.strictObject({ username: reference(), password: reference() }),
     ok: z.strictObject({
       token: z.string(),
       role: z.enum(roles),

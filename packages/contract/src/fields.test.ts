@@ -57,8 +57,28 @@ describe('characters', () => {
   it('[H-GEN-18] blank is nothing but white space', () => {
     for (const text of ['', ' ', '\t\n', '\u00a0', '\u2003\u3000'])
       expect(fields.isBlank(text)).toBe(true)
-    for (const text of ['a', ' a ', '\u200b', '\u0000', '.'])
+    for (const text of ['a', ' a ', '\u200b', '\u0000', '.', '\ufeff', ' \ufeff ', '\ud800'])
       expect(fields.isBlank(text)).toBe(false)
+  })
+
+  it('[H-GEN-18] white space is what Unicode says, for blank texts and for trimming alike', () => {
+    const spaces = Array.from({ length: 0x11_0000 }, (_, code) =>
+      String.fromCodePoint(code),
+    ).filter((character) => fields.isBlank(character))
+    expect(spaces.join('')).toBe(
+      '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009' +
+        '\u200a\u2028\u2029\u202f\u205f\u3000',
+    )
+    const unit = fc.constantFrom(...spaces, 'a', 'é', '\ufeff', '\u200b', '😀', '\ud800')
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        const kept = Array.from(text)
+        while (spaces.includes(kept[0] ?? 'end')) kept.shift()
+        while (spaces.includes(kept.at(-1) ?? 'end')) kept.pop()
+        expect(fields.trimmed(text)).toBe(kept.join(''))
+        expect(fields.isBlank(text)).toBe(kept.length === 0)
+      }),
+    )
   })
 })
 

@@ -24,10 +24,25 @@ export function hasControlCharacter(text: string): boolean {
   return false
 }
 
-/** Nothing but white space, or nothing at all. */
+/** Nothing but white space as Unicode has it, or nothing at all. */
 export function isBlank(text: string): boolean {
-  return text.trim() === ''
+  return !notWhiteSpace.test(text)
 }
+
+/**
+ * The text without the white space at its ends. `String.trim` has another notion of that: it takes
+ * the byte order mark U+FEFF for white space, which Unicode does not, and leaves U+0085.
+ */
+export function trimmed(text: string): string {
+  const start = text.search(notWhiteSpace)
+  if (start < 0) return ''
+  let end = text.length
+  // One character at a time: a pattern for the end would look from every space in between.
+  while (!notWhiteSpace.test(text.charAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}
+
+const notWhiteSpace = /\P{White_Space}/u
 
 /**
  * A name that people see: not blank, no control characters, at most `bytesMax` bytes, kept as sent.

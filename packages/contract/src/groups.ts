@@ -5,6 +5,7 @@ import {
   optional,
   presentReference,
   reference,
+  trimmed,
   unixMs,
   utf8Bytes,
 } from './fields.ts'
@@ -153,7 +154,7 @@ export const groupsApi = defineApi({
 function trimmedReference() {
   return z
     .string()
-    .transform((sent) => sent.trim())
+    .transform(trimmed)
     .refine((value) => !isBlank(value) && utf8Bytes(value) <= 1024 && !value.includes('\0'), {
       error: 'must be 1..1024 bytes, not blank and without U+0000',
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freeObject, isBlank, label, optional, text, utf8Bytes } from './fields.ts'
+import { freeObject, isBlank, label, optional, text, trimmed, utf8Bytes } from './fields.ts'
 import { defineApi } from './route.ts'
 import { SessionTokens } from './sessions.ts'
 
@@ -81,7 +81,7 @@ export const signInApi = defineApi({
 function emailAddress() {
   return z
     .string()
-    .transform((sent) => asciiLowerCase(sent.trim()))
+    .transform((sent) => asciiLowerCase(trimmed(sent)))
     .refine(isEmailAddress, { error: 'must be an email address of at most 254 ASCII bytes' })
     .meta({ jsonSchema: { type: 'string', format: 'email', maxLength: 254 } })
 }

@@ -66,6 +66,8 @@ describe.each(testBackends)('API keys on $name', (backend) => {
     for (const name of ['x', 'é'.repeat(64), `  ${'x'.repeat(128)}  `, 'a b', 'a"\\<>%_']) {
       expect((await desk.make({ name })).key.name).toBe(name.trim())
     }
+    // White space is what Unicode says: it has U+0085 and not the byte order mark.
+    expect((await desk.make({ name: '\u0085\n\ufeffci\u2003' })).key.name).toBe('\ufeffci')
   })
 
   const fine = { name: 'ci', scopes: ['audit:read'] }
@@ -77,7 +79,8 @@ describe.each(testBackends)('API keys on $name', (backend) => {
     ['a blank name', { ...fine, name: ' \t\n ' }],
     ['a name of 129 bytes', { ...fine, name: `${'é'.repeat(64)}x` }],
     ['a control character within the name', { ...fine, name: 'a\tb' }],
-    ['U+0085 around the name', { ...fine, name: '\u0085ci' }],
+    ['U+0085 within the name', { ...fine, name: 'c\u0085i' }],
+    ['nothing but U+0085', { ...fine, name: '\u0085' }],
     ['no scopes', { name: 'ci' }],
     ['null for the scopes', { ...fine, scopes: null }],
     ['an empty list of scopes', { ...fine, scopes: [] }],

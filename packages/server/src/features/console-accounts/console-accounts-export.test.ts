@@ -60,6 +60,17 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
     expect(await desk.trailOf(`account ${ada.user_id}`)).toHaveLength(4)
   })
 
+  it('[H-ACC-9] [H-WAL-1] lists currencies by their bytes, also those that look like numbers', async () => {
+    const { user_id: id } = await scenario.signUp()
+    for (const currency of ['b', '9', '10', 'B', '2']) {
+      await desk.send('POST', `/accounts/${id}/wallet`, { currency, delta: 1 })
+    }
+    const balances = '{"10":1,"2":1,"9":1,"B":1,"b":1}'
+    expect((await exportTo(desk.token, id)).text).toContain(`"wallet":${balances}`)
+    const wallet = await desk.send('GET', `/accounts/${id}/wallet`)
+    expect(wallet.text).toContain(`{"balances":${balances}`)
+  })
+
   it('[H-ACC-10] shows an API key only what its other scopes show', async () => {
     const { user_id: id } = await scenario.signUp()
     await desk.send('POST', '/groups', { name: `of ${id}`, creator_user_id: id })

@@ -204,6 +204,14 @@ describe.each(testBackends)('refused logins on $name', (backend) => {
     expect((await login(body, { from })).status).toBe(400)
     expect(await trailOf(scenario, tokenOf(await login(admin)))).toHaveLength(recorded + 1)
   })
+
+  it('[H-CON-1] [H-GEN-3] names the rule that was broken, bytes or U+0000', async () => {
+    const message = 'password must be at most 1024 bytes without U+0000'
+    for (const password of ['\0', 'x'.repeat(1025)]) {
+      const { body } = await login({ ...admin, password })
+      expect(body).toEqual({ code: 'invalid_request', message })
+    }
+  })
 })
 
 describe('the operators’ credentials', () => {
