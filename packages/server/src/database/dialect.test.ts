@@ -27,6 +27,12 @@ describe('a statement', () => {
     expect(render(`${kept}:a :b`)).toBe(`${kept}<1 text> <2 bigint>`)
   })
 
+  it('has a name that PostgreSQL tells from every other', () => {
+    const text = 'SELECT 1'
+    expect(statement({ name: 'é'.repeat(31), text }).name).toHaveLength(31)
+    expect(() => statement({ name: 'é'.repeat(32), text })).toThrow('is too long a name')
+  })
+
   it('has its words replaced', () => {
     expect(render('SELECT {{now}} FROM t :a :b {{for update of t}}')).toBe(
       'SELECT <now> FROM t <1 text> <2 bigint> <update t>',

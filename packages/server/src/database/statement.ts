@@ -16,6 +16,7 @@
 export type Statement<P extends Columns = Columns, R extends Columns = Columns> = {
   /**
    * Unique, dotted: it names the prepared statement and stands in metrics, e.g. `accounts.by-id`.
+   * At most 63 bytes, because PostgreSQL takes names with the same beginning for one beyond that.
    */
   readonly name: string
   readonly text: string
@@ -60,6 +61,8 @@ type ValueOf<T extends ColumnType> = T extends `${infer B extends BaseType}?`
 /** A row, or the parameters of one, as stores see it: fields keep the column's spelling. */
 export type Row<C extends Columns> = { -readonly [K in keyof C]: ValueOf<C[K]> }
 
+const nameBytesMax = 63
+
 type Definition<P extends Columns, R extends Columns> = {
   name: string
   text: string
@@ -83,6 +86,7 @@ export function statement<
   const P extends Columns = Record<never, never>,
   const R extends Columns = Record<never, never>,
 >({ name, text, params, row, scan = false }: Definition<P, R>): Statement<P, R> {
+  if (Buffer.byteLength(name) > nameBytesMax) throw new Error(`${name} is too long a name`)
   return { name, text, params: params ?? ({} as P), row: row ?? ({} as R), scan }
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Queries } from '../database/database.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { type Columns, type ColumnType, type Row, statement } from '../database/statement.ts'
@@ -17,7 +18,8 @@ export function rowsOf(db: Queries, table: string, where = '1 = 1'): Promise<Row
   const row = tables.get(table)
   if (row === undefined) throw new Error(`there is no table ${table}`)
   const text = `SELECT ${Object.keys(row).join(', ')} FROM ${table} WHERE ${where}`
-  return db.all(statement({ name: `tests.rows-of-${table}-${where}`, text, row }), {})
+  const name = `tests.rows-of-${hash('sha256', text).slice(0, 32)}`
+  return db.all(statement({ name, text, row }), {})
 }
 
 /** Everything that the database holds, bytes as text as well as in hex and both base64 forms. */
