@@ -39,6 +39,14 @@ const Task = z.strictObject({
   next_start_unix_ms: count.nullable(),
 })
 
+/** The schedules of boards as this node knows them; `leader` executes them. */
+const Scheduler = z.strictObject({
+  leader: z.boolean(),
+  boards_scheduled: count,
+  boards_failing: count,
+  next_due_at_unix_ms: count.nullable(),
+})
+
 /** What this node removed of one kind of data that is past its time, and whether more is left. */
 const Retention = z.strictObject({ data: z.string(), pruned_total: count, behind: z.boolean() })
 
@@ -79,6 +87,7 @@ export const Status = z.strictObject({
   }),
   database: z.strictObject({ state: z.enum(['up', 'suspect', 'down']) }),
   tasks: z.array(Task),
+  scheduler: Scheduler,
   retention: z.array(Retention),
   write_behind: z.array(WriteBehind),
   metrics: z.record(z.string(), count),

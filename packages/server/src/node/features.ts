@@ -33,6 +33,7 @@ export function createFeatures(deps: PlayersDeps) {
     flushKeyUse: people.keyUse.flush,
     countAccounts: people.countAccounts,
     tournaments: game.tournaments,
+    resets: game.resets,
     queues: trail.queue === undefined ? [] : [trail.queue],
     pruners: {
       ...players.pruners,

@@ -1,5 +1,7 @@
 import { purchasesApi, subscriptionsApi } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
+import { resetsStore } from '../features/leaderboards/leaderboards.resets.store.ts'
+import { createResets } from '../features/leaderboards/leaderboards.resets.ts'
 import { purchaseHandlers, subscriptionHandlers } from '../features/purchases/purchases.routes.ts'
 import { createPurchases } from '../features/purchases/purchases.service.ts'
 import { createCustomValidator } from '../features/purchases/purchases.validator.ts'
@@ -23,9 +25,17 @@ export function createGame(shared: Shared, { trail, players, people }: Parts) {
     accountState: players.accounts.stateOf,
     notify: people.storeNotifications,
   })
+  const resets = createResets({
+    db: shared.db,
+    execute: shared.config.leaderboards.execute_reset_schedules,
+    onHold: shared.clockWatch.onHold,
+    closePeriod: resetsStore.closePeriod,
+    periodClosed: tournaments.periodClosed,
+  })
   const sections: Section[] = [purchaseSection(shared, trail), tournaments.section]
   return {
     tournaments,
+    resets,
     routes: sections.flatMap(({ routes }) => routes),
     pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
   }

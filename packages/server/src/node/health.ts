@@ -11,6 +11,7 @@ import type { Supervisor } from '../kernel/supervisor.ts'
 import { createHealth, type HealthJudge } from '../shell/health.ts'
 import type { Features } from './features.ts'
 import type { Play } from './play.ts'
+import type { Scheduler } from './scheduler.ts'
 import { essentialTasks } from './tasks.ts'
 
 type HealthParts = {
@@ -22,6 +23,7 @@ type HealthParts = {
   supervisor: Supervisor
   features: Features
   play: Play
+  scheduler: Pick<Scheduler, 'failingBoards'>
   claim: NodeClaim
   lag: EventLoopLag
   sealer: Sealer | undefined
@@ -34,7 +36,7 @@ const failingMaxMs = 30_000
 /** Tells the judge of the node's health where to look. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
   const { config, db, clock, supervisor, features, play, claim, lag, sealer, journal } = parts
-  const { clockWatch, disk } = parts
+  const { clockWatch, disk, scheduler } = parts
   return createHealth({
     clock,
     databaseState: () => db.state(),
@@ -49,7 +51,10 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
       const essentialFailing = failing.some(
         ({ name, forMs }) => essentialTasks.has(name) && forMs >= failingMaxMs,
       )
-      return { names: failing.map(({ name }) => name), essentialFailing }
+      const names = new Set(failing.map(({ name }) => name))
+      // A board that cannot be reset is worth a look, but no reason to send nobody here.
+      if (scheduler.failingBoards() > 0) names.add('scheduler')
+      return { names: [...names], essentialFailing }
     },
     queueFill: () =>
       Math.max(0, ...features.queues.map((queue) => queue.counts().queued / queue.capacity)),

@@ -35,6 +35,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     pruners: {},
     pruneCounts: createPruneCounts([]),
     disk: undefined,
+    scheduler: { start: () => ({ wake() {}, retry() {} }) },
     queues: [],
     flushKeyUse: api.features.flushKeyUse,
     countAccounts: api.features.countAccounts,

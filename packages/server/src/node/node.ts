@@ -17,6 +17,7 @@ import { journalDirectory } from './journal-directory.ts'
 import { createListener } from './listener.ts'
 import { createPlay } from './play.ts'
 import { createRevocations } from './revocations.ts'
+import { createScheduler } from './scheduler.ts'
 import { Shutdown } from './shutdown.ts'
 import { createStatus } from './status.ts'
 import { openStore } from './store.ts'
@@ -89,6 +90,8 @@ async function start(options: StartOptions, shutdown: Shutdown): Promise<Running
   signal.throwIfAborted()
   const parts = await build(options, base, shutdown)
   signal.throwIfAborted()
+  await parts.scheduler.catchUp(signal)
+  signal.throwIfAborted()
   return listen(parts, shutdown)
 }
 
@@ -156,6 +159,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const settlement = config.scheduler.enabled
     ? tournaments.settlementOf(elected.leases.of('settlement'))
     : undefined
+  const scheduler = createScheduler({ ...shared, leases: elected.leases, resets: features.resets })
   const courier = tournaments.courierOf(play.script.events)
   const lag = watchEventLoopLag(clock)
   shutdown.onStop('tasks', async () => {
@@ -163,14 +167,14 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     await supervisor.stop(tasksStopMs)
     await courier.stop(tasksStopMs)
   })
-  return { ...base, ...elected, features, play, settlement, courier, lag }
+  return { ...base, ...elected, features, play, scheduler, settlement, courier, lag }
 }
 
 type Parts = Awaited<ReturnType<typeof build>>
 
 /** Starts the background tasks and opens the door. */
 async function listen(parts: Parts, shutdown: Shutdown) {
-  const { shared, journal, claim, features, play, supervisor } = parts
+  const { shared, journal, claim, features, play, scheduler, supervisor } = parts
   const { db, clock, config, version } = shared
   const disk = createDiskWatch(config, shared.log)
   const pruneCounts = createPruneCounts(Object.keys(features.pruners))
@@ -178,6 +182,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   const status = createStatus({
     ...shared,
     supervisor,
+    scheduler: scheduler.status,
     pruneCounts,
     queues: features.queues,
     httpAddress: () => bound,
@@ -203,6 +208,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     supervisor,
     leases: parts.leases,
     sealer: parts.sealer,
+    scheduler,
     settlement: parts.settlement,
     courier: parts.courier,
     pruners: features.pruners,

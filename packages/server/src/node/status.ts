@@ -11,6 +11,7 @@ export type StatusDeps = {
   clock: Clock
   db: Database
   supervisor: Supervisor
+  scheduler(): Status['scheduler']
   pruneCounts: Pick<PruneCounts, 'list'>
   queues: readonly Pick<WriteBehind<never>, 'name' | 'counts'>[]
   /** The bound address of the HTTP listener. */
@@ -42,6 +43,7 @@ export function createStatus(deps: StatusDeps) {
     runtime: deps.runtime(),
     database: { state: db.state() },
     tasks: supervisor.status(),
+    scheduler: deps.scheduler(),
     retention: deps.pruneCounts.list(),
     write_behind: queues.map((queue) => {
       const { added: _, ...counts } = queue.counts()

@@ -16,6 +16,7 @@ import {
 } from '../kernel/retention.ts'
 import type { Supervisor, TaskHandle } from '../kernel/supervisor.ts'
 import { clockCheckMs, createClockCheck } from './clocks.ts'
+import type { Scheduler } from './scheduler.ts'
 
 export type TasksDeps = {
   supervisor: Supervisor
@@ -28,6 +29,8 @@ export type TasksDeps = {
   leases: Leases
   /** Links the audit trail; absent where it is not durable. */
   sealer?: Sealer | undefined
+  /** Executes the schedules of boards. */
+  scheduler: Pick<Scheduler, 'start'>
   /** Ends tournaments; absent on a node that takes no lease of scheduled work. */
   settlement?: Settlement | undefined
   /** Delivers what the outbox holds. */
@@ -63,6 +66,7 @@ const recoveryFlushMs = 5000
 
 /** Tasks whose lasting failure makes the node not ready. */
 export const essentialTasks: ReadonlySet<string> = new Set([
+  'scheduler',
   'write-behind',
   'revocations',
   'node-claim',
@@ -117,8 +121,9 @@ export function startTasks(deps: TasksDeps): void {
 }
 
 /** Starts what moves the deployment on by itself. */
-function startScheduled({ supervisor, settlement, courier }: TasksDeps): TaskHandle[] {
-  const tasks: TaskHandle[] = []
+function startScheduled(deps: TasksDeps): TaskHandle[] {
+  const { supervisor, scheduler, settlement, courier } = deps
+  const tasks: TaskHandle[] = [scheduler.start(supervisor)]
   if (settlement !== undefined) {
     const { settle } = settlement
     tasks.push(supervisor.every('settlement', settlementIntervalMs, settle, settlement))

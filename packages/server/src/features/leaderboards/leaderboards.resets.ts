@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { parseCron } from '../../kernel/cron.ts'
-import { resetsStore, type ScheduledBoard } from './leaderboards.resets.store.ts'
+import { type Closing, resetsStore, type ScheduledBoard } from './leaderboards.resets.store.ts'
 
 export type ResetsDeps = {
   db: Database
@@ -16,13 +16,6 @@ export type ResetsDeps = {
   closePeriod(tx: Transaction, closing: Closing): Promise<boolean>
   /** Does, within the transaction of a reset, what else belongs to it. */
   periodClosed(tx: Transaction, epoch: Epoch): Promise<void>
-}
-
-export type Closing = {
-  board: string
-  due_at: number
-  occurrences: number
-  next_due_at: number | null
 }
 
 /** One reset: the period that it closed, and what it was due for. */
