@@ -17,6 +17,14 @@ export type NodeProcess = {
   kill(): Promise<void>
 }
 
+/** A node whose start has begun: it may be killed before it is ready. */
+export type StartingNode = Pick<NodeProcess, 'output' | 'kill'> & {
+  /** Rejects when the process ends before; the message holds what it said. */
+  ready: Promise<NodeProcess>
+  /** Resolves when it first says something, which is before it opens its database. */
+  speaks: Promise<void>
+}
+
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
 /**
@@ -25,10 +33,18 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url))
  * @param keys Configuration that differs from the defaults, e.g. `{ 'database.url': 'sqlite:x.db' }`
  * @throws when the process ends before it is ready; the message holds what it said
  */
-export async function startNodeProcess(
+export function startNodeProcess(
   keys: Readonly<Record<string, string>> = {},
   options: { cwd?: string } = {},
 ): Promise<NodeProcess> {
+  return spawnNodeProcess(keys, options).ready
+}
+
+/** Begins the start of a node on a free port. */
+export function spawnNodeProcess(
+  keys: Readonly<Record<string, string>>,
+  options: { cwd?: string } = {},
+): StartingNode {
   const configured = { 'http.bind': '127.0.0.1:0', ...keys }
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
   const child = spawn(process.execPath, [main, 'serve'], {
@@ -42,16 +58,13 @@ export async function startNodeProcess(
   }
   child.stdout.on('data', hear)
   child.stderr.on('data', hear)
-  const url = await readyUrl(child, () => said)
-  return {
-    url,
-    pid: child.pid ?? 0,
-    output: () => said,
-    stop: () => end(child, 'SIGTERM'),
-    async kill() {
-      await end(child, 'SIGKILL')
-    },
-  }
+  const output = () => said
+  const kill = async () => void (await end(child, 'SIGKILL'))
+  const ready = readyUrl(child, output).then((url) => {
+    return { url, pid: child.pid ?? 0, output, stop: () => end(child, 'SIGTERM'), kill }
+  })
+  const speaks = Promise.race([once(child.stderr, 'data'), ready]).then(() => {})
+  return { ready, speaks, output, kill }
 }
 
 async function readyUrl(child: ChildProcess, said: () => string): Promise<string> {

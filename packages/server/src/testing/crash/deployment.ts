@@ -1,0 +1,119 @@
+import { consoleApi } from '@guildhall/contract'
+import { createSystemClock } from '../../kernel/clock.ts'
+import { type Caller, createCaller } from '../api.ts'
+import { type NodeProcess, type StartingNode, spawnNodeProcess } from '../node-process.ts'
+import { startLoad } from './load.ts'
+import { createModel } from './model.ts'
+import { expectSame, expectThat } from './operation.ts'
+import type { Random } from './random.ts'
+import type { Moment } from './schedule.ts'
+import { sectionKeys } from './sections.ts'
+import type { CrashStore } from './stores.ts'
+
+const clock = createSystemClock()
+const admin = { username: 'admin', password: 'password' }
+
+/** From the first words of a node until it is ready, when nothing is known yet. */
+const firstStartMs = 80
+
+/** Limits that no load reaches, and leases that a killed node does not keep for long. */
+const roomy: Readonly<Record<string, string>> = {
+  'authentication.limits.source.limit': '1000000',
+  'authentication.limits.registration_source.limit': '1000000',
+  'authentication.limits.console_login.limit': '1000000',
+  'authentication.limits.console_login_source.limit': '1000000',
+  'scheduler.lease_ttl_ms': '3000',
+  'retention.interval_sec': '1',
+}
+
+/** One store, with one node after the other, each of which is killed, and what they told. */
+export function createDeployment(store: CrashStore, random: Random) {
+  const model = createModel(random)
+  let startMs = firstStartMs
+
+  function spawn() {
+    const keys = { ...roomy, ...sectionKeys, 'database.url': store.url }
+    const options = { cwd: store.folder }
+    return spawnNodeProcess({ ...keys, 'server.node_id': store.nextNodeId() }, options)
+  }
+
+  /** Holds what the killed nodes have left, and what the new one answers, against the model. */
+  async function verify(node: NodeProcess): Promise<Caller> {
+    const call = createCaller(node.url)
+    const login = await call('POST', '/console/v1/login', { body: admin })
+    model.traffic.connect(call, consoleApi.login.ok.parse(login.body).token)
+    await store.settled()
+    await model.verify(store.url, call)
+    return call
+  }
+
+  async function startedIn(starting: StartingNode): Promise<NodeProcess> {
+    await starting.speaks
+    const spokeAtMs = clock.monotonicMs()
+    const node = await starting.ready
+    startMs = clock.monotonicMs() - spokeAtMs
+    return node
+  }
+
+  /** Lets operations come until the moment, and answers once the node was killed at it. */
+  async function killInLoad(node: NodeProcess, moment: Moment): Promise<void> {
+    const load = startLoad(model, clock)
+    try {
+      if ('answers' in moment) await load.answers(moment.answers)
+      if (moment.during === 'load') await clock.sleep(moment.afterMs)
+      if (moment.during === 'shutdown') {
+        await clock.sleep(moment.loadMs)
+        process.kill(node.pid, 'SIGTERM')
+        await clock.sleep(moment.afterMs)
+      }
+    } finally {
+      // What would still begin would only find nobody.
+      const ended = load.stop()
+      await node.kill()
+      await ended
+    }
+    expectNoErrors(node)
+  }
+
+  return {
+    model,
+    /** One start and one kill, with a verification in between if the node became ready. */
+    async round(moment: Moment): Promise<void> {
+      const starting = spawn()
+      try {
+        if (moment.during === 'start') {
+          starting.ready.catch(() => {})
+          await starting.speaks
+          await clock.sleep(moment.share * startMs)
+          return
+        }
+        const node = await startedIn(starting)
+        await verify(node)
+        await killInLoad(node, moment)
+      } finally {
+        await starting.kill()
+      }
+    },
+    /** A last node, which is stopped in order once the trail is sealed. */
+    async end(): Promise<void> {
+      const starting = spawn()
+      try {
+        const node = await starting.ready
+        await verify(node)
+        expectSame(await node.stop(), 0, 'the exit code of a node that was stopped in order')
+        expectNoErrors(node)
+      } finally {
+        await starting.kill()
+      }
+    },
+  }
+}
+
+/** A node that only served and was killed has nothing to complain of. */
+function expectNoErrors(node: NodeProcess): void {
+  const complaints = node
+    .output()
+    .split('\n')
+    .filter((line) => / ERROR /.test(line))
+  expectThat(complaints.length === 0, `the node complained: ${complaints.join('\n')}`)
+}

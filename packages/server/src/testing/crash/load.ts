@@ -1,0 +1,48 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Model } from './model.ts'
+
+/** Requests that are under way at the same time. */
+const workersCount = 24
+const idleMs = 1
+
+export type Load = {
+  /** Resolves when so many more operations were answered, or the load has ended. */
+  answers(count: number): Promise<void>
+  /** Lets requests end and begins no more. Rejects with the first answer that may not be. */
+  stop(): Promise<void>
+}
+
+/** Keeps a model's operations coming. */
+export function startLoad(model: Model, clock: Clock): Load {
+  let stopped = false
+  const atLeast: { count: number; resolve(): void }[] = []
+  let done = 0
+
+  async function work(): Promise<void> {
+    while (!stopped) {
+      const operation = model.next()
+      if (operation === undefined) await clock.sleep(idleMs)
+      else await model.traffic.perform(operation)
+      done += 1
+      for (const { count, resolve } of atLeast) if (done >= count) resolve()
+    }
+  }
+
+  const workers = Promise.all(Array.from({ length: workersCount }, work)).finally(() => {
+    stopped = true
+    for (const { resolve } of atLeast) resolve()
+  })
+  // Whoever stops the load hears of it.
+  workers.catch(() => {})
+
+  return {
+    answers: (count) =>
+      stopped
+        ? Promise.resolve()
+        : new Promise((resolve) => void atLeast.push({ count: done + count, resolve })),
+    async stop() {
+      stopped = true
+      await workers
+    },
+  }
+}

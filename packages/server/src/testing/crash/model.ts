@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { openDatabase } from '../../database/open.ts'
+import { silentLog } from '../../database/testing/silent-log.ts'
+import { checkNames, diagnose } from '../../doctor/doctor.ts'
+import { createAuditCheck } from '../../features/audit/audit.check.ts'
+import { createSystemClock } from '../../kernel/clock.ts'
+import type { Caller } from '../api.ts'
+import { expectSame, type Operation, type Section } from './operation.ts'
+import type { Random } from './random.ts'
+import { createSections, doctorBounds } from './sections.ts'
+import { createTraffic } from './traffic.ts'
+import { createTrail } from './trail.ts'
+
+export type Model = ReturnType<typeof createModel>
+
+const clock = createSystemClock()
+const version = '999.0.0'
+
+/** Everything that one deployment was told, and the way to hold it against what its store has. */
+export function createModel(random: Random) {
+  let marks = 0
+  const mark = (kind: string) => {
+    marks += 1
+    return `${kind}-${marks}`
+  }
+  const trail = createTrail()
+  const sections = createSections({ trail, random, mark })
+  const traffic = createTraffic({ random, mark })
+
+  async function read(url: string): Promise<void> {
+    const common = { clock, log: silentLog, randomness: randomBytes }
+    const db = await openDatabase({ url, access: 'read', ...common })
+    try {
+      await db.snapshot(async (state) => {
+        await trail.read(state)
+        for (const section of sections) await section.read(state)
+      })
+      const deps = { db, version, bounds: doctorBounds, audit: createAuditCheck(undefined) }
+      const diagnoses = await diagnose(deps, { only: checkNames, examplesMax: 10 })
+      expectSame(
+        diagnoses.filter(({ ok }) => !ok),
+        [],
+        'what the doctor finds',
+      )
+    } finally {
+      await db.close()
+    }
+  }
+
+  function check(): void {
+    for (const section of sections) named(section, section.check)
+    trail.check()
+  }
+
+  return {
+    traffic,
+    next: (): Operation | undefined => chosen(sections, random)?.next(),
+    /**
+     * After a crash: finds out what became of every lost operation, repeats those that may be, and
+     * then holds the whole store, and what the node answers, against what was told.
+     */
+    async verify(url: string, call: Caller): Promise<void> {
+      await read(url)
+      traffic.settleFromStore()
+      await traffic.repeatKeyed()
+      await read(url)
+      check()
+      for (const section of sections) await section.probe?.(call)
+    },
+  }
+}
+
+function named(section: Section, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    throw new Error(`${section.name}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** A random section, the heavier the likelier. */
+function chosen(sections: readonly Section[], random: Random): Section | undefined {
+  const whole = sections.reduce((sum, { weight }) => sum + weight, 0)
+  let left = random.fraction() * whole
+  return sections.find(({ weight }) => {
+    left -= weight
+    return left < 0
+  })
+}

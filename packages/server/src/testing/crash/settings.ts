@@ -1,0 +1,18 @@
+import { randomInt } from 'node:crypto'
+
+/** As many kills as `npm test` has time for; `npm run crash-test` makes 200. */
+const roundsDefault = 25
+/** A kill with its restart and verification takes a second, and more on a loaded machine. */
+const roundMsMax = 20_000
+
+const { CRASH_TEST_ROUNDS, CRASH_TEST_SEED } = process.env
+
+/** From the environment: `CRASH_TEST_ROUNDS` and, to see a failure again, `CRASH_TEST_SEED`. */
+export const crashSettings = {
+  rounds: Number(CRASH_TEST_ROUNDS ?? roundsDefault),
+  seed: Number(CRASH_TEST_SEED ?? randomInt(2 ** 32)),
+  get timeLimitMs(): number {
+    return 60_000 + this.rounds * roundMsMax
+  },
+  say: (line: string) => void process.stdout.write(`crash test: ${line}\n`),
+}

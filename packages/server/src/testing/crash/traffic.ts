@@ -1,0 +1,123 @@
+import type { ApiAnswer, Caller } from '../api.ts'
+import { expectSame, expectThat, type Operation } from './operation.ts'
+import type { Random } from './random.ts'
+
+/** An operation under way, with the Idempotency-Key under which it may be repeated. */
+type Sent = { operation: Operation; key: string | undefined }
+type Answered = Sent & { answer: ApiAnswer }
+
+/** Of the answered requests with a key, how many are sent once more after a restart. */
+const repeatsMax = 8
+
+/**
+ * Sends operations to whatever node there is. What was answered is done and told to the model; what
+ * was not is kept until the store tells, or until it is repeated under its Idempotency-Key.
+ */
+export function createTraffic({ random, mark }: { random: Random; mark(kind: string): string }) {
+  let node: { call: Caller; token: string } | undefined
+  let lost: Sent[] = []
+  let answered: Answered[] = []
+  let acknowledged = 0
+  /** A database that is away is an honest reason for a 500. */
+  let outage = false
+
+  async function send({ operation, key }: Sent): Promise<ApiAnswer | undefined> {
+    if (node === undefined) return undefined
+    const { method, path, body, token = node.token } = operation.request
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+    const answer = await node.call(method, path, { token, body, headers }).catch(() => undefined)
+    if (answer === undefined || (outage && answer.status === 500)) return undefined
+    return answer
+  }
+
+  function settle(sent: Sent, answer: ApiAnswer): void {
+    const { operation } = sent
+    const facts = told(operation, () => operation.heard(answer))
+    if (facts !== undefined) {
+      told(operation, () => operation.apply(facts))
+      acknowledged += 1
+      if (sent.key !== undefined) answered.push({ ...sent, answer })
+    }
+    operation.release?.()
+  }
+
+  /** Done exactly once: before the crash, which the repeat is told, or by the repeat. */
+  async function repeat(sent: Sent): Promise<void> {
+    const { operation } = sent
+    const before = told(operation, () => operation.found())
+    const answer = await send(sent)
+    expectThat(answer !== undefined, `no answer to the repeat of ${nameOf(operation)}`)
+    if (answer === undefined) return
+    if (operation.request.answerHoldsSecret && before !== undefined) {
+      told(operation, () => expectSame(answer.status, 409, 'the repeat of what showed a secret'))
+      told(operation, () => operation.apply(before))
+      operation.release?.()
+      return
+    }
+    const replayed = answer.headers.get('idempotency-replayed') === 'true'
+    told(operation, () => expectSame(replayed, before !== undefined, 'whether it was done before'))
+    settle(sent, answer)
+  }
+
+  /** An answer under a key is given again, word for word, and nothing is done. */
+  async function replay({ operation, key, answer }: Answered): Promise<void> {
+    const again = await send({ operation, key })
+    told(operation, () => {
+      if (operation.request.answerHoldsSecret) return expectSame(again?.status, 409, 'its repeat')
+      const replayed = again?.headers.get('idempotency-replayed')
+      const told = [again?.status, again?.text, replayed]
+      expectSame(told, [answer.status, answer.text, 'true'], 'the replayed answer')
+    })
+  }
+
+  return {
+    acknowledged: () => acknowledged,
+    lost: () => lost.length,
+    connect(call: Caller, token: string): void {
+      node = { call, token }
+    },
+    setOutage(isOutage: boolean): void {
+      outage = isOutage
+    },
+    async perform(operation: Operation): Promise<void> {
+      const { method, path } = operation.request
+      const mayRepeat = path.startsWith('/console/') && method !== 'GET'
+      const key = mayRepeat && random.chance(0.3) ? mark('once') : undefined
+      const sent = { operation, key }
+      const answer = await send(sent)
+      if (answer === undefined) lost.push(sent)
+      else settle(sent, answer)
+    },
+    /** What became of lost operations without a key, from what was read of the store. */
+    settleFromStore(): void {
+      for (const { operation } of lost.filter(({ key }) => key === undefined)) {
+        const facts = told(operation, () => operation.found())
+        if (facts !== undefined) told(operation, () => operation.apply(facts))
+        operation.release?.()
+      }
+      lost = lost.filter(({ key }) => key !== undefined)
+    },
+    /** Sends lost operations with a key once more, and some that were answered. */
+    async repeatKeyed(): Promise<void> {
+      const repeated = lost
+      lost = []
+      for (const sent of repeated) await repeat(sent)
+      const chosen = Array.from({ length: repeatsMax }, () => random.pick(answered))
+      for (const one of new Set(chosen)) if (one !== undefined) await replay(one)
+      answered = []
+    },
+  }
+}
+
+/** Says of which operation an error tells. */
+function told<T>(operation: Operation, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new Error(`${nameOf(operation)}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function nameOf({ request: { method, path, body } }: Operation): string {
+  return `${method} ${path} ${JSON.stringify(body)}`
+}
