@@ -47,6 +47,14 @@ const overview = statement({
   row: { boards: 'integer', next_due_at_unix_ms: 'integer?', due_in_ms: 'integer?' },
 })
 
+const epoch = statement({
+  name: 'leaderboards-resets.epoch',
+  text: `SELECT period FROM leaderboard_periods
+    WHERE board_id = :board_id AND due_at_unix_ms = :due_at_unix_ms`,
+  params: { board_id: 'text', due_at_unix_ms: 'integer' },
+  row: { period: 'integer' },
+})
+
 const moveCursor = statement({
   name: 'leaderboards-resets.move-cursor',
   text: `UPDATE leaderboards SET next_due_at_unix_ms = :to
@@ -122,11 +130,11 @@ export const resetsStore = {
   async overview(tx: Queries): Promise<Row<typeof overview.row>> {
     return (await tx.get(overview, {})) ?? { boards: 0, next_due_at_unix_ms: null, due_in_ms: null }
   },
-  /** False when somebody else has moved it. */
-  moveCursor: async (
-    tx: Transaction,
-    move: { id: string; from: number; to: number | null },
-  ): Promise<boolean> => (await tx.run(moveCursor, move)) > 0,
+  /** Whether the board was reset for this time already. */
+  hasEpoch: async (tx: Transaction, board_id: string, due_at_unix_ms: number): Promise<boolean> =>
+    (await tx.get(epoch, { board_id, due_at_unix_ms })) !== undefined,
+  moveCursor: (tx: Transaction, move: { id: string; from: number; to: number | null }) =>
+    tx.run(moveCursor, move),
   clearCursors: (db: Queries) => db.run(clearCursors, {}),
   unscheduledPage: (db: Queries, after_id: string, limit: number) =>
     db.all(unscheduledPage, { after_id, limit }),

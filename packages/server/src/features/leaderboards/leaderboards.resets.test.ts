@@ -144,6 +144,18 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
     expect(node.pass.status().failing).toBe(0)
   })
 
+  it('[O-CLK-2] a time that comes again, because the clock was wrong, is not executed again', async () => {
+    const { db, clock, today } = await setUp((now) => [board('b', midnightBefore(now))])
+    const node = openResetNode({ db, clock })
+    await node.run()
+    const epochs = await epochsOf(db)
+    await db.run(setCursor, { next_due_at_unix_ms: today - day })
+    await node.run()
+    expect(await epochsOf(db)).toEqual(epochs)
+    expect(await cursorsOf(db)).toEqual({ b: today + day })
+    expect(node.pass.status().failing).toBe(0)
+  })
+
   it('[O-SCH-7] resets all that is due in one pass, the oldest first', async () => {
     const order: number[] = []
     const { db, clock, today } = await setUp((now) =>
@@ -295,6 +307,11 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
   })
 })
 
+const setCursor = statement({
+  name: 'resets-test.set-cursor',
+  text: 'UPDATE leaderboards SET next_due_at_unix_ms = :next_due_at_unix_ms',
+  params: { next_due_at_unix_ms: 'integer' },
+})
 const expireLease = statement({
   name: 'resets-test.expire-lease',
   text: "UPDATE leases SET expires_at_unix_ms = {{now}} WHERE name = 'boards'",

@@ -59,8 +59,9 @@ export function createResets({ db, execute, onHold, closePeriod, periodClosed }:
     const { next_due_at_unix_ms: cursor, reset_schedule } = board
     const next = cursorAfter(reset_schedule, nowUnixMs)
     const passed = parseCron(reset_schedule ?? '')?.between(cursor - 1, nowUnixMs)
-    if (passed === undefined) {
-      // Not a time of this schedule, so nothing this node may execute.
+    // A cursor that is no time of its schedule is not executed, and no time is executed twice: it
+    // may come again when the clock was wrong and the cursors were set anew.
+    if (passed === undefined || (await resetsStore.hasEpoch(tx, id, passed.newest))) {
       await resetsStore.moveCursor(tx, { id, from: cursor, to: next })
       return undefined
     }
