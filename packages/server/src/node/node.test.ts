@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Health, Profile, Readiness, SessionTokens, Status } from '@guildhall/contract'
@@ -136,6 +136,28 @@ describe('a node', () => {
     const first = await startNodeProcess({ 'database.url': url })
     await expect(startNodeProcess({ 'database.url': url })).rejects.toThrow(/ended with 4/)
     await first.stop()
+    await dispose()
+  })
+
+  it('[O-DB-7] nor does removing the lock let it in, and killing the first one does', async () => {
+    const backend = testBackends.find(({ name }) => name === 'sqlite')
+    if (backend === undefined) throw new Error('no SQLite backend')
+    const { url, db, dispose } = await backend.open()
+    await db.close()
+    const first = await startNodeProcess({ 'database.url': url })
+    rmSync(`${url.replace('sqlite:', '')}.lock`)
+    for (const _try of [1, 2]) {
+      await expect(startNodeProcess({ 'database.url': url })).rejects.toThrow(/ended with 4/)
+    }
+    await register(first, 'ana')
+    await first.kill()
+    const second = await startNodeProcess({ 'database.url': url })
+    const taken = await createCaller(second.url)('POST', '/v1/auth/device', {
+      body: { id: 'another', create: true, username: 'ana' },
+    })
+    expect(taken.status).toBe(409)
+    await second.kill()
+    expect(await (await startNodeProcess({ 'database.url': url })).stop()).toBe(0)
     await dispose()
   })
 

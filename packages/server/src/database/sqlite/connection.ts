@@ -8,6 +8,7 @@ import {
   narrow,
   narrowedColumns,
   readsBigInts,
+  type Value,
 } from './values.ts'
 
 type ConnectionOptions = {
@@ -79,6 +80,14 @@ export class SqliteConnection {
 
   exec(text: string): void {
     this.#native.exec(text)
+  }
+
+  /** Makes a function that SQL on this connection can call; what it answers is not looked at. */
+  define(name: string, call: (first: Value, second: Value) => void): void {
+    this.#native.function(name, (first, second) => {
+      call(first as Value, second as Value)
+      return null
+    })
   }
 
   close(): void {

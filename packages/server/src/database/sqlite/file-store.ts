@@ -1,10 +1,11 @@
-import { chmodSync, closeSync, existsSync, openSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'
 import { GroupCommits } from './group-commits.ts'
+import { createIfMissing } from './owned-file.ts'
 import { Scans } from './scans.ts'
 import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
@@ -25,6 +26,7 @@ export type FileStoreDeps = {
 export type FileStore = {
   readonly reader: SqliteConnection
   readonly writer: Writer
+  readonly memory: Memory
   readonly scans: Scans
   close(): Promise<void>
 }
@@ -56,11 +58,13 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       onFailure: deps.onFailure,
     })
     const writer = new Writer(connection, commits)
+    const memory = new Memory(connection, writer)
     const opened = reader
     const scans = new Scans({ path, nowUnixMs })
     return {
       reader: opened,
       writer,
+      memory,
       scans,
       async close() {
         await writer.drained()
@@ -95,12 +99,3 @@ const writerPragmas = `
   PRAGMA wal_autocheckpoint = 0;
   PRAGMA foreign_keys = ON;
 `
-
-function createIfMissing(path: string): void {
-  if (existsSync(path)) return
-  closeSync(openSync(path, 'a', ownerOnly))
-  chmodSync(path, ownerOnly)
-}
-
-/** SQLite gives the log and its index the mode of the database file. */
-const ownerOnly = 0o600

@@ -33,7 +33,10 @@ export class ServedFile {
 
   async probe(): Promise<boolean> {
     if (this.#closed) return false
-    if (this.#state === 'up') return true
+    if (this.#state === 'up') {
+      this.#live?.memory.revalidate()
+      return true
+    }
     this.#probing ??= this.#recover().finally(() => {
       this.#probing = undefined
     })

@@ -8,6 +8,7 @@ import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
+import { Memory } from './memory.ts'
 import type { Scans } from './scans.ts'
 import { ServedFile, type ServedFileDeps } from './served-file.ts'
 import { Writer } from './writer.ts'
@@ -16,6 +17,8 @@ import { Writer } from './writer.ts'
 type Live = {
   readonly reader: SqliteConnection
   readonly writer: Writer
+  /** Absent where another process may write. */
+  readonly memory?: Memory
   /** Absent where no other thread can open the database, so that scans run here as well. */
   readonly scans?: Scans
 }
@@ -24,7 +27,9 @@ type Live = {
 export function openMemoryDatabase({ clock }: { clock: Clock }): OpenedDatabase {
   const connection = new SqliteConnection(':memory:', { nowUnixMs: clock.nowUnixMs })
   connection.exec('PRAGMA foreign_keys = ON')
-  return { ...onOneConnection(connection), backend: 'in-memory', durable: false }
+  const live = { reader: connection, writer: plainWriter(connection) }
+  const memory = new Memory(connection, live.writer)
+  return { ...onOneConnection({ ...live, memory }), backend: 'in-memory', durable: false }
 }
 
 /** Looks into a file that another process may be serving; every transaction sees one state. */
@@ -32,17 +37,19 @@ export function openFileToRead(path: string, { clock }: { clock: Clock }): Opene
   try {
     const options = { readOnly: true, nowUnixMs: clock.nowUnixMs }
     const connection = new SqliteConnection(path, options)
-    return { ...onOneConnection(connection), backend: 'sqlite', durable: true }
+    const live = { reader: connection, writer: plainWriter(connection) }
+    return { ...onOneConnection(live), backend: 'sqlite', durable: true }
   } catch (error) {
     throw classified(error)
   }
 }
 
-function onOneConnection(
-  connection: SqliteConnection,
-): Omit<OpenedDatabase, 'backend' | 'durable'> {
-  const writer = new Writer(connection, createPlainCommits(connection))
-  let live: Live | undefined = { reader: connection, writer }
+function plainWriter(connection: SqliteConnection): Writer {
+  return new Writer(connection, createPlainCommits(connection))
+}
+
+function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durable'> {
+  let live: Live | undefined = opened
   return {
     ...queriesOn(() => live, { sharesConnection: true }),
     schema: schemaAccess(() => live, undefined),
@@ -53,8 +60,8 @@ function onOneConnection(
     async close() {
       if (!live) return
       live = undefined
-      await writer.drained()
-      connection.close()
+      await opened.writer.drained()
+      opened.reader.close()
     },
   }
 }
@@ -106,7 +113,10 @@ async function snapshotOf<T>(
 
 const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
 
-type QueryMethods = Pick<Database, 'all' | 'get' | 'run' | 'each' | 'find' | 'transaction'>
+type QueryMethods = Pick<
+  Database,
+  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction'
+>
 
 /**
  * Reads run at once on the reader, which sees committed states only. When it is the writer's own
@@ -161,11 +171,14 @@ function queriesOn(
         return onReader((on) => on.get(lookup, params))
       }
       try {
-        return Promise.resolve(live.reader.get(lookup, params))
+        const row = live.reader.get(lookup, params)
+        if (row !== undefined) live.memory?.keep(lookup, row)
+        return Promise.resolve(row)
       } catch (error) {
         return Promise.reject(classified(error))
       }
     },
+    recall: (lookup, key) => current()?.memory?.recall(lookup, key),
     async transaction(body) {
       return use().writer.transaction(body)
     },

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { linkSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
@@ -51,6 +52,41 @@ describe('a SQLite file', () => {
     const db = await openFile()
     await expect(openFile()).rejects.toThrow(`${path} is in use by another process`)
     await db.close()
+    await (await openFile()).close()
+  })
+
+  it('[O-DB-7] stays with its opener when somebody removes the lock', async () => {
+    const db = await openFile()
+    await createNotes(db)
+    for (const _again of ['the first time', 'the lock that the first try left']) {
+      rmSync(`${path}.lock`, { force: true })
+      await expect(openFile()).rejects.toBeInstanceOf(DatabaseInUse)
+      await expect(openFile()).rejects.toBeInstanceOf(DatabaseInUse)
+      await db.run(insertNote, { id: _again, note: 'x' })
+    }
+    await db.close()
+    const next = await openFile()
+    expect(await next.all(notes, {})).toHaveLength(2)
+    await next.close()
+    expect(readdirSync(folder).sort()).toEqual(['guildhall.db', 'guildhall.db.lock'])
+  })
+
+  it('[O-DB-7] is known by its own name and not by another link to it', async () => {
+    const db = await openFile()
+    const link = join(folder, 'link.db')
+    linkSync(path, link)
+    await expect(openFileDatabase(link, { clock, log: silentLog })).rejects.toThrow('is in use')
+    await db.close()
+  })
+
+  it('[O-DB-7] may be read while it is opened; only a new lock waits for the reader', async () => {
+    await (await openFile()).close()
+    const reader = new DatabaseSync(path, { readOnly: true })
+    reader.exec('SELECT COUNT(*) FROM sqlite_schema')
+    await (await openFile()).close()
+    rmSync(`${path}.lock`)
+    await expect(openFile()).rejects.toBeInstanceOf(DatabaseInUse)
+    reader.close()
     await (await openFile()).close()
   })
 
