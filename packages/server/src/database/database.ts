@@ -79,6 +79,12 @@ export type Database = Queries & {
     params: Row<P>,
   ): Promise<Row<R> | undefined>
   /**
+   * What `find` would answer for the one parameter `key`, bytes as base64url, if that is at hand
+   * without asking; undefined says nothing. Only lookups that are `remembered` ever are, and only
+   * on the backends that this process alone writes.
+   */
+  recall<P extends Columns, R extends P>(lookup: Lookup<P, R>, key: string): Row<R> | undefined
+  /**
    * Runs `body` as one transaction and resolves once its commit is durable. The body is run again
    * when the database asks for it (serialization failure, deadlock), so it must have no effect
    * outside the transaction and wait for nothing but the transaction's own statements.

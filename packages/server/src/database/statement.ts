@@ -42,6 +42,22 @@ export type BatchStatement<P extends Columns = Columns, R extends Columns = Colu
  */
 export type Lookup<P extends Columns = Columns, R extends P = P> = BatchStatement<P, R> & {
   readonly lookup: true
+  /**
+   * Where only this process writes, the newest answers are remembered until a row that they came
+   * from changes or goes. Undefined remembers nothing.
+   */
+  readonly remembered?: Remembered | undefined
+}
+
+/**
+ * What the answer of a lookup comes from. The row of `table` whose `column` is the lookup's only
+ * parameter, and the row of `joined.table` whose `joined.column` is the answer's `joined.as`. Both
+ * together must settle every column of the answer.
+ */
+export type Remembered = {
+  readonly table: string
+  readonly column: string
+  readonly joined: { readonly table: string; readonly column: string; readonly as: string }
 }
 
 /**
@@ -121,7 +137,7 @@ export function batchStatement<
  * })
  */
 export function lookup<const P extends Columns, const R extends P>(
-  definition: Required<Omit<Definition<P, R>, 'scan'>>,
+  definition: Required<Omit<Definition<P, R>, 'scan'>> & { remembered?: Remembered },
 ): Lookup<P, R> {
-  return { ...batchStatement(definition), lookup: true }
+  return { ...batchStatement(definition), lookup: true, remembered: definition.remembered }
 }

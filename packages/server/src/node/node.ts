@@ -148,7 +148,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     ...shared,
     loaded,
     environment,
-    verifyPlayer: features.sessions.verifyAccess,
+    verifyPlayer: async (token) => features.sessions.verifyAccess(token),
     liveSessions: features.sessions.liveOf,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
   })

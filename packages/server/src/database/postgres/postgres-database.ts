@@ -41,7 +41,10 @@ export async function openPostgresDatabase(
   }
 }
 
-type QueryMethods = Pick<Database, 'all' | 'get' | 'run' | 'each' | 'find' | 'transaction'>
+type QueryMethods = Pick<
+  Database,
+  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction'
+>
 
 function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMethods {
   const merged = new MergedLookups(async (lookup, rows) => {
@@ -75,6 +78,8 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
       const of = prepared.of<R>(statement)
       return of.rows(await executor.run(of, of.encodeRows(rows)))
     },
+    // Other nodes may write at any moment.
+    recall: () => undefined,
     async find(lookup, params) {
       executor.check()
       return merged.find(lookup, params) as never

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
-import type { PlayerPrincipal } from '../../kernel/auth/principal.ts'
+import type { Row } from '../../database/statement.ts'
+import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -114,23 +115,19 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
       return tokens
     },
 
-    /** The player behind an access token, or undefined for anything but a live one. */
-    async verifyAccess(token: string): Promise<PlayerSession | undefined> {
+    /**
+     * The player behind an access token, or undefined for anything but a live one. It answers at
+     * once where the database can tell without asking, so that most requests wait for nothing.
+     */
+    verifyAccess(token: string): Awaitable<PlayerSession | undefined> {
       if (!accessTokenForm.test(token)) return undefined
-      const row = await db.find(accessLookup, { access_digest: digest(token) })
-      if (row === undefined || row.state !== 'active' || row.revoked_at_unix_ms !== null) {
-        return undefined
-      }
-      if (row.access_expires_at_unix_ms <= clock.nowUnixMs()) return undefined
-      const { session_id, user_id, username, display_name, refresh_expires_at_unix_ms } = row
-      return {
-        kind: 'player',
-        session_id,
-        user_id,
-        username,
-        display_name,
-        refresh_expires_at_unix_ms,
-      }
+      const key = hash('sha256', token, 'base64url')
+      const known = db.recall(accessLookup, key)
+      if (known !== undefined) return playerOf(known, clock.nowUnixMs())
+      const access_digest = Buffer.from(key, 'base64url')
+      return db
+        .find(accessLookup, { access_digest })
+        .then((row) => row && playerOf(row, clock.nowUnixMs()))
     },
 
     /** Exchanges a refresh token for a new pair; the session keeps its identity. */
@@ -186,6 +183,14 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
     liveOf: (sessionIds: readonly string[]): Promise<ReadonlySet<string>> =>
       sessionsStore.live(db, sessionIds, clock.nowUnixMs()),
   }
+}
+
+/** The player of a session that is live now. */
+function playerOf(row: Row<typeof accessLookup.row>, nowUnixMs: number): PlayerSession | undefined {
+  if (row.state !== 'active' || row.revoked_at_unix_ms !== null) return undefined
+  if (row.access_expires_at_unix_ms <= nowUnixMs) return undefined
+  const { session_id, user_id, username, display_name, refresh_expires_at_unix_ms } = row
+  return { kind: 'player', session_id, user_id, username, display_name, refresh_expires_at_unix_ms }
 }
 
 /** What a verified access token tells. */

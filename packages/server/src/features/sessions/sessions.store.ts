@@ -22,6 +22,11 @@ export const accessLookup = lookup({
     display_name: 'text?',
     state: 'text',
   },
+  remembered: {
+    table: 'sessions',
+    column: 'access_digest',
+    joined: { table: 'accounts', column: 'id', as: 'user_id' },
+  },
 })
 
 export const refreshLookup = lookup({

@@ -1,34 +1,30 @@
 import type { Route } from '@guildhall/contract'
 import { refuse } from '../failure.ts'
-import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from './principal.ts'
+import type { Awaitable, OperatorPrincipal, PlayerPrincipal, Verifiers } from './principal.ts'
 
 /**
- * Finds out who calls a route: the first step of every request (401). A token that begins like an
- * API key is only ever tried as one, and no credential of one door opens another.
+ * Finds out who calls a route: undefined for nobody known. A token that begins like an API key is
+ * only ever tried as one, and no credential of one door opens another.
  */
-export async function authenticate(
+export function identify(
   route: Route,
   bearer: string | undefined,
   verifiers: Verifiers,
-): Promise<PlayerPrincipal | OperatorPrincipal | undefined> {
-  if (route.access === 'public') return undefined
-  const principal = bearer === undefined ? undefined : await verify(route, bearer, verifiers)
-  if (principal === undefined) throw refuse.unauthenticated('missing or invalid credential')
-  return principal
-}
-
-/** Whether that caller may use the route: the second step of every request (403). */
-export function guard(route: Route, principal: PlayerPrincipal | OperatorPrincipal | undefined) {
-  if (principal?.kind === 'api_key') return expectScope(route, principal.scopes)
-  if (principal?.kind === 'human' && route.access === 'admin' && principal.role !== 'admin') {
-    throw refuse.forbidden(`a ${principal.role} may not use an admin route`)
-  }
-}
-
-function verify(route: Route, bearer: string, verifiers: Verifiers) {
+): Awaitable<PlayerPrincipal | OperatorPrincipal | undefined> {
+  if (route.access === 'public' || bearer === undefined) return undefined
   if (route.access === 'player') return verifiers.accessToken(bearer)
   if (bearer.startsWith('svc_')) return verifiers.apiKey(bearer)
   return verifiers.consoleToken(bearer)
+}
+
+/** Whether a caller is known (401) and may use the route (403): the first steps of every request. */
+export function guard(route: Route, principal: PlayerPrincipal | OperatorPrincipal | undefined) {
+  if (route.access === 'public') return
+  if (principal === undefined) throw refuse.unauthenticated('missing or invalid credential')
+  if (principal.kind === 'api_key') return expectScope(route, principal.scopes)
+  if (principal.kind === 'human' && route.access === 'admin' && principal.role !== 'admin') {
+    throw refuse.forbidden(`a ${principal.role} may not use an admin route`)
+  }
 }
 
 function expectScope(route: Route, held: readonly string[]): void {

@@ -31,9 +31,12 @@ export type Principals = PrincipalByAccess & {
   admin: HumanPrincipal
 }
 
+/** What is there at once, or comes later. */
+export type Awaitable<T> = T | Promise<T>
+
 /** Filled by the features that keep the credentials; each answers undefined for "not valid". */
 export type Verifiers = {
-  accessToken(token: string): Promise<PlayerPrincipal | undefined>
+  accessToken(token: string): Awaitable<PlayerPrincipal | undefined>
   consoleToken(token: string): HumanPrincipal | undefined
   apiKey(key: string): Promise<ApiKeyPrincipal | undefined>
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type AdminWrite, errorTable, type Route } from '@guildhall/contract'
 import { bearerOf } from '../auth/bearer.ts'
-import { authenticate, guard } from '../auth/guard.ts'
+import { guard, identify } from '../auth/guard.ts'
 import type {
   ApiKeyPrincipal,
   HumanPrincipal,
@@ -47,7 +47,8 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
     const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
 
     async function handle(exchange: Exchange, caller: Caller, with_: HandleWith) {
-      const input = await reader.parts(exchange, with_.bytes)
+      const read = reader.parts(exchange, with_.bytes)
+      const input = read instanceof Promise ? await read : read
       const call = {
         // The guard has just made sure that the caller fits the access of the route.
         principal: caller.principal as never,
@@ -73,8 +74,8 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
 
     return async (exchange) => {
       const bearer = looksAtBearer ? bearerOf(exchange.head.authorization) : undefined
-      const principal =
-        route.access === 'public' ? undefined : await authenticate(route, bearer, verifiers)
+      const known = identify(route, bearer, verifiers)
+      const principal = known instanceof Promise ? await known : known
       guard(route, principal)
       if (principal?.kind === 'api_key') recordKeyRead(principal, route)
       const caller = { principal, bearer }

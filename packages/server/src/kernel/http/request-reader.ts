@@ -1,4 +1,5 @@
 import type { Route } from '@guildhall/contract'
+import type { Awaitable } from '../auth/principal.ts'
 import { refuse } from '../failure.ts'
 import type { Exchange } from './exchange.ts'
 import { decodeUtf8, expectJson, hasBody, readBody } from './media.ts'
@@ -12,9 +13,9 @@ export type RequestReader = {
   bytes(exchange: Exchange): Promise<Buffer>
   /**
    * Path parameters, query and body, checked in this order. The body is read unless its bytes are
-   * given.
+   * given; without one the parts are there at once.
    */
-  parts(exchange: Exchange, bytes?: Buffer): Promise<RequestParts>
+  parts(exchange: Exchange, bytes?: Buffer): Awaitable<RequestParts>
 }
 
 const noBytes = Buffer.alloc(0)
@@ -29,15 +30,21 @@ export function compileReader(route: Route): RequestReader {
   const bytesMax = route.bodyBytesMax ?? bodyBytesMax(route.path)
   return {
     bytes: readBytes,
-    async parts(exchange, bytes) {
-      const parts = {
+    parts(exchange, bytes) {
+      const checked = {
         params: params && validate(params, exchange.params),
         query: query && validate(query, readQuery(exchange.query, queryKeys)),
-        body: parseBody(bytes ?? (isBare(exchange) ? noBytes : await readBytes(exchange))),
       }
-      // Each part has the type that its schema gives it; the handler's signature says which.
-      return parts as RequestParts
+      if (bytes !== undefined) return withBody(checked, bytes)
+      if (isBare(exchange)) return withBody(checked, noBytes)
+      return readBytes(exchange).then((read) => withBody(checked, read))
     },
+  }
+
+  function withBody(checked: { params: unknown; query: unknown }, bytes: Buffer): RequestParts {
+    const { params, query } = checked
+    // Each part has the type that its schema gives it; the handler's signature says which.
+    return { params, query, body: parseBody(bytes) } as RequestParts
   }
 
   /** Nothing was sent where nothing is taken: nearly every GET. */
