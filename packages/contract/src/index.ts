@@ -122,6 +122,18 @@ export {
   sessionInfoBody,
   sessionOptionsBody,
 } from './kinds-session.ts'
+export {
+  type BoardOperator,
+  type BoardSort,
+  boardId,
+  boardOperators,
+  boardSorts,
+  Leaderboard,
+  LeaderboardRecord,
+  leaderboardsApi,
+  RankedRecord,
+  recordUserId,
+} from './leaderboards.ts'
 export { Notification, notificationsApi } from './notifications.ts'
 export { int64Max, int64Min } from './numbers.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
@@ -170,6 +182,7 @@ import { consoleApi } from './console.ts'
 import { accountsApi } from './console-accounts.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
+import { leaderboardsApi } from './leaderboards.ts'
 import { notificationsApi } from './notifications.ts'
 import { purchasesApi } from './purchases.ts'
 import { realtimeApi } from './realtime.ts'
@@ -195,6 +208,7 @@ export const api = {
   groups: groupsApi,
   chat: chatApi,
   notifications: notificationsApi,
+  leaderboards: leaderboardsApi,
   tournaments: tournamentsApi,
   purchases: purchasesApi,
   subscriptions: subscriptionsApi,

@@ -1,11 +1,16 @@
-import { purchasesApi, subscriptionsApi } from '@guildhall/contract'
+import { leaderboardsApi, purchasesApi, subscriptionsApi } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
-import { resetsStore } from '../features/leaderboards/leaderboards.resets.store.ts'
-import { createResets } from '../features/leaderboards/leaderboards.resets.ts'
+import { createLeaderboardPruners } from '../features/leaderboards/leaderboards.jobs.ts'
+import { closePeriod } from '../features/leaderboards/leaderboards.periods.ts'
+import { createResets, type Resets } from '../features/leaderboards/leaderboards.resets.ts'
+import { leaderboardHandlers } from '../features/leaderboards/leaderboards.routes.ts'
+import { createLeaderboards } from '../features/leaderboards/leaderboards.service.ts'
 import { purchaseHandlers, subscriptionHandlers } from '../features/purchases/purchases.routes.ts'
 import { createPurchases } from '../features/purchases/purchases.service.ts'
 import { createCustomValidator } from '../features/purchases/purchases.validator.ts'
 import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
+import { readJson } from '../kernel/http/json-reader.ts'
+import { writeJson } from '../kernel/http/json-writer.ts'
 import type { PruneBatch } from '../kernel/retention.ts'
 import type { People } from './people.ts'
 import type { Players } from './players.ts'
@@ -29,10 +34,14 @@ export function createGame(shared: Shared, { trail, players, people }: Parts) {
     db: shared.db,
     execute: shared.config.leaderboards.execute_reset_schedules,
     onHold: shared.clockWatch.onHold,
-    closePeriod: resetsStore.closePeriod,
+    closePeriod,
     periodClosed: tournaments.periodClosed,
   })
-  const sections: Section[] = [purchaseSection(shared, trail), tournaments.section]
+  const sections: Section[] = [
+    purchaseSection(shared, trail),
+    leaderboardSection(shared, trail, resets),
+    tournaments.section,
+  ]
   return {
     tournaments,
     resets,
@@ -51,5 +60,28 @@ function purchaseSection({ db, clock, config }: Shared, { mutate }: Trail): Sect
       ...bindHandlers(subscriptionsApi, subscriptionHandlers(purchases)),
     ],
     pruners: {},
+  }
+}
+
+/** Boards and their records; the scheduler resets them. */
+function leaderboardSection(
+  { db, clock, config }: Shared,
+  { mutate, mutateMany }: Trail,
+  { cursorAfter, resetDue }: Resets,
+): Section {
+  const boards = createLeaderboards({
+    db,
+    clock,
+    mutate,
+    mutateMany,
+    writeJson,
+    readJson: (text) => readJson(text).value,
+    cursorAfter,
+    resetDue,
+  })
+  const pruners = createLeaderboardPruners({ db, config: config.leaderboards })
+  return {
+    routes: bindHandlers(leaderboardsApi, leaderboardHandlers(boards)),
+    pruners: { leaderboard_periods: pruners.periods },
   }
 }

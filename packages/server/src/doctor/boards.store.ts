@@ -1,0 +1,72 @@
+import { defineCheck, rule } from './check.store.ts'
+
+const periodId = (period: string) => `'period ' || CAST(${period} AS text)`
+
+/** Of periods that still belong to a board; the others are being removed. */
+const counted = `SELECT p.period,
+    (SELECT COUNT(*) FROM leaderboard_records e WHERE e.period = p.period) AS records
+  FROM leaderboard_periods p WHERE p.board_id IS NOT NULL`
+
+const blocks = `SELECT k.period, k.level, k.bound, k.records,
+    LEAD(k.bound) OVER (PARTITION BY k.period, k.level ORDER BY k.bound) AS until
+  FROM leaderboard_blocks k
+  JOIN leaderboard_periods p ON p.period = k.period AND p.board_id IS NOT NULL`
+
+const blockId = `${periodId('k.period')} || ' level ' || CAST(k.level AS text)`
+
+export const boardsCheck = defineCheck('boards', {
+  tables: ['leaderboards', 'leaderboard_periods', 'leaderboard_records', 'leaderboard_blocks'],
+  rules: [
+    rule('boards.records', {
+      rule: 'the record count of a board is the number of its records',
+      text: `SELECT b.id FROM leaderboards b JOIN (${counted}) AS c ON c.period = b.period
+        WHERE b.records <> c.records
+        UNION ALL
+        SELECT ${periodId('p.period')} FROM leaderboard_periods p
+        JOIN (${counted}) AS c ON c.period = p.period
+        WHERE p.closed_at_unix_ms IS NOT NULL AND p.records <> c.records`,
+    }),
+    rule('boards.users', {
+      rule: 'a user has one record in a period',
+      text: `SELECT ${periodId('e.period')} || ' ' || e.user_id AS id FROM leaderboard_records e
+        GROUP BY e.period, e.user_id HAVING COUNT(*) > 1`,
+    }),
+    rule('boards.periods', {
+      rule: 'a board has one live period, which is its newest',
+      text: `SELECT b.id FROM leaderboards b
+        LEFT JOIN leaderboard_periods p ON p.period = b.period
+        WHERE p.period IS NULL OR p.board_id IS NULL OR p.board_id <> b.id
+          OR p.closed_at_unix_ms IS NOT NULL
+        UNION ALL
+        SELECT ${periodId('p.period')} FROM leaderboard_periods p
+        LEFT JOIN leaderboards b ON b.id = p.board_id
+        WHERE p.board_id IS NOT NULL AND (b.id IS NULL OR p.period > b.period
+          OR (p.period < b.period
+            AND (p.closed_at_unix_ms IS NULL OR p.due_at_unix_ms IS NULL)))`,
+    }),
+    rule('boards.orphans', {
+      rule: 'records and blocks belong to a period',
+      text: `SELECT ${periodId('o.period')} AS id FROM (
+          SELECT period FROM leaderboard_records UNION SELECT period FROM leaderboard_blocks) AS o
+        LEFT JOIN leaderboard_periods p ON p.period = o.period WHERE p.period IS NULL`,
+    }),
+    rule('boards.blocks', {
+      rule: 'a block counts the records from its bound up to the next',
+      text: `SELECT ${blockId} AS id FROM (${blocks}) AS k
+        WHERE k.records <> (SELECT COUNT(*) FROM leaderboard_records e
+          WHERE e.period = k.period AND e.place >= k.bound
+            AND (k.until IS NULL OR e.place < k.until))`,
+    }),
+    rule('boards.bounds', {
+      rule: 'a period has a first block of each level, and bounds of a level are bounds below it',
+      text: `SELECT ${periodId('p.period')} AS id FROM leaderboard_periods p
+        WHERE p.board_id IS NOT NULL AND (SELECT COUNT(*) FROM leaderboard_blocks k
+          WHERE k.period = p.period AND length(k.bound) = 0) <> 3
+        UNION ALL
+        SELECT ${blockId} FROM (${blocks}) AS k
+        LEFT JOIN leaderboard_blocks o
+          ON o.period = k.period AND o.level = k.level - 1 AND o.bound = k.bound
+        WHERE k.level > 1 AND o.period IS NULL`,
+    }),
+  ],
+})

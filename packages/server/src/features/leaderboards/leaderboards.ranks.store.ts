@@ -1,0 +1,135 @@
+import type { Queries } from '../../database/database.ts'
+import { lookup, type Row, statement } from '../../database/statement.ts'
+import { boundAt } from './leaderboards.blocks.store.ts'
+import { recordNames, recordRow } from './leaderboards.store.ts'
+
+const recordsOfE = recordNames.map((name) => `e.${name}`).join(', ')
+
+/** A page that begins later finds its first record by the blocks instead of walking to it. */
+const nearRecordsMax = 100
+
+/** Records of the blocks of a level that lie before a bound, from the bound of the level above. */
+function sumBefore(level: number, { from, until }: { from?: string; until: string }): string {
+  const start = from === undefined ? '' : `AND k.bound >= ${from}`
+  return `(SELECT COALESCE(SUM(k.records), 0) FROM leaderboard_blocks k
+    WHERE k.period = b.period AND k.level = ${level} ${start} AND k.bound < ${until})`
+}
+
+function blockOf(name: string, level: 1 | 2 | 3): string {
+  return `JOIN leaderboard_blocks ${name} ON ${name}.period = b.period AND ${name}.level = ${level}
+    AND ${name}.bound = ${boundAt(level, 'b.period', 'e.place')}`
+}
+
+/** Joins to a board `b` and a record `e` the blocks `top`, `mid` and `low` that count it. */
+const blocksOfE = `${blockOf('top', 3)} ${blockOf('mid', 2)} ${blockOf('low', 1)}`
+
+/** The rank of a record `e`: what the blocks before its own count, and the records before it. */
+const rankOfE = `CAST(1 + ${sumBefore(3, { until: 'top.bound' })}
+  + ${sumBefore(2, { from: 'top.bound', until: 'mid.bound' })}
+  + ${sumBefore(1, { from: 'mid.bound', until: 'low.bound' })}
+  + (SELECT COUNT(*) FROM leaderboard_records o
+    WHERE o.period = b.period AND o.place >= low.bound AND o.place < e.place) AS bigint)`
+
+const owner = { board_id: 'text', user_id: 'text' } as const
+
+const ranked = lookup({
+  name: 'leaderboards.ranked-record',
+  text: `SELECT r.board_id, ${recordsOfE}, ${rankOfE} AS rank
+    FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
+    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id ${blocksOfE}`,
+  params: owner,
+  row: { ...owner, ...recordRow, rank: 'integer' },
+})
+
+/** The total stands beside every record, or alone where the page is empty. */
+const pageRow = {
+  total: 'integer',
+  user_id: 'text?',
+  score: 'bigint?',
+  subscore: 'bigint?',
+  metadata: 'text?',
+  updated_at_unix_ms: 'integer?',
+  submissions: 'integer?',
+} as const
+export type PageRow = Row<typeof pageRow>
+
+const pageParams = { board_id: 'text', limit: 'integer', offset: 'integer' } as const
+
+/** `+ 0`: SQLite compiles a statement anew for every value of a bare parameter behind LIMIT. */
+const nearPage = statement({
+  name: 'leaderboards.near-page',
+  text: `SELECT b.records AS total, ${recordsOfE} FROM leaderboards b
+    LEFT JOIN (SELECT ${recordsOfE}, e.place FROM leaderboard_records e
+      WHERE e.period = (SELECT o.period FROM leaderboards o WHERE o.id = :board_id)
+      ORDER BY e.place LIMIT :limit + 0 OFFSET :offset + 0) AS e ON true
+    WHERE b.id = :board_id
+    ORDER BY e.place`,
+  params: pageParams,
+  row: pageRow,
+})
+
+/** The block of a level that has the record at the offset, and how many records lie before it. */
+function blockAtOffset(name: string, level: number, above?: string): string {
+  const start = above === undefined ? '' : `AND k.bound >= (SELECT bound FROM ${above})`
+  const before = above === undefined ? '0' : `(SELECT before FROM ${above})`
+  return `${name} AS MATERIALIZED (SELECT s.bound, s.before FROM (
+      SELECT k.bound, k.records, CAST(${before} - k.records
+        + SUM(k.records) OVER (ORDER BY k.bound ROWS UNBOUNDED PRECEDING) AS bigint) AS before
+      FROM leaderboard_blocks k
+      WHERE k.period = (SELECT period FROM board) AND k.level = ${level} ${start}) AS s
+    WHERE s.before <= :offset AND s.before + s.records > :offset LIMIT 1)`
+}
+
+const farPage = statement({
+  name: 'leaderboards.far-page',
+  text: `WITH board AS MATERIALIZED (SELECT period, records FROM leaderboards WHERE id = :board_id),
+    ${blockAtOffset('top', 3)}, ${blockAtOffset('mid', 2, 'top')}, ${blockAtOffset('low', 1, 'mid')}
+    SELECT b.records AS total, ${recordsOfE} FROM board b
+    LEFT JOIN (SELECT ${recordsOfE}, e.place FROM leaderboard_records e
+      WHERE e.period = (SELECT period FROM board) AND e.place >= (SELECT bound FROM low)
+      ORDER BY e.place
+      LIMIT :limit + 0 OFFSET :offset - COALESCE((SELECT before FROM low), :offset)) AS e ON true
+    ORDER BY e.place`,
+  params: pageParams,
+  row: pageRow,
+})
+
+const aroundRow = { ...recordRow, is_before: 'integer', owner_rank: 'integer' } as const
+export type AroundRow = Row<typeof aroundRow>
+
+/** One statement, so that the rank of the owner and the records beside it are of one moment. */
+const around = statement({
+  name: 'leaderboards.around',
+  text: `WITH owner AS MATERIALIZED (SELECT b.period, e.place, ${rankOfE} AS rank
+      FROM leaderboards b
+      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = :user_id ${blocksOfE}
+      WHERE b.id = :board_id)
+    SELECT ${recordsOfE}, 1 AS is_before, (SELECT rank FROM owner) AS owner_rank FROM (
+      SELECT e.* FROM leaderboard_records e
+      WHERE e.period = (SELECT period FROM owner) AND e.place < (SELECT place FROM owner)
+      ORDER BY e.place DESC LIMIT :before + 0) AS e
+    UNION ALL
+    SELECT ${recordsOfE}, 0, (SELECT rank FROM owner) FROM (
+      SELECT e.* FROM leaderboard_records e
+      WHERE e.period = (SELECT period FROM owner) AND e.place >= (SELECT place FROM owner)
+      ORDER BY e.place LIMIT :after + 1) AS e`,
+  params: { ...owner, before: 'integer', after: 'integer' },
+  row: aroundRow,
+})
+
+const exists = statement({
+  name: 'leaderboards.exists',
+  text: 'SELECT id FROM leaderboards WHERE id = :id',
+  params: { id: 'text' },
+  row: { id: 'text' },
+})
+
+/** Reads of ranks. Each is one statement, so what it answers held at one moment. */
+export const ranksStore = {
+  page: (tx: Queries, page: Row<typeof pageParams>) =>
+    tx.all(page.offset > nearRecordsMax ? farPage : nearPage, page),
+  ranked,
+  /** In no order; those before the owner and those from the owner on, in a row. */
+  around: (tx: Queries, wanted: Row<(typeof around)['params']>) => tx.all(around, wanted),
+  exists: async (tx: Queries, id: string) => (await tx.get(exists, { id })) !== undefined,
+}

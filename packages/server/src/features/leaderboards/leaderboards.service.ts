@@ -1,0 +1,259 @@
+import type {
+  BoardOperator,
+  BoardSort,
+  Json,
+  JsonObject,
+  Leaderboard,
+  LeaderboardRecord,
+  RankedRecord,
+} from '@guildhall/contract'
+import type { Database, Transaction } from '../../database/database.ts'
+import { databaseNow } from '../../database/stored-time.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createCombiner } from '../../kernel/combiner.ts'
+import { refuse } from '../../kernel/failure.ts'
+import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/http/mutation.ts'
+import {
+  boardOf,
+  ResetDue,
+  type Submission,
+  submitAll,
+  unknownBoard,
+} from './leaderboards.batch.ts'
+import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
+import { beginPeriod } from './leaderboards.periods.ts'
+import { type AroundRow, ranksStore } from './leaderboards.ranks.store.ts'
+import { type BoardRow, leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
+
+export type LeaderboardsDeps = {
+  db: Database
+  clock: Clock
+  mutate: Mutate<Transaction>
+  mutateMany: MutateMany<Transaction>
+  /** Both keep the exact 64-bit integers of free-form objects. */
+  writeJson(value: JsonObject): string
+  readJson(text: string): Json
+  /** When a schedule is due for the first time after `unixMs`; null when it is not executed. */
+  cursorAfter(schedule: string | null, unixMs: number): number | null
+  /**
+   * Executes what is due of a board, in a transaction of its own. Undefined when there was nothing
+   * to execute, or when nothing may be executed now.
+   */
+  resetDue(boardId: string): Promise<object | undefined>
+  /** For tests: blocks that are split and joined after a few records. */
+  blockSizes?: BlockSizes
+}
+
+export type NewBoard = {
+  id: string
+  sort?: BoardSort | undefined
+  operator?: BoardOperator | undefined
+  reset_schedule?: string | null | undefined
+}
+
+export type NewRecord = {
+  user_id: string
+  score: bigint
+  subscore?: bigint | undefined
+  metadata?: JsonObject | undefined
+}
+
+export type Page = { limit: number; offset: number }
+
+export type Leaderboards = ReturnType<typeof createLeaderboards>
+
+/** The most submissions of one transaction. */
+const itemsMax = 256
+/** How often a submission finds its board due before it is given up. */
+const resetsMax = 10
+const lockedRows = { isolation: 'read committed' } as const
+
+/**
+ * Boards, their records and ranks. Every change of a board's records first locks the board's row,
+ * so the changes of one board happen one after another on all nodes, and its blocks count exactly
+ * what there is. Submissions that come at the same time share a transaction.
+ */
+export function createLeaderboards(deps: LeaderboardsDeps) {
+  const { db, mutate, writeJson } = deps
+  const submit = createSubmit(deps)
+  const recordOf = <R extends RecordRow>(row: R) => {
+    return {
+      ...row,
+      metadata: row.metadata === null ? null : objectOf(deps.readJson(row.metadata)),
+    }
+  }
+  const submissionOf = (board_id: string, { subscore = 0n, metadata, ...record }: NewRecord) => {
+    const text = metadata === undefined ? null : writeJson(metadata)
+    return { ...record, board_id, subscore, metadata: text }
+  }
+
+  return {
+    async list(): Promise<{ items: Leaderboard[]; total: number }> {
+      const items = (await leaderboardsStore.list(db)).map(summaryOf)
+      return { items, total: items.length }
+    },
+    create: (mutation: Mutation, board: NewBoard): Promise<Leaderboard> =>
+      mutate(mutation, (tx) => create(tx, board, deps), lockedRows),
+    delete: (mutation: Mutation, id: string): Promise<undefined> =>
+      mutate(mutation, (tx) => remove(tx, id), lockedRows),
+    /** An operator's submission; answers the record after the rule of the board was applied. */
+    async submit(mutation: Mutation, id: string, record: NewRecord): Promise<LeaderboardRecord> {
+      return recordOf(await submit({ ...submissionOf(id, record), mutation }))
+    },
+    /** The same with the authority of the runtime. */
+    async enter(id: string, record: NewRecord): Promise<LeaderboardRecord> {
+      return recordOf(await submit({ ...submissionOf(id, record), mutation: undefined }))
+    },
+    deleteRecord: (mutation: Mutation, id: string, userId: string): Promise<undefined> =>
+      mutate(mutation, (tx) => removeRecord(tx, { id, userId }, deps.blockSizes), lockedRows),
+
+    /** Records by rank, and the number of all, as of one moment. */
+    async records(id: string, { limit, offset }: Page) {
+      const rows = await ranksStore.page(db, { board_id: id, limit, offset })
+      const [first] = rows
+      if (first === undefined) throw unknownBoard()
+      const items: RankedRecord[] = []
+      for (const { total: _, ...row } of rows) {
+        if (isRecord(row)) items.push({ rank: offset + 1 + items.length, ...recordOf(row) })
+      }
+      return { board: id, total: first.total, items }
+    },
+    /** The record of one owner with its rank; undefined when there is none. */
+    async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
+      const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })
+      if (row !== undefined) {
+        const { board_id: _, ...record } = row
+        return recordOf(record)
+      }
+      if (!(await ranksStore.exists(db, id))) throw unknownBoard()
+      return undefined
+    },
+    /**
+     * The record of one owner between those that rank right before and after it, by rank. Empty
+     * when the owner has none.
+     */
+    async around(
+      id: string,
+      userId: string,
+      { before, after }: { before: number; after: number },
+    ): Promise<RankedRecord[]> {
+      const rows = await ranksStore.around(db, { board_id: id, user_id: userId, before, after })
+      if (rows.length === 0 && !(await ranksStore.exists(db, id))) throw unknownBoard()
+      return inRankOrder(rows).map(recordOf)
+    },
+  }
+}
+
+type Wish = Omit<Submission, 'ignoresDue'> & { mutation: Mutation | undefined }
+
+/** Submissions of one turn, or that come while others are under way, share a transaction. */
+function createSubmit({
+  clock,
+  mutateMany,
+  resetDue,
+  blockSizes: sizes,
+}: Pick<LeaderboardsDeps, 'clock' | 'mutateMany' | 'resetDue' | 'blockSizes'>) {
+  const combined = createCombiner<Submission & { mutation: Mutation | undefined }, RecordRow>({
+    itemsMax,
+    run: (items) =>
+      mutateMany(
+        items,
+        (tx, left) => submitAll(tx, left, { nowUnixMs: clock.nowUnixMs(), sizes }),
+        lockedRows,
+      ),
+  })
+  const resets = new Map<string, Promise<object | undefined>>()
+
+  /** Whoever finds a board due meanwhile waits for the same reset. */
+  function resetOnce(boardId: string): Promise<object | undefined> {
+    const known = resets.get(boardId)
+    if (known !== undefined) return known
+    const reset = resetDue(boardId).finally(() => resets.delete(boardId))
+    resets.set(boardId, reset)
+    return reset
+  }
+
+  return async (wish: Wish): Promise<RecordRow> => {
+    let ignoresDue = false
+    for (let made = 1; ; made += 1) {
+      try {
+        return await combined({ ...wish, ignoresDue })
+      } catch (error) {
+        if (!(error instanceof ResetDue) || made > resetsMax) throw error
+        // Without a reset somebody else has done it, or nobody may: then the period goes on.
+        ignoresDue = (await resetOnce(wish.board_id)) === undefined
+      }
+    }
+  }
+}
+
+async function create(
+  tx: Transaction,
+  { id, sort = 'desc', operator = 'best', reset_schedule: schedule = null }: NewBoard,
+  { clock, cursorAfter }: Pick<LeaderboardsDeps, 'clock' | 'cursorAfter'>,
+): Promise<Done<Leaderboard>> {
+  const next_due_at_unix_ms =
+    schedule === null ? null : cursorAfter(schedule, await databaseNow(tx))
+  const period = await beginPeriod(tx, id)
+  const board = { id, sort, operator, reset_schedule: schedule }
+  const created_at_unix_ms = clock.nowUnixMs()
+  const row = { ...board, period, next_due_at_unix_ms, created_at_unix_ms }
+  if (!(await leaderboardsStore.insert(tx, row))) {
+    throw refuse.conflict('a leaderboard of this id exists')
+  }
+  const answer = { ...board, records: 0 }
+  return { answer, target: id, details: `sort=${sort} operator=${operator}` }
+}
+
+/** However many records it has: they are left to retention. */
+async function remove(tx: Transaction, id: string): Promise<Done<undefined>> {
+  const records = await leaderboardsStore.delete(tx, id)
+  if (records === undefined) throw unknownBoard()
+  await leaderboardsStore.dropPeriods(tx, id)
+  return { answer: undefined, target: id, details: `records=${records}` }
+}
+
+async function removeRecord(
+  tx: Transaction,
+  { id, userId: user_id }: { id: string; userId: string },
+  sizes: BlockSizes | undefined,
+): Promise<Done<undefined>> {
+  const [[board], [held]] = await Promise.all([
+    leaderboardsStore.lock(tx, [id]),
+    leaderboardsStore.held(tx, [{ board_id: id, user_id }]),
+  ])
+  if (board === undefined) throw unknownBoard()
+  if (held === undefined) throw refuse.notFound('no such record')
+  const [counted] = await Promise.all([
+    countChanges(tx, [{ located: held, delta: -1 }]),
+    leaderboardsStore.removeRecord(tx, { period: board.period, user_id }),
+    leaderboardsStore.countRecords(tx, [{ id, delta: -1 }]),
+  ])
+  await keepSizes(tx, counted, sizes)
+  return { answer: undefined, target: `${id}/${user_id}`, details: 'deleted' }
+}
+
+function inRankOrder(rows: readonly AroundRow[]): (RecordRow & { rank: number })[] {
+  const before = rows.filter(({ is_before }) => is_before === 1).reverse()
+  const after = rows.filter(({ is_before }) => is_before === 0)
+  return [...before, ...after].map(({ is_before: _, owner_rank, ...row }, index) => {
+    return { ...row, rank: owner_rank - before.length + index }
+  })
+}
+
+type PageRecord = { [K in keyof RecordRow]: RecordRow[K] | null }
+
+/** An empty page has one row, which has no record. */
+function isRecord(row: PageRecord): row is RecordRow {
+  return row.user_id !== null
+}
+
+function summaryOf(row: BoardRow): Leaderboard {
+  return boardOf(row)
+}
+
+/** The column holds what a submission wrote. */
+function objectOf(value: Json): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new Error('the metadata of a record is no object')
+}
