@@ -1,7 +1,6 @@
 import { leaderboardsApi, purchasesApi, subscriptionsApi } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
 import { createLeaderboardPruners } from '../features/leaderboards/leaderboards.jobs.ts'
-import { closePeriod } from '../features/leaderboards/leaderboards.periods.ts'
 import { createResets, type Resets } from '../features/leaderboards/leaderboards.resets.ts'
 import { leaderboardHandlers } from '../features/leaderboards/leaderboards.routes.ts'
 import { createLeaderboards } from '../features/leaderboards/leaderboards.service.ts'
@@ -32,9 +31,9 @@ export function createGame(shared: Shared, { trail, players, people }: Parts) {
   })
   const resets = createResets({
     db: shared.db,
+    log: shared.log.component('leaderboards'),
     execute: shared.config.leaderboards.execute_reset_schedules,
     onHold: shared.clockWatch.onHold,
-    closePeriod,
     periodClosed: tournaments.periodClosed,
   })
   const sections: Section[] = [

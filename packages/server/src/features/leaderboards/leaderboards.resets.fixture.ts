@@ -1,28 +1,14 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { createLeases } from '../../database/leases.ts'
-import { batchStatement, statement } from '../../database/statement.ts'
+import { statement } from '../../database/statement.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
 import { createClockWatch } from '../../kernel/clock-watch.ts'
 import { createRecordedLog } from '../../kernel/log.fake.ts'
+import { beginPeriod } from './leaderboards.periods.ts'
 import { createResetPass } from './leaderboards.resets.jobs.ts'
-import { resetsStore } from './leaderboards.resets.store.ts'
 import { createResets, type Epoch } from './leaderboards.resets.ts'
+import { leaderboardsStore } from './leaderboards.store.ts'
 
-const insertPeriods = batchStatement({
-  name: 'resets-test.insert-periods',
-  text: `INSERT INTO leaderboard_periods (board_id) SELECT r.id FROM {{rows}} AS r`,
-  params: { id: 'text' },
-})
-const insertBoards = batchStatement({
-  name: 'resets-test.insert-boards',
-  text: `INSERT INTO leaderboards (id, sort, operator, reset_schedule, period, records,
-      next_due_at_unix_ms, created_at_unix_ms)
-    SELECT r.id, 'desc', 'best', r.reset_schedule,
-      (SELECT MAX(period) FROM leaderboard_periods p WHERE p.board_id = r.id), 0,
-      r.next_due_at_unix_ms, 0
-    FROM {{rows}} AS r`,
-  params: { id: 'text', reset_schedule: 'text?', next_due_at_unix_ms: 'integer?' },
-})
 const cursors = statement({
   name: 'resets-test.cursors',
   text: 'SELECT id, next_due_at_unix_ms FROM leaderboards ORDER BY id',
@@ -39,14 +25,13 @@ export type TestBoard = { id: string; reset_schedule: string | null; cursor: num
 
 /** Boards in a store, as nodes before had left them. */
 export async function addBoards(db: Database, boards: readonly TestBoard[]): Promise<void> {
-  await db.each(
-    insertPeriods,
-    boards.map(({ id }) => ({ id })),
-  )
-  await db.each(
-    insertBoards,
-    boards.map(({ cursor: next_due_at_unix_ms, ...board }) => ({ ...board, next_due_at_unix_ms })),
-  )
+  await db.transaction(async (tx) => {
+    for (const { cursor: next_due_at_unix_ms, ...board } of boards) {
+      const period = await beginPeriod(tx, board.id)
+      const rule = { sort: 'desc', operator: 'best', created_at_unix_ms: 0 }
+      await leaderboardsStore.insert(tx, { ...board, ...rule, period, next_due_at_unix_ms })
+    }
+  })
 }
 
 /** When each board is due, as an object by id. */
@@ -78,9 +63,9 @@ export function openResetNode(options: TestNodeOptions) {
   const leases = createLeases({ db, clock, log, holder, lifeMs: 15_000 })
   const resets = createResets({
     db,
+    log,
     execute,
     onHold: watch.onHold,
-    closePeriod: resetsStore.closePeriod,
     periodClosed: options.periodClosed ?? (async () => undefined),
   })
   const pass = createResetPass({ db, clock, log, resets, lease: leases.of('boards') })

@@ -5,7 +5,7 @@ import { type Lease, LeaseLost } from '../../kernel/lease.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { TaskRun } from '../../kernel/supervisor-task.ts'
 import { type DuePage, resetsStore } from './leaderboards.resets.store.ts'
-import type { Resets } from './leaderboards.resets.ts'
+import { logReset, type Resets } from './leaderboards.resets.ts'
 
 export type ResetPassDeps = {
   db: Database
@@ -69,7 +69,7 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
     try {
       const epoch = await transaction((tx) => resets.reset(tx, id), { isolation: 'read committed' })
       failing.delete(id)
-      if (epoch !== undefined) log.info('reset a board', { ...epoch })
+      if (epoch !== undefined) logReset(log, epoch)
     } catch (error) {
       if (error instanceof LeaseLost) throw error
       noteFailure(id, error)

@@ -11,13 +11,6 @@ const scheduledRow = {
 } as const
 export type ScheduledBoard = Row<typeof scheduledRow>
 
-export type Closing = {
-  board: string
-  due_at: number
-  occurrences: number
-  next_due_at: number | null
-}
-
 export type DuePage = { after_unix_ms: number; after_id: string; limit: number }
 
 const duePage = statement({
@@ -85,43 +78,7 @@ const setCursors = batchStatement({
   params: { id: 'text', reset_schedule: 'text', next_due_at_unix_ms: 'integer' },
 })
 
-const openPeriod = statement({
-  name: 'leaderboards-resets.open-period',
-  text: 'INSERT INTO leaderboard_periods (board_id) VALUES (:board) RETURNING period',
-  params: { board: 'text' },
-  row: { period: 'integer' },
-})
-
-const closeLivePeriod = statement({
-  name: 'leaderboards-resets.close-live-period',
-  text: `UPDATE leaderboard_periods SET due_at_unix_ms = :due_at, occurrences = :occurrences,
-      closed_at_unix_ms = {{now}}, records = (SELECT b.records FROM leaderboards b WHERE b.id = :board)
-    WHERE period = (SELECT b.period FROM leaderboards b
-      WHERE b.id = :board AND b.next_due_at_unix_ms <= :due_at)`,
-  params: { board: 'text', due_at: 'integer', occurrences: 'integer' },
-})
-
-const beginPeriod = statement({
-  name: 'leaderboards-resets.begin-period',
-  text: `UPDATE leaderboards SET period = :period, records = 0, next_due_at_unix_ms = :next_due_at
-    WHERE id = :board`,
-  params: { board: 'text', period: 'integer', next_due_at: 'integer?' },
-})
-
-/** Under the lock of the board. */
-async function closePeriod(
-  tx: Transaction,
-  { board, due_at, occurrences, next_due_at }: Closing,
-): Promise<boolean> {
-  if ((await tx.run(closeLivePeriod, { board, due_at, occurrences })) === 0) return false
-  const row = await tx.get(openPeriod, { board })
-  if (row === undefined) throw new Error('a new period has no number')
-  await tx.run(beginPeriod, { board, period: row.period, next_due_at })
-  return true
-}
-
 export const resetsStore = {
-  closePeriod,
   /** Boards that are due by the database's clock, those that have waited longest first. */
   duePage: (tx: Queries, page: DuePage) => tx.all(duePage, page),
   /** The board, locked, if it is due. */

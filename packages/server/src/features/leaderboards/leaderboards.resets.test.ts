@@ -183,12 +183,14 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
       board('other', midnightBefore(now)),
       board('later', midnightBefore(now, -1)),
     ])
-    const { resets } = openResetNode({ db, clock })
-    const epoch = await resets.resetDue('due')
-    expect(epoch).toMatchObject({ leaderboard_id: 'due', due_at_unix_ms: today, occurrences: 3 })
+    const { resets, log } = openResetNode({ db, clock })
+    const epoch = { leaderboard_id: 'due', due_at_unix_ms: today, occurrences: 3 }
+    expect(await resets.resetDue('due')).toMatchObject({ epoch })
     for (const id of ['due', 'later', 'unknown']) {
-      expect(await resets.resetDue(id)).toBeUndefined()
+      expect(await resets.resetDue(id)).toEqual({ epoch: undefined })
     }
+    const lines = log.lines.filter(({ message }) => message === 'reset a board')
+    expect(lines.map(({ fields }) => fields)).toMatchObject([epoch])
     expect(await epochsOf(db)).toHaveLength(1)
   })
 

@@ -1,19 +1,17 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { parseCron } from '../../kernel/cron.ts'
-import { type Closing, resetsStore, type ScheduledBoard } from './leaderboards.resets.store.ts'
+import type { Log } from '../../kernel/log.ts'
+import { type Closing, closePeriod } from './leaderboards.periods.ts'
+import { resetsStore, type ScheduledBoard } from './leaderboards.resets.store.ts'
 
 export type ResetsDeps = {
   db: Database
+  log: Log
   /** `leaderboards.execute_reset_schedules`. */
   execute: boolean
   /** Whether nothing may be reset, because the clock may be wrong. */
   onHold(): boolean
-  /**
-   * Moves the cursor, if it is at `due_at` or before, and begins a new period with no records.
-   * False when somebody else has done so.
-   */
-  closePeriod(tx: Transaction, closing: Closing): Promise<boolean>
   /** Does, within the transaction of a reset, what else belongs to it. */
   periodClosed(tx: Transaction, epoch: Epoch): Promise<void>
 }
@@ -40,7 +38,9 @@ const pageItems = 100
  * due next. Whoever moves it, in the transaction of the reset, has done the reset, so there is one
  * per cursor however many nodes or submissions find the board due.
  */
-export function createResets({ db, execute, onHold, closePeriod, periodClosed }: ResetsDeps) {
+export function createResets(deps: ResetsDeps) {
+  const { db, log, execute, onHold, periodClosed } = deps
+
   /** The cursor after `unixMs` of the database's clock; null when nothing will be executed. */
   function cursorAfter(schedule: string | null, unixMs: number): number | null {
     if (!execute || schedule === null) return null
@@ -100,9 +100,16 @@ export function createResets({ db, execute, onHold, closePeriod, periodClosed }:
     onHold,
     cursorAfter,
     reset,
-    /** The same in a transaction of its own: for a submission that finds its board due. */
-    resetDue: (id: string): Promise<Epoch | undefined> =>
-      db.transaction((tx) => reset(tx, id), { isolation: 'read committed' }),
+    /**
+     * The same in a transaction of its own, for a submission that finds its board due. Undefined
+     * when nothing may be executed now; otherwise nothing is due any more, whoever has done it.
+     */
+    async resetDue(id: string): Promise<{ epoch: Epoch | undefined } | undefined> {
+      if (!execute || onHold()) return undefined
+      const epoch = await db.transaction((tx) => reset(tx, id), { isolation: 'read committed' })
+      if (epoch !== undefined) logReset(log, epoch)
+      return { epoch }
+    },
     /**
      * Brings the cursors in line with the switch, at the start of a node: boards without one get
      * their first; with the switch off there is none.
@@ -112,4 +119,9 @@ export function createResets({ db, execute, onHold, closePeriod, periodClosed }:
       else await resetsStore.clearCursors(db)
     },
   }
+}
+
+/** Tells of a reset once it is committed. */
+export function logReset(log: Log, epoch: Epoch): void {
+  log.info('reset a board', epoch)
 }
