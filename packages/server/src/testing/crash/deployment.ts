@@ -1,4 +1,4 @@
-import { consoleApi } from '@guildhall/contract'
+import { consoleApi, Status } from '@guildhall/contract'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { type Caller, createCaller } from '../api.ts'
 import { type NodeProcess, type StartingNode, spawnNodeProcess } from '../node-process.ts'
@@ -16,6 +16,10 @@ const admin = { username: 'admin', password: 'password' }
 /** From the first words of a node until it is ready, when nothing is known yet. */
 const firstStartMs = 80
 
+const answersAfterOutage = 200
+const recoveryPauseMs = 20
+const probeMs = 1200
+
 /** Limits that no load reaches, and leases that a killed node does not keep for long. */
 const roomy: Readonly<Record<string, string>> = {
   'authentication.limits.source.limit': '1000000',
@@ -30,11 +34,14 @@ const roomy: Readonly<Record<string, string>> = {
 export function createDeployment(store: CrashStore, random: Random) {
   const model = createModel(random)
   let startMs = firstStartMs
+  let lastNode: Pick<NodeProcess, 'output'> | undefined
 
   function spawn() {
     const keys = { ...roomy, ...sectionKeys, 'database.url': store.url }
     const options = { cwd: store.folder }
-    return spawnNodeProcess({ ...keys, 'server.node_id': store.nextNodeId() }, options)
+    const starting = spawnNodeProcess({ ...keys, 'server.node_id': store.nextNodeId() }, options)
+    lastNode = starting
+    return starting
   }
 
   /** Holds what the killed nodes have left, and what the new one answers, against the model. */
@@ -77,19 +84,46 @@ export function createDeployment(store: CrashStore, random: Random) {
 
   return {
     model,
+    /** What the last node said, for whoever looks for the cause of a failure. */
+    output: () => lastNode?.output() ?? '',
     /** One start and one kill, with a verification in between if the node became ready. */
     async round(moment: Moment): Promise<void> {
       const starting = spawn()
       try {
         if (moment.during === 'start') {
-          starting.ready.catch(() => {})
+          const failed = starting.ready.then(() => undefined)
+          failed.catch(() => {})
           await starting.speaks
-          await clock.sleep(moment.share * startMs)
+          // A start that fails by itself before is none that was killed.
+          const moments = clock.sleep(moment.share * startMs)
+          await Promise.race([moments, failed.then(() => moments)])
           return
         }
         const node = await startedIn(starting)
         await verify(node)
         await killInLoad(node, moment)
+      } finally {
+        await starting.kill()
+      }
+    },
+    /** One node, under load through one failure of its database after the other. */
+    async survive(failures: readonly (() => Promise<void>)[]): Promise<void> {
+      const starting = spawn()
+      try {
+        const node = await starting.ready
+        const call = await verify(node)
+        for (const fail of failures) {
+          model.traffic.setOutage(true)
+          const load = startLoad(model, clock)
+          await fail()
+          await untilRecovered(call)
+          model.traffic.setOutage(false)
+          await load.answers(answersAfterOutage)
+          await load.stop()
+          await store.settled()
+          await model.verify(store.url, call)
+        }
+        expectSame(await node.stop(), 0, 'the exit code after a failure of the database')
       } finally {
         await starting.kill()
       }
@@ -106,6 +140,16 @@ export function createDeployment(store: CrashStore, random: Random) {
         await starting.kill()
       }
     },
+  }
+}
+
+/** Until a probe, of which there is one per second, has found the database in order again. */
+async function untilRecovered(call: Caller): Promise<void> {
+  for (let upForMs = 0; upForMs < probeMs; ) {
+    const ready = await call('GET', '/health/ready')
+    const { database } = Status.parse((await call('GET', '/status')).body)
+    await clock.sleep(recoveryPauseMs)
+    upForMs = ready.status === 200 && database.state === 'up' ? upForMs + recoveryPauseMs : 0
   }
 }
 

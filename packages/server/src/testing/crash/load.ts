@@ -4,6 +4,8 @@ import type { Model } from './model.ts'
 /** Requests that are under way at the same time. */
 const workersCount = 24
 const idleMs = 1
+/** Pause of a worker that got no answer. */
+const unansweredMs = 100
 
 export type Load = {
   /** Resolves when so many more operations were answered, or the load has ended. */
@@ -22,8 +24,8 @@ export function startLoad(model: Model, clock: Clock): Load {
     while (!stopped) {
       const operation = model.next()
       if (operation === undefined) await clock.sleep(idleMs)
-      else await model.traffic.perform(operation)
-      done += 1
+      else if (await model.traffic.perform(operation)) done += 1
+      else if (!stopped) await clock.sleep(unansweredMs)
       for (const { count, resolve } of atLeast) if (done >= count) resolve()
     }
   }

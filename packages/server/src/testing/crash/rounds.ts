@@ -3,6 +3,9 @@ import { createRandom } from './random.ts'
 import { chooseMoment, type Moment } from './schedule.ts'
 import type { CrashBackend } from './stores.ts'
 
+/** A failure of the database's server while a node works, for a time. */
+export type Outage = (durationMs: number) => Promise<void>
+
 export type CrashPlan = {
   backend: CrashBackend
   /** How many times a process is killed. */
@@ -30,10 +33,10 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
       for (let age = 0; age < roundsPerStore && round < rounds; age += 1, round += 1) {
         const moment = chooseMoment(random, { isFirst: age === 0 })
         counts.set(moment.during, (counts.get(moment.during) ?? 0) + 1)
-        await placed(deployment.round(moment), { round, seed, moment })
+        await placed(deployment, deployment.round(moment), { round, seed, moment })
         lost += traffic.lost()
       }
-      await placed(deployment.end(), { round, seed })
+      await placed(deployment, deployment.end(), { round, seed })
       acknowledged += traffic.acknowledged()
     } finally {
       await store.dispose()
@@ -43,8 +46,39 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
   say(`${backend.name}: ${acknowledged} changes, ${lost} of them without an answer; ${moments}`)
 }
 
-/** Says where something failed, and how to see it again. */
+/** The longest that a database is away: shorter and longer than it takes to be taken for down. */
+const outageMsMax = 3000
+const loadMsMax = 300
+
+/** Takes the database away from a node under load, so many times, and verifies after each. */
+export async function breakOff(
+  { backend, seed, say }: Omit<CrashPlan, 'rounds'>,
+  { outages, outage, sleep }: { outages: number; outage: Outage; sleep(ms: number): Promise<void> },
+): Promise<void> {
+  const random = createRandom(seed)
+  say(`${backend.name}: ${outages} outages with seed ${seed}`)
+  const store = await backend.open()
+  try {
+    const deployment = createDeployment(store, random)
+    const failures = Array.from({ length: outages }, (_, at) => async () => {
+      await sleep(random.below(loadMsMax))
+      // The first comes and goes before a probe can notice.
+      await outage(at === 0 ? 0 : random.below(outageMsMax))
+    })
+    await placed(deployment, deployment.survive(failures), { round: 0, seed })
+    await placed(deployment, deployment.end(), { round: 0, seed })
+    say(`${backend.name}: ${deployment.model.traffic.acknowledged()} changes`)
+  } finally {
+    await store.dispose()
+  }
+}
+
+/** The end of what a node said is most likely to tell. */
+const outputCharacters = 3000
+
+/** Says where something failed, what the node had to say, and how to see it again. */
 async function placed(
+  deployment: ReturnType<typeof createDeployment>,
   work: Promise<void>,
   { round, seed, moment }: { round: number; seed: number; moment?: Moment },
 ): Promise<void> {
@@ -53,6 +87,8 @@ async function placed(
   } catch (error) {
     const at = moment === undefined ? 'the end of its store' : JSON.stringify(moment)
     const place = `kill ${round + 1} (${at}) of CRASH_TEST_SEED=${seed}`
-    throw new Error(`${place}: ${error instanceof Error ? error.message : error}`, { cause: error })
+    const message = error instanceof Error ? error.message : String(error)
+    const said = deployment.output().slice(-outputCharacters)
+    throw new Error(`${place}: ${message}\n\nThe node said:\n${said}`, { cause: error })
   }
 }

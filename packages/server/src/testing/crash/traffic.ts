@@ -25,8 +25,9 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
     if (node === undefined) return undefined
     const { method, path, body, token = node.token } = operation.request
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+    const mayFail = outage
     const answer = await node.call(method, path, { token, body, headers }).catch(() => undefined)
-    if (answer === undefined || (outage && answer.status === 500)) return undefined
+    if (answer === undefined || (mayFail && answer.status === 500)) return undefined
     return answer
   }
 
@@ -79,7 +80,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
     setOutage(isOutage: boolean): void {
       outage = isOutage
     },
-    async perform(operation: Operation): Promise<void> {
+    /** False when no answer came, or none that says what was done. */
+    async perform(operation: Operation): Promise<boolean> {
       const { method, path } = operation.request
       const mayRepeat = path.startsWith('/console/') && method !== 'GET'
       const key = mayRepeat && random.chance(0.3) ? mark('once') : undefined
@@ -87,6 +89,7 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
       const answer = await send(sent)
       if (answer === undefined) lost.push(sent)
       else settle(sent, answer)
+      return answer !== undefined
     },
     /** What became of lost operations without a key, from what was read of the store. */
     settleFromStore(): void {
