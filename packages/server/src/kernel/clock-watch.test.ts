@@ -11,7 +11,6 @@ function setup() {
   const clock = createFakeClock()
   const log = createRecordedLog()
   const watch = createClockWatch({ clock, log })
-  watch.check()
   const jump = (byMs: number) => {
     clock.setWall(clock.nowUnixMs() + byMs)
     watch.check()

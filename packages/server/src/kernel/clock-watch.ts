@@ -73,6 +73,7 @@ export function createClockWatch({ clock, log }: { clock: Clock; log: Log }): Cl
     return clock.monotonicMs() < holdUntilMs || clock.nowUnixMs() < pastUnixMs
   }
 
+  check()
   return {
     check,
     async compare(databaseUnixMs) {

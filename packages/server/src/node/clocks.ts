@@ -17,7 +17,6 @@ type ClocksDeps = { db: Database; clock: Clock; log: Log }
  */
 export async function openClockWatch({ db, clock, log }: ClocksDeps): Promise<ClockWatch> {
   const watch = createClockWatch({ clock, log: log.component('clock') })
-  watch.check()
   if (db.backend === 'postgres') expectSameTime(await watch.compare(() => databaseNow(db)))
   if (db.backend === 'sqlite') {
     const recordedUnixMs = await lastRecordedTime(db)

@@ -59,7 +59,6 @@ export function openResetNode(options: TestNodeOptions) {
   const { db, clock = createFakeClock(), holder = 'bt1-a', execute = true } = options
   const log = createRecordedLog()
   const watch = createClockWatch({ clock, log })
-  watch.check()
   const leases = createLeases({ db, clock, log, holder, lifeMs: 15_000 })
   const resets = createResets({
     db,
