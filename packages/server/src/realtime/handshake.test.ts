@@ -240,13 +240,9 @@ test('[R-HS-5] a second AUTH is a protocol error with a result of its own', asyn
 
 test('[R-HS-6] options queued behind AUTH are answered first, then on_join, then the rest', async () => {
   realtime = await startRealtime()
-  realtime.script.join = (context) => {
-    realtime.gateway.send({
-      kind: 200,
-      body: bytesOf('welcome'),
-      unreliable: false,
-      participants: [context.participant],
-    })
+  realtime.script.join = (context, settled) => {
+    welcome(context.participant)
+    settled()
   }
   const client = await realtime.connect()
   const rpc = encodeFrame(3, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 120]))
@@ -256,6 +252,70 @@ test('[R-HS-6] options queued behind AUTH are answered first, then on_join, then
   for (let count = 0; count < 4; count += 1) kinds.push((await client.next()).kind)
   expect(kinds).toEqual([6, 45, 200, 4])
 })
+
+describe.each(['', 't-ann'])('[R-HS-6] what is queued behind the token "%s"', (token) => {
+  const options = encodeFrame(44, new Uint8Array([1, 0, 0, 0, 5]))
+  const createRoom = encodeFrame(21, new Uint8Array())
+  const unhandled = encodeFrame(150, bytesOf('x'))
+
+  test('is answered by the gateway itself only behind what a slow on_join sends', async () => {
+    realtime = await startRealtime()
+    const joins = holdJoins()
+    const client = await realtime.connect()
+    // As one message, and with more of the same behind it.
+    client.sendBytes(
+      Buffer.concat([encodeFrame(5, bytesOf(token)), createRoom, options, unhandled]),
+    )
+    client.sendBytes(Buffer.concat([unhandled, createRoom]))
+    await expect.poll(() => joins.length, waiting).toBe(1)
+    client.sendBytes(createRoom)
+    await realtime.clock.advance(46_000)
+    expect(kindsOf(client)).toEqual([6, 45])
+    joins[0]?.()
+    const answered = [6, 45, 200, ...roomsAndNotices]
+    await expect.poll(() => kindsOf(client), waiting).toEqual(answered)
+    client.send(21)
+    await expect.poll(() => kindsOf(client), waiting).toEqual([...answered, 33])
+  })
+
+  test('is dropped when the connection ends before on_join does', async () => {
+    realtime = await startRealtime()
+    const joins = holdJoins()
+    const client = await realtime.connect()
+    client.sendBytes(Buffer.concat([encodeFrame(5, bytesOf(token)), createRoom]))
+    await expect.poll(() => joins.length, waiting).toBe(1)
+    client.end()
+    await expect.poll(() => realtime.script.hooks(), waiting).toEqual(['leave 1'])
+    joins[0]?.()
+    const next = await realtime.connect()
+    next.send(5, token)
+    await expect.poll(() => joins.length, waiting).toBe(2)
+    joins[1]?.()
+    await expect.poll(() => kindsOf(next), waiting).toEqual([6, 200])
+  })
+})
+
+/** Two refused rooms and two notices, as they were sent, and one more room. */
+const roomsAndNotices = [33, 47, 47, 33, 33]
+
+const kindsOf = (client: TestClient) => client.received.map(({ kind }) => kind)
+
+/** Keeps each on_join until the test lets it welcome its player and end. */
+function holdJoins(): (() => void)[] {
+  const held: (() => void)[] = []
+  realtime.script.join = ({ participant }, settled) => {
+    held.push(() => {
+      welcome(participant)
+      settled()
+    })
+  }
+  return held
+}
+
+function welcome(participant: number): void {
+  const body = bytesOf('welcome')
+  realtime.gateway.send({ kind: 200, body, unreliable: false, participants: [participant] })
+}
 
 function holdVerification() {
   const held: ((player: Player | undefined) => void)[] = []

@@ -7,7 +7,7 @@ import { TokenBuckets } from './token-buckets.ts'
 import type { Connection } from './transports/transport.ts'
 
 /** Why a connection is not read from; it is read again when no reason is left. */
-export const pauseReasons = { handshake: 1, rate: 2, script: 4 } as const
+export const pauseReasons = { handshake: 1, rate: 2, script: 4, join: 8 } as const
 export type PauseReason = keyof typeof pauseReasons
 
 /** Who gets the envelopes of one connection. */

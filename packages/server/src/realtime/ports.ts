@@ -29,7 +29,8 @@ export type GameScript = {
   serving(): boolean
   /** Whether the serving script registered a handler for the kind. */
   handlesKind(kind: number): boolean
-  join(context: CallContext): void
+  /** `settled` is called when nothing more comes of it, which may be at once. */
+  join(context: CallContext, settled: () => void): void
   leave(context: CallContext): void
   /** `body` must not be changed afterwards. `settled` tells how it went, for notices. */
   message(

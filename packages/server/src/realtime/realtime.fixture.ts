@@ -189,7 +189,10 @@ export function createRecordingScript(): RecordingScript {
     hooks: () => calls.map(({ hook, context }) => `${hook} ${context.participant}`),
     serving: () => script.isServing,
     handlesKind: (kind) => script.isServing && script.kinds.has(kind),
-    join: (context) => void calls.push({ hook: 'join', context }),
+    join(context, settled) {
+      calls.push({ hook: 'join', context })
+      settled()
+    },
     leave: (context) => void calls.push({ hook: 'leave', context }),
     message(context, { kind, body, unreliable }, settled) {
       calls.push({ hook: 'message', context, kind, body, unreliable })

@@ -299,9 +299,16 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     registry.add(this)
     const isOptions = ({ kind }: Envelope) => kind === kinds.SESSION_OPTIONS.first
     for (const options of waiting.filter(isOptions)) this.#deps.dispatch(this, options)
-    script.join(participant.context)
+    const queued = waiting.filter((envelope) => !isOptions(envelope))
+    this.#inbound.giveBack(queued)
+    // What the gateway itself answers to them comes behind what the script says at the door.
+    if (queued.length > 0) this.#inbound.pause('join')
+    script.join(participant.context, () => this.#joined())
     if (player) this.#deps.recheck(player.session_id)
-    this.#inbound.giveBack(waiting.filter((envelope) => !isOptions(envelope)))
+  }
+
+  #joined(): void {
+    this.#liveness.postpone(this.#inbound.resume('join'))
   }
 
   #refuse(first: FirstFrame, detail: ProtocolDetail = 'handshake'): void {

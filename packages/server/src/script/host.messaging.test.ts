@@ -43,6 +43,34 @@ describe('messaging', () => {
     expect(delivered.every(({ to }) => to === 'broadcast')).toBe(true)
   })
 
+  it('[R-HS-6] delivers what on_join sends, also late, before it tells that it has settled', async () => {
+    const { host, delivered } = await script(`
+      guildhall.on_join(async (ctx) => {
+        guildhall.send(ctx.sender, 100, 'at once')
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        guildhall.send(ctx.sender, 100, 'late')
+        if (ctx.sender === 2) throw new Error('no')
+      })
+    `)
+    const joined = (participant: number) =>
+      new Promise<string[]>((resolve) => {
+        const own = () => delivered.filter((each) => each.participants?.[0] === participant)
+        host.game.join(player(participant), () => resolve(own().map(({ text }) => text)))
+      })
+    // The last slice of the second one fails, and its commands are dropped.
+    expect(await Promise.all([joined(1), joined(2)])).toEqual([['at once', 'late'], ['at once']])
+  })
+
+  it('[R-HS-6] has nobody wait at the door while no script serves', () => {
+    const harness = createHarness({})
+    open.push(harness)
+    let settled = 0
+    harness.host.game.join(player(1), () => {
+      settled += 1
+    })
+    expect(settled).toBe(1)
+  })
+
   it('[S-API-6] sends one body to many once, and never what was changed in between', async () => {
     const { message, delivered } = await script(`
       guildhall.on_message(100, () => {

@@ -68,9 +68,9 @@ export function createScriptHost(deps: ScriptHostDeps) {
     })
   }
 
-  function lifeHook(hook: 'join' | 'leave', context: CallContext): void {
-    if (!lifecycle.handlers) return
-    dispatcher.call({ hook: hookCode[hook], context, origin: 'player', settle() {} })
+  function lifeHook(hook: 'join' | 'leave', context: CallContext, settled = () => {}): void {
+    if (!lifecycle.handlers) settled()
+    else dispatcher.call({ hook: hookCode[hook], context, origin: 'player', settle: settled })
   }
 
   return {
@@ -84,7 +84,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     game: {
       serving: () => lifecycle.handlers !== undefined,
       handlesKind: (kind: number) => lifecycle.handlesKind(kind),
-      join: (context: CallContext) => lifeHook('join', context),
+      join: (context: CallContext, settled?: () => void) => lifeHook('join', context, settled),
       leave: (context: CallContext) => lifeHook('leave', context),
       message(
         context: CallContext,
