@@ -117,8 +117,8 @@ function clamp(value: number, least: number, most: number): number {
 }
 
 /**
- * Follows the distance of a wall clock from the monotonic one. A reading that took a while says only
- * between which two values the distance is.
+ * Follows the distance of a wall clock from the monotonic one. A reading that took a while says
+ * only between which two values the distance is.
  */
 function createTrack() {
   let last: { least: number; most: number } | undefined

@@ -1,10 +1,10 @@
-/** When something happens again and again, by the minute, in UTC. All times are Unix milliseconds. */
+/** When something happens again and again, by the minute, in UTC. Times are Unix milliseconds. */
 export type Cron = {
   /** The first occurrence later than `afterUnixMs`; undefined when none comes within 5 years. */
   next(afterUnixMs: number): number | undefined
   /**
-   * What occurred later than `afterUnixMs` and not later than `untilUnixMs`: how often, and the last
-   * time. The work does not grow with the number of occurrences.
+   * What occurred later than `afterUnixMs` and not later than `untilUnixMs`: how often, and the
+   * last time. The work does not grow with the number of occurrences.
    */
   between(afterUnixMs: number, untilUnixMs: number): { count: number; newest: number } | undefined
 }
@@ -40,8 +40,8 @@ const horizonDays = 5 * 365 + 2
 /**
  * Reads a five-field cron expression: minute, hour, day of the month, month and day of the week,
  * separated by blanks. Each is a list of `*`, numbers and ranges, the latter and `*` also with a
- * step (`8-18/2`); months and weekdays may be named by three letters. A day matches either day field
- * when both are restricted. Undefined for anything else.
+ * step (`8-18/2`); months and weekdays may be named by three letters. When both day fields are
+ * restricted, a day matches either. Undefined for anything else.
  *
  * @example
  * parseCron('0 6 * * mon')?.next(nowUnixMs) // next Monday, 06:00 UTC

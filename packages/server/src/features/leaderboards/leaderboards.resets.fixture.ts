@@ -43,8 +43,6 @@ export async function cursorsOf(db: Database): Promise<Record<string, number | n
 /** All resets that were ever done. */
 export const epochsOf = (db: Database) => db.all(epochs, {})
 
-export type TestNode = ReturnType<typeof openResetNode>
-
 type TestNodeOptions = {
   db: Database
   clock?: FakeClock

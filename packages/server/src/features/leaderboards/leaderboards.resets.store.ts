@@ -35,7 +35,8 @@ const dueBoard = statement({
 const overview = statement({
   name: 'leaderboards-resets.overview',
   text: `SELECT CAST(COUNT(*) AS BIGINT) AS boards, MIN(next_due_at_unix_ms) AS next_due_at_unix_ms,
-      MIN(CASE WHEN next_due_at_unix_ms > {{now}} THEN next_due_at_unix_ms - {{now}} END) AS due_in_ms
+      MIN(CASE WHEN next_due_at_unix_ms > {{now}} THEN next_due_at_unix_ms - {{now}} END)
+        AS due_in_ms
     FROM leaderboards WHERE next_due_at_unix_ms IS NOT NULL`,
   row: { boards: 'integer', next_due_at_unix_ms: 'integer?', due_in_ms: 'integer?' },
 })
