@@ -80,7 +80,8 @@ export const foundation: Migration = {
     'CREATE INDEX audit_entries_time ON audit_entries (time_unix_ms)',
     'CREATE INDEX audit_entries_actor ON audit_entries (actor, id)',
     'CREATE INDEX audit_entries_action ON audit_entries (action, id)',
-    'CREATE INDEX audit_entries_match ON audit_entries (match_id, id)',
+    `CREATE INDEX audit_entries_match ON audit_entries (match_id, id)
+      WHERE match_id IS NOT NULL`,
     `CREATE TABLE leases (
       name {{text}} NOT NULL PRIMARY KEY,
       holder {{text}} NOT NULL,
