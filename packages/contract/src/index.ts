@@ -161,6 +161,14 @@ export {
 export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
+export {
+  StorageObject,
+  StorageRow,
+  storageApi,
+  storageName,
+  storageOwner,
+  storageValueBytesMax,
+} from './storage.ts'
 export { Subscription, subscriptionsApi } from './subscriptions.ts'
 export {
   Tournament,
@@ -189,6 +197,7 @@ import { realtimeApi } from './realtime.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
 import { signInApi } from './sign-in.ts'
+import { storageApi } from './storage.ts'
 import { subscriptionsApi } from './subscriptions.ts'
 import { tournamentsApi } from './tournaments.ts'
 import { walletApi } from './wallet.ts'
@@ -208,6 +217,7 @@ export const api = {
   groups: groupsApi,
   chat: chatApi,
   notifications: notificationsApi,
+  storage: storageApi,
   leaderboards: leaderboardsApi,
   tournaments: tournamentsApi,
   purchases: purchasesApi,

@@ -1,3 +1,4 @@
+import { createEndedBootsPruner } from '../database/node-claim.ts'
 import { keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
 import { createGame } from './game.ts'
@@ -32,6 +33,7 @@ export function createFeatures(deps: PlayersDeps) {
     },
     flushKeyUse: people.keyUse.flush,
     countAccounts: people.countAccounts,
+    storage: game.storage,
     tournaments: game.tournaments,
     resets: game.resets,
     queues: trail.queue === undefined ? [] : [trail.queue],
@@ -40,6 +42,7 @@ export function createFeatures(deps: PlayersDeps) {
       ...operators.pruners,
       ...people.pruners,
       ...game.pruners,
+      ended_boots: createEndedBootsPruner(deps.db),
       idempotency_records: trail.idempotency.prune,
     },
     routes: [...players.routes, ...operators.routes, ...people.routes, ...game.routes],

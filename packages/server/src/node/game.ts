@@ -14,6 +14,7 @@ import type { PruneBatch } from '../kernel/retention.ts'
 import type { People } from './people.ts'
 import type { Players } from './players.ts'
 import type { Shared } from './shared.ts'
+import { createStorageParts } from './storage.ts'
 import { createTournamentParts } from './tournaments.ts'
 import type { Trail } from './trail.ts'
 
@@ -36,12 +37,15 @@ export function createGame(shared: Shared, { trail, players, people }: Parts) {
     onHold: shared.clockWatch.onHold,
     periodClosed: tournaments.periodClosed,
   })
+  const storage = createStorageParts(shared, trail)
   const sections: Section[] = [
+    storage.section,
     purchaseSection(shared, trail),
     leaderboardSection(shared, trail, resets),
     tournaments.section,
   ]
   return {
+    storage,
     tournaments,
     resets,
     routes: sections.flatMap(({ routes }) => routes),

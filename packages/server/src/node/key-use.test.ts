@@ -36,6 +36,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     pruneCounts: createPruneCounts([]),
     disk: undefined,
     scheduler: { start: () => ({ wake() {}, retry() {} }) },
+    storageIndexes: api.features.storage.indexes,
     queues: [],
     flushKeyUse: api.features.flushKeyUse,
     countAccounts: api.features.countAccounts,

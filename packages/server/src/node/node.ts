@@ -209,6 +209,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     leases: parts.leases,
     sealer: parts.sealer,
     scheduler,
+    storageIndexes: features.storage.indexes,
     settlement: parts.settlement,
     courier: parts.courier,
     pruners: features.pruners,

@@ -22,6 +22,7 @@ import { groupHandlers } from '../features/groups/groups.routes.ts'
 import { createGroups, groupsOf } from '../features/groups/groups.service.ts'
 import { notificationHandlers } from '../features/notifications/notifications.routes.ts'
 import { createNotifications } from '../features/notifications/notifications.service.ts'
+import { storageOf } from '../features/storage/storage.service.ts'
 import { createWalletPruners } from '../features/wallet/wallet.jobs.ts'
 import { walletHandlers } from '../features/wallet/wallet.routes.ts'
 import { balancesOf, createWallets } from '../features/wallet/wallet.service.ts'
@@ -102,8 +103,7 @@ function accountSections(shared: Shared, { trail, players }: Parts): Section[] {
     walletOf: balancesOf,
     friendsOf,
     groupsOf,
-    // Nothing stores objects yet.
-    storageOf: async () => [],
+    storageOf,
   })
   const accountExists = players.accounts.exists
   const friends = createFriends({ db, clock, mutate, accountExists })

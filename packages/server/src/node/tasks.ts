@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../database/database.ts'
 import type { Leases } from '../database/leases.ts'
 import { headIntervalMs, type Sealer, sealIntervalMs } from '../features/audit/audit.sealer.ts'
 import { type Courier, courierIntervalMs } from '../features/outbox/outbox.courier.ts'
+import { type IndexJobs, indexIntervalMs } from '../features/storage/storage.jobs.ts'
 import { type Settlement, settlementIntervalMs } from '../features/tournaments/tournaments.jobs.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { ClockWatch } from '../kernel/clock-watch.ts'
@@ -31,6 +32,8 @@ export type TasksDeps = {
   sealer?: Sealer | undefined
   /** Executes the schedules of boards. */
   scheduler: Pick<Scheduler, 'start'>
+  /** Keeps the declared indexes over stored objects. */
+  storageIndexes: Pick<IndexJobs, 'keep' | 'wakeBy'>
   /** Ends tournaments; absent on a node that takes no lease of scheduled work. */
   settlement?: Settlement | undefined
   /** Delivers what the outbox holds. */
@@ -122,8 +125,10 @@ export function startTasks(deps: TasksDeps): void {
 
 /** Starts what moves the deployment on by itself. */
 function startScheduled(deps: TasksDeps): TaskHandle[] {
-  const { supervisor, scheduler, settlement, courier } = deps
-  const tasks: TaskHandle[] = [scheduler.start(supervisor)]
+  const { supervisor, scheduler, storageIndexes, settlement, courier } = deps
+  const indexes = supervisor.every('storage-indexes', indexIntervalMs, storageIndexes.keep)
+  storageIndexes.wakeBy(indexes.wake)
+  const tasks: TaskHandle[] = [scheduler.start(supervisor), indexes]
   if (settlement !== undefined) {
     const { settle } = settlement
     tasks.push(supervisor.every('settlement', settlementIntervalMs, settle, settlement))

@@ -1,5 +1,6 @@
 import { foundation } from './0001-foundation.ts'
 import { people } from './0002-people.ts'
+import { storage } from './0003-storage.ts'
 import { leaderboards } from './0004-leaderboards.ts'
 import { tournaments } from './0005-tournaments.ts'
 import { purchases } from './0006-purchases.ts'
@@ -9,6 +10,7 @@ import type { Migration } from './migration.ts'
 export const migrations: readonly Migration[] = [
   foundation,
   people,
+  storage,
   leaderboards,
   tournaments,
   purchases,

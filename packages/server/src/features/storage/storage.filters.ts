@@ -1,0 +1,82 @@
+import type { JsonObject } from '@guildhall/contract'
+import { refuse } from '../../kernel/failure.ts'
+import type { Log } from '../../kernel/log.ts'
+import { covers, type IndexDeclaration } from './storage.indexes.ts'
+import { noVerdicts, type StoredValue, type Verdicts } from './storage.operations.ts'
+import type { Place } from './storage.store.ts'
+
+/** What a filter is asked about: an object as it is about to be stored. */
+export type FilterCandidate = {
+  /** Null is the system. */
+  user_id: string | null
+  collection: string
+  key: string
+  value: JsonObject
+}
+
+/** Whether the index takes the object; anything but true and false counts as a failure. */
+export type IndexFilter = (candidate: FilterCandidate) => boolean | Promise<boolean>
+
+export type StorageFilters = ReturnType<typeof createFilters>
+
+/** The filters that serve on this node, by the name of their index. */
+export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
+  const filters = new Map<string, IndexFilter>()
+
+  async function ask(index: IndexDeclaration, place: Place, value: JsonObject): Promise<boolean> {
+    const filter = filters.get(index.name)
+    if (filter === undefined) throw new Error('the filter does not serve any more')
+    const { user_id, ...rest } = place
+    const verdict: unknown = await filter({ user_id: user_id || null, ...rest, value })
+    if (typeof verdict !== 'boolean') throw new Error('a filter answers true or false')
+    return verdict
+  }
+
+  /** The indexes of the object whose filter serves here. */
+  function askedOf(place: Place): IndexDeclaration[] {
+    if (filters.size === 0) return []
+    return declared.filter((index) => filters.has(index.name) && covers(index, place))
+  }
+
+  return {
+    has: (name: string): boolean => filters.has(name),
+    set(name: string, filter: IndexFilter | undefined): void {
+      if (filter === undefined) filters.delete(name)
+      else filters.set(name, filter)
+    },
+    /** Asks the filter of one index. @throws whatever it throws */
+    async judge(name: string, place: Place, value: JsonObject): Promise<Verdicts> {
+      const index = declared.find((each) => each.name === name)
+      if (index === undefined) return noVerdicts
+      return new Map([[name, await ask(index, place, value)]])
+    },
+    /**
+     * Asks all that serve before a write. One that fails refuses a runtime's write; an operator's
+     * is stored, but not in that index.
+     *
+     * @throws Failure `conflict`
+     */
+    async judgeWrite(
+      place: Place,
+      { object }: StoredValue,
+      by: 'operator' | 'runtime',
+    ): Promise<Verdicts> {
+      const asked = askedOf(place)
+      if (asked.length === 0) return noVerdicts
+      const verdicts = new Map<string, boolean>()
+      for (const index of asked) {
+        try {
+          verdicts.set(index.name, await ask(index, place, object))
+        } catch (error) {
+          if (by === 'runtime') throw refuse.conflict('the filter of an index failed')
+          log.warn('the filter of an index failed; the object is not in it', {
+            index: index.name,
+            error,
+          })
+          verdicts.set(index.name, false)
+        }
+      }
+      return verdicts
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import type { JsonObject, StorageObject, StorageRow, storageApi } from '@guildhall/contract'
+import type { z } from 'zod'
+import type { Database, Queries } from '../../database/database.ts'
+import { refuse } from '../../kernel/failure.ts'
+import { readJson } from '../../kernel/http/json-reader.ts'
+import type { Mutation } from '../../kernel/http/mutation.ts'
+import { cursorOf, positionOf } from './storage.cursor.ts'
+import type { StorageFilters } from './storage.filters.ts'
+import { storedValue } from './storage.operations.ts'
+import { type Place, type StoredRow, storageStore } from './storage.store.ts'
+import type { StorageWriter } from './storage.writer.ts'
+
+export type StorageDeps = { db: Database; write: StorageWriter; filters: StorageFilters }
+
+type ListQuery = z.output<(typeof storageApi)['list']['query']> & { collection: string }
+type NewObject = z.output<(typeof storageApi)['put']['body']>
+
+/** An object as operators name it: without a user it is the system's. */
+export type Address = { collection: string; key: string; user_id?: string | undefined }
+
+export type Storage = ReturnType<typeof createStorage>
+
+export const defaultPermission = 1
+
+/** Stored objects as operators see them: with the authority of the runtime. */
+export function createStorage({ db, write, filters }: StorageDeps) {
+  return {
+    collections: async () => ({ collections: await storageStore.collections(db) }),
+
+    async list({ collection, user_id, limit, cursor }: ListQuery) {
+      const list = ['list', collection, ...(user_id === undefined ? [] : [user_id])]
+      const after = positionOf(list, cursor)
+      const page = { collection, after_key: after.key, limit: limit + 1 }
+      const rows = await (user_id === undefined
+        ? storageStore.list(db, { ...page, after_user_id: after.user_id })
+        : storageStore.listOfUser(db, { ...page, user_id }))
+      const shown = rows.slice(0, limit)
+      const last = rows.length > limit ? shown.at(-1) : undefined
+      return {
+        collection,
+        items: shown.map((row): StorageRow => ({ ...row, user_id: row.user_id || null })),
+        ...(last && { next: cursorOf(list, last) }),
+      }
+    },
+
+    async get(address: Address): Promise<StorageObject> {
+      const row = await storageStore.find(db, placeOf(address))
+      if (row === undefined) throw refuse.notFound('no such object')
+      return objectOf(row)
+    },
+
+    async put(mutation: Mutation, address: Address, object: NewObject): Promise<StorageObject> {
+      const place = placeOf(address)
+      const value = storedValue(object.value)
+      const permissions = {
+        read_permission: object.read_permission ?? defaultPermission,
+        write_permission: object.write_permission ?? defaultPermission,
+      }
+      const verdicts = await filters.judgeWrite(place, value, 'operator')
+      const operation = { is: 'write', place, as: undefined, value, verdicts } as const
+      const { version } = value
+      const user_id = address.user_id ?? null
+      const shown = { ...place, user_id, value: object.value, version, ...permissions }
+      const operations = [{ ...operation, ...permissions, expected: object.version }]
+      await write(operations, { mutation, shown })
+      return shown
+    },
+
+    async delete(mutation: Mutation, address: Address, version: string | undefined) {
+      const place = placeOf(address)
+      await write([{ is: 'removal', place, as: undefined, expected: version }], { mutation })
+    },
+  }
+}
+
+/** What a user owns, by collection and key. */
+export function storageOf(tx: Queries, userId: string) {
+  return storageStore.ofUser(tx, userId)
+}
+
+/** The value of a stored object: what was written, read again. */
+export function parsedValue({ value }: Pick<StoredRow, 'value'>): JsonObject {
+  const read = readJson(value).value
+  if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read
+  throw new Error('a stored value is no object')
+}
+
+function placeOf({ collection, key, user_id = '' }: Address): Place {
+  return { collection, user_id, key }
+}
+
+function objectOf({ bytes: _, ...row }: StoredRow): StorageObject {
+  return { ...row, user_id: row.user_id || null, value: parsedValue(row) }
+}

@@ -1,0 +1,82 @@
+import type { StorageObject } from '@guildhall/contract'
+import { type Transaction, UniqueViolation } from '../../database/database.ts'
+import { type CombinedResult, createCombiner } from '../../kernel/combiner.ts'
+import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
+import { applyAll, type Batch, type Told } from './storage.batch.ts'
+import type { KnownIndexes } from './storage.entries.ts'
+import { type Operation, type Outcome, weightOf } from './storage.operations.ts'
+
+export type WriterDeps = {
+  mutateMany: MutateMany<Transaction>
+  indexes: KnownIndexes
+}
+
+type Item = Batch & { mutation: Mutation | undefined }
+
+/** Does operations together or not at all; `operator` when one asks for them. */
+export type StorageWriter = (
+  operations: readonly Operation[],
+  operator?: { mutation: Mutation; shown?: StorageObject },
+) => Promise<readonly Outcome[]>
+
+/** The most batches of one transaction, and about how many bytes of values. */
+const itemsMax = 256
+const bytesMax = 4_194_304
+const attemptsMax = 5
+
+/**
+ * The one way in which objects change. What is asked for at the same time shares a transaction: one
+ * statement of each kind and one commit for all, and for each batch its own verdict.
+ */
+export function createWriter({ mutateMany, indexes }: WriterDeps): StorageWriter {
+  async function commit(items: readonly Item[]) {
+    for (let made = 1; ; made += 1) {
+      try {
+        return await mutateMany(items, (tx, left) => applyAll(tx, left, indexes), {
+          isolation: 'read committed',
+        })
+      } catch (error) {
+        // Another node has just added an object: now it is there to be locked.
+        if (!(error instanceof UniqueViolation) || made >= attemptsMax) throw error
+      }
+    }
+  }
+
+  const write = createCombiner<Item, Told>({
+    itemsMax,
+    async run(items) {
+      const results: CombinedResult<Told>[] = []
+      for (const part of partsOf(items)) {
+        // What the parts before this one have committed stays told, whatever becomes of it.
+        try {
+          results.push(...(await commit(part)))
+        } catch (error) {
+          results.push(...part.map(() => ({ ok: false as const, error })))
+        }
+      }
+      return results
+    },
+  })
+  return async (operations, operator) => {
+    if (operations.length === 0) return []
+    const { mutation, shown } = operator ?? {}
+    return (await write({ operations, shown, mutation })).outcomes
+  }
+}
+
+/** Large values get transactions of their own: others need not wait for the whole of them. */
+function* partsOf(items: readonly Item[]): Iterable<Item[]> {
+  let part: Item[] = []
+  let bytes = 0
+  for (const item of items) {
+    const weight = item.operations.reduce((sum, operation) => sum + weightOf(operation), 0)
+    if (part.length > 0 && bytes + weight > bytesMax) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(item)
+    bytes += weight
+  }
+  if (part.length > 0) yield part
+}
