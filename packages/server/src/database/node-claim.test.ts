@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../kernel/clock.fake.ts'
 import { createRecordedLog } from '../kernel/log.fake.ts'
 import { deploymentSecret } from './deployment-secrets.ts'
-import { claimNode, NodeIdInUse } from './node-claim.ts'
+import { claimNode, createEndedBootsPruner, NodeIdInUse } from './node-claim.ts'
 import { statement } from './statement.ts'
 import { type TestDatabase, testBackends } from './testing/backends.ts'
 
@@ -41,6 +41,22 @@ describe.each(testBackends)('the node claim on $name', ({ name, open }) => {
       { boot_id: 'bt1-a', ended: 1 },
       { boot_id: 'bt1-b', ended: 0 },
     ])
+  })
+
+  it('[O-RET-1] boots that ended 90 days ago go, the oldest first', async () => {
+    const { db, claim } = await setUp()
+    const day = 86_400_000
+    for (const days of [91, 92, 89]) {
+      await db.run(addEndedBoot, { boot_id: `bt1-${days}`, ago_ms: days * day })
+    }
+    await claim('bt1-running')
+    const prune = createEndedBootsPruner(db)
+    const left = async () => (await db.all(boots, {})).map(({ boot_id }) => boot_id)
+    expect(await prune(1)).toBe(1)
+    expect(await left()).toEqual(['bt1-89', 'bt1-91', 'bt1-running'])
+    expect(await prune(10)).toBe(1)
+    expect(await prune(10)).toBe(0)
+    expect(await left()).toEqual(['bt1-89', 'bt1-running'])
   })
 
   it('[O-STP-4] logs a boot that did not end, once', async () => {
@@ -120,6 +136,14 @@ const boots = statement({
   text: `SELECT boot_id, CASE WHEN ended_at_unix_ms IS NULL THEN 0 ELSE 1 END AS ended
     FROM node_boots ORDER BY boot_id`,
   row: { boot_id: 'text', ended: 'integer' },
+})
+
+const addEndedBoot = statement({
+  name: 'node-claim-test.add-ended-boot',
+  text: `INSERT INTO node_boots
+      (boot_id, node_id, started_at_unix_ms, seen_at_unix_ms, ended_at_unix_ms)
+    VALUES (:boot_id, 'other', 1, 1, {{now}} - :ago_ms)`,
+  params: { boot_id: 'text', ago_ms: 'integer' },
 })
 
 const expireLeases = statement({

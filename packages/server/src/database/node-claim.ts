@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Database } from './database.ts'
+import type { PruneBatch } from '../kernel/retention.ts'
+import type { Database, Transaction } from './database.ts'
 import { statement } from './statement.ts'
 
 /** Thrown when another process holds the node id; the process ends with exit code 4. */
@@ -113,6 +114,25 @@ const releaseLease = statement({
   name: 'node-claim.release',
   text: 'UPDATE leases SET expires_at_unix_ms = 0 WHERE name = :name AND holder = :holder',
   params: { name: 'text', holder: 'text' },
+})
+
+/** Boots that have ended are remembered this long, in milliseconds. */
+const endedKeptMs = 90 * 86_400_000
+
+/** Removes the oldest boots that ended long ago. */
+export function createEndedBootsPruner(db: Database): PruneBatch<Transaction> {
+  return (batch_items, transact = db.transaction) =>
+    transact((tx) => tx.run(removeEndedBoots, { kept_ms: endedKeptMs, batch_items }), {
+      isolation: 'read committed',
+    })
+}
+
+const removeEndedBoots = statement({
+  name: 'node-claim.remove-ended-boots',
+  text: `DELETE FROM node_boots WHERE boot_id IN (
+      SELECT boot_id FROM node_boots WHERE ended_at_unix_ms < {{now}} - :kept_ms
+      ORDER BY ended_at_unix_ms LIMIT :batch_items)`,
+  params: { kept_ms: 'integer', batch_items: 'integer' },
 })
 
 const unendedBoots = statement({

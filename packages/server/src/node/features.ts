@@ -1,4 +1,5 @@
 import { createEndedBootsPruner } from '../database/node-claim.ts'
+import { createEndedBootsPruner } from '../database/node-claim.ts'
 import { keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
 import { createGame } from './game.ts'
@@ -41,6 +42,7 @@ export function createFeatures(deps: PlayersDeps) {
       ...players.pruners,
       ...operators.pruners,
       ...people.pruners,
+      ended_boots: createEndedBootsPruner(deps.db),
       ...game.pruners,
       ended_boots: createEndedBootsPruner(deps.db),
       idempotency_records: trail.idempotency.prune,

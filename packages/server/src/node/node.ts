@@ -90,9 +90,15 @@ async function start(options: StartOptions, shutdown: Shutdown): Promise<Running
   signal.throwIfAborted()
   const parts = await build(options, base, shutdown)
   signal.throwIfAborted()
-  await parts.scheduler.catchUp(signal)
+  await catchUp(parts, signal)
   signal.throwIfAborted()
   return listen(parts, shutdown)
+}
+
+/** Does what fell due while no node was there, before anybody is let in. */
+async function catchUp({ scheduler, settlement }: Parts, signal: AbortSignal): Promise<void> {
+  await scheduler.catchUp(signal)
+  await settlement?.settle({ signal, progress: () => undefined })
 }
 
 /** Opens what everything else stands on: the error journal, the database, the claim on the id. */

@@ -18,8 +18,8 @@ export function createScheduler(deps: SchedulerDeps) {
   const pass = createResetPass({ db, clock, log, resets, lease })
   return {
     /**
-     * Does what fell due while no node was there, before anybody is let in. Where another node
-     * holds the lease it is that one's to do, and nobody waits for it.
+     * Does what fell due while no node was there. Where another node holds the lease it is that
+     * one's to do, and nobody waits for it.
      */
     async catchUp(signal: AbortSignal): Promise<void> {
       await resets.prepare()
