@@ -1,4 +1,5 @@
 import { defineCheck, rule } from './check.store.ts'
+import { accountsTotalRule } from './totals.store.ts'
 
 /** An external id is a secret or an email address, so an identity is named by its account. */
 export const accountsCheck = defineCheck('accounts', {
@@ -29,5 +30,6 @@ export const accountsCheck = defineCheck('accounts', {
         AND EXISTS (SELECT 1 FROM sessions s WHERE s.account_id = a.id
           AND s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > {{now}})`,
     }),
+    accountsTotalRule,
   ],
 })

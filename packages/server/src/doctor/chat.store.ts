@@ -1,4 +1,5 @@
 import { type Check, defineCheck, rule } from './check.store.ts'
+import { totalRule } from './totals.store.ts'
 
 /** @param historyLimit `chat.history_limit` */
 export function createChatCheck(historyLimit: number): Check {
@@ -32,6 +33,7 @@ export function createChatCheck(historyLimit: number): Check {
         params: { history_limit: 'integer' },
         values: { history_limit: historyLimit },
       }),
+      totalRule('chat_channels'),
     ],
   })
 }

@@ -100,6 +100,12 @@ const rows = [
     (user) => `INSERT INTO notifications (user_id, subject, content, code, created_at_unix_ms)
       VALUES ('${user}', 'subject', '{}', 0, 1)`,
   ),
+  "INSERT INTO totals (name, total) VALUES ('groups', 1), ('chat_channels', 1)",
+  "UPDATE notification_totals SET total = 2 WHERE audience = 'all'",
+  `INSERT INTO notification_totals (audience, user_id, total)
+    VALUES ('user', 'ana', 1), ('user', 'bo', 1)`,
+  "UPDATE accounts SET counted = 1 WHERE id <> 'cy'",
+  "UPDATE account_totals SET accounts = 3 WHERE name = 'counted'",
   ...['a', 'b', 'c'].map(
     (id) => `INSERT INTO audit_entries (id, node_id, time_unix_ms, actor_type, actor, role, action,
       target, details) VALUES ('au1-${id}', 'dev-1', 1, 'human', 'admin', 'admin', 'groups.create',

@@ -133,6 +133,7 @@ const breaches: readonly Breach[] = [
         created_at_unix_ms) VALUES (2, 'knights', '', 1, 2, 1, 1, 1)`,
       `INSERT INTO group_members (group_id, user_id, role, join_order, joined_at_unix_ms)
         VALUES (2, 'ana', 'superadmin', 1, 1)`,
+      "UPDATE totals SET total = 2 WHERE name = 'groups'",
     ],
     ids: ['1'],
   },
@@ -235,7 +236,10 @@ const breaches: readonly Breach[] = [
   {
     check: 'sequences',
     breaks: 'more notifications than are kept',
-    by: [oneMoreNotification],
+    by: [
+      oneMoreNotification,
+      "UPDATE notification_totals SET total = total + 1 WHERE audience = 'all' OR user_id = 'ana'",
+    ],
     ids: ['notifications'],
   },
   {

@@ -1,4 +1,5 @@
 import { defineCheck, rule } from './check.store.ts'
+import { totalRule } from './totals.store.ts'
 
 const members = `SELECT group_id, COUNT(*) AS members,
     SUM(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END) AS superadmins
@@ -29,5 +30,6 @@ export const groupsCheck = defineCheck('groups', {
         JOIN (${members}) AS m ON m.group_id = g.id
         WHERE g.max_size > 0 AND m.members > g.max_size`,
     }),
+    totalRule('groups'),
   ],
 })

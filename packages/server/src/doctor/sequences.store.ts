@@ -1,6 +1,7 @@
 import type { Backend } from '../database/database.ts'
 import { sequencesOf } from '../database/sequences.ts'
 import { type Check, defineCheck, rule } from './check.store.ts'
+import { notificationTotalsRule } from './totals.store.ts'
 
 export type Bounds = {
   backend: Backend
@@ -30,6 +31,7 @@ export function createSequencesCheck({ backend, notificationsMax, ledgerMax }: B
     rules: [
       boundOf('notifications', 'created_at_unix_ms', notificationsMax),
       boundOf('wallet_ledger', 'time_unix_ms', ledgerMax),
+      notificationTotalsRule,
     ],
   })
   return {

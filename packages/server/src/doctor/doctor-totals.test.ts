@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
+import { testVersion } from '../database/testing/template.ts'
+import { createAuditCheck } from '../features/audit/audit.check.ts'
+import { openTestApi } from '../testing/api.ts'
+import { openDesk } from '../testing/desk.ts'
+import { rowsOf } from '../testing/tables.ts'
+import { meddle, seedStore } from './doctor.fixture.ts'
+import { checkNames, type DoctorDeps, diagnose } from './doctor.ts'
+
+const breaches: readonly [check: string, breaks: string, by: string, ids: readonly string[]][] = [
+  [
+    'accounts',
+    'a total that misses an account',
+    "UPDATE account_totals SET accounts = 0 WHERE name = 'counted'",
+    ['total of accounts'],
+  ],
+  [
+    'accounts',
+    'an account that was counted twice',
+    "UPDATE accounts SET counted = 0 WHERE id = 'ana'",
+    ['total of accounts'],
+  ],
+  [
+    'accounts',
+    'a total that is gone',
+    "DELETE FROM account_totals WHERE name = 'counted'",
+    ['total of accounts'],
+  ],
+  [
+    'groups',
+    'a total that has one too many',
+    "UPDATE totals SET total = total + 1 WHERE name = 'groups'",
+    ['total of groups'],
+  ],
+  [
+    'chat',
+    'a total that is gone',
+    "DELETE FROM totals WHERE name = 'chat_channels'",
+    ['total of chat_channels'],
+  ],
+  [
+    'sequences',
+    'a total of a user that is gone',
+    "DELETE FROM notification_totals WHERE user_id = 'bo'",
+    ['total of notifications: user bo'],
+  ],
+  [
+    'sequences',
+    'a total of nobody',
+    "INSERT INTO notification_totals (audience, user_id, total) VALUES ('user', 'cy', 1)",
+    ['total of notifications: user cy'],
+  ],
+  [
+    'sequences',
+    'a notification that was counted for another',
+    "UPDATE notifications SET user_id = NULL WHERE user_id = 'bo'",
+    ['total of notifications: broadcast ', 'total of notifications: user bo'],
+  ],
+]
+
+describe.each(testBackends)('the doctor and totals on $name', (backend) => {
+  let test: TestDatabase
+  beforeEach(async () => {
+    test = await backend.open()
+  })
+  afterEach(() => test.dispose())
+
+  const failedOf = async (db: DoctorDeps['db']) => {
+    const bounds = { historyLimit: 1000, notificationsMax: 1000, ledgerMax: 1000 }
+    const audit = createAuditCheck(undefined)
+    const diagnoses = await diagnose(
+      { db, version: testVersion, bounds, audit },
+      { only: checkNames, examplesMax: 10 },
+    )
+    return diagnoses
+      .filter(({ ok }) => !ok)
+      .map(({ name, violations, examples }) => [name, violations, examples.map(({ id }) => id)])
+  }
+
+  it.each(breaches)('[O-DOC-1] the check %s finds %s, and no other does', async (...breach) => {
+    const [check, , by, ids] = breach
+    await seedStore(test.db)
+    expect(await failedOf(test.db)).toEqual([])
+    await meddle(test.db, [by])
+    expect(await failedOf(test.db)).toEqual([[check, ids.length, ids]])
+  })
+
+  it('[O-DOC-1] finds every total right, whatever was added and removed', async () => {
+    const api = await openTestApi({ db: test.db })
+    const desk = await openDesk(api)
+    for (let made = 1; made <= 3; made += 1) {
+      await desk.send('POST', '/accounts', { username: `player ${made}` })
+      await desk.send('POST', '/groups', { name: `group ${made}` })
+      const message = { sender: 'ana', content: 'hello' }
+      await desk.send('POST', `/chat/room-${made}/messages`, message)
+      await desk.send('POST', '/notifications', { subject: 's', user_id: `user-${made % 2}` })
+      await desk.send('POST', '/notifications', { subject: 's' })
+    }
+    await api.features.countAccounts()
+    await desk.send('POST', '/accounts', { username: 'uncounted' })
+    expect((await desk.send('DELETE', '/groups/2')).status).toBe(204)
+    for (const id of [1, 2, 3]) {
+      expect((await desk.send('DELETE', `/notifications/${id}`)).status).toBe(204)
+    }
+    await api.close()
+    expect(await failedOf(test.db)).toEqual([])
+    expect(await rowsOf(test.db, 'groups')).toHaveLength(2)
+  })
+})
