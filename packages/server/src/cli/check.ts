@@ -76,7 +76,12 @@ async function certificateProblem(
 }
 
 type Entry = { key: string; value: string; source: string }
-type DatabaseReport = { schema_version: number; pending: readonly string[] }
+type DatabaseReport = {
+  schema_version: number
+  pending: readonly string[]
+  /** How far the database's clock is ahead of this machine's; on SQLite it is this machine's. */
+  clock_ahead_ms: number
+}
 
 function mergedEntries({ config, sources }: LoadedConfig): Entry[] {
   return describeConfig(config).flatMap(({ name, entries }) =>
@@ -94,19 +99,28 @@ async function inspectDatabase(
 ): Promise<DatabaseReport | number> {
   const { migrations } = await import('../database/migrations/index.ts')
   const { url } = loaded.config.database
-  if (backendOf(url) === 'in-memory') return { schema_version: migrations.length, pending: [] }
+  if (backendOf(url) === 'in-memory') {
+    return { schema_version: migrations.length, pending: [], clock_ahead_ms: 0 }
+  }
   if (isAbsentFile(url, terminal.cwd)) {
     if (!hasFolder(url, terminal.cwd)) {
       printLines(terminal.stderr, ['guildhall: the folder of the database file does not exist'])
       return exitCodes.failure
     }
-    return { schema_version: 0, pending: migrations.map(({ name }) => name) }
+    return { schema_version: 0, pending: migrations.map(({ name }) => name), clock_ahead_ms: 0 }
   }
-  const { pendingMigrations } = await import('../database/migrate.ts')
+  const [{ pendingMigrations }, { databaseNow }, { createClockWatch }] = await Promise.all([
+    import('../database/migrate.ts'),
+    import('../database/stored-time.ts'),
+    import('../kernel/clock-watch.ts'),
+  ])
   let report: DatabaseReport | undefined
-  const code = await visitDatabase(loaded, { terminal, access: 'read' }, async ({ db }) => {
+  const code = await visitDatabase(loaded, { terminal, access: 'read' }, async (visit) => {
+    const { db } = visit
     const { applied, pending } = await pendingMigrations(db, { version })
-    report = { schema_version: applied, pending: pending.map(({ name }) => name) }
+    const clock_ahead_ms = await createClockWatch(visit).compare(() => databaseNow(db))
+    const names = pending.map(({ name }) => name)
+    report = { schema_version: applied, pending: names, clock_ahead_ms }
     return exitCodes.ok
   })
   return report ?? code
@@ -123,9 +137,12 @@ function summaryLine(summary: Readonly<Record<string, string>>): string {
 
 function databaseLines(database: DatabaseReport | undefined): string[] {
   if (!database) return []
-  const { schema_version, pending } = database
+  const { schema_version, pending, clock_ahead_ms } = database
   const names = pending.length > 0 ? `: ${pending.join(', ')}` : ''
-  return [`database ok: schema version ${schema_version}, ${pending.length} pending${names}`]
+  return [
+    `database ok: schema version ${schema_version}, ${pending.length} pending${names}`,
+    `database clock: ${Math.abs(clock_ahead_ms)} ms ${clock_ahead_ms < 0 ? 'behind' : 'ahead'}`,
+  ]
 }
 
 /** Values that could break the line are quoted. */

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Environment } from '../config/environment.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import { testBackends } from '../database/testing/backends.ts'
 import { parsePhc } from '../kernel/auth/phc.ts'
 import { makeCertificate } from '../kernel/http/certificates.fixture.ts'
 import { type CommandDeps, runCommand } from './run-command.ts'
@@ -208,6 +209,17 @@ describe('check', () => {
     expect(absent.stdout).toContain('database ok: schema version 0, ')
     expect(existsSync(join(cwd, 'game.db'))).toBe(false)
     expect((await run('check --database')).code).toBe(0)
+  })
+
+  it('[O-CLK-3] tells how far the clock of a server is away', async () => {
+    const backend = testBackends.find(({ name }) => name === 'postgres')
+    const server = await backend?.open()
+    const env = { GUILDHALL_DATABASE__URL: server?.url ?? '' }
+    const { code, stdout } = await run('check --database', { env })
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^database clock: \d+ ms (ahead|behind)$/m)])
+    const { database } = JSON.parse((await run('check --database --json', { env })).stdout)
+    expect(database).toMatchObject({ pending: [], clock_ahead_ms: expect.any(Number) })
+    await server?.dispose()
   })
 })
 
