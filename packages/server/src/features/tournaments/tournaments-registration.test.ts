@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { testBackends } from '../../database/testing/backends.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { openTournamentDesk, type TournamentDesk } from './tournaments.fixture.ts'
+
+describe.each(testBackends)('registering for a tournament on $name', (backend) => {
+  let scenario: Scenario
+  let desk: TournamentDesk
+  beforeAll(async () => {
+    scenario = await openScenario(backend)
+    desk = await openTournamentDesk(scenario.api)
+    return () => scenario.dispose()
+  })
+
+  const register = (id: string, user: string) =>
+    scenario.api.features.tournaments.register(id, user)
+  const refused = (code: string) => expect.objectContaining({ name: 'Failure', code })
+
+  it('[S-API-12] [H-TRN-2] enters a user once, in the order of registering', async () => {
+    const { id } = await desk.make()
+    await desk.move(id, 'registration_open')
+    const users = [await scenario.signUp(), await scenario.signUp(), await scenario.signUp()]
+    const [a = '', b = '', c = ''] = users.map(({ user_id }) => user_id).sort()
+    const now = scenario.clock.nowUnixMs()
+    expect(await register(id, c)).toEqual({ tournament_id: id, user_id: c, registered_at: now })
+    await scenario.clock.advance(5)
+    await register(id, b)
+    await register(id, a)
+    await scenario.clock.advance(5)
+    expect((await register(id, c)).registered_at).toBe(now)
+    const answer = await desk.send('GET', `${desk.path(id)}/entries`)
+    expect(answer.body).toEqual({
+      items: [
+        { tournament_id: id, user_id: c, registered_at: now },
+        { tournament_id: id, user_id: a, registered_at: now + 5 },
+        { tournament_id: id, user_id: b, registered_at: now + 5 },
+      ],
+      total: 3,
+    })
+  })
+
+  it('[S-API-12] takes nobody outside of its state and window, but knows who is in', async () => {
+    const now = scenario.clock.nowUnixMs()
+    const [ann, bob] = [await scenario.signUp(), await scenario.signUp()]
+    const { id } = await desk.make({
+      registration_opens_at_unix_ms: now + 100,
+      registration_closes_at_unix_ms: now + 200,
+    })
+    const tries = () => expect(register(id, ann.user_id)).rejects.toEqual(refused('conflict'))
+    await tries()
+    await desk.move(id, 'registration_open')
+    await scenario.clock.advance(99)
+    await tries()
+    await scenario.clock.advance(1)
+    const entry = await register(id, ann.user_id)
+    await scenario.clock.advance(99)
+    await register(id, bob.user_id)
+    await scenario.clock.advance(1)
+    const late = await scenario.signUp()
+    await expect(register(id, late.user_id)).rejects.toEqual(refused('conflict'))
+    expect(await register(id, ann.user_id)).toEqual(entry)
+    await desk.move(id, 'running')
+    await expect(register(id, late.user_id)).rejects.toEqual(refused('conflict'))
+    await scenario.setState(ann.user_id, 'disabled')
+    expect(await register(id, ann.user_id)).toEqual(entry)
+    expect(await desk.entrants(id)).toEqual([ann.user_id, bob.user_id])
+  })
+
+  it('[S-API-12] takes active accounts only', async () => {
+    const { id } = await desk.make()
+    await desk.move(id, 'registration_open')
+    for (const state of ['disabled', 'tombstoned'] as const) {
+      const { user_id } = await scenario.signUp()
+      await scenario.setState(user_id, state)
+      await expect(register(id, user_id)).rejects.toEqual(refused('conflict'))
+    }
+    for (const user of ['nobody', '', 'a\u0000', 'x'.repeat(5000)]) {
+      await expect(register(id, user)).rejects.toEqual(refused('not_found'))
+    }
+    expect(await desk.entrants(id)).toEqual([])
+  })
+
+  it('[S-API-1] refuses ids that no tournament has', async () => {
+    const { user_id } = await scenario.signUp()
+    await expect(register('none', user_id)).rejects.toEqual(refused('not_found'))
+    await expect(register('🏆'.repeat(32), user_id)).rejects.toEqual(refused('not_found'))
+    for (const id of ['', `${'🏆'.repeat(32)}x`, 'a\u0000']) {
+      await expect(register(id, user_id)).rejects.toEqual(refused('invalid_request'))
+    }
+  })
+
+  it('[S-API-12] one user many times at once is one entry', async () => {
+    const other = await scenario.openNode({ 'server.node_id': 'dev-4' })
+    const { id } = await desk.make()
+    await desk.move(id, 'registration_open')
+    const { user_id } = await scenario.signUp()
+    const entries = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => {
+        const { features } = n % 2 === 0 ? scenario.api : other
+        return features.tournaments.register(id, user_id)
+      }),
+    )
+    expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(1)
+    expect(await desk.entrants(id)).toEqual([user_id])
+  })
+
+  it('[S-API-12] registrations and the start at once: who was in before is in, nobody after', async () => {
+    const { id } = await desk.make()
+    await desk.move(id, 'registration_open')
+    const users = []
+    for (let n = 0; n < 12; n += 1) users.push((await scenario.signUp()).user_id)
+    const work = users.map((user) => register(id, user).then(() => user))
+    const [outcomes] = await Promise.all([Promise.allSettled(work), desk.transition(id, 'running')])
+    const registered = outcomes.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+    expect((await desk.entrants(id)).sort()).toEqual(registered.sort())
+  })
+})
