@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createConsoleClient } from '@guildhall/client'
 import { runCommunity } from './community.ts'
 import { type Day, refused, type Told } from './diary.ts'
+import { runGameData } from './game-data.ts'
 import { runMachines } from './machines.ts'
 import { runPeople } from './people.ts'
 import { runShop } from './shop.ts'
@@ -29,6 +30,7 @@ export async function operatorsDay(
     ['Signing in', (day) => signIn(day, operator)],
     ['Accounts, wallets and friends', runPeople],
     ['Groups, chat and notifications', runCommunity],
+    ['Storage, leaderboards and tournaments', runGameData],
     ['Purchases', runShop],
     ['Machines', runMachines],
     ['The audit trail', (day) => readTrail(day, expected)],
