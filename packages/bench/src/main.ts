@@ -3,12 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
+import { accountList } from './benchmarks/account-list.ts'
 import { accountRead } from './benchmarks/account-read.ts'
+import { auditCost } from './benchmarks/audit-cost.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
+import { lists } from './benchmarks/lists.ts'
 import { relay } from './benchmarks/relay.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
+import { wallets } from './benchmarks/wallet.ts'
 import { describeMachine, loadLine } from './machine.ts'
 import { claimCores } from './processes/cores.ts'
 import { table } from './report.ts'
@@ -26,6 +30,10 @@ const benchmarks: readonly Benchmark[] = [
   relay,
   idleConnections,
   startUp,
+  wallets,
+  accountList,
+  lists,
+  auditCost,
 ]
 
 /** How much shorter and smaller a quick run is. */

@@ -17,7 +17,7 @@ export async function pacedLatencies(
   let dueMs = performance.now()
   while (dueMs < endMs) {
     const isLate = dueMs < performance.now()
-    if (!isLate) await sleep(dueMs - performance.now())
+    if (!isLate) await sleep(Math.max(0, dueMs - performance.now()))
     const startMs = isLate ? dueMs : performance.now()
     await new Promise<void>((resolve, reject) => {
       connection.send(request, (status) => {

@@ -28,10 +28,13 @@ export type ChildOptions = {
   cores: Cores | undefined
   /** Where it runs: on the server's core, unless it needs more than one. */
   on?: 'server' | 'both' | undefined
+  /** One that takes longer to be ready is broken, not slow; 30 seconds if not given. */
+  readyWithinMs?: number | undefined
 }
 
 /** Starts a process and waits until it prints a line that contains `ready` and `NAME=VALUE`s. */
-export async function startChild({ args, cwd, env, cores, on }: ChildOptions): Promise<Child> {
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { args, cwd, env, cores, on, readyWithinMs = readyTimeoutMs } = options
   const places = cores && { server: [cores.server], both: Object.values(cores) }
   const [command, ...rest] = pinned([process.execPath, ...args], places?.[on ?? 'server'])
   const startMs = performance.now()
@@ -41,7 +44,7 @@ export async function startChild({ args, cwd, env, cores, on }: ChildOptions): P
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const heard = listen(child)
-  const line = await readyLine(child, heard)
+  const line = await readyLine(child, heard, readyWithinMs)
   const readyMs = performance.now() - startMs
   const pid = child.pid ?? 0
   const fact = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(line)?.[1] ?? ''
@@ -62,7 +65,6 @@ export async function startChild({ args, cwd, env, cores, on }: ChildOptions): P
   }
 }
 
-/** A server that takes longer is broken, not slow. */
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 10_000
 
@@ -80,7 +82,11 @@ function listen(child: ChildProcess): () => string {
   return () => said
 }
 
-async function readyLine(child: ChildProcess, heard: () => string): Promise<string> {
+async function readyLine(
+  child: ChildProcess,
+  heard: () => string,
+  withinMs: number,
+): Promise<string> {
   const line = new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
       const found = /^.*\bready\b.*=.*\n/m.exec(heard())?.[0]
@@ -92,7 +98,7 @@ async function readyLine(child: ChildProcess, heard: () => string): Promise<stri
     })
   })
   let isReady = false
-  const late = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => {
+  const late = sleep(withinMs, undefined, { ref: false }).then(() => {
     if (!isReady) child.kill('SIGKILL')
     throw new Error(`a process was not ready in time:\n${heard()}`)
   })

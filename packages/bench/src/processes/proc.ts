@@ -1,14 +1,41 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Clock ticks per second of /proc, which Linux fixes for programs whatever the kernel uses. */
 const ticksPerSecond = 100
 
 /** CPU time of all threads of a process, in milliseconds, to the nearest 10. */
 export function cpuMsOf(pid: number): number {
+  const { user, system } = statOf(pid)
+  return ((user + system) * 1000) / ticksPerSecond
+}
+
+/** The same of a process, those that it started, those that they started, and so on. */
+export function cpuMsOfFamily(pid: number): number {
+  const childrenOf = new Map<number, number[]>()
+  for (const name of readdirSync('/proc')) {
+    const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : undefined
+    if (parent !== undefined)
+      childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)])
+  }
+  const sum = (each: number): number =>
+    (childrenOf.get(each) ?? []).reduce((ms, child) => ms + sum(child), cpuMsOf(each))
+  return sum(pid)
+}
+
+/** Undefined for a process that has just ended. */
+function parentOf(pid: number): number | undefined {
+  try {
+    return statOf(pid).parent
+  } catch {
+    return undefined
+  }
+}
+
+function statOf(pid: number) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  // The name of the program, in parentheses, may contain anything; fields 14 and 15 come after it.
+  // The name of the program, in parentheses, may contain anything; fields 4, 14, 15 come after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond
+  return { parent: Number(fields[1]), user: Number(fields[11]), system: Number(fields[12]) }
 }
 
 /** Memory of a process that is in RAM, in bytes. */

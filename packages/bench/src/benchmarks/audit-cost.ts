@@ -1,0 +1,95 @@
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { HttpConnection, httpRequest } from '../load/http-connection.ts'
+import type { HttpLoad, HttpOutcome } from '../load/http-load.ts'
+import { signInOperator } from '../load/operator.ts'
+import { inTurn } from '../load/rounds.ts'
+import { type MeasuredBackend, onBackends } from '../processes/backends.ts'
+import type { Child } from '../processes/child.ts'
+import { startMeasured } from '../processes/measured.ts'
+import { cpuMsOfFamily } from '../processes/proc.ts'
+
+/** Mutations of operators beside the same ones without their audit entries. */
+export const auditCost: Benchmark = { name: 'audit-cost', run }
+
+const inFlight = 64
+const unit = 'µs of CPU'
+const seeds = { accounts: 200, groups: 200 }
+
+/** One that has a transaction of its own, and one that shares it with others. */
+const mutations = [
+  {
+    name: 'update a group',
+    list: '/console/v1/groups',
+    request: (token: string, id: string) => {
+      const body = { description: 'What it is about has changed' }
+      return httpRequest('PUT', `/console/v1/groups/${id}`, { token, body })
+    },
+  },
+  {
+    name: 'adjust a wallet',
+    list: '/console/v1/accounts',
+    request: (token: string, id: string) => {
+      const body = { currency: 'gold', delta: 1 }
+      return httpRequest('POST', `/console/v1/accounts/${id}/wallet`, { token, body })
+    },
+  },
+] as const
+type Mutation = (typeof mutations)[number]
+
+function run(bench: Bench): Promise<Row[]> {
+  return onBackends(bench, 'audited.db', async (backend) => {
+    // In memory the trail is the ring alone.
+    if (backend.name === 'in memory') return []
+    await using audited = await startMeasured(bench, 'node', { url: backend.url, seeds })
+    await using bare = await startUnaudited(bench, backend)
+    const rows: Row[] = []
+    for (const mutation of mutations) {
+      const loads = [
+        await loadOf(bench, withDatabase(audited, backend), mutation),
+        await loadOf(bench, withDatabase(bare, backend), mutation),
+      ]
+      const [ours, theirs] = await inTurn(loads, ({ perCpuSecond }) => perCpuSecond)
+      if (ours === undefined || theirs === undefined) throw new Error('two servers were loaded')
+      rows.push(rowOf(`${mutation.name}, ${inFlight} in flight, ${backend.name}`, ours, theirs))
+    }
+    return rows
+  })
+}
+
+/** Nodes of a server share its database; a file belongs to one, so the other has its own. */
+function startUnaudited(bench: Bench, { name, url }: MeasuredBackend): Promise<Child> {
+  const place = name === 'PostgreSQL' ? { url } : { url: `${url}-unaudited`, seeds }
+  return startMeasured(bench, 'node', { ...place, audited: false })
+}
+
+/** What the database's own processes compute belongs to the cost. */
+function withDatabase(server: Child, { pid }: MeasuredBackend): Child {
+  if (pid === undefined) return server
+  return { ...server, cpuMs: () => server.cpuMs() + cpuMsOfFamily(pid) }
+}
+
+async function loadOf(bench: Bench, server: Child, mutation: Mutation): Promise<HttpLoad> {
+  const token = await signInOperator(server.port)
+  const connection = await HttpConnection.open(server.port)
+  const list = httpRequest('GET', `${mutation.list}?limit=200`, { token })
+  const { body } = await connection.fetch(list)
+  connection.close()
+  const { items } = body as { items: { id: string | number }[] }
+  const requests = items.map(({ id }) => mutation.request(token, String(id)))
+  // Each connection has a row of its own, so that nobody waits for another one.
+  const request = (at: number) => requests[at] ?? Buffer.alloc(0)
+  return { server, connections: inFlight, request, status: 200, seconds: bench.seconds(10) }
+}
+
+function rowOf(what: string, ours: HttpOutcome, theirs: HttpOutcome): Row {
+  const cost = ({ perCpuSecond }: HttpOutcome) => 1e6 / perCpuSecond
+  const rate = ({ perSecond }: HttpOutcome) => `${Math.round(perSecond)}/s`
+  return {
+    what,
+    product: { value: cost(ours), unit },
+    baseline: { name: 'without audit', value: cost(theirs), unit },
+    ratio: cost(ours) / cost(theirs),
+    bound: { of: 'ratio', is: 'at most', limit: 1.15 },
+    notes: `node and database together; ${rate(ours)} and ${rate(theirs)}`,
+  }
+}

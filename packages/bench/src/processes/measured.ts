@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url'
+import type { Bench } from '../benchmark.ts'
+import { type Child, type ChildOptions, startChild } from './child.ts'
+
+/** Rows that a database begins with. */
+export type Seeds = { accounts?: number; groups?: number; notifications?: number }
+
+export type MeasuredOptions = {
+  url: string
+  audited?: boolean
+  config?: Readonly<Record<string, string>>
+  seeds?: Seeds
+  accounts?: number
+  inFlight?: number
+  rounds?: number
+  secondsPerRound?: number
+}
+
+const programs = new URL('../../../server/src/testing/measured/', import.meta.url)
+/** Filling a database with a million rows takes a while. */
+const readyWithinMs = 600_000
+
+/**
+ * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
+ * database that it fills first, `wallets` adjusts wallets in process and prints what it measured.
+ */
+export function startMeasured(
+  bench: Bench,
+  program: 'node' | 'wallets',
+  { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
+): Promise<Child> {
+  const path = fileURLToPath(new URL(`${program}.ts`, programs))
+  const args = [path, JSON.stringify(options)]
+  return startChild({ args, cwd: bench.folder, cores: bench.cores, on, readyWithinMs })
+}

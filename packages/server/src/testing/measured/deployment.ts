@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { migrate } from '../../database/migrate.ts'
+import { openDatabase } from '../../database/open.ts'
+import { silentLog } from '../../database/testing/silent-log.ts'
+import { testVersion } from '../../database/testing/template.ts'
+import { createSystemClock } from '../../kernel/clock.ts'
+import { createClockWatch } from '../../kernel/clock-watch.ts'
+import { createIds, newBootId } from '../../kernel/ids.ts'
+import { createTrail } from '../../node/trail.ts'
+import { testConfig } from '../config.ts'
+import { unaudited } from './unaudited.ts'
+
+/** What a program that measures a part of the node is told on its command line, as JSON. */
+export type MeasuredOptions = {
+  url: string
+  /** False leaves the audit entries of mutations out. */
+  audited?: boolean
+  /** Configuration keys that differ from the defaults. */
+  config?: Readonly<Record<string, string>>
+}
+
+/** What every part of the node is built with, on the system's clock and a migrated database. */
+export async function openDeployment({ url, audited = true, config: keys }: MeasuredOptions) {
+  const config = await testConfig(keys)
+  const clock = createSystemClock()
+  const db = await openDatabase({
+    url,
+    config: config.database,
+    clock,
+    log: silentLog,
+    randomness: randomBytes,
+  })
+  await migrate(db, { version: testVersion, clock, log: silentLog, holder: 'measured' })
+  const shared = {
+    db,
+    clock,
+    clockWatch: createClockWatch({ clock, log: silentLog }),
+    ids: createIds({ clock, nodeId: config.server.node_id, bootId: newBootId() }),
+    log: silentLog,
+    config,
+    version: testVersion,
+  }
+  const trail = createTrail(shared)
+  return { shared, trail: audited ? trail : { ...trail, ...unaudited(db) } }
+}

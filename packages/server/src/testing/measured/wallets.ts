@@ -1,0 +1,71 @@
+import { createWallets } from '../../features/wallet/wallet.service.ts'
+import type { Mutation } from '../../kernel/http/mutation.ts'
+import { createPlayers } from '../../node/players.ts'
+import { type MeasuredOptions, openDeployment } from './deployment.ts'
+import { seed, seededAccount } from './seeds.ts'
+
+/**
+ * Adjustments of wallets in process, without HTTP, for the benchmarks. Prints what was done per
+ * second, first spread over all accounts and then on one of them, as often as there are rounds; of
+ * each round the first third only warms up.
+ */
+type Options = MeasuredOptions & {
+  accounts: number
+  inFlight: number
+  rounds: number
+  secondsPerRound: number
+}
+const options: Options = JSON.parse(process.argv[2] ?? '')
+const { shared, trail } = await openDeployment(options)
+const { db, clock, config } = shared
+await seed(db, { accounts: options.accounts })
+const players = createPlayers({
+  ...shared,
+  admissionSecret: new Uint8Array(32),
+  onRevoked: () => {},
+})
+const wallets = createWallets({
+  db,
+  clock,
+  config: config.wallet,
+  mutateMany: trail.mutateMany,
+  accountExists: players.accounts.exists,
+})
+
+const ids = Array.from({ length: options.accounts }, (_, at) => seededAccount(at + 1))
+const mutation: Mutation = {
+  principal: { kind: 'human', username: 'admin', role: 'admin' },
+  action: 'accounts.wallet.adjust',
+  repeatable: undefined,
+  render: () => ({ status: 200, body: null }),
+}
+
+const spread: number[] = []
+const hot: number[] = []
+for (let round = 0; round < options.rounds; round += 1) {
+  spread.push(await measure(ids))
+  hot.push(await measure(ids.slice(0, 1)))
+}
+process.stdout.write(`ready spread=${spread.join()} hot=${hot.join()}\n`)
+await players.hashing.stop()
+await db.close()
+
+/** Adjustments per second with so many in flight. */
+async function measure(users: readonly string[]): Promise<number> {
+  let done = 0
+  let isOver = false
+  const adjusters = Array.from({ length: options.inFlight }, async (_, at) => {
+    for (let next = at; !isOver; next += options.inFlight) {
+      const user_id = users[next % users.length] ?? ''
+      await wallets.adjust(mutation, { user_id, currency: 'gold', delta: 1n })
+      done += 1
+    }
+  })
+  await clock.sleep((options.secondsPerRound * 1000) / 3)
+  const start = { done, ms: clock.monotonicMs() }
+  await clock.sleep((options.secondsPerRound * 2000) / 3)
+  const perSecond = ((done - start.done) * 1000) / (clock.monotonicMs() - start.ms)
+  isOver = true
+  await Promise.all(adjusters)
+  return perSecond
+}
