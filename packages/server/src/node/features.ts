@@ -1,5 +1,4 @@
 import { createEndedBootsPruner } from '../database/node-claim.ts'
-import { createEndedBootsPruner } from '../database/node-claim.ts'
 import { keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
 import { createGame } from './game.ts'
@@ -42,7 +41,6 @@ export function createFeatures(deps: PlayersDeps) {
       ...players.pruners,
       ...operators.pruners,
       ...people.pruners,
-      ended_boots: createEndedBootsPruner(deps.db),
       ...game.pruners,
       ended_boots: createEndedBootsPruner(deps.db),
       idempotency_records: trail.idempotency.prune,
