@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../../database/database.ts'
+import { databaseNow } from '../../database/stored-time.ts'
 import { type Backoff, backoff } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { type Lease, LeaseLost } from '../../kernel/lease.ts'
@@ -38,7 +39,9 @@ const atOnce = 4
 const retryFirstMs = 1000
 const retryMaxMs = 300_000
 
-type Overview = Awaited<ReturnType<typeof resetsStore.overview>>
+/** Counting takes as long as there are many boards, so it is not done in every pass. */
+const countEveryMs = 10_000
+
 /** `pass`: the last one that found it due. */
 type FailingBoard = { delays: Backoff; retryAtMs: number; pass: number }
 
@@ -50,8 +53,11 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
   const { db, clock, log, resets, lease } = deps
   const failing = new Map<string, FailingBoard>()
   let passes = 0
-  let seen: Overview = { boards: 0, next_due_at_unix_ms: null, due_in_ms: null }
-  let seenAtMs = clock.monotonicMs()
+  let boards = 0
+  let countedAtMs = Number.NEGATIVE_INFINITY
+  let nextDueUnixMs: number | null = null
+  /** When the next board is due, by the monotonic clock. */
+  let upcomingAtMs: number | undefined
 
   function noteFailure(id: string, error: unknown): void {
     const delays = failing.get(id)?.delays ?? backoff(retryFirstMs, retryMaxMs)
@@ -78,28 +84,37 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
     }
   }
 
-  /** Oldest first, as far as they are due when their page is read. */
+  /** Oldest first. */
   async function walk(lease: Lease<Transaction>, run: Parameters<ResetPass['run']>[0]) {
-    let from: DuePage = { after_unix_ms: Number.MIN_SAFE_INTEGER, after_id: '', limit: pageItems }
+    const now_unix_ms = await databaseNow(db)
+    const page = { now_unix_ms, limit: pageItems }
+    let from: DuePage = { ...page, after_unix_ms: Number.MIN_SAFE_INTEGER, after_id: '' }
     for (;;) {
-      const page = await resetsStore.duePage(db, from)
-      for (let first = 0; first < page.length; first += atOnce) {
-        if (run.signal.aborted || resets.onHold()) return
-        const some = page.slice(first, first + atOnce)
+      const due = await resetsStore.duePage(db, from)
+      for (let first = 0; first < due.length; first += atOnce) {
+        // The catch-up of a start may take longer than the lease lives, and nobody else renews it.
+        if (run.signal.aborted || resets.onHold() || !(await lease.keep())) return
+        const some = due.slice(first, first + atOnce)
         await allEnded(some.map(({ id }) => resetOne(id, lease)))
         run.progress()
       }
-      const last = page.at(-1)
-      if (last === undefined || page.length < pageItems) break
-      from = { after_unix_ms: last.next_due_at_unix_ms, after_id: last.id, limit: pageItems }
+      const last = due.at(-1)
+      if (last === undefined || due.length < pageItems) break
+      from = { ...page, after_unix_ms: last.next_due_at_unix_ms, after_id: last.id }
     }
     // A board that is not due any more was reset by a submission, or deleted.
     for (const [id, { pass }] of failing) if (pass < passes) failing.delete(id)
   }
 
   async function look(): Promise<void> {
-    seen = await resetsStore.overview(db)
-    seenAtMs = clock.monotonicMs()
+    const atMs = clock.monotonicMs()
+    const nowUnixMs = await databaseNow(db)
+    const { first_unix_ms, upcoming_unix_ms } = await resetsStore.outlook(db, nowUnixMs)
+    nextDueUnixMs = first_unix_ms
+    upcomingAtMs = upcoming_unix_ms === null ? undefined : atMs + upcoming_unix_ms - nowUnixMs
+    if (atMs - countedAtMs < countEveryMs) return
+    boards = await resetsStore.count(db)
+    countedAtMs = atMs
   }
 
   return {
@@ -116,15 +131,15 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
     dueInMs() {
       if (resets.onHold()) return undefined
       const waits = Array.from(failing.values(), ({ retryAtMs }) => retryAtMs)
-      if (seen.due_in_ms !== null) waits.push(seenAtMs + seen.due_in_ms)
+      if (upcomingAtMs !== undefined) waits.push(upcomingAtMs)
       if (waits.length === 0) return undefined
       return Math.max(0, Math.min(...waits) - clock.monotonicMs())
     },
     status: () => ({
       leader: lease?.held() ?? false,
-      boards: seen.boards,
+      boards,
       failing: failing.size,
-      nextDueUnixMs: seen.next_due_at_unix_ms,
+      nextDueUnixMs,
     }),
   }
 }

@@ -11,15 +11,26 @@ const scheduledRow = {
 } as const
 export type ScheduledBoard = Row<typeof scheduledRow>
 
-export type DuePage = { after_unix_ms: number; after_id: string; limit: number }
+/** The time is a parameter, since PostgreSQL uses no index for a clock that goes on. */
+export type DuePage = {
+  now_unix_ms: number
+  after_unix_ms: number
+  after_id: string
+  limit: number
+}
 
 const duePage = statement({
   name: 'leaderboards-resets.due-page',
   text: `SELECT id, sort, reset_schedule, period, next_due_at_unix_ms FROM leaderboards
-    WHERE next_due_at_unix_ms <= {{now}}
+    WHERE next_due_at_unix_ms <= :now_unix_ms
       AND (next_due_at_unix_ms, id) > (:after_unix_ms, :after_id)
     ORDER BY next_due_at_unix_ms, id LIMIT :limit`,
-  params: { after_unix_ms: 'integer', after_id: 'text', limit: 'integer' },
+  params: {
+    now_unix_ms: 'integer',
+    after_unix_ms: 'integer',
+    after_id: 'text',
+    limit: 'integer',
+  },
   row: scheduledRow,
 })
 
@@ -32,13 +43,21 @@ const dueBoard = statement({
   row: scheduledRow,
 })
 
-const overview = statement({
-  name: 'leaderboards-resets.overview',
-  text: `SELECT CAST(COUNT(*) AS BIGINT) AS boards, MIN(next_due_at_unix_ms) AS next_due_at_unix_ms,
-      MIN(CASE WHEN next_due_at_unix_ms > {{now}} THEN next_due_at_unix_ms - {{now}} END)
-        AS due_in_ms
-    FROM leaderboards WHERE next_due_at_unix_ms IS NOT NULL`,
-  row: { boards: 'integer', next_due_at_unix_ms: 'integer?', due_in_ms: 'integer?' },
+const count = statement({
+  name: 'leaderboards-resets.count',
+  text: 'SELECT COUNT(*) AS boards FROM leaderboards WHERE next_due_at_unix_ms IS NOT NULL',
+  row: { boards: 'integer' },
+})
+
+const outlook = statement({
+  name: 'leaderboards-resets.outlook',
+  text: `SELECT first_unix_ms, upcoming_unix_ms FROM
+    (SELECT MIN(next_due_at_unix_ms) AS first_unix_ms FROM leaderboards
+      WHERE next_due_at_unix_ms IS NOT NULL) AS known,
+    (SELECT MIN(next_due_at_unix_ms) AS upcoming_unix_ms FROM leaderboards
+      WHERE next_due_at_unix_ms > :now_unix_ms) AS later`,
+  params: { now_unix_ms: 'integer' },
+  row: { first_unix_ms: 'integer?', upcoming_unix_ms: 'integer?' },
 })
 
 const epoch = statement({
@@ -80,13 +99,17 @@ const setCursors = batchStatement({
 })
 
 export const resetsStore = {
-  /** Boards that are due by the database's clock, those that have waited longest first. */
+  /** Boards that are due, those that have waited longest first. */
   duePage: (tx: Queries, page: DuePage) => tx.all(duePage, page),
   /** The board, locked, if it is due. */
   dueBoard: (tx: Transaction, id: string) => tx.get(dueBoard, { id }),
-  /** How many boards are scheduled, when the first is due, and in how long the next. */
-  async overview(tx: Queries): Promise<Row<typeof overview.row>> {
-    return (await tx.get(overview, {})) ?? { boards: 0, next_due_at_unix_ms: null, due_in_ms: null }
+  /** How many boards are scheduled; it takes as long as there are many. */
+  count: async (tx: Queries) => (await tx.get(count, {}))?.boards ?? 0,
+  /** When the first board is due, and when the first that is not due yet. */
+  async outlook(tx: Queries, now_unix_ms: number): Promise<Row<typeof outlook.row>> {
+    return (
+      (await tx.get(outlook, { now_unix_ms })) ?? { first_unix_ms: null, upcoming_unix_ms: null }
+    )
   },
   /** Whether the board was reset for this time already. */
   hasEpoch: async (tx: Transaction, board_id: string, due_at_unix_ms: number): Promise<boolean> =>

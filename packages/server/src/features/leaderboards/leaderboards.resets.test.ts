@@ -263,6 +263,19 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
     expect(await epochsOf(db)).toHaveLength(1)
   })
 
+  it('[O-SCH-1] renews the lease in a pass that takes longer than it lives', async () => {
+    const { db, today } = await setUp((now) =>
+      Array.from({ length: 20 }, (_, index) => board(`b-${index}`, midnightBefore(now))),
+    )
+    const clock = createFakeClock()
+    // About a second for each board, of a lease that lives for fifteen.
+    const node = openResetNode({ db, clock, periodClosed: () => clock.advance(1000) })
+    await node.run()
+    expect(clock.monotonicMs()).toBeGreaterThan(15_000)
+    expect(await epochsOf(db)).toHaveLength(20)
+    expect(new Set(Object.values(await cursorsOf(db)))).toEqual(new Set([today + day]))
+  })
+
   it('[O-SCH-1] a node without the lease executes nothing', async () => {
     const { db, clock } = await setUp((now) => [board('b', midnightBefore(now))])
     const holder = openResetNode({ db, clock, holder: 'bt1-holder' })
