@@ -25,7 +25,7 @@ export async function doctor(
   if (typeof only === 'string') return refuse(only)
   const examples = limitOf(values.get('--limit'))
   if (examples === undefined) return refuse(`--limit takes a number of 0..${examplesMax}`)
-  const { database, chat, notifications, wallet, logs } = loaded.config
+  const { database, chat, notifications, wallet, logs, leaderboards } = loaded.config
   const reason = whyNotReadable(database.url, terminal.cwd)
   if (reason !== undefined) return refuse(reason)
 
@@ -35,6 +35,7 @@ export async function doctor(
     historyLimit: chat.history_limit,
     notificationsMax: notifications.capacity,
     ledgerMax: wallet.ledger_retention,
+    executesResets: leaderboards.execute_reset_schedules,
   }
   const access = { terminal, access: 'read', refused: exitCodes.configuration } as const
   return visitDatabase(loaded, access, async ({ db }) => {

@@ -1,4 +1,8 @@
-import { defineCheck, rule } from './check.store.ts'
+import type { Queries } from '../database/database.ts'
+import { statement } from '../database/statement.ts'
+import { databaseNow } from '../database/stored-time.ts'
+import { parseCron } from '../kernel/cron.ts'
+import { type Check, defineCheck, rule } from './check.store.ts'
 
 const periodId = (period: string) => `'period ' || CAST(${period} AS text)`
 
@@ -14,7 +18,7 @@ const blocks = `SELECT k.period, k.level, k.bound, k.records,
 
 const blockId = `${periodId('k.period')} || ' level ' || CAST(k.level AS text)`
 
-export const boardsCheck = defineCheck('boards', {
+const stored = defineCheck('boards', {
   tables: ['leaderboards', 'leaderboard_periods', 'leaderboard_records', 'leaderboard_blocks'],
   rules: [
     rule('boards.records', {
@@ -70,3 +74,39 @@ export const boardsCheck = defineCheck('boards', {
     }),
   ],
 })
+
+const cursors = statement({
+  name: 'doctor.boards.cursors',
+  text: `SELECT id, reset_schedule, next_due_at_unix_ms FROM leaderboards
+    WHERE reset_schedule IS NOT NULL OR next_due_at_unix_ms IS NOT NULL ORDER BY id`,
+  row: { id: 'text', reset_schedule: 'text?', next_due_at_unix_ms: 'integer?' },
+})
+
+/** @param executesResets `leaderboards.execute_reset_schedules` */
+export function createBoardsCheck(executesResets: boolean): Check {
+  return {
+    name: stored.name,
+    async examine(state, examplesMax) {
+      const finding = await stored.examine(state, examplesMax)
+      const rule = 'a board has a cursor exactly when its schedule is executed'
+      const broken = await brokenCursors(state, executesResets)
+      const examples = broken.map((id) => ({ rule, id }))
+      return {
+        rows: finding.rows,
+        violations: finding.violations + broken.length,
+        examples: [...finding.examples, ...examples].slice(0, examplesMax),
+      }
+    },
+  }
+}
+
+/** Only code can tell what is a schedule. */
+async function brokenCursors(state: Queries, executesResets: boolean): Promise<string[]> {
+  const nowUnixMs = await databaseNow(state)
+  const boards = await state.all(cursors, {})
+  return boards.flatMap(({ id, reset_schedule, next_due_at_unix_ms }) => {
+    const next = parseCron(reset_schedule ?? '')?.next(nowUnixMs)
+    const isExecuted = executesResets && next !== undefined
+    return isExecuted === (next_due_at_unix_ms !== null) ? [] : [id]
+  })
+}

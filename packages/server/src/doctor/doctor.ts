@@ -2,6 +2,7 @@ import { SchemaNotUsable } from '../database/migrate.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import { accountsCheck } from './accounts.store.ts'
 import { apiKeysCheck } from './api-keys.store.ts'
+import { createBoardsCheck } from './boards.store.ts'
 import { createChatCheck } from './chat.store.ts'
 import type { Check, Finding } from './check.store.ts'
 import { friendsCheck } from './friends.store.ts'
@@ -16,6 +17,7 @@ export const checkNames = [
   'accounts',
   'groups',
   'friends',
+  'boards',
   'chat',
   'sequences',
   'api_keys',
@@ -28,7 +30,13 @@ export type DoctorDeps = {
   db: OpenedDatabase
   /** The version of this binary. */
   version: string
-  bounds: { historyLimit: number; notificationsMax: number; ledgerMax: number }
+  bounds: {
+    historyLimit: number
+    notificationsMax: number
+    ledgerMax: number
+    /** Whether the schedules of boards are executed; by default they are not. */
+    executesResets?: boolean
+  }
   /** The check of the audit chain, which is the audit trail's own. */
   audit: Check
 }
@@ -64,6 +72,7 @@ function checksOf(
     accounts: accountsCheck,
     groups: groupsCheck,
     friends: friendsCheck,
+    boards: createBoardsCheck(bounds.executesResets ?? false),
     chat: createChatCheck(bounds.historyLimit),
     sequences: createSequencesCheck({ backend: db.backend, ...bounds }),
     api_keys: apiKeysCheck,

@@ -12,31 +12,28 @@ const nearRecordsMax = 100
 function sumBefore(level: number, { from, until }: { from?: string; until: string }): string {
   const start = from === undefined ? '' : `AND k.bound >= ${from}`
   return `(SELECT COALESCE(SUM(k.records), 0) FROM leaderboard_blocks k
-    WHERE k.period = b.period AND k.level = ${level} ${start} AND k.bound < ${until})`
+    WHERE k.period = e.period AND k.level = ${level} ${start} AND k.bound < ${until})`
 }
 
-function blockOf(name: string, level: 1 | 2 | 3): string {
-  return `JOIN leaderboard_blocks ${name} ON ${name}.period = b.period AND ${name}.level = ${level}
-    AND ${name}.bound = ${boundAt(level, 'b.period', 'e.place')}`
-}
+/** The columns of a record `e` together with the bounds of the blocks that count it. */
+const placedRecord = `e.period, e.place, ${recordsOfE}, ${boundAt(3, 'e.period', 'e.place')} AS top,
+  ${boundAt(2, 'e.period', 'e.place')} AS mid, ${boundAt(1, 'e.period', 'e.place')} AS low`
 
-/** Joins to a board `b` and a record `e` the blocks `top`, `mid` and `low` that count it. */
-const blocksOfE = `${blockOf('top', 3)} ${blockOf('mid', 2)} ${blockOf('low', 1)}`
-
-/** The rank of a record `e`: what the blocks before its own count, and the records before it. */
-const rankOfE = `CAST(1 + ${sumBefore(3, { until: 'top.bound' })}
-  + ${sumBefore(2, { from: 'top.bound', until: 'mid.bound' })}
-  + ${sumBefore(1, { from: 'mid.bound', until: 'low.bound' })}
+/** The rank of a placed record: what the blocks before its own count, and the records before it. */
+const rankOfE = `CAST(1 + ${sumBefore(3, { until: 'e.top' })}
+  + ${sumBefore(2, { from: 'e.top', until: 'e.mid' })}
+  + ${sumBefore(1, { from: 'e.mid', until: 'e.low' })}
   + (SELECT COUNT(*) FROM leaderboard_records o
-    WHERE o.period = b.period AND o.place >= low.bound AND o.place < e.place) AS bigint)`
+    WHERE o.period = e.period AND o.place >= e.low AND o.place < e.place) AS bigint)`
 
 const owner = { board_id: 'text', user_id: 'text' } as const
 
 const ranked = lookup({
   name: 'leaderboards.ranked-record',
-  text: `SELECT r.board_id, ${recordsOfE}, ${rankOfE} AS rank
-    FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
-    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id ${blocksOfE}`,
+  text: `WITH e AS MATERIALIZED (SELECT r.board_id, ${placedRecord}
+      FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
+      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)
+    SELECT e.board_id, ${recordsOfE}, ${rankOfE} AS rank FROM e`,
   params: owner,
   row: { ...owner, ...recordRow, rank: 'integer' },
 })
@@ -100,10 +97,10 @@ export type AroundRow = Row<typeof aroundRow>
 /** One statement, so that the rank of the owner and the records beside it are of one moment. */
 const around = statement({
   name: 'leaderboards.around',
-  text: `WITH owner AS MATERIALIZED (SELECT b.period, e.place, ${rankOfE} AS rank
-      FROM leaderboards b
-      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = :user_id ${blocksOfE}
-      WHERE b.id = :board_id)
+  text: `WITH owner AS MATERIALIZED (SELECT e.period, e.place, ${rankOfE} AS rank FROM (
+      SELECT ${placedRecord} FROM leaderboards b
+      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = :user_id
+      WHERE b.id = :board_id) AS e)
     SELECT ${recordsOfE}, 1 AS is_before, (SELECT rank FROM owner) AS owner_rank FROM (
       SELECT e.* FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM owner) AND e.place < (SELECT place FROM owner)
