@@ -2,6 +2,7 @@ import { consoleApi, Status } from '@guildhall/contract'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { type Caller, createCaller } from '../api.ts'
 import { type NodeProcess, type StartingNode, spawnNodeProcess } from '../node-process.ts'
+import { expectSound, untilSealed } from './ending.ts'
 import { startLoad } from './load.ts'
 import { createModel } from './model.ts'
 import { expectSame, expectThat } from './operation.ts'
@@ -36,8 +37,9 @@ export function createDeployment(store: CrashStore, random: Random) {
   let startMs = firstStartMs
   let lastNode: Pick<NodeProcess, 'output'> | undefined
 
+  const keys = { ...roomy, ...sectionKeys, 'database.url': store.url }
+
   function spawn() {
-    const keys = { ...roomy, ...sectionKeys, 'database.url': store.url }
     const options = { cwd: store.folder }
     const starting = spawnNodeProcess({ ...keys, 'server.node_id': store.nextNodeId() }, options)
     lastNode = starting
@@ -45,13 +47,13 @@ export function createDeployment(store: CrashStore, random: Random) {
   }
 
   /** Holds what the killed nodes have left, and what the new one answers, against the model. */
-  async function verify(node: NodeProcess): Promise<Caller> {
+  async function verify(node: NodeProcess) {
     const call = createCaller(node.url)
     const login = await call('POST', '/console/v1/login', { body: admin })
-    model.traffic.connect(call, consoleApi.login.ok.parse(login.body).token)
+    const desk = { call, token: consoleApi.login.ok.parse(login.body).token }
     await store.settled()
-    await model.verify(store.url, call)
-    return call
+    await model.verify(store.url, desk)
+    return desk
   }
 
   async function startedIn(starting: StartingNode): Promise<NodeProcess> {
@@ -111,17 +113,17 @@ export function createDeployment(store: CrashStore, random: Random) {
       const starting = spawn()
       try {
         const node = await starting.ready
-        const call = await verify(node)
+        const desk = await verify(node)
         for (const fail of failures) {
           model.traffic.setOutage(true)
           const load = startLoad(model, clock)
           await fail()
-          await untilRecovered(call)
+          await untilRecovered(desk.call)
           model.traffic.setOutage(false)
           await load.answers(answersAfterOutage)
           await load.stop()
           await store.settled()
-          await model.verify(store.url, call)
+          await model.verify(store.url, desk)
         }
         expectSame(await node.stop(), 0, 'the exit code after a failure of the database')
       } finally {
@@ -134,8 +136,10 @@ export function createDeployment(store: CrashStore, random: Random) {
       try {
         const node = await starting.ready
         await verify(node)
+        await untilSealed(store.url, clock)
         expectSame(await node.stop(), 0, 'the exit code of a node that was stopped in order')
         expectNoErrors(node)
+        await expectSound(keys)
       } finally {
         await starting.kill()
       }

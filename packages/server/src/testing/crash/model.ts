@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { openDatabase } from '../../database/open.ts'
+import type { OpenedDatabase } from '../../database/schema-access.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
 import { checkNames, diagnose } from '../../doctor/doctor.ts'
 import { createAuditCheck } from '../../features/audit/audit.check.ts'
@@ -27,47 +28,58 @@ export function createModel(random: Random) {
   const sections = createSections({ trail, random, mark })
   const traffic = createTraffic({ random, mark })
 
-  async function read(url: string): Promise<void> {
-    const common = { clock, log: silentLog, randomness: randomBytes }
-    const db = await openDatabase({ url, access: 'read', ...common })
-    try {
-      await db.snapshot(async (state) => {
-        await trail.read(state)
-        for (const section of sections) await section.read(state)
-      })
-      const deps = { db, version, bounds: doctorBounds, audit: createAuditCheck(undefined) }
-      const diagnoses = await diagnose(deps, { only: checkNames, examplesMax: 10 })
-      expectSame(
-        diagnoses.filter(({ ok }) => !ok),
-        [],
-        'what the doctor finds',
-      )
-    } finally {
-      await db.close()
-    }
-  }
+  const read = (db: OpenedDatabase) =>
+    db.snapshot(async (state) => {
+      await trail.read(state)
+      for (const section of sections) await section.read(state)
+    })
 
-  function check(): void {
-    for (const section of sections) named(section, section.check)
-    trail.check()
-  }
+  const examine = (url: string) =>
+    reading(url, async (db) => {
+      await read(db)
+      for (const section of sections) named(section, section.check)
+      trail.check()
+      await expectHealthy(db)
+    })
 
   return {
     traffic,
+    /** Holds a store against what was told, once all of that is known. */
+    examine,
     next: (): Operation | undefined => chosen(sections, random)?.next(),
     /**
      * After a crash: finds out what became of every lost operation, repeats those that may be, and
      * then holds the whole store, and what the node answers, against what was told.
      */
-    async verify(url: string, call: Caller): Promise<void> {
-      await read(url)
-      traffic.settleFromStore()
-      await traffic.repeatKeyed()
-      await read(url)
-      check()
-      for (const section of sections) await section.probe?.(call)
+    async verify(url: string, { call, token }: { call: Caller; token: string }): Promise<void> {
+      traffic.connect(call, token)
+      await reading(url, async (db) => {
+        await read(db)
+        traffic.settleFromStore()
+        await traffic.repeatKeyed()
+      })
+      await examine(url)
+      await Promise.all(sections.map((section) => section.probe?.(call, token)))
     },
   }
+}
+
+async function reading(url: string, work: (db: OpenedDatabase) => Promise<void>): Promise<void> {
+  const common = { clock, log: silentLog, randomness: randomBytes }
+  const db = await openDatabase({ url, access: 'read', ...common })
+  try {
+    await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+/** The doctor finds nothing, which includes a whole audit chain. */
+async function expectHealthy(db: OpenedDatabase): Promise<void> {
+  const deps = { db, version, bounds: doctorBounds, audit: createAuditCheck(undefined) }
+  const diagnoses = await diagnose(deps, { only: checkNames, examplesMax: 10 })
+  const broken = diagnoses.filter(({ ok }) => !ok)
+  expectSame(broken, [], 'what the doctor finds')
 }
 
 function named(section: Section, work: () => void): void {

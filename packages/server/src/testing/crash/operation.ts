@@ -39,8 +39,8 @@ export type Section = {
   read(state: Queries): Promise<void>
   /** Throws when what was read is not what the model says. */
   check(): void
-  /** Throws when a node does not behave as the model says. */
-  probe?(call: Caller): Promise<void>
+  /** Throws when a node does not answer as the model says; `token` is the operator's. */
+  probe?(call: Caller, token: string): Promise<void>
 }
 
 /** Lets the types of the facts be inferred. */

@@ -15,9 +15,6 @@ export type CrashPlan = {
   say(line: string): void
 }
 
-/** A store lives through so many kills; the next one begins empty. */
-const roundsPerStore = 10
-
 /** Kills one node after the other, and verifies what each of them has left. */
 export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<void> {
   const random = createRandom(seed)
@@ -30,7 +27,7 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
     try {
       const deployment = createDeployment(store, random)
       const { traffic } = deployment.model
-      for (let age = 0; age < roundsPerStore && round < rounds; age += 1, round += 1) {
+      for (let age = 0; age < backend.killsPerStore && round < rounds; age += 1, round += 1) {
         const moment = chooseMoment(random, { isFirst: age === 0 })
         counts.set(moment.during, (counts.get(moment.during) ?? 0) + 1)
         await placed(deployment, deployment.round(moment), { round, seed, moment })

@@ -3,11 +3,14 @@ import { createApiKeysSection } from './api-keys.ts'
 import { createChatSection } from './chat.ts'
 import { createFriendsSection } from './friends.ts'
 import { createGroupsSection } from './groups.ts'
+import { createLeaderboardsSection } from './leaderboards.ts'
 import { createNotificationsSection } from './notifications.ts'
 import type { Section } from './operation.ts'
 import { createPeople } from './people.ts'
 import { createPlayersSection } from './players.ts'
+import { createPurchasesSection } from './purchases.ts'
 import type { Random } from './random.ts'
+import { createStorageSection } from './storage.ts'
 import type { Trail } from './trail.ts'
 import { createWalletsSection } from './wallets.ts'
 
@@ -44,5 +47,8 @@ export function createSections(deps: {
     createChatSection({ ...deps, historyLimit: bounds.historyLimit }),
     createNotificationsSection({ ...deps, capacity: bounds.capacity }),
     createApiKeysSection(deps),
+    createPurchasesSection(deps),
+    createLeaderboardsSection(deps),
+    createStorageSection(deps),
   ]
 }

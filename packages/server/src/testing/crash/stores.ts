@@ -17,10 +17,16 @@ export type CrashStore = {
   dispose(): Promise<void>
 }
 
-export type CrashBackend = { name: 'sqlite' | 'postgres'; open(): Promise<CrashStore> }
+export type CrashBackend = {
+  name: 'sqlite' | 'postgres'
+  /** A store lives through so many kills; the next one begins empty. */
+  killsPerStore: number
+  open(): Promise<CrashStore>
+}
 
 export const sqliteCrashes: CrashBackend = {
   name: 'sqlite',
+  killsPerStore: 10,
   async open() {
     const folder = newFolder()
     return {
@@ -43,6 +49,8 @@ export function postgresCrashes(serverUrl: (database: string) => string, clock: 
   let nodes = 0
   const backend: CrashBackend = {
     name: 'postgres',
+    // Leases that outlive their holders make the end of a store take some seconds.
+    killsPerStore: 20,
     async open() {
       const folder = newFolder()
       stores += 1

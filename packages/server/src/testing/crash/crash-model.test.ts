@@ -1,0 +1,71 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createDeployment } from './deployment.ts'
+import { createRandom } from './random.ts'
+import { type CrashStore, sqliteCrashes } from './stores.ts'
+
+const oldest = (table: string) => `${table} WHERE rowid = (SELECT MIN(rowid) FROM ${table})`
+const newest = (table: string) => `${table} WHERE rowid = (SELECT MAX(rowid) FROM ${table})`
+const group = 'SELECT MIN(id) FROM groups'
+
+/** What could be wrong with a store after a crash, the part that must say so, and how to do it. */
+const losses: readonly (readonly [loss: string, part: string, text: string])[] = [
+  ['an account', 'players', `DELETE FROM ${oldest('accounts')}`],
+  ['a credential', 'players', `DELETE FROM ${oldest('identities')}`],
+  ['a name', 'players', "UPDATE accounts SET display_name = 'nobody'"],
+  ['a state', 'players', "UPDATE accounts SET state = 'disabled' WHERE state = 'active'"],
+  ['a session', 'players', `DELETE FROM ${oldest('sessions')}`],
+  ['half of a pair', 'players', "UPDATE sessions SET refresh_digest = CAST('x' || id AS BLOB)"],
+  ['the life of sessions', 'players', 'UPDATE sessions SET revoked_at_unix_ms = 1'],
+  ['the end of sessions', 'players', 'UPDATE sessions SET revoked_at_unix_ms = NULL'],
+  ['an entry', 'wallets', `DELETE FROM ${newest('wallet_ledger')}`],
+  ['a balance', 'wallets', 'UPDATE wallet_balances SET balance = balance + 1'],
+  ['half of a relation', 'friends', `DELETE FROM ${oldest('friend_edges')}`],
+  [
+    'a time',
+    'friends',
+    "UPDATE friend_edges SET updated_unix_ms = 1 WHERE state <> 'invited_sent'",
+  ],
+  ['a group', 'groups', `DELETE FROM ${oldest('groups')}`],
+  ['a member', 'groups', `INSERT INTO group_members VALUES ((${group}), 'x', 'member', 99, 1)`],
+  ['a message', 'chat', `DELETE FROM ${newest('chat_messages')}`],
+  ['a counter', 'chat', 'UPDATE chat_channels SET messages = messages + 1'],
+  ['a record of moderation', 'chat', `DELETE FROM ${oldest('chat_moderation')}`],
+  ['one', 'notifications', `DELETE FROM ${newest('notifications')}`],
+  ['a total', 'notifications', 'UPDATE notification_totals SET total = total + 1'],
+  ['a generation', 'api-keys', 'UPDATE api_keys SET generation = generation + 1'],
+  ['a purchase', 'purchases', `DELETE FROM ${oldest('purchases')}`],
+  ['a score', 'leaderboards', 'UPDATE leaderboard_records SET score = score + 1'],
+  ['a count', 'leaderboards', 'UPDATE leaderboard_blocks SET records = records + 1'],
+  ['a value', 'storage', "UPDATE storage_objects SET value = '{}'"],
+  ['a number of objects', 'storage', 'UPDATE storage_collections SET objects = objects + 1'],
+  ['an entry', 'the trail', "DELETE FROM audit_entries WHERE action = 'chat.message.append'"],
+  ['the chain', 'what the doctor finds', 'UPDATE audit_entries SET seq = 99999 WHERE seq = 1'],
+]
+
+let store: CrashStore
+let deployment: ReturnType<typeof createDeployment>
+
+beforeAll(async () => {
+  store = await sqliteCrashes.open()
+  deployment = createDeployment(store, createRandom(1))
+  await deployment.round({ during: 'full load', answers: 800 })
+  await deployment.end()
+})
+afterAll(() => store.dispose())
+
+it('[O-TX-1] has nothing to say against a store that is what was told', async () => {
+  await deployment.model.examine(store.url)
+})
+
+it.each(losses)('[O-TX-1] finds %s of %s missing or different', async (_, part, text) => {
+  const path = join(store.folder, 'changed.db')
+  copyFileSync(store.url.slice('sqlite:'.length), path)
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+  db.exec(text)
+  db.close()
+  const found = deployment.model.examine(`sqlite:${path}`)
+  await expect(found).rejects.toThrow(new RegExp(`^${part}`))
+})
