@@ -70,7 +70,7 @@ function limitOf(given: string | undefined): number | undefined {
 function linesOf({ name, ok, rows, violations, examples }: Diagnosis): string[] {
   const verdict = (ok ? 'ok' : 'FAILED').padEnd(7)
   return [
-    `${verdict}${name.padEnd(11)}rows=${rows} violations=${violations}`,
+    `${verdict}${name.padEnd(12)}rows=${rows} violations=${violations}`,
     ...examples.map(({ rule, id }) => `       ${quoted(id)}: ${rule}`),
   ]
 }

@@ -9,6 +9,8 @@ import { friendsCheck } from './friends.store.ts'
 import { groupsCheck } from './groups.store.ts'
 import { type AppliedMigrations, createSchemaCheck, migrationsOf } from './schema.store.ts'
 import { createSequencesCheck } from './sequences.store.ts'
+import { storageCheck } from './storage.store.ts'
+import { tournamentsCheck } from './tournaments.store.ts'
 import { walletCheck } from './wallet.store.ts'
 
 /** The checks, in the order of the report. */
@@ -18,7 +20,9 @@ export const checkNames = [
   'groups',
   'friends',
   'boards',
+  'tournaments',
   'chat',
+  'storage',
   'sequences',
   'api_keys',
   'audit',
@@ -73,7 +77,9 @@ function checksOf(
     groups: groupsCheck,
     friends: friendsCheck,
     boards: createBoardsCheck(bounds.executesResets ?? false),
+    tournaments: tournamentsCheck,
     chat: createChatCheck(bounds.historyLimit),
+    storage: storageCheck,
     sequences: createSequencesCheck({ backend: db.backend, ...bounds }),
     api_keys: apiKeysCheck,
     audit,
