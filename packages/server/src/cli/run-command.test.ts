@@ -216,7 +216,10 @@ describe('check', () => {
     const server = await backend?.open()
     const env = { GUILDHALL_DATABASE__URL: server?.url ?? '' }
     const { code, stdout } = await run('check --database', { env })
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^database clock: \d+ ms (ahead|behind)$/m)])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^database clock: \d+ ms (ahead|behind)$/m),
+    ])
     const { database } = JSON.parse((await run('check --database --json', { env })).stdout)
     expect(database).toMatchObject({ pending: [], clock_ahead_ms: expect.any(Number) })
     await server?.dispose()
