@@ -173,6 +173,7 @@ export { Subscription, subscriptionsApi } from './subscriptions.ts'
 export {
   Tournament,
   TournamentEntry,
+  TournamentRegistration,
   TournamentResult,
   type TournamentState,
   tournamentId,

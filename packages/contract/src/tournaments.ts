@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { key, unixMs } from './fields.ts'
+import { key, presentReference, unixMs } from './fields.ts'
 import { int64, pageOf } from './numbers.ts'
 import { defineApi } from './route.ts'
 
@@ -55,6 +55,12 @@ export const TournamentResult = z.strictObject({
   subscore: int64,
 })
 export type TournamentResult = z.output<typeof TournamentResult>
+
+/** Whom to register for which tournament: the arguments that a script gives. */
+export const TournamentRegistration = z.strictObject({
+  id: tournamentId,
+  user_id: presentReference(),
+})
 
 const onTournament = {
   access: 'operator',

@@ -5,6 +5,7 @@ import { createGame } from './game.ts'
 import { createOperators } from './operators.ts'
 import { createPeople } from './people.ts'
 import { createPlayers, type PlayersDeps } from './players.ts'
+import { createScriptFunctions } from './script-functions.ts'
 import { createTrail } from './trail.ts'
 
 export type Features = ReturnType<typeof createFeatures>
@@ -35,6 +36,7 @@ export function createFeatures(deps: PlayersDeps) {
     countAccounts: people.countAccounts,
     storage: game.storage,
     tournaments: game.tournaments,
+    scriptFunctions: createScriptFunctions(game.tournaments),
     resets: game.resets,
     queues: trail.queue === undefined ? [] : [trail.queue],
     pruners: {

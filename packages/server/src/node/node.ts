@@ -154,6 +154,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     ...shared,
     loaded,
     environment,
+    scriptFunctions: features.scriptFunctions,
     verifyPlayer: async (token) => features.sessions.verifyAccess(token),
     liveSessions: features.sessions.liveOf,
     sourceOf: createSourceAddress(config.http.trusted_proxies),

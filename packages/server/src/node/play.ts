@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from '../realtime/gateway.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
 import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
 import { createScriptHost } from '../script/host.ts'
+import type { HostFunctions } from '../script/ports.ts'
 
 export type PlayDeps = {
   loaded: LoadedConfig
@@ -14,6 +15,7 @@ export type PlayDeps = {
   ids: Ids
   log: Log
   environment: NodeJS.ProcessEnv
+  scriptFunctions: HostFunctions
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
@@ -32,6 +34,7 @@ export function createPlay(deps: PlayDeps) {
     log: log.component('script'),
     nodeId: config.server.node_id,
     environment: deps.environment,
+    functions: deps.scriptFunctions,
     delivery: {
       broadcast: (command) => reach().broadcast(command),
       send: (command) => reach().send(command),

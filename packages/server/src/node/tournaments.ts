@@ -21,6 +21,8 @@ import type { EventHook } from '../script/hooks.ts'
 import type { Shared } from './shared.ts'
 import type { Trail } from './trail.ts'
 
+export type TournamentParts = ReturnType<typeof createTournamentParts>
+
 type Parts = {
   trail: Trail
   accountState(tx: Transaction, id: string): Promise<string | undefined>
@@ -58,6 +60,7 @@ export function createTournamentParts(shared: Shared, { trail, accountState, not
       routes: bindHandlers(tournamentsApi, tournamentHandlers(tournaments)),
       pruners: outbox.pruners,
     },
+    tournaments,
     register,
     outboxDropped: outbox.dropped,
     /** What else belongs to the transaction that resets a board. */

@@ -11,7 +11,7 @@ import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { type DoneRecord, type OutputVisitor, visitOutput } from './output-records.ts'
 import { isOverdue, type Overdue } from './overdue.ts'
-import type { Delivery } from './ports.ts'
+import type { Delivery, HostFunctions } from './ports.ts'
 import type { HostResult, OutputBatch, ToWorker } from './protocol.ts'
 
 /** A call of a handler, as the host makes it. */
@@ -39,6 +39,7 @@ export type DispatcherDeps = {
   clock: Clock
   log: Log
   delivery: Delivery
+  functions: HostFunctions
   metrics: ScriptMetrics
 }
 
@@ -70,7 +71,7 @@ export class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps
     this.inbox = createInbox(deps.config)
-    this.#answer = createHostCallAnswerer(deps.delivery)
+    this.#answer = createHostCallAnswerer(deps)
     this.#limitLines = createLineLimiter(deps.clock)
     this.#visitor = this.#createVisitor()
   }

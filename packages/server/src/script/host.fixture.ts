@@ -6,13 +6,14 @@ import { createRecordedLog } from '../kernel/log.fake.ts'
 import type { CallContext } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { createScriptHost } from './host.ts'
-import type { Delivery } from './ports.ts'
+import type { Delivery, HostFunctions } from './ports.ts'
 
 /** What a test hands to the host; the script's files by their path. */
 export type HarnessOptions = {
   files?: { [path: string]: string }
   config?: Partial<ScriptConfig>
   environment?: NodeJS.ProcessEnv
+  functions?: HostFunctions
 }
 
 /** A host with a real worker, a script in a folder of its own, and a delivery that writes down. */
@@ -48,7 +49,8 @@ const defaults: ScriptConfig = {
   restart_backoff_max_ms: 100,
 }
 
-export function createHarness({ files = {}, config = {}, environment }: HarnessOptions) {
+export function createHarness(options: HarnessOptions) {
+  const { files = {}, config = {}, environment, functions = {} } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -63,6 +65,7 @@ export function createHarness({ files = {}, config = {}, environment }: HarnessO
     clock,
     log,
     nodeId: 'node-1',
+    functions,
     delivery: writeDown(delivered, () => sessions),
     ...(environment ? { environment } : {}),
   })

@@ -7,7 +7,7 @@ import { Dispatcher } from './dispatcher.ts'
 import { type EventHook, eventHooks, hookCode } from './hooks.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
-import type { Delivery } from './ports.ts'
+import type { Delivery, HostFunctions } from './ports.ts'
 import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
@@ -18,6 +18,8 @@ export type ScriptHostDeps = {
   clock: Clock
   log: Log
   delivery: Delivery
+  /** What the script can ask of the features. */
+  functions?: HostFunctions
   nodeId: string
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
@@ -33,10 +35,10 @@ const lookEveryMs = 50
  * to do stops the node: a failure is counted, logged and answered with a fixed text.
  */
 export function createScriptHost(deps: ScriptHostDeps) {
-  const { config, clock, delivery, nodeId, environment = {} } = deps
+  const { config, clock, delivery, functions = {}, nodeId, environment = {} } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
-  const dispatcher = new Dispatcher({ config, clock, log, delivery, metrics })
+  const dispatcher = new Dispatcher({ config, clock, log, delivery, functions, metrics })
   const parts = { config, clock, log, dispatcher, metrics }
   const lifecycle = new Lifecycle({ ...parts, nodeId, environment })
   const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false

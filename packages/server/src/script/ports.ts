@@ -1,6 +1,12 @@
 /** What the script host needs from the rest of the node; `node.ts` fills it. */
 
 /**
+ * What scripts can ask of the features, by names such as `tournaments.register`. Arguments come from
+ * the script and are checked by the function, which refuses with a `Failure`.
+ */
+export type HostFunctions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
+
+/**
  * Where a script's `broadcast` and `send` go. Commands of one slice arrive together and in order;
  * `body` is only valid during the call unless it is copied or written at once.
  */

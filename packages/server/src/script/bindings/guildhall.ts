@@ -4,6 +4,7 @@ import { createHookBindings } from './hooks.ts'
 import { createMessagingBindings } from './messaging.ts'
 import { createSessionBindings } from './sessions.ts'
 import { createTimerBindings } from './timers.ts'
+import { createTournamentBindings } from './tournaments.ts'
 import { createTracingBindings } from './tracing.ts'
 import { refuseUnavailable } from './unavailable.ts'
 
@@ -28,6 +29,7 @@ export function createGuildhall(host: BindingHost, identity: Identity): object {
   for (const fn of Object.values(functions)) Object.freeze(fn)
   const api = {
     ...functions,
+    tournaments: Object.freeze(createTournamentBindings(host)),
     node_id: identity.node_id,
     tier: identity.tier,
     generation: identity.generation,

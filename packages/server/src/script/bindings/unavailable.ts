@@ -23,7 +23,6 @@ const unavailableNames = [
   'match',
   'wallet',
   'leaderboards',
-  'tournaments',
   'groups',
   'friends',
   'chat',
