@@ -2,7 +2,7 @@ import type { JsonObject } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
 import type { Log } from '../../kernel/log.ts'
 import { covers, type IndexDeclaration } from './storage.indexes.ts'
-import { noVerdicts, type StoredValue, type Verdicts } from './storage.operations.ts'
+import { noVerdicts, type Operation, type Verdicts, type Write } from './storage.operations.ts'
 import type { Place } from './storage.store.ts'
 
 /** What a filter is asked about: an object as it is about to be stored. */
@@ -34,8 +34,22 @@ export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
 
   /** The indexes of the object whose filter serves here. */
   function askedOf(place: Place): IndexDeclaration[] {
-    if (filters.size === 0) return []
     return declared.filter((index) => filters.has(index.name) && covers(index, place))
+  }
+
+  async function verdictsOn({ place, value }: Write, by: 'operator' | 'runtime') {
+    const verdicts = new Map<string, boolean>()
+    for (const index of askedOf(place)) {
+      try {
+        verdicts.set(index.name, await ask(index, place, value.object))
+      } catch (error) {
+        if (by === 'runtime') throw refuse.conflict('the filter of an index failed')
+        const told = { index: index.name, error }
+        log.warn('the filter of an index failed; the object is not in it', told)
+        verdicts.set(index.name, false)
+      }
+    }
+    return verdicts
   }
 
   return {
@@ -50,33 +64,24 @@ export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
       if (index === undefined) return noVerdicts
       return new Map([[name, await ask(index, place, value)]])
     },
+    /** Whether any filter serves: where none does, nothing needs to be waited for. */
+    serve: (): boolean => filters.size > 0,
     /**
-     * Asks all that serve before a write. One that fails refuses a runtime's write; an operator's
-     * is stored, but not in that index.
+     * Asks all that serve before these writes. One that fails refuses a runtime's write; an
+     * operator's is stored, but not in that index.
      *
      * @throws Failure `conflict`
      */
-    async judgeWrite(
-      place: Place,
-      { object }: StoredValue,
+    async judgeAll(
+      operations: readonly Operation[],
       by: 'operator' | 'runtime',
-    ): Promise<Verdicts> {
-      const asked = askedOf(place)
-      if (asked.length === 0) return noVerdicts
-      const verdicts = new Map<string, boolean>()
-      for (const index of asked) {
-        try {
-          verdicts.set(index.name, await ask(index, place, object))
-        } catch (error) {
-          if (by === 'runtime') throw refuse.conflict('the filter of an index failed')
-          log.warn('the filter of an index failed; the object is not in it', {
-            index: index.name,
-            error,
-          })
-          verdicts.set(index.name, false)
-        }
+    ): Promise<Operation[]> {
+      const judged: Operation[] = []
+      for (const operation of operations) {
+        if (operation.is !== 'write') judged.push(operation)
+        else judged.push({ ...operation, verdicts: await verdictsOn(operation, by) })
       }
-      return verdicts
+      return judged
     },
   }
 }

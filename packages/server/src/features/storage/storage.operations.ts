@@ -70,6 +70,11 @@ export function weightOf(operation: Operation): number {
 
 export const noVerdicts: Verdicts = new Map()
 
+/** A write that no filter has judged yet. */
+export function writeOf(write: Omit<Write, 'is' | 'as' | 'verdicts'>, as?: Actor): Write {
+  return { is: 'write', as, verdicts: noVerdicts, ...write }
+}
+
 function canonicalOrRefuse(object: JsonObject): string {
   try {
     return canonicalJson(object)

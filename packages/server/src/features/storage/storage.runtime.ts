@@ -15,6 +15,7 @@ import {
   type Outcome,
   storedValue,
   weightOf,
+  writeOf,
 } from './storage.operations.ts'
 import { defaultPermission } from './storage.service.ts'
 import { type Place, storageStore } from './storage.store.ts'
@@ -58,7 +59,7 @@ export const batchOperationsMax = 100
 export const batchBytesMax = 8 * storageValueBytesMax
 
 const address = { owner: storageOwner.nullable(), collection: storageName, key: storageName }
-const Address = z.strictObject(address)
+const Address = z.object(address)
 /** As long as what a console route takes. */
 const version = z.string().max(1024).optional()
 const Conditions = z.object({
@@ -77,32 +78,6 @@ const Removed = z.object({ ...address, version: version.refine((given) => given 
  * filter fails, `forbidden` when a user may not write
  */
 export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
-  async function writeOf(wish: ObjectWrite, as: Actor): Promise<Operation> {
-    const { value: _, ...rest } = wish
-    const {
-      version: expected,
-      read_permission,
-      write_permission,
-      ...given
-    } = validate(Conditions, rest)
-    const place = placeOf(given)
-    if (typeof wish.value !== 'object' || wish.value === null || Array.isArray(wish.value)) {
-      throw refuse.invalid('value must be an object')
-    }
-    const value = storedValue(wish.value)
-    const verdicts = await filters.judgeWrite(place, value, 'runtime')
-    const permissions = { read_permission, write_permission }
-    return { is: 'write', place, as, value, ...permissions, expected, verdicts }
-  }
-
-  function removalOf({ owner, collection, key, version }: ObjectRemoval, as: Actor): Operation {
-    const { version: expected, ...given } = validate(Removed, { owner, collection, key, version })
-    return { is: 'removal', place: placeOf(given), as, expected }
-  }
-
-  const operationOf = async (wish: ObjectWrite | ObjectRemoval, as: Actor) =>
-    'remove' in wish ? removalOf(wish, as) : writeOf(wish, as)
-
   async function read(wish: ObjectAddress, { as }: Asking = {}): Promise<ReadObject | undefined> {
     const row = await storageStore.find(db, placeOf(validate(Address, wish)))
     if (row === undefined || !mayRead(row, as)) return undefined
@@ -121,14 +96,15 @@ export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
     const operations: Operation[] = []
     let bytes = 0
     for (const wish of wishes) {
-      const operation = await operationOf(wish, as)
+      const operation = 'remove' in wish ? removal(wish, as) : writing(wish, as)
       operations.push(operation)
       bytes += weightOf(operation)
       if (bytes > batchBytesMax) {
         throw refuse.invalid(`a batch has at most ${batchBytesMax} bytes of values`)
       }
     }
-    return write(operations)
+    // Without a filter nothing is waited for, so what is asked first is done first.
+    return write(filters.serve() ? await filters.judgeAll(operations, 'runtime') : operations)
   }
 
   return {
@@ -151,6 +127,20 @@ export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
     /** All of them or none, in their order; answers the outcome of each. */
     writeAll,
   }
+}
+
+function writing({ value: object, ...wish }: ObjectWrite, as: Actor): Operation {
+  const { version: expected, read_permission, write_permission, ...at } = validate(Conditions, wish)
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw refuse.invalid('value must be an object')
+  }
+  const permissions = { read_permission, write_permission }
+  return writeOf({ place: placeOf(at), value: storedValue(object), ...permissions, expected }, as)
+}
+
+function removal(wish: ObjectRemoval, as: Actor): Operation {
+  const { version: expected, ...at } = validate(Removed, wish)
+  return { is: 'removal', place: placeOf(at), as, expected }
 }
 
 function mayRead(

@@ -6,7 +6,7 @@ import { readJson } from '../../kernel/http/json-reader.ts'
 import type { Mutation } from '../../kernel/http/mutation.ts'
 import { cursorOf, positionOf } from './storage.cursor.ts'
 import type { StorageFilters } from './storage.filters.ts'
-import { storedValue } from './storage.operations.ts'
+import { storedValue, writeOf } from './storage.operations.ts'
 import { type Place, type StoredRow, storageStore } from './storage.store.ts'
 import type { StorageWriter } from './storage.writer.ts'
 
@@ -56,13 +56,12 @@ export function createStorage({ db, write, filters }: StorageDeps) {
         read_permission: object.read_permission ?? defaultPermission,
         write_permission: object.write_permission ?? defaultPermission,
       }
-      const verdicts = await filters.judgeWrite(place, value, 'operator')
-      const operation = { is: 'write', place, as: undefined, value, verdicts } as const
       const { version } = value
       const user_id = address.user_id ?? null
       const shown = { ...place, user_id, value: object.value, version, ...permissions }
-      const operations = [{ ...operation, ...permissions, expected: object.version }]
-      await write(operations, { mutation, shown })
+      const operations = [writeOf({ place, value, ...permissions, expected: object.version })]
+      const judged = filters.serve() ? await filters.judgeAll(operations, 'operator') : operations
+      await write(judged, { mutation, shown })
       return shown
     },
 

@@ -1,0 +1,64 @@
+import { StorageObject, storageApi } from '@guildhall/contract'
+import { readJson } from '../../kernel/http/json-reader.ts'
+import type { ApiAnswer, TestApi } from '../../testing/api.ts'
+import { openDesk } from '../../testing/desk.ts'
+
+export type StorageDesk = Awaited<ReturnType<typeof openStorageDesk>>
+
+/** The path of an object below `/console/v1`. */
+export function pathOf(collection: string, key: string, query: Record<string, string> = {}) {
+  const search = new URLSearchParams(query).toString()
+  const path = `/storage/${encodeURIComponent(collection)}/${encodeURIComponent(key)}`
+  return search === '' ? path : `${path}?${search}`
+}
+
+/** The admin's requests about stored objects on one node. */
+export async function openStorageDesk(api: Pick<TestApi, 'call'>) {
+  const desk = await openDesk(api)
+  const list = async (collection: string, query = '') => {
+    const answer = await desk.send('GET', `/storage/${encodeURIComponent(collection)}${query}`)
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
+    return storageApi.list.ok.parse(answer.body)
+  }
+  return {
+    ...desk,
+    list,
+    /** A string is sent as it is. */
+    write: (path: string, body: unknown, headers?: Record<string, string>) =>
+      desk.send('PUT', path, body, headers),
+    /** Stores one that must be stored. */
+    async put(path: string, value: unknown, more: Record<string, unknown> = {}) {
+      const answer = await desk.send('PUT', path, { value, ...more })
+      if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
+      return objectOf(answer)
+    },
+    read: (path: string) => desk.send('GET', path),
+    async get(path: string) {
+      return objectOf(await desk.send('GET', path))
+    },
+    remove: (path: string) => desk.send('DELETE', path),
+    async collections() {
+      const answer = await desk.send('GET', '/storage')
+      const { collections } = storageApi.collections.ok.parse(answer.body)
+      return collections.map(({ collection, objects }): [string, number] => [collection, objects])
+    },
+    /** All rows of a collection as `user/key`, page by page. */
+    async walk(collection: string, limit: number, query = '') {
+      const pages: string[][] = []
+      let next: string | undefined
+      do {
+        const cursor: string = next === undefined ? '' : `&cursor=${next}`
+        const page = await list(collection, `?limit=${limit}${query}${cursor}`)
+        pages.push(page.items.map(({ user_id, key }) => `${user_id ?? '-'}/${key}`))
+        next = page.next
+      } while (next !== undefined)
+      return pages
+    },
+  }
+}
+
+/** The object that a request was answered with, its integers exact. */
+export function objectOf(answer: ApiAnswer): StorageObject {
+  if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.text}`)
+  return StorageObject.parse(readJson(answer.text).value)
+}
