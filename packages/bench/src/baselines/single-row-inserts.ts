@@ -14,11 +14,10 @@ const table = `
   DROP TABLE IF EXISTS bench_sessions;
   CREATE TABLE bench_sessions (
     id text COLLATE "C" NOT NULL PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
-    access_digest bytea NOT NULL UNIQUE, refresh_digest bytea NOT NULL UNIQUE,
+    access_digest bytea NOT NULL UNIQUE, refresh_digest bytea NOT NULL,
     created_at_unix_ms bigint NOT NULL, access_expires_at_unix_ms bigint NOT NULL,
     refresh_expires_at_unix_ms bigint NOT NULL, revoked_at_unix_ms bigint
   );
-  CREATE INDEX ON bench_sessions (account_id);
   CREATE INDEX ON bench_sessions (refresh_expires_at_unix_ms);
   CREATE INDEX ON bench_sessions (revoked_at_unix_ms) WHERE revoked_at_unix_ms IS NOT NULL;
   CREATE INDEX ON bench_sessions (account_id) WHERE revoked_at_unix_ms IS NULL;

@@ -27,11 +27,12 @@ export type Queries = {
 
 export type WriteOptions = {
   /**
-   * `visible` does not wait for the disk: everybody sees the change, and a later write that is
-   * durable makes it durable too, but a power failure before may take it back. Inside a transaction
-   * it means nothing.
+   * `ordered` waits for nothing: on SQLite the change may reach the disk a moment later, but with
+   * or before everything that is written after it, so whoever then writes durably has it too;
+   * readers may not see it yet. PostgreSQL waits all the same. Inside a transaction it means
+   * nothing.
    */
-  durability?: 'durable' | 'visible'
+  durability?: 'durable' | 'ordered'
 }
 
 /**

@@ -24,7 +24,6 @@ describe('ids', () => {
   it('[H-ID-1] have their form', () => {
     const { ids } = open()
     expect(ids.accountId()).toMatch(/^user-[0-9a-f]{32}$/)
-    expect(ids.accessToken()).toMatch(/^gh\.access\.[A-Za-z0-9_-]{43}$/)
     expect(ids.refreshToken()).toMatch(/^gh\.refresh\.[A-Za-z0-9_-]{43}$/)
     expect(ids.consoleToken()).toMatch(/^[0-9a-f]{64}$/)
     expect(ids.hex128()).toMatch(/^[0-9a-f]{32}$/)
@@ -32,11 +31,10 @@ describe('ids', () => {
   })
 
   it('[H-ID-1] take every bit of their secrets from the source of randomness', () => {
-    const bytes = Buffer.from(Array.from({ length: 96 }, (_, index) => index + 1))
+    const bytes = Buffer.from(Array.from({ length: 64 }, (_, index) => index + 1))
     const { ids } = open({ randomness: countingRandomness() })
-    expect(ids.accessToken()).toBe(`gh.access.${bytes.subarray(0, 32).toString('base64url')}`)
-    expect(ids.refreshToken()).toBe(`gh.refresh.${bytes.subarray(32, 64).toString('base64url')}`)
-    expect(ids.consoleToken()).toBe(bytes.subarray(64, 96).toString('hex'))
+    expect(ids.refreshToken()).toBe(`gh.refresh.${bytes.subarray(0, 32).toString('base64url')}`)
+    expect(ids.consoleToken()).toBe(bytes.subarray(32, 64).toString('hex'))
   })
 
   it('[H-ID-1] of accounts are UUIDs of version 7, so their order is that of their time', async () => {

@@ -5,8 +5,6 @@ import type { Clock } from './clock.ts'
 export type Ids = {
   /** `user-` and the 32 hex digits of a UUID version 7: sorts by time of creation. */
   accountId(): string
-  /** `gh.access.` and 43 base64url characters, 256 random bits. */
-  accessToken(): string
   /** `gh.refresh.` and 43 base64url characters, 256 random bits. */
   refreshToken(): string
   /** 64 hex digits, 256 random bits. */
@@ -39,7 +37,6 @@ export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
   const durable = monotonicText(clock, salt)
   return {
     accountId: () => `user-${uuidVersion7(clock.nowUnixMs(), bytes(10))}`,
-    accessToken: () => `gh.access.${bytes(32).toString('base64url')}`,
     refreshToken: () => `gh.refresh.${bytes(32).toString('base64url')}`,
     consoleToken: () => bytes(32).toString('hex'),
     hex128: () => bytes(16).toString('hex'),

@@ -112,7 +112,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   const journal = await openErrorJournal({ clock, log, bounds: config.errors, directory })
   shutdown.onStop('error journal', () => journal.close())
 
-  const { db, admissionSecret } = await openStore({ config, clock, ids, log, version, bootId })
+  const { db, secrets } = await openStore({ config, clock, ids, log, version, bootId })
   shutdown.onStop('database', () => db.close())
   const clockWatch = await openClockWatch({ db, clock, log })
   const claim = await claimNode({ db, clock, log, nodeId, bootId })
@@ -124,7 +124,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
     ? supervisor.every('node-claim', claimRenewMs, () => claim.renew())
     : undefined
   const shared = { db, clock, clockWatch, ids, log, config, version }
-  return { journal, claim, nodeClaim, supervisor, admissionSecret, shared }
+  return { journal, claim, nodeClaim, supervisor, secrets, shared }
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
@@ -132,11 +132,11 @@ type Base = Awaited<ReturnType<typeof openBase>>
 /** Builds the features, the gateway and the script's host, and wires them to each other. */
 async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const { loaded, environment, bootId } = options
-  const { shared, admissionSecret, supervisor } = base
+  const { shared, secrets, supervisor } = base
   const { clock, log, config } = shared
   const elected = createElected(shared, bootId, shutdown)
   const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
-  const features = createFeatures({ ...shared, admissionSecret, onRevoked })
+  const features = createFeatures({ ...shared, secrets, onRevoked })
   shutdown.onCountRows(() => {
     const counts = features.queues.map((queue) => queue.counts())
     return counts.reduce((sum, { queued, abandoned }) => sum + queued + abandoned, 0)

@@ -11,9 +11,10 @@ import { createHashing } from '../kernel/auth/hashing.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
 import { writeJson } from '../kernel/http/json-writer.ts'
 import type { Shared } from './shared.ts'
+import type { Secrets } from './store.ts'
 
 export type PlayersDeps = Shared & {
-  admissionSecret: Uint8Array
+  secrets: Secrets
   /** Called after the commit that revoked these sessions. */
   onRevoked(sessionIds: readonly string[]): void
 }
@@ -28,14 +29,21 @@ export function createPlayers(deps: PlayersDeps) {
   const admission = createAdmission({
     db,
     clock,
-    secret: deps.admissionSecret,
+    secret: deps.secrets.admission,
     limits: config.authentication.limits,
     count: () => {
       counters.admission_refused_total += 1
     },
   })
   const accounts = createAccounts({ db, clock, ids, writeJson })
-  const sessions = createSessions({ db, clock, ids, config: config.sessions, onRevoked })
+  const sessions = createSessions({
+    db,
+    clock,
+    ids,
+    secret: deps.secrets.sessions,
+    config: config.sessions,
+    onRevoked,
+  })
   const signIn = createSignIn({
     db,
     hashing,

@@ -17,7 +17,15 @@ export type StoreDeps = {
 }
 
 /** The database as the node uses it: of the right schema, with the deployment's secrets. */
-export type Store = { db: OpenedDatabase; admissionSecret: Uint8Array }
+export type Store = { db: OpenedDatabase; secrets: Secrets }
+
+/** The deployment's secrets, 32 bytes each and the same on every node. */
+export type Secrets = {
+  /** Hides what admission counts by. */
+  admission: Uint8Array
+  /** Makes access tokens of refresh tokens. */
+  sessions: Uint8Array
+}
 
 /** Opens the configured backend. One that cannot be used fails the start; there is no other. */
 export async function openStore(deps: StoreDeps): Promise<Store> {
@@ -32,8 +40,9 @@ export async function openStore(deps: StoreDeps): Promise<Store> {
   })
   try {
     await bringUpToDate(db, deps)
-    const admissionSecret = await deploymentSecret(db, 'admission', ids.bytes)
-    return { db, admissionSecret }
+    const admission = await deploymentSecret(db, 'admission', ids.bytes)
+    const sessions = await deploymentSecret(db, 'sessions', ids.bytes)
+    return { db, secrets: { admission, sessions } }
   } catch (error) {
     await db.close()
     throw error

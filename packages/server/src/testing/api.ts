@@ -69,7 +69,10 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     log,
     config,
     version: '0.0.0-test',
-    admissionSecret: options.admissionSecret ?? new Uint8Array(32),
+    secrets: {
+      admission: options.admissionSecret ?? new Uint8Array(32),
+      sessions: new Uint8Array(32),
+    },
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
   })
   const server = createHttpServer({

@@ -30,9 +30,9 @@ export const foundation: Migration = {
     'CREATE INDEX identities_account ON identities (account_id)',
     `CREATE TABLE sessions (
       id {{text}} NOT NULL PRIMARY KEY,
-      account_id {{text}} NOT NULL REFERENCES accounts (id),
+      account_id {{text}} NOT NULL,
       access_digest {{bytes}} NOT NULL UNIQUE,
-      refresh_digest {{bytes}} NOT NULL UNIQUE,
+      refresh_digest {{bytes}} NOT NULL,
       created_at_unix_ms {{bigint}} NOT NULL,
       access_expires_at_unix_ms {{bigint}} NOT NULL,
       refresh_expires_at_unix_ms {{bigint}} NOT NULL,

@@ -54,7 +54,10 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       connection,
       wal,
       held: () => checkpoints.held,
-      onCommitted: () => checkpoints.committed(),
+      onCommitted() {
+        memory.settled()
+        checkpoints.committed()
+      },
       onDiskFull: deps.onDiskFull,
       onFailure: deps.onFailure,
     })

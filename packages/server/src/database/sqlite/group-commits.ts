@@ -28,12 +28,16 @@ type Group = {
 /**
  * Makes all units of one turn of the event loop one SQLite transaction, commits it when the turn
  * ends, and resolves their promises once the write-ahead log has been flushed by another thread.
- * Commits that come while a flush runs share the next one. See docs/decisions/0003.
+ * What comes while a flush runs is one transaction too, committed when that flush has ended: nobody
+ * could be answered sooner, and pages that many units touch are written once. See
+ * docs/decisions/0003.
  */
 export class GroupCommits implements Commits {
   readonly #deps: GroupCommitsDeps
   readonly #sql: { readonly [command in keyof typeof commands]: StatementSync }
-  readonly #commit = () => this.#commitGroup()
+  readonly #commit = () => {
+    if (this.#flushing === undefined) this.#commitGroup()
+  }
   #group: Group | undefined
   #unitOpen = false
   #failure: DatabaseUnavailable | undefined
@@ -92,7 +96,7 @@ export class GroupCommits implements Commits {
 
   /** Commits what is open and resolves when everything is durable or lost. */
   async settled(): Promise<void> {
-    this.#commitGroup()
+    this.#commit()
     while (this.#group || this.#flushing) {
       await this.#flushing
       if (this.#group) await new Promise<void>((resolve) => atEndOfTurn(resolve))
@@ -150,8 +154,11 @@ export class GroupCommits implements Commits {
         break
       }
       for (const each of flushed) each.durable.resolve()
+      this.#commitGroup()
     }
     this.#flushing = undefined
+    // Nothing else would commit what came during a flush that failed.
+    this.#commitGroup()
   }
 
   #lose(groups: readonly Group[], cause: unknown): void {

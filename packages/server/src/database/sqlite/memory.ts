@@ -5,10 +5,10 @@ import type { AnyRow, Value } from './values.ts'
 import type { Writer } from './writer.ts'
 
 /**
- * Remembers the answers of lookups while nothing has changed them. SQLite itself says when: triggers
- * that only this process's writing connection has call back from within the very statement that
- * changes or deletes a row, whichever store it is written in. So a statement that somebody adds
- * later cannot forget to tell.
+ * Remembers the answers of lookups while nothing has changed them. SQLite itself says when:
+ * triggers that only this process's writing connection has call back from within the very statement
+ * that changes or deletes a row, whichever store it is written in. So a statement that somebody
+ * adds later cannot forget to tell.
  *
  * It must not be used where another process writes. In front of one that does so all the same, an
  * operator with a database tool, `revalidate` forgets everything.
@@ -43,6 +43,11 @@ export class Memory {
     if (remembered === undefined) return
     const answers = this.#known.get(lookup.name) ?? this.#watch(lookup, remembered)
     answers.keep(row as AnyRow, () => this.#connection.inTransaction)
+  }
+
+  /** To be called when everything that was written is committed. */
+  settled(): void {
+    for (const answers of this.#known.values()) answers.settled()
   }
 
   /** Forgets everything if another process has written to the file since the last call. */
@@ -105,6 +110,10 @@ class Answers {
     if (!this.#begun || (this.#unsettled && inTransaction())) return
     this.#unsettled = false
     this.#add(keyOf(row[this.#parts.column]), row)
+  }
+
+  settled(): void {
+    this.#unsettled = false
   }
 
   forget(key: Value): void {

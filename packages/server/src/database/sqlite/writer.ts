@@ -38,14 +38,12 @@ export class Writer {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
     let durable: Promise<void> | undefined
-    let visible: Promise<void> | undefined
     let result: T
     try {
       this.#commits.begin(unit)
       try {
         result = work(this.#connection)
         durable = this.#commits.keep(unit, changes)
-        visible = this.#commits.visible
       } catch (error) {
         this.#commits.undo(unit, error)
         throw error
@@ -56,7 +54,6 @@ export class Writer {
       this.#release()
     }
     if (durability === 'durable') await durable
-    else await visible
     return result
   }
 

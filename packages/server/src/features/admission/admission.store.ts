@@ -64,7 +64,7 @@ export const admissionStore = {
   openWindows: (tx: Queries, windows: readonly Window[]) => tx.each(openWindows, windows),
   /** Whether all of it fitted into a window that exists; otherwise nothing was added. */
   addWithin: async (db: Queries, row: Row<(typeof addWithin)['params']>) =>
-    (await db.each(addWithin, [row], { durability: 'visible' })).length === 1,
+    (await db.each(addWithin, [row], { durability: 'ordered' })).length === 1,
   addTaken: (tx: Queries, rows: readonly Row<(typeof addTaken)['params']>[]) =>
     tx.each(addTaken, rows),
   pruneEnded: (tx: Queries, bounds: Row<(typeof pruneEnded)['params']>) =>

@@ -3,28 +3,29 @@ import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Row } from '../../database/statement.ts'
 import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Ids } from '../../kernel/ids.ts'
 import {
   accessLookup,
+  type KnownSession,
   type NewSession,
   type Rotation,
   refreshLookup,
   sessionsStore,
 } from './sessions.store.ts'
+import { createTokens, type TokensDeps } from './sessions.tokens.ts'
 
-export type SessionsDeps = {
+export type SessionsDeps = TokensDeps & {
   db: Database
-  clock: Clock
-  ids: Ids
-  config: { access_ttl_sec: number; refresh_ttl_sec: number; revoke_on_replay: boolean }
+  config: { revoke_on_replay: boolean }
   /** Called after the commit that revoked these sessions, to close their connections. */
   onRevoked(sessionIds: readonly string[]): void
 }
 
 export type Sessions = ReturnType<typeof createSessions>
+
+/** What a player is known by without a password. */
+export type Credential = { provider: string; external_id: string }
 
 /** Whose session is opened or continued. */
 type Owner = { account_id: string; username: string }
@@ -33,7 +34,10 @@ type Owner = { account_id: string; username: string }
  * Sessions of players. Of their secrets only SHA-256 digests are stored; a session holds on every
  * node of its database and survives restarts of a durable one.
  */
-export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDeps) {
+export function createSessions(deps: SessionsDeps) {
+  const { db, clock, ids, config, onRevoked } = deps
+  const { mint, refreshDigests } = createTokens(deps)
+
   const insert = createCombiner<NewSession, boolean>({
     itemsMax: 256,
     run: async (sessions) => {
@@ -43,27 +47,22 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
     },
   })
 
-  /** Fresh secrets with both lifetimes starting now. */
-  function mint() {
-    const token = ids.accessToken()
-    const refresh_token = ids.refreshToken()
-    const now = clock.nowUnixMs()
-    return {
-      token,
-      refresh_token,
-      now_unix_ms: now,
-      access_digest: digest(token),
-      refresh_digest: digest(refresh_token),
-      access_expires_at_unix_ms: now + config.access_ttl_sec * 1000,
-      refresh_expires_at_unix_ms: now + config.refresh_ttl_sec * 1000,
-    }
-  }
+  const insertKnown = createCombiner<KnownSession, Owner | undefined>({
+    itemsMax: 256,
+    run: async (sessions) => {
+      const added = await sessionsStore.insertForKnown(db, sessions)
+      const owners = new Map(added.map(({ id, ...owner }) => [id, owner]))
+      return sessions.map(({ id }) => ({ ok: true, value: owners.get(id) }))
+    },
+  })
 
-  function prepare({ account_id, username }: Owner, created: boolean) {
+  function prepare() {
     const { token, refresh_token, now_unix_ms, ...stored } = mint()
-    const session = { id: ids.sessionId(), account_id, created_at_unix_ms: now_unix_ms, ...stored }
-    const tokens: SessionTokens = { token, refresh_token, user_id: account_id, username, created }
-    return { session, tokens }
+    const session = { id: ids.sessionId(), created_at_unix_ms: now_unix_ms, ...stored }
+    const tokensOf = ({ account_id, username }: Owner, created: boolean): SessionTokens => {
+      return { token, refresh_token, user_id: account_id, username, created }
+    }
+    return { session, tokensOf }
   }
 
   async function revoke(sessionId: string): Promise<void> {
@@ -85,8 +84,8 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
     tx: Transaction,
     change: Rotation & { now_unix_ms: number },
   ): Promise<Exchange> {
-    const { refresh_digest, now_unix_ms } = change
-    const owner = await sessionsStore.ownerOf(tx, { refresh_digest, now_unix_ms })
+    const { refresh_digest, access_digest, now_unix_ms } = change
+    const owner = await sessionsStore.ownerOf(tx, { refresh_digest, access_digest, now_unix_ms })
     if (owner === undefined) return { kind: 'unusable' }
     const { session_id } = owner
     if (owner.state !== 'active') {
@@ -103,16 +102,26 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
   return {
     /** Opens a session of a known account; refused when the account is not active any more. */
     async open(owner: Owner): Promise<SessionTokens> {
-      const { session, tokens } = prepare(owner, false)
-      if (!(await insert(session))) throw refuse.unauthenticated('the account is not active')
-      return tokens
+      const { session, tokensOf } = prepare()
+      if (await insert({ ...session, account_id: owner.account_id })) return tokensOf(owner, false)
+      throw refuse.unauthenticated('the account is not active')
+    },
+
+    /**
+     * Opens a session of the account that has this credential; undefined when nobody has it or the
+     * account is not active. The credential alone must be enough.
+     */
+    async openKnown({ provider, external_id }: Credential): Promise<SessionTokens | undefined> {
+      const { session, tokensOf } = prepare()
+      const owner = await insertKnown({ provider, external_id, ...session })
+      return owner && tokensOf(owner, false)
     },
 
     /** Opens the first session of an account that the same transaction registers. */
     async openFirst(tx: Transaction, owner: Owner): Promise<SessionTokens> {
-      const { session, tokens } = prepare(owner, true)
-      await sessionsStore.insertForActive(tx, [session])
-      return tokens
+      const { session, tokensOf } = prepare()
+      await sessionsStore.insertForActive(tx, [{ ...session, account_id: owner.account_id }])
+      return tokensOf(owner, true)
     },
 
     /**
@@ -132,14 +141,15 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
 
     /** Exchanges a refresh token for a new pair; the session keeps its identity. */
     async refresh(refreshToken: string): Promise<SessionTokens> {
-      const refresh_digest = refreshTokenForm.test(refreshToken) ? digest(refreshToken) : undefined
-      if (refresh_digest === undefined) throw refuse.unauthenticated('not a refresh token')
-      const { token, refresh_token, refresh_digest: next_refresh_digest, ...stored } = mint()
-      const change = { refresh_digest, next_refresh_digest, ...stored }
+      if (!refreshTokenForm.test(refreshToken)) throw refuse.unauthenticated('no refresh token')
+      const used = refreshDigests(refreshToken)
+      const { token, refresh_token, access_digest, refresh_digest, ...stored } = mint()
+      const next = { next_access_digest: access_digest, next_refresh_digest: refresh_digest }
+      const change = { ...used, ...next, ...stored }
       const outcome = await db.transaction((tx) => exchange(tx, change), {
         isolation: 'read committed',
       })
-      if (outcome.kind === 'unusable') await revokeReplayed(refresh_digest)
+      if (outcome.kind === 'unusable') await revokeReplayed(used.refresh_digest)
       if (outcome.kind === 'revoked') onRevoked([outcome.session_id])
       if (outcome.kind !== 'rotated') throw refuse.unauthenticated('unusable refresh token')
       const { account_id: user_id, username } = outcome
@@ -156,10 +166,12 @@ export function createSessions({ db, clock, ids, config, onRevoked }: SessionsDe
         throw refuse.unauthenticated('malformed refresh token')
       }
       const [byAccess, byRefresh] = await Promise.all([
-        bearer === undefined ? undefined : db.find(accessLookup, { access_digest: digest(bearer) }),
+        bearer === undefined
+          ? undefined
+          : db.find(accessLookup, { access_digest: hash('sha256', bearer, 'buffer') }),
         refresh_token === undefined
           ? undefined
-          : db.find(refreshLookup, { refresh_digest: digest(refresh_token) }),
+          : db.find(refreshLookup, refreshDigests(refresh_token)),
       ])
       const found = new Set([byAccess, byRefresh].flatMap((row) => row?.session_id ?? []))
       const [only] = found
@@ -209,8 +221,4 @@ type Exchange =
 /** Could be a refresh token of some kind: 1 to 4,096 bytes without white space and controls. */
 function isPresentable(secret: string): boolean {
   return /^[^\s\p{Cc}]+$/u.test(secret) && utf8Bytes(secret) <= 4096
-}
-
-function digest(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
 }

@@ -29,12 +29,17 @@ export const accessLookup = lookup({
   },
 })
 
+/** The two digests of one refresh token; the second is found through an index. */
+const refreshParams = { refresh_digest: 'bytes', access_digest: 'bytes' } as const
+export type RefreshDigests = Row<typeof refreshParams>
+
 export const refreshLookup = lookup({
-  name: 'sessions.by-refresh-digest',
-  text: `SELECT r.refresh_digest, s.id AS session_id FROM {{rows}} AS r
-    JOIN sessions s ON s.refresh_digest = r.refresh_digest`,
-  params: { refresh_digest: 'bytes' },
-  row: { refresh_digest: 'bytes', session_id: 'text' },
+  name: 'sessions.by-refresh-digests',
+  text: `SELECT r.refresh_digest, r.access_digest, s.id AS session_id FROM {{rows}} AS r
+    JOIN sessions s ON s.access_digest = r.access_digest
+      AND s.refresh_digest = r.refresh_digest`,
+  params: refreshParams,
+  row: { ...refreshParams, session_id: 'text' },
 })
 
 const rotatedLookup = lookup({
@@ -56,7 +61,11 @@ const sessionParams = {
 } as const
 export type NewSession = Row<typeof sessionParams>
 
-/** The lock keeps a ban from slipping in between the check of the account and the insertion. */
+/**
+ * The lock keeps a ban from slipping in between the check of the account and the insertion. The
+ * same statement has just read the account, and accounts are never removed, so the column needs no
+ * foreign key, whose check of each row would cost PostgreSQL as much as the insertion.
+ */
 const insertForActive = batchStatement({
   name: 'sessions.insert',
   text: `INSERT INTO sessions (id, account_id, access_digest, refresh_digest,
@@ -71,17 +80,47 @@ const insertForActive = batchStatement({
   row: { id: 'text' },
 })
 
+const knownParams = {
+  provider: 'text',
+  external_id: 'text',
+  id: 'text',
+  access_digest: 'bytes',
+  refresh_digest: 'bytes',
+  created_at_unix_ms: 'integer',
+  access_expires_at_unix_ms: 'integer',
+  refresh_expires_at_unix_ms: 'integer',
+} as const
+export type KnownSession = Row<typeof knownParams>
+
+/** A login by a credential alone: whose it is, whether they may, and the session in one go. */
+const insertForKnown = batchStatement({
+  name: 'sessions.insert-for-known',
+  text: `INSERT INTO sessions (id, account_id, access_digest, refresh_digest,
+      created_at_unix_ms, access_expires_at_unix_ms, refresh_expires_at_unix_ms)
+    SELECT r.id, a.id, r.access_digest, r.refresh_digest,
+      r.created_at_unix_ms, r.access_expires_at_unix_ms, r.refresh_expires_at_unix_ms
+    FROM {{rows}} AS r
+    JOIN identities i ON i.provider = r.provider AND i.external_id = r.external_id
+    JOIN accounts a ON a.id = i.account_id AND a.state = 'active'
+    {{for share of a}}
+    RETURNING id, account_id,
+      (SELECT username FROM accounts WHERE accounts.id = sessions.account_id) AS username`,
+  params: knownParams,
+  row: { id: 'text', account_id: 'text', username: 'text' },
+})
+
 /** Compare-and-set: of two refreshes with one token only the first finds it. */
 const rotate = statement({
   name: 'sessions.rotate',
   text: `UPDATE sessions
-    SET access_digest = :access_digest, refresh_digest = :next_refresh_digest,
+    SET access_digest = :next_access_digest, refresh_digest = :next_refresh_digest,
       access_expires_at_unix_ms = :access_expires_at_unix_ms,
       refresh_expires_at_unix_ms = :refresh_expires_at_unix_ms
-    WHERE refresh_digest = :refresh_digest AND revoked_at_unix_ms IS NULL`,
+    WHERE access_digest = :access_digest AND refresh_digest = :refresh_digest
+      AND revoked_at_unix_ms IS NULL`,
   params: {
-    refresh_digest: 'bytes',
-    access_digest: 'bytes',
+    ...refreshParams,
+    next_access_digest: 'bytes',
     next_refresh_digest: 'bytes',
     access_expires_at_unix_ms: 'integer',
     refresh_expires_at_unix_ms: 'integer',
@@ -94,10 +133,10 @@ const ownerOf = statement({
   name: 'sessions.owner-of',
   text: `SELECT s.id AS session_id, a.id AS account_id, a.username, a.state
     FROM sessions s JOIN accounts a ON a.id = s.account_id
-    WHERE s.refresh_digest = :refresh_digest AND s.revoked_at_unix_ms IS NULL
-      AND s.refresh_expires_at_unix_ms > :now_unix_ms
+    WHERE s.access_digest = :access_digest AND s.refresh_digest = :refresh_digest
+      AND s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > :now_unix_ms
     {{for share of a}}`,
-  params: { refresh_digest: 'bytes', now_unix_ms: 'integer' },
+  params: { ...refreshParams, now_unix_ms: 'integer' },
   row: { session_id: 'text', account_id: 'text', username: 'text', state: 'text' },
 })
 
@@ -177,6 +216,9 @@ const pruneRevocations = statement({
 
 /** Queries about sessions; every function takes the transaction first. */
 export const sessionsStore = {
+  /** Adds the sessions whose credential belongs to an active account; answers with those. */
+  insertForKnown: (db: Queries, sessions: readonly KnownSession[]) =>
+    db.each(insertForKnown, sessions),
   /** The ids of the sessions that were added: those whose account is active. */
   insertForActive: async (tx: Queries, sessions: readonly NewSession[]) =>
     new Set((await tx.each(insertForActive, sessions)).map(({ id }) => id)),

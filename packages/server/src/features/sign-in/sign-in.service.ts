@@ -19,6 +19,8 @@ export type SignInDeps = {
   }
   sessions: {
     open(owner: Owner): Promise<SessionTokens>
+    /** Undefined when no active account has the credential. */
+    openKnown(credential: Credential): Promise<SessionTokens | undefined>
     openFirst(tx: Transaction, owner: Owner): Promise<SessionTokens>
   }
   /** Counts outcomes for the metrics. */
@@ -87,6 +89,9 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
   }
 
   async function byCredential(credential: Credential, wish: Wish): Promise<SessionTokens> {
+    // Nearly everybody comes back, so that is tried before anything is looked up.
+    const returning = await sessions.openKnown(credential)
+    if (returning !== undefined) return returning
     const known = await accounts.findIdentity(credential)
     if (known !== undefined || wish.create !== true) return openKnown(known)
     const registered = await register(credential, wish, null)

@@ -17,7 +17,7 @@ export function identify(
   return verifiers.consoleToken(bearer)
 }
 
-/** Whether a caller is known (401) and may use the route (403): the first steps of every request. */
+/** The first steps of every request: is the caller known (401), may they use the route (403)? */
 export function guard(route: Route, principal: PlayerPrincipal | OperatorPrincipal | undefined) {
   if (route.access === 'public') return
   if (principal === undefined) throw refuse.unauthenticated('missing or invalid credential')

@@ -18,7 +18,7 @@ await seed(db, options.seeds ?? {})
 
 const players = createPlayers({
   ...shared,
-  admissionSecret: new Uint8Array(32),
+  secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
   onRevoked: () => {},
 })
 const operators = createOperators(shared, { trail, players })

@@ -21,7 +21,7 @@ const { db, clock, config } = shared
 await seed(db, { accounts: options.accounts })
 const players = createPlayers({
   ...shared,
-  admissionSecret: new Uint8Array(32),
+  secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
   onRevoked: () => {},
 })
 const wallets = createWallets({
