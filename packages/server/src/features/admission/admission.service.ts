@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { type CombinedResult, createCombiner } from '../../kernel/combiner.ts'
@@ -38,8 +38,7 @@ type Verdict = AdmissionRule | 'admitted'
  * written are judged together in the next transaction, in the order in which they came.
  */
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
-  // Made once: from bytes, every HMAC would first make a key of its own, five times its work.
-  const key = createSecretKey(secret)
+  const keyOf = rememberedKeys(secret)
   const judge = createCombiner<Judged<Slot>, Verdict>({
     itemsMax: 256,
     run: async (requests) => {
@@ -95,7 +94,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
     return plan.map(({ rule, values }) => {
       const { limit, window_ms } = limits[rule]
       const starts_at_unix_ms = Math.floor(now / window_ms) * window_ms
-      const key_digest = keyOf(key, rule, values)
+      const key_digest = keyOf(rule, values)
       const window = {
         key_digest,
         starts_at_unix_ms,
@@ -134,10 +133,24 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
 /** An admitted request may give back what it took, when only failures count. */
 export type Admitted = { giveBack(): Promise<void> }
 
-function keyOf(key: KeyObject, rule: string, values: readonly string[]): Buffer {
-  const hmac = createHmac('sha256', key)
-  for (const part of [rule, ...values]) hmac.update(`${Buffer.byteLength(part)}:${part};`)
-  return hmac.digest()
+/** Keys that are kept at hand: the sources of one busy moment, and no list of who ever came. */
+const keysMax = 1000
+
+/**
+ * Makes the keyed hash of a rule and its values. One source asks again and again, so the newest
+ * hashes are kept.
+ */
+function rememberedKeys(secret: Uint8Array) {
+  // Made once: from bytes, every HMAC would first make a key of its own, five times its work.
+  const key = createSecretKey(secret)
+  const known = new Map<string, Buffer>()
+  return (rule: string, values: readonly string[]): Buffer => {
+    const text = [rule, ...values].map((part) => `${Buffer.byteLength(part)}:${part};`).join('')
+    const hash = known.get(text) ?? createHmac('sha256', key).update(text).digest()
+    if (known.size >= keysMax) known.clear()
+    known.set(text, hash)
+    return hash
+  }
 }
 
 function slotId(window: { key_digest: Uint8Array; starts_at_unix_ms: number }): string {
