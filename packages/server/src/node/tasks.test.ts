@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest'
+import { createLeases } from '../database/leases.ts'
+import { testBackends } from '../database/testing/backends.ts'
+import { createClockWatch } from '../kernel/clock-watch.ts'
+import type { DiskSpace } from '../kernel/disk-space.ts'
+import { createPruneCounts } from '../kernel/retention.ts'
+import { createSupervisor } from '../kernel/supervisor.ts'
+import { testConfig } from '../testing/config.ts'
+import { openScenario } from '../testing/scenario.ts'
+import { startTasks } from './tasks.ts'
+
+/** The tasks of a node in memory; `passes` counts those of retention. */
+async function setUp({ disk }: { disk?: DiskSpace } = {}) {
+  const [inMemory] = testBackends
+  if (inMemory === undefined) throw new Error('there is no backend')
+  const scenario = await openScenario(inMemory)
+  const { clock, db, api } = scenario
+  const { log, features } = api
+  const supervisor = createSupervisor({ clock, log, journal: { record: () => '' } })
+  let passes = 0
+  const pruneCounts = createPruneCounts(['some_data'])
+  startTasks({
+    supervisor,
+    config: await testConfig({ 'retention.interval_sec': '300' }),
+    db,
+    clock,
+    clockWatch: createClockWatch({ clock, log }),
+    log,
+    leases: createLeases({ db, clock, log, holder: 'bt1-tests', lifeMs: 15_000 }),
+    scheduler: { start: () => ({ wake() {}, retry() {} }) },
+    storageIndexes: features.storage.indexes,
+    pruners: {
+      async some_data() {
+        passes += 1
+        return 1
+      },
+    },
+    pruneCounts,
+    disk,
+    queues: [],
+    flushKeyUse: features.flushKeyUse,
+    countAccounts: features.countAccounts,
+    readRevocations: async () => {},
+  })
+  return {
+    clock,
+    pruneCounts,
+    passes: () => passes,
+    async dispose() {
+      await supervisor.stop(1000)
+      await scenario.dispose()
+    },
+  }
+}
+
+it('[O-CLK-2] retention waits for ten minutes after a leap of the clock', async () => {
+  const { clock, passes, pruneCounts, dispose } = await setUp()
+  await clock.advance(1000)
+  expect(passes()).toBe(1)
+  expect(pruneCounts.list()).toEqual([{ data: 'some_data', pruned_total: 1, behind: false }])
+  clock.setWall(clock.nowUnixMs() + 3_600_001)
+  await clock.advance(599_000)
+  expect(passes()).toBe(1)
+  await clock.advance(302_000)
+  expect(passes()).toBe(2)
+  await dispose()
+})
+
+it('[O-DSK-3] retention runs at once when the disk is nearly full', async () => {
+  let becameLow = false
+  const disk = { check: async () => becameLow, low: () => false }
+  const { clock, passes, dispose } = await setUp({ disk })
+  await clock.advance(11_000)
+  expect(passes()).toBe(1)
+  becameLow = true
+  await clock.advance(5000)
+  expect(passes()).toBe(2)
+  await dispose()
+})
