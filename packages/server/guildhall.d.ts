@@ -66,6 +66,51 @@ type GuildhallSession = {
   room_id: number | null
 }
 
+type GuildhallTournament = {
+  id: string
+  leaderboard_id: string
+  state: 'draft' | 'registration_open' | 'running' | 'finalizing' | 'completed' | 'cancelled'
+  registration_opens_at_unix_ms: number
+  registration_closes_at_unix_ms: number
+  starts_at_unix_ms: number
+  ends_at_unix_ms: number
+  /** When the reset was due, or the end, whose records were ranked; null before. */
+  settled_epoch_due_at_unix_ms: number | null
+  created_at_unix_ms: number
+  updated_at_unix_ms: number
+}
+
+type GuildhallTournamentEntry = { tournament_id: string; user_id: string; registered_at: number }
+
+type GuildhallTournamentResult = {
+  tournament_id: string
+  user_id: string
+  /** From 1, the best. */
+  rank: number
+  score: bigint
+  subscore: bigint
+}
+
+/** Tournaments. Operators make them and move them on; the server settles them. */
+type GuildhallTournaments = {
+  /** All of them, by start time and id. */
+  list(): Promise<GuildhallTournament[]>
+  /** Null when there is none of this id (1 to 128 bytes). */
+  get(id: string): Promise<GuildhallTournament | null>
+  /**
+   * Registers an account, and answers with its entry; whoever is registered already gets the entry
+   * there is. Raises `not_found` for an unknown tournament or account, and `conflict` when the
+   * tournament is not in its registration (state and times) or the account is not active.
+   *
+   * @example await guildhall.tournaments.register('spring-cup', ctx.user_id)
+   */
+  register(id: string, user_id: string): Promise<GuildhallTournamentEntry>
+  /** Who is registered, in the order of registering. Raises `not_found`. */
+  entries(id: string): Promise<GuildhallTournamentEntry[]>
+  /** The final ranking; empty until the tournament is completed. Raises `not_found`. */
+  results(id: string): Promise<GuildhallTournamentResult[]>
+}
+
 /** What a handler may return when its result is not looked at. */
 type GuildhallDone = void | Promise<void>
 
@@ -139,6 +184,39 @@ interface Guildhall {
    * present `room_id` is always null.
    */
   on_tick(fn: (dt: number, room_id: number | null) => GuildhallDone): void
+
+  /**
+   * Runs after a board was reset by its schedule, on one node of the deployment. `fencing_token`
+   * grows with every reset of a board. Like `on_tournament_completed` it is told at least once: the
+   * event is done when the handler returns, and comes again after 1 s, doubling to 5 min, when it
+   * throws, for 7 days. So what it does should bear a repeat.
+   */
+  on_leaderboard_reset(
+    fn: (reset: {
+      leaderboard_id: string
+      due_at_unix_ms: number
+      fencing_token: number
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs after the results of a tournament were written: the place for its rewards.
+   *
+   * @example
+   * guildhall.on_tournament_completed(async ({ tournament_id }) => {
+   *   const [winner] = await guildhall.tournaments.results(tournament_id)
+   *   if (winner) guildhall.trace(`${winner.user_id} wins with ${winner.score}`)
+   * })
+   */
+  on_tournament_completed(
+    fn: (completed: {
+      tournament_id: string
+      leaderboard_id: string
+      results_total: number
+    }) => GuildhallDone,
+  ): void
+
+  readonly tournaments: GuildhallTournaments
 
   /**
    * Ends an RPC handler with an error text for the client: 1 to 256 bytes. In other handlers it is
