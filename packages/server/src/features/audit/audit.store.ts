@@ -62,6 +62,31 @@ const conditions = {
 type Filter = keyof typeof conditions
 const filters: readonly Filter[] = ['actor', 'action', 'match_id', 'after']
 
+/**
+ * The actions with a prefix, each found by one step in the index: they are few, whatever the number
+ * of their entries.
+ */
+const actionsFrom = statement({
+  name: 'audit.actions-from',
+  text: `WITH RECURSIVE found (action) AS (
+      SELECT (SELECT MIN(e.action) FROM audit_entries e WHERE e.action >= :first)
+      UNION ALL
+      SELECT (SELECT MIN(e.action) FROM audit_entries e WHERE e.action > f.action)
+      FROM found f WHERE f.action < :end
+    ) SELECT action FROM found WHERE action < :end`,
+  params: { first: 'text', end: 'text' },
+  row: { action: 'text' },
+})
+
+/** Entries of one action stand in the index by their ids; those of several must be merged. */
+const ofAction = statement({
+  name: 'audit.of-action',
+  text: `SELECT ${names.join(', ')} FROM audit_entries WHERE action = :action AND id < :after
+    ORDER BY id DESC LIMIT :limit`,
+  params: { action: 'text', after: 'text', limit: 'integer' },
+  row: entryColumns,
+})
+
 export type AuditQuery = { limit: number } & { [F in Filter]?: string | undefined }
 
 /** Queries about the durable trail; every function takes the transaction first. */
@@ -72,11 +97,35 @@ export const auditStore = {
     else await tx.each(insertMany, rows)
   },
   list(tx: Queries, query: AuditQuery): Promise<AuditRow[]> {
+    const { actor, action, match_id } = query
+    const isByAction = actor === undefined && match_id === undefined
+    if (action !== undefined && isByAction) return listByAction(tx, { ...query, action })
     const given = filters.filter((filter) => query[filter] !== undefined)
-    const values = { ...query, action_end: `${query.action ?? ''}\u{10ffff}` }
+    const values = { ...query, action_end: endOf(action) }
     return tx.all(listStatement(given), values as Row<typeof filterParams>)
   },
 }
+
+/** The newest of the newest of each action. */
+async function listByAction(
+  tx: Queries,
+  { action, after = last, limit }: AuditQuery & { action: string },
+): Promise<AuditRow[]> {
+  const actions = await tx.all(actionsFrom, { first: action, end: endOf(action) })
+  const pages = await Promise.all(
+    actions.map(({ action }) => tx.all(ofAction, { action, after, limit })),
+  )
+  const rows = pages.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
+  return rows.slice(0, limit)
+}
+
+/** Behind every text with this prefix. */
+function endOf(prefix = ''): string {
+  return `${prefix}${last}`
+}
+
+/** Behind every id and every action. */
+const last = '\u{10ffff}'
 
 /** One prepared statement per combination of filters, so that each can use its index. */
 const listStatements = new Map(
@@ -106,5 +155,7 @@ function defineList(given: readonly Filter[]): Statement<typeof filterParams, ty
       ORDER BY id DESC LIMIT :limit`,
     params: params as typeof filterParams,
     row: entryColumns,
+    // No index has two of them, so what only few entries have in common is looked for in many.
+    scan: given.includes('action') || (given.includes('actor') && given.includes('match_id')),
   })
 }
