@@ -13,8 +13,8 @@ export type BlockSizes = Readonly<Record<Level, { min: number; max: number }>>
 
 /**
  * How many records a block of each level has. One with more is split in halves, so a rank adds up
- * some sixteen blocks of each level, and as many records: on PostgreSQL these cost the most. One with fewer joins a neighbour, unless it is the only one of
- * its block above.
+ * some sixteen blocks of each level, and as many records: on PostgreSQL these cost the most. One
+ * with fewer joins a neighbour, unless it is the only one of its block above.
  */
 export const blockSizes: BlockSizes = {
   1: { min: 12, max: 48 },
@@ -43,7 +43,7 @@ export function countChanges(tx: Transaction, changes: readonly Change[]): Promi
     const { period, low, mid, top } = located
     for (const [index, bound] of [low, mid, top].entries()) {
       const level = levelOf(index + 1)
-      const name = `${period} ${level} ${textOfPlace(bound)}`
+      const name = nameOf({ period, level, bound })
       const sum = sums.get(name) ?? { period, level, bound, delta: 0 }
       sum.delta += delta
       sums.set(name, sum)
@@ -67,17 +67,18 @@ export async function keepSizes(
   sizes: BlockSizes = blockSizes,
 ): Promise<void> {
   const large = new Map<string, BlockKey>()
-  const note = (key: BlockKey, records: number) => {
-    const name = `${key.period} ${key.level} ${textOfPlace(key.bound)}`
-    if (records > sizes[key.level].max) large.set(name, key)
+  const small: Record<Level, BlockKey[]> = { 1: [], 2: [], 3: [] }
+  for (const { records, ...key } of counted) {
+    if (records > sizes[key.level].max) large.set(nameOf(key), key)
+    if (records < sizes[key.level].min) small[key.level].push(key)
   }
-  const byLevel = (level: Level) => counted.filter((block) => block.level === level)
   for (const level of [3, 2, 1] as const) {
-    for (const block of byLevel(level)) {
-      note(block, block.records)
-      if (block.records >= sizes[level].min) continue
-      const joined = await join(tx, block)
-      if (joined !== undefined) note({ ...block, bound: joined.bound }, joined.records)
+    for (const key of small[level]) {
+      for (const { into, from } of await joinWhileSmall(tx, key, sizes)) {
+        large.set(nameOf(into), into)
+        // What was the only one above it is not any more, on both sides of the seam.
+        if (level > 1) small[levelOf(level - 1)].push(...(await besideSeam(tx, from)))
+      }
     }
   }
   const tooLarge = [...large.values()].sort((a, b) => a.level - b.level)
@@ -88,12 +89,28 @@ export async function keepSizes(
   }
 }
 
-/** Joins a block with a neighbour in the same block above; answers what came of it. */
-async function join(tx: Transaction, key: BlockKey): Promise<BlockRow | undefined> {
-  const block = await blocksStore.get(tx, key)
-  if (block === undefined) return undefined
-  const isFirst = await beginsAbove(tx, key)
-  if (!isFirst) {
+type Joined = { into: BlockKey; from: BlockKey }
+
+async function joinWhileSmall(
+  tx: Transaction,
+  small: BlockKey,
+  sizes: BlockSizes,
+): Promise<Joined[]> {
+  const joins: Joined[] = []
+  let key = small
+  for (;;) {
+    const block = await blocksStore.get(tx, key)
+    if (block === undefined || block.records >= sizes[key.level].min) return joins
+    const joined = await join(tx, key, block)
+    if (joined === undefined) return joins
+    joins.push(joined)
+    key = joined.into
+  }
+}
+
+/** Joins a block with a neighbour in the same block above, if there is one. */
+async function join(tx: Transaction, key: BlockKey, block: BlockRow): Promise<Joined | undefined> {
+  if (!(await beginsAbove(tx, key))) {
     const before = await blocksStore.before(tx, key)
     if (before === undefined) throw new Error('the first block of a level is missing')
     return merge(tx, key, { into: before, from: block })
@@ -109,10 +126,21 @@ async function merge(
   tx: Transaction,
   { period, level }: BlockKey,
   { into, from }: { into: BlockRow; from: BlockRow },
-): Promise<BlockRow> {
-  await blocksStore.remove(tx, { period, level, bound: from.bound })
-  await blocksStore.count(tx, [{ period, level, bound: into.bound, delta: from.records }])
-  return { bound: into.bound, records: into.records + from.records }
+): Promise<Joined> {
+  const joined = {
+    into: { period, level, bound: into.bound },
+    from: { period, level, bound: from.bound },
+  }
+  await blocksStore.remove(tx, joined.from)
+  await blocksStore.count(tx, [{ ...joined.into, delta: from.records }])
+  return joined
+}
+
+/** The two blocks of the level below that meet where a block began. */
+async function besideSeam(tx: Transaction, { period, level, bound }: BlockKey) {
+  const after = { period, level: levelOf(level - 1), bound }
+  const before = await blocksStore.before(tx, after)
+  return before === undefined ? [after] : [{ ...after, bound: before.bound }, after]
 }
 
 /** Whether a block of the level above begins where this one does. */
@@ -168,6 +196,10 @@ async function halfOfBlocks(tx: Transaction, key: BlockKey): Promise<Half | unde
 
 function distance(before: number, total: number): number {
   return Math.abs(2 * before - total)
+}
+
+function nameOf({ period, level, bound }: BlockKey): string {
+  return `${period} ${level} ${textOfPlace(bound)}`
 }
 
 function levelOf(number: number): Level {

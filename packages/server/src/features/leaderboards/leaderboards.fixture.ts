@@ -13,8 +13,8 @@ import { createLeaderboards, type LeaderboardsDeps } from './leaderboards.servic
 /** Blocks that a handful of records split and join, so that small boards have all levels. */
 export const tinyBlocks: BlockSizes = {
   1: { min: 2, max: 5 },
-  2: { min: 6, max: 15 },
-  3: { min: 18, max: 45 },
+  2: { min: 4, max: 15 },
+  3: { min: 12, max: 45 },
 }
 
 /** No operator stands behind what these tests do, so there is nothing to audit or to record. */
@@ -117,4 +117,34 @@ export function createModel(sort: BoardSort, operator: BoardOperator) {
       return sorted.map((record, index) => ({ rank: index + 1, ...record }))
     },
   }
+}
+
+const blocks = statement({
+  name: 'tests.leaderboards-blocks',
+  text: `SELECT k.period, k.level, k.bound, k.records FROM leaderboard_blocks k
+    JOIN leaderboards b ON b.period = k.period ORDER BY k.period, k.level, k.bound`,
+  row: { period: 'integer', level: 'integer', bound: 'bytes', records: 'integer' },
+})
+
+/** Blocks of live periods that are too large, or too small although they have a neighbour. */
+export async function misshapenBlocks(db: Database, sizes: BlockSizes): Promise<string[]> {
+  const all = (await db.all(blocks, {})).map(({ bound, ...block }) => {
+    return { ...block, bound: Buffer.from(bound).toString('latin1') }
+  })
+  return all.flatMap((block) => {
+    const { period, level, bound, records } = block
+    if (level !== 1 && level !== 2 && level !== 3) return ['of no level']
+    const above = all.filter((each) => each.period === period && each.level === level + 1)
+    // Latin-1 texts compare as their bytes do.
+    const parent = above.findLast((each) => each.bound <= bound)
+    const next = above.find((each) => each.bound > bound)
+    const siblings = all.filter((each) => {
+      const isWithin =
+        each.bound >= (parent?.bound ?? '') && (next === undefined || each.bound < next.bound)
+      return each.period === period && each.level === level && isWithin
+    })
+    const { min, max } = sizes[level]
+    if (records <= max && (records >= min || siblings.length === 1)) return []
+    return [`level ${level}: ${records}`]
+  })
 }

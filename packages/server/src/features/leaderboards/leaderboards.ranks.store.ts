@@ -48,8 +48,6 @@ const pageRow = {
   updated_at_unix_ms: 'integer?',
   submissions: 'integer?',
 } as const
-export type PageRow = Row<typeof pageRow>
-
 const pageParams = { board_id: 'text', limit: 'integer', offset: 'integer' } as const
 
 /** `+ 0`: SQLite compiles a statement anew for every value of a bare parameter behind LIMIT. */

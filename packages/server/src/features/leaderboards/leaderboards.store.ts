@@ -135,7 +135,7 @@ export type StoredRow = Row<typeof storedRow>
 const heldRow = { ...storedRow, low: 'bytes', mid: 'bytes', top: 'bytes' } as const
 export type HeldRow = Row<typeof heldRow>
 
-/** By the board's id, so that it can be asked for together with the lock and still sees behind it. */
+/** By the board's id, so that it can be asked for together with the lock that it waits for. */
 const held = batchStatement({
   name: 'leaderboards.held-records',
   text: `SELECT ${storedNames.map((name) => `e.${name}`).join(', ')},

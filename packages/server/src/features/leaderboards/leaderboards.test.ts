@@ -9,6 +9,66 @@ import { openScenario, type Scenario } from '../../testing/scenario.ts'
 const max = '9223372036854775807'
 const min = '-9223372036854775808'
 
+const boardsRefused = [
+  {},
+  { id: '' },
+  { id: null },
+  { id: 5 },
+  { id: 'a\nb' },
+  { id: 'a\u0085' },
+  { id: `${'é'.repeat(64)}x` },
+  { id: 'x', sort: 'ASC' },
+  { id: 'x', operator: 'sum' },
+  { id: 'x', operator: '' },
+  { id: 'x', reset_schedule: 5 },
+  { id: 'x', reset_schedule: `${'é'.repeat(512)}x` },
+  { id: 'x', reset_schedule: 'a\u0000' },
+  { id: 'x', records: 1 },
+  [],
+  '',
+]
+
+const recordsRefused = [
+  '{"score":1}',
+  '{"user_id":"u"}',
+  '{"user_id":"u","score":null}',
+  '{"user_id":"u","score":1.5}',
+  '{"user_id":"u","score":1.0}',
+  '{"user_id":"u","score":1e3}',
+  '{"user_id":"u","score":"1"}',
+  '{"user_id":"u","score":9223372036854775808}',
+  '{"user_id":"u","score":-9223372036854775809}',
+  '{"user_id":"u","score":1,"subscore":9223372036854775808}',
+  '{"user_id":"u","score":1,"subscore":true}',
+  '{"user_id":"u","score":1,"metadata":[]}',
+  '{"user_id":"u","score":1,"metadata":"x"}',
+  '{"user_id":"u","score":1,"metadata":1}',
+  '{"user_id":"u","score":1,"rank":1}',
+  '{"user_id":"u","score":1,"score":2}',
+  '{"user_id":"","score":1}',
+  '{"user_id":null,"score":1}',
+  '{"user_id":"a\\tb","score":1}',
+  `{"user_id":"${'é'.repeat(128)}x","score":1}`,
+  `{"user_id":"u","score":1,"metadata":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`,
+  '[]',
+  '',
+]
+
+const ranksBySort = [
+  ['asc', ['a', 'é', 'c', 'd', 'b']],
+  ['desc', ['b', 'd', 'c', 'a', 'é']],
+]
+
+const queriesRefused = [
+  '?limit=-1',
+  '?limit=',
+  '?limit=1.5',
+  '?offset=-1',
+  '?offset=9007199254740992',
+  '?rank=1',
+  '?limit=1&limit=2',
+]
+
 describe.each(testBackends)('leaderboards on $name', (backend) => {
   let scenario: Scenario
   let desk: Desk
@@ -72,24 +132,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect(listed.filter((id) => id.startsWith('z '))).toHaveLength(ids.length)
   })
 
-  it.each([
-    {},
-    { id: '' },
-    { id: null },
-    { id: 5 },
-    { id: 'a\nb' },
-    { id: 'a\u0085' },
-    { id: `${'é'.repeat(64)}x` },
-    { id: 'x', sort: 'ASC' },
-    { id: 'x', operator: 'sum' },
-    { id: 'x', operator: '' },
-    { id: 'x', reset_schedule: 5 },
-    { id: 'x', reset_schedule: `${'é'.repeat(512)}x` },
-    { id: 'x', reset_schedule: 'a\u0000' },
-    { id: 'x', records: 1 },
-    [],
-    '',
-  ])('[H-LDB-1] [H-GEN-20] opens no board by %j', async (body) => {
+  it.each(boardsRefused)('[H-LDB-1] [H-GEN-20] opens no board by %j', async (body) => {
     expect((await create(body)).status).toBe(400)
   })
 
@@ -106,31 +149,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     ).toBe(204)
   })
 
-  it.each([
-    '{"score":1}',
-    '{"user_id":"u"}',
-    '{"user_id":"u","score":null}',
-    '{"user_id":"u","score":1.5}',
-    '{"user_id":"u","score":1.0}',
-    '{"user_id":"u","score":1e3}',
-    '{"user_id":"u","score":"1"}',
-    '{"user_id":"u","score":9223372036854775808}',
-    '{"user_id":"u","score":-9223372036854775809}',
-    '{"user_id":"u","score":1,"subscore":9223372036854775808}',
-    '{"user_id":"u","score":1,"subscore":true}',
-    '{"user_id":"u","score":1,"metadata":[]}',
-    '{"user_id":"u","score":1,"metadata":"x"}',
-    '{"user_id":"u","score":1,"metadata":1}',
-    '{"user_id":"u","score":1,"rank":1}',
-    '{"user_id":"u","score":1,"score":2}',
-    '{"user_id":"","score":1}',
-    '{"user_id":null,"score":1}',
-    '{"user_id":"a\\tb","score":1}',
-    `{"user_id":"${'é'.repeat(128)}x","score":1}`,
-    `{"user_id":"u","score":1,"metadata":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`,
-    '[]',
-    '',
-  ])('[H-LDB-2] refuses %s before it looks for the board', async (body) => {
+  it.each(recordsRefused)('[H-LDB-2] refuses %s before it looks for the board', async (body) => {
     expect((await submit('nowhere', body)).status).toBe(400)
   })
 
@@ -209,10 +228,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect(answer.body).toMatchObject({ score: -3, subscore: 0, metadata: null, submissions: 2 })
   })
 
-  it.each([
-    ['asc', ['a', 'é', 'c', 'd', 'b']],
-    ['desc', ['b', 'd', 'c', 'a', 'é']],
-  ])(
+  it.each(ranksBySort)(
     '[H-LDB-4] ranks by score, subscore and then the bytes of the id under %s',
     async (sort, order) => {
       const id = await open({ sort, operator: 'set' })
@@ -252,17 +268,12 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect((await boardOf(id))?.records).toBe(503)
   })
 
-  it.each([
-    '?limit=-1',
-    '?limit=',
-    '?limit=1.5',
-    '?offset=-1',
-    '?offset=9007199254740992',
-    '?rank=1',
-    '?limit=1&limit=2',
-  ])('[H-GEN-25] [H-GEN-26] refuses the query %s before it looks for the board', async (query) => {
-    expect((await desk.send('GET', `/leaderboards/nowhere/records${query}`)).status).toBe(400)
-  })
+  it.each(queriesRefused)(
+    '[H-GEN-25] [H-GEN-26] refuses the query %s before it looks for the board',
+    async (query) => {
+      expect((await desk.send('GET', `/leaderboards/nowhere/records${query}`)).status).toBe(400)
+    },
+  )
 
   it('[H-LDB-5] removes a record, and what follows moves up', async () => {
     const id = await open()
