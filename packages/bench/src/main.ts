@@ -8,6 +8,7 @@ import { accountRead } from './benchmarks/account-read.ts'
 import { auditCost } from './benchmarks/audit-cost.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
+import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
 import { relay } from './benchmarks/relay.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
@@ -31,6 +32,7 @@ const benchmarks: readonly Benchmark[] = [
   idleConnections,
   startUp,
   wallets,
+  leaderboard,
   accountList,
   lists,
   auditCost,

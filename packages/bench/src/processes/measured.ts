@@ -14,6 +14,10 @@ export type MeasuredOptions = {
   inFlight?: number
   rounds?: number
   secondsPerRound?: number
+  /** Of one leaderboard. */
+  records?: number
+  /** Of each measurement. */
+  seconds?: number
 }
 
 const programs = new URL('../../../server/src/testing/measured/', import.meta.url)
@@ -22,11 +26,12 @@ const readyWithinMs = 600_000
 
 /**
  * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
- * database that it fills first, `wallets` adjusts wallets in process and prints what it measured.
+ * database that it fills first; `wallets` and `leaderboards` work in process and print what they
+ * measured.
  */
 export function startMeasured(
   bench: Bench,
-  program: 'node' | 'wallets',
+  program: 'node' | 'wallets' | 'leaderboards',
   { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
 ): Promise<Child> {
   const path = fileURLToPath(new URL(`${program}.ts`, programs))
