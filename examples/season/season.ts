@@ -12,9 +12,9 @@ type SeasonOptions = { print?: (line: string) => void }
 type Season = { desk: ConsoleClient; board: string; cup: string; print: (line: string) => void }
 
 /**
- * A season of a game, from an empty board to the results: operators open a board that is reset every
- * minute and a cup on it, players enter through the game's script, scores come in, the reset ends
- * the cup, and everybody hears of it. Every step is asserted.
+ * A season of a game, from an empty board to the results: operators open a board that is reset
+ * every minute and a cup on it, players enter through the game's script, scores come in, the reset
+ * ends the cup, and everybody hears of it. Every step is asserted.
  *
  * The node needs `leaderboards.execute_reset_schedules = true` and the script of `game/`.
  */

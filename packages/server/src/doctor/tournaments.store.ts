@@ -5,7 +5,7 @@ const results = `SELECT tournament_id, COUNT(*) AS results FROM tournament_resul
 const snapshots = `SELECT tournament_id, COUNT(*) AS records FROM tournament_snapshots
   GROUP BY tournament_id`
 
-/** Within one tournament all rows have one sort, so one of each pair orders and the other is null. */
+/** Rows of one tournament have one sort: one of each pair orders, and the other is null. */
 const order = ['score', 'subscore']
   .map(
     (column) => `CASE WHEN t.settled_sort = 'asc' THEN r.${column} END,

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const calls = `
   const told = (error) => [error instanceof Error, error.name, error.code, error.message]
-  const attempt = async (work) => { try { return await work() } catch (error) { return told(error) } }
+  const attempt = (work) => Promise.resolve().then(work).catch(told)
 `
 
 describe('what scripts ask of the features', () => {

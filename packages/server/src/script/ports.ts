@@ -1,8 +1,8 @@
 /** What the script host needs from the rest of the node; `node.ts` fills it. */
 
 /**
- * What scripts can ask of the features, by names such as `tournaments.register`. Arguments come from
- * the script and are checked by the function, which refuses with a `Failure`.
+ * What scripts can ask of the features, by names such as `tournaments.register`. Arguments come
+ * from the script and are checked by the function, which refuses with a `Failure`.
  */
 export type HostFunctions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
 

@@ -39,7 +39,6 @@ const resultRow = {
   subscore: 'bigint',
 } as const
 const resultColumns = Object.keys(resultRow).join(', ')
-export type ResultRow = Row<typeof resultRow>
 
 const list = statement({
   name: 'tournaments.list',
