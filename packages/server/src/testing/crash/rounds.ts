@@ -1,6 +1,6 @@
 import { createDeployment } from './deployment.ts'
 import { createRandom } from './random.ts'
-import { chooseMoment, type Moment } from './schedule.ts'
+import { chooseMoment } from './schedule.ts'
 import type { CrashBackend } from './stores.ts'
 
 /** A failure of the database's server while a node works, for a time. */
@@ -20,8 +20,7 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
   const random = createRandom(seed)
   say(`${backend.name}: ${rounds} kills with seed ${seed}`)
   const counts = new Map<string, number>()
-  let acknowledged = 0
-  let lost = 0
+  const sums = { acknowledged: 0, unanswered: 0 }
   for (let round = 0; round < rounds; ) {
     const store = await backend.open()
     try {
@@ -30,17 +29,20 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
       for (let age = 0; age < backend.killsPerStore && round < rounds; age += 1, round += 1) {
         const moment = chooseMoment(random, { isFirst: age === 0 })
         counts.set(moment.during, (counts.get(moment.during) ?? 0) + 1)
-        await placed(deployment, deployment.round(moment), { round, seed, moment })
-        lost += traffic.lost()
+        const where = `kill ${round + 1}, ${JSON.stringify(moment)}`
+        await placed(deployment, deployment.round(moment), { seed, where })
       }
-      await placed(deployment, deployment.end(), { round, seed })
-      acknowledged += traffic.acknowledged()
+      await placed(deployment, deployment.end(), { seed, where: `the end after kill ${round}` })
+      const { acknowledged, unanswered } = traffic.counts()
+      sums.acknowledged += acknowledged
+      sums.unanswered += unanswered
     } finally {
       await store.dispose()
     }
   }
   const moments = [...counts].map(([during, count]) => `${count} during ${during}`).join(', ')
-  say(`${backend.name}: ${acknowledged} changes, ${lost} of them without an answer; ${moments}`)
+  const { acknowledged, unanswered } = sums
+  say(`${backend.name}: ${acknowledged} acknowledged, ${unanswered} unanswered; ${moments}`)
 }
 
 /** The longest that a database is away: shorter and longer than it takes to be taken for down. */
@@ -62,9 +64,10 @@ export async function breakOff(
       // The first comes and goes before a probe can notice.
       await outage(at === 0 ? 0 : random.below(outageMsMax))
     })
-    await placed(deployment, deployment.survive(failures), { round: 0, seed })
-    await placed(deployment, deployment.end(), { round: 0, seed })
-    say(`${backend.name}: ${deployment.model.traffic.acknowledged()} changes`)
+    await placed(deployment, deployment.survive(failures), { seed, where: 'the outages' })
+    await placed(deployment, deployment.end(), { seed, where: 'the end after the outages' })
+    const { acknowledged, unanswered } = deployment.model.traffic.counts()
+    say(`${backend.name}: ${acknowledged} acknowledged, ${unanswered} unanswered`)
   } finally {
     await store.dispose()
   }
@@ -77,13 +80,12 @@ const outputCharacters = 3000
 async function placed(
   deployment: ReturnType<typeof createDeployment>,
   work: Promise<void>,
-  { round, seed, moment }: { round: number; seed: number; moment?: Moment },
+  { seed, where }: { seed: number; where: string },
 ): Promise<void> {
   try {
     await work
   } catch (error) {
-    const at = moment === undefined ? 'the end of its store' : JSON.stringify(moment)
-    const place = `kill ${round + 1} (${at}) of CRASH_TEST_SEED=${seed}`
+    const place = `${where}, of CRASH_TEST_SEED=${seed}`
     const message = error instanceof Error ? error.message : String(error)
     const said = deployment.output().slice(-outputCharacters)
     throw new Error(`${place}: ${message}\n\nThe node said:\n${said}`, { cause: error })

@@ -18,6 +18,7 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   let lost: Sent[] = []
   let answered: Answered[] = []
   let acknowledged = 0
+  let unanswered = 0
   /** A database that is away is an honest reason for a 500. */
   let outage = false
 
@@ -72,8 +73,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   }
 
   return {
-    acknowledged: () => acknowledged,
-    lost: () => lost.length,
+    /** Changes that were answered as done, and requests that got no answer. */
+    counts: () => ({ acknowledged, unanswered }),
     connect(call: Caller, token: string): void {
       node = { call, token }
     },
@@ -87,9 +88,13 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
       const key = mayRepeat && random.chance(0.3) ? mark('once') : undefined
       const sent = { operation, key }
       const answer = await send(sent)
-      if (answer === undefined) lost.push(sent)
-      else settle(sent, answer)
-      return answer !== undefined
+      if (answer !== undefined) {
+        settle(sent, answer)
+        return true
+      }
+      unanswered += 1
+      lost.push(sent)
+      return false
     },
     /** What became of lost operations without a key, from what was read of the store. */
     settleFromStore(): void {
