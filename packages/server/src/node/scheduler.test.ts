@@ -197,7 +197,7 @@ describe('a node with schedules', () => {
   })
 })
 
-const boards = 400
+const boards = 500
 
 async function expectOnce(test: TestDatabase, today: number): Promise<void> {
   const db = await test.reopen()
