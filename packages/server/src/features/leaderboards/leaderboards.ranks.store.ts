@@ -38,9 +38,9 @@ const ranked = lookup({
   row: { ...owner, ...recordRow, rank: 'integer' },
 })
 
-/** The total stands beside every record, or alone where the page is empty. */
+/** The first row has the total and no record; the others have a record, in rank order. */
 const pageRow = {
-  total: 'integer',
+  total: 'integer?',
   user_id: 'text?',
   score: 'bigint?',
   subscore: 'bigint?',
@@ -48,17 +48,19 @@ const pageRow = {
   updated_at_unix_ms: 'integer?',
   submissions: 'integer?',
 } as const
+export type PageRow = Row<typeof pageRow>
+const noRecord = recordNames.map((name) => `NULL AS ${name}`).join(', ')
+
 const pageParams = { board_id: 'text', limit: 'integer', offset: 'integer' } as const
 
 /** `+ 0`: SQLite compiles a statement anew for every value of a bare parameter behind LIMIT. */
 const nearPage = statement({
   name: 'leaderboards.near-page',
-  text: `SELECT b.records AS total, ${recordsOfE} FROM leaderboards b
-    LEFT JOIN (SELECT ${recordsOfE}, e.place FROM leaderboard_records e
+  text: `SELECT b.records AS total, ${noRecord} FROM leaderboards b WHERE b.id = :board_id
+    UNION ALL
+    SELECT NULL, ${recordsOfE} FROM (SELECT ${recordsOfE} FROM leaderboard_records e
       WHERE e.period = (SELECT o.period FROM leaderboards o WHERE o.id = :board_id)
-      ORDER BY e.place LIMIT :limit + 0 OFFSET :offset + 0) AS e ON true
-    WHERE b.id = :board_id
-    ORDER BY e.place`,
+      ORDER BY e.place LIMIT :limit + 0 OFFSET :offset + 0) AS e`,
   params: pageParams,
   row: pageRow,
 })
@@ -79,12 +81,12 @@ const farPage = statement({
   name: 'leaderboards.far-page',
   text: `WITH board AS MATERIALIZED (SELECT period, records FROM leaderboards WHERE id = :board_id),
     ${blockAtOffset('top', 3)}, ${blockAtOffset('mid', 2, 'top')}, ${blockAtOffset('low', 1, 'mid')}
-    SELECT b.records AS total, ${recordsOfE} FROM board b
-    LEFT JOIN (SELECT ${recordsOfE}, e.place FROM leaderboard_records e
+    SELECT b.records AS total, ${noRecord} FROM board b
+    UNION ALL
+    SELECT NULL, ${recordsOfE} FROM (SELECT ${recordsOfE} FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM board) AND e.place >= (SELECT bound FROM low)
       ORDER BY e.place
-      LIMIT :limit + 0 OFFSET :offset - COALESCE((SELECT before FROM low), :offset)) AS e ON true
-    ORDER BY e.place`,
+      LIMIT :limit + 0 OFFSET :offset - COALESCE((SELECT before FROM low), :offset)) AS e`,
   params: pageParams,
   row: pageRow,
 })

@@ -22,7 +22,7 @@ import {
 } from './leaderboards.batch.ts'
 import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
 import { beginPeriod } from './leaderboards.periods.ts'
-import { type AroundRow, ranksStore } from './leaderboards.ranks.store.ts'
+import { type AroundRow, type PageRow, ranksStore } from './leaderboards.ranks.store.ts'
 import { type BoardRow, leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
 
 export type LeaderboardsDeps = {
@@ -76,12 +76,22 @@ const lockedRows = { isolation: 'read committed' } as const
 export function createLeaderboards(deps: LeaderboardsDeps) {
   const { db, mutate, writeJson } = deps
   const submit = createSubmit(deps)
-  const recordOf = <R extends RecordRow>(row: R) => {
-    return {
-      ...row,
-      metadata: row.metadata === null ? null : objectOf(deps.readJson(row.metadata)),
-    }
+  const metadataOf = (text: string | null) => {
+    return text === null ? null : objectOf(deps.readJson(text))
   }
+  const recordOf = (row: RecordRow): LeaderboardRecord => {
+    return { ...row, metadata: metadataOf(row.metadata) }
+  }
+  // Written out, because a page has up to 500 of them.
+  const rankedOf = (row: RecordRow, rank: number): RankedRecord => ({
+    rank,
+    user_id: row.user_id,
+    score: row.score,
+    subscore: row.subscore,
+    metadata: metadataOf(row.metadata),
+    updated_at_unix_ms: row.updated_at_unix_ms,
+    submissions: row.submissions,
+  })
   const submissionOf = (board_id: string, { subscore = 0n, metadata, ...record }: NewRecord) => {
     const text = metadata === undefined ? null : writeJson(metadata)
     return { ...record, board_id, subscore, metadata: text }
@@ -109,22 +119,15 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
 
     /** Records by rank, and the number of all, as of one moment. */
     async records(id: string, { limit, offset }: Page) {
-      const rows = await ranksStore.page(db, { board_id: id, limit, offset })
-      const [first] = rows
-      if (first === undefined) throw unknownBoard()
-      const items: RankedRecord[] = []
-      for (const { total: _, ...row } of rows) {
-        if (isRecord(row)) items.push({ rank: offset + 1 + items.length, ...recordOf(row) })
-      }
-      return { board: id, total: first.total, items }
+      const [head, ...rows] = await ranksStore.page(db, { board_id: id, limit, offset })
+      if (head?.total === undefined || head.total === null) throw unknownBoard()
+      const items = rows.filter(isRecord).map((row, index) => rankedOf(row, offset + 1 + index))
+      return { board: id, total: head.total, items }
     },
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
       const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })
-      if (row !== undefined) {
-        const { board_id: _, ...record } = row
-        return recordOf(record)
-      }
+      if (row !== undefined) return rankedOf(row, row.rank)
       if (!(await ranksStore.exists(db, id))) throw unknownBoard()
       return undefined
     },
@@ -139,7 +142,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     ): Promise<RankedRecord[]> {
       const rows = await ranksStore.around(db, { board_id: id, user_id: userId, before, after })
       if (rows.length === 0 && !(await ranksStore.exists(db, id))) throw unknownBoard()
-      return inRankOrder(rows).map(recordOf)
+      return inRankOrder(rows).map(([row, rank]) => rankedOf(row, rank))
     },
   }
 }
@@ -233,18 +236,13 @@ async function removeRecord(
   return { answer: undefined, target: `${id}/${user_id}`, details: 'deleted' }
 }
 
-function inRankOrder(rows: readonly AroundRow[]): (RecordRow & { rank: number })[] {
+function inRankOrder(rows: readonly AroundRow[]): [AroundRow, rank: number][] {
   const before = rows.filter(({ is_before }) => is_before === 1).reverse()
   const after = rows.filter(({ is_before }) => is_before === 0)
-  return [...before, ...after].map(({ is_before: _, owner_rank, ...row }, index) => {
-    return { ...row, rank: owner_rank - before.length + index }
-  })
+  return [...before, ...after].map((row, index) => [row, row.owner_rank - before.length + index])
 }
 
-type PageRecord = { [K in keyof RecordRow]: RecordRow[K] | null }
-
-/** An empty page has one row, which has no record. */
-function isRecord(row: PageRecord): row is RecordRow {
+function isRecord(row: PageRow): row is PageRow & RecordRow {
   return row.user_id !== null
 }
 
