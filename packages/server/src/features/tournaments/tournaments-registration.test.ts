@@ -89,6 +89,36 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     }
   })
 
+  it('[S-API-1] scripts register and read by the same rules, and learn of null for none', async () => {
+    const { scriptFunctions } = scenario.api.features
+    const call = async (name: string, ...args: unknown[]) =>
+      scriptFunctions[`tournaments.${name}`]?.(...args)
+    const { id } = await desk.make()
+    await desk.move(id, 'registration_open')
+    const { user_id } = await scenario.signUp()
+    const entry = await call('register', id, user_id)
+    expect(entry).toMatchObject({ tournament_id: id, user_id })
+    expect(await call('entries', id)).toEqual([entry])
+    expect(await call('results', id)).toEqual([])
+    expect(await call('get', id)).toEqual(await desk.get(id))
+    expect(await call('get', 'none')).toBeNull()
+    expect(await call('list')).toEqual(await desk.list())
+    const long = `${'🏆'.repeat(32)}x`
+    for (const wrong of [undefined, null, 7, '', long, 'a\u0000', ['x'], {}]) {
+      for (const name of ['get', 'entries', 'results', 'register']) {
+        const answer = call(name, wrong, user_id)
+        await expect(answer).rejects.toEqual(refused('invalid_request'))
+      }
+    }
+    for (const wrong of [undefined, null, 7, ' ', 'x'.repeat(1025), 'a\u0000', ['x']]) {
+      await expect(call('register', id, wrong)).rejects.toEqual(refused('invalid_request'))
+    }
+    for (const name of ['entries', 'results']) {
+      await expect(call(name, 'none')).rejects.toEqual(refused('not_found'))
+    }
+    expect(await desk.entrants(id)).toEqual([user_id])
+  })
+
   it('[S-API-12] one user many times at once is one entry', async () => {
     const other = await scenario.openNode({ 'server.node_id': 'dev-4' })
     const { id } = await desk.make()

@@ -1,6 +1,8 @@
 import { tournamentStates } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
+import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
 import { type Desk, openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import {
@@ -10,6 +12,7 @@ import {
   type TournamentDesk,
   tournamentIn,
 } from './tournaments.fixture.ts'
+import { createTournaments } from './tournaments.service.ts'
 
 const bytes128 = '🏆'.repeat(32)
 const last = Number.MAX_SAFE_INTEGER
@@ -226,6 +229,22 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
         expect([answer.status, answer.body]).toMatchObject([400, { code: 'invalid_request' }])
       }
       expect((await desk.get(id)).state).toBe('draft')
+    })
+
+    it('[H-TRN-4] [O-TRN-1] one that met a state which is gone meanwhile is refused', async () => {
+      const { id } = await desk.make()
+      // The other operator is done between the look at the state and the change of it.
+      const mutate: Mutate<Transaction> = async (_, change, options) => {
+        await desk.move(id, 'registration_open', 'running')
+        return (await scenario.db.transaction(change, options)).answer
+      }
+      const { db, clock } = scenario
+      const tournaments = createTournaments({ db, clock, mutate })
+      const principal = { kind: 'human', username: 'admin', role: 'admin' } as const
+      const mutation = { principal, action: 'tournaments.transition' } as const
+      const late = tournaments.transition(mutation as unknown as Mutation, id, 'cancelled')
+      await expect(late).rejects.toMatchObject({ name: 'Failure', code: 'conflict' })
+      expect((await desk.get(id)).state).toBe('running')
     })
 
     it('[H-TRN-4] of many transitions at once at most one of each state wins', async () => {
