@@ -84,7 +84,7 @@ export function startTasks(deps: TasksDeps): void {
     ...(wallet_ledger && { wallet_ledger }),
     ...(notifications && { notifications }),
   }
-  supervisor.every('clock', clockCheckMs, createClockCheck(db, deps.clockWatch))
+  const clock = supervisor.every('clock', clockCheckMs, createClockCheck(db, deps.clockWatch))
   const { onHold } = deps.clockWatch
   const retention = supervisor.every(
     'retention',
@@ -106,7 +106,7 @@ export function startTasks(deps: TasksDeps): void {
     failingForMs: () => Math.max(0, ...deps.queues.map((queue) => queue.failingForMs())),
     failures: () => deps.queues.reduce((sum, queue) => sum + queue.counts().failures, 0),
   })
-  const waiting = [leases, keyUse, ...scheduled]
+  const waiting = [leases, clock, keyUse, ...scheduled]
   if (deps.nodeClaim !== undefined) waiting.push(deps.nodeClaim)
   // A file belongs to one node, so only a shared database can tell of others.
   if (db.backend === 'postgres') {
