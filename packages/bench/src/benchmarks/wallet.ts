@@ -34,7 +34,10 @@ async function inProcessOn(bench: Bench, { name, url }: MeasuredBackend): Promis
   const product = { value: median(hot), unit }
   const baseline = { name: `${accounts} wallets`, value: median(spread), unit }
   const what = `adjust one wallet in process, ${inFlight} in flight, ${name}`
-  const notes = `medians of ${rounds} rounds (${list(hot)}; ${list(spread)})`
+  const cpu = (name: string) => `${median(figuresOf(program, name)).toFixed(0)} µs of CPU`
+  const notes =
+    `medians of ${rounds} rounds (${list(hot)}; ${list(spread)}); ` +
+    `${cpu('hot_cpu_us')}, baseline ${cpu('spread_cpu_us')}`
   const ratio = product.value / baseline.value
   const row = { what, product, baseline, ratio, notes }
   const bound: Bound = { of: 'ratio', is: 'at least', limit: 0.5 }

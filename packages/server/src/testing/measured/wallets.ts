@@ -6,8 +6,8 @@ import { seed, seededAccount } from './seeds.ts'
 
 /**
  * Adjustments of wallets in process, without HTTP, for the benchmarks. Prints what was done per
- * second, first spread over all accounts and then on one of them, as often as there are rounds; of
- * each round the first third only warms up.
+ * second and what CPU time that took, first spread over all accounts and then on one of them, as
+ * often as there are rounds; of each round the first third only warms up.
  */
 type Options = MeasuredOptions & {
   accounts: number
@@ -40,18 +40,24 @@ const mutation: Mutation = {
   render: () => ({ status: 200, body: null }),
 }
 
-const spread: number[] = []
-const hot: number[] = []
+type Figures = { perSecond: number; cpuUs: number }
+const spread: Figures[] = []
+const hot: Figures[] = []
 for (let round = 0; round < options.rounds; round += 1) {
   spread.push(await measure(ids))
   hot.push(await measure(ids.slice(0, 1)))
 }
-process.stdout.write(`ready spread=${spread.join()} hot=${hot.join()}\n`)
+const listOf = (all: readonly Figures[], name: keyof Figures) =>
+  all.map((each) => each[name]).join()
+const line =
+  `ready spread=${listOf(spread, 'perSecond')} spread_cpu_us=${listOf(spread, 'cpuUs')} ` +
+  `hot=${listOf(hot, 'perSecond')} hot_cpu_us=${listOf(hot, 'cpuUs')}`
+process.stdout.write(`${line}\n`)
 await players.hashing.stop()
 await db.close()
 
-/** Adjustments per second with so many in flight. */
-async function measure(users: readonly string[]): Promise<number> {
+/** Adjustments per second with so many in flight, and the CPU time of this process for each. */
+async function measure(users: readonly string[]): Promise<Figures> {
   let done = 0
   let isOver = false
   const adjusters = Array.from({ length: options.inFlight }, async (_, at) => {
@@ -62,10 +68,12 @@ async function measure(users: readonly string[]): Promise<number> {
     }
   })
   await clock.sleep((options.secondsPerRound * 1000) / 3)
-  const start = { done, ms: clock.monotonicMs() }
+  const start = { done, ms: clock.monotonicMs(), cpu: process.cpuUsage() }
   await clock.sleep((options.secondsPerRound * 2000) / 3)
   const perSecond = ((done - start.done) * 1000) / (clock.monotonicMs() - start.ms)
+  const { user, system } = process.cpuUsage(start.cpu)
+  const cpuUs = (user + system) / (done - start.done)
   isOver = true
   await Promise.all(adjusters)
-  return perSecond
+  return { perSecond, cpuUs }
 }
