@@ -93,6 +93,25 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
     await sound()
   })
 
+  it('[S-API-11] opens, ranks and discards with the authority of the runtime', async () => {
+    const board = { id: 'script', sort: 'asc', operator: 'best', reset_schedule: null } as const
+    expect(await node(0).open(board)).toEqual({ ...board, records: 0 })
+    await expect(node(1).open(board)).rejects.toMatchObject({ code: 'conflict' })
+    for (const at of [1, 2, 3])
+      await node(at).enter('script', { user_id: `u${at}`, score: BigInt(at) })
+    expect(await node(1).rankOf('script', 'u3')).toMatchObject({ rank: 3, submissions: 1 })
+    expect(await node(1).discard('script', 'u1')).toBe(true)
+    expect(await node(0).discard('script', 'u1')).toBe(false)
+    expect(await node(0).rankOf('script', 'u3')).toMatchObject({ rank: 2 })
+    expect(await node(0).rankOf('script', 'u1')).toBeUndefined()
+    const nowhere = { code: 'not_found' }
+    await expect(node(0).discard('nowhere', 'u1')).rejects.toMatchObject(nowhere)
+    await expect(node(0).rankOf('nowhere', 'u1')).rejects.toMatchObject(nowhere)
+    const beside = { before: 1, after: 1 }
+    await expect(node(0).around('nowhere', 'u1', beside)).rejects.toMatchObject(nowhere)
+    await sound()
+  })
+
   it('[H-LDB-1] opens one board of many that are asked for at once', async () => {
     const outcomes = await times(12, (index) =>
       node(index)

@@ -110,9 +110,17 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     async submit(mutation: Mutation, id: string, record: NewRecord): Promise<LeaderboardRecord> {
       return recordOf(await submit({ ...submissionOf(id, record), mutation }))
     },
-    /** The same with the authority of the runtime. */
+    /** The same three with the authority of the runtime: nobody's doing, so nothing is audited. */
+    async open(board: NewBoard): Promise<Leaderboard> {
+      return (await db.transaction((tx) => create(tx, board, deps), lockedRows)).answer
+    },
     async enter(id: string, record: NewRecord): Promise<LeaderboardRecord> {
       return recordOf(await submit({ ...submissionOf(id, record), mutation: undefined }))
+    },
+    /** False when the owner has no record. */
+    async discard(id: string, userId: string): Promise<boolean> {
+      const key = { id, userId }
+      return db.transaction((tx) => takeRecord(tx, key, deps.blockSizes), lockedRows)
     },
     deleteRecord: (mutation: Mutation, id: string, userId: string): Promise<undefined> =>
       mutate(mutation, (tx) => removeRecord(tx, { id, userId }, deps.blockSizes), lockedRows),
@@ -216,24 +224,36 @@ async function remove(tx: Transaction, id: string): Promise<Done<undefined>> {
   return { answer: undefined, target: id, details: `records=${records}` }
 }
 
+type RecordKey = { id: string; userId: string }
+
 async function removeRecord(
   tx: Transaction,
-  { id, userId: user_id }: { id: string; userId: string },
+  key: RecordKey,
   sizes: BlockSizes | undefined,
 ): Promise<Done<undefined>> {
+  if (!(await takeRecord(tx, key, sizes))) throw refuse.notFound('no such record')
+  return { answer: undefined, target: `${key.id}/${key.userId}`, details: 'deleted' }
+}
+
+/** False when there is none. */
+async function takeRecord(
+  tx: Transaction,
+  { id, userId: user_id }: RecordKey,
+  sizes: BlockSizes | undefined,
+): Promise<boolean> {
   const [[board], [held]] = await Promise.all([
     leaderboardsStore.lock(tx, [id]),
     leaderboardsStore.held(tx, [{ board_id: id, user_id }]),
   ])
   if (board === undefined) throw unknownBoard()
-  if (held === undefined) throw refuse.notFound('no such record')
+  if (held === undefined) return false
   const [counted] = await Promise.all([
     countChanges(tx, [{ located: held, delta: -1 }]),
     leaderboardsStore.removeRecord(tx, { period: board.period, user_id }),
     leaderboardsStore.countRecords(tx, [{ id, delta: -1 }]),
   ])
   await keepSizes(tx, counted, sizes)
-  return { answer: undefined, target: `${id}/${user_id}`, details: 'deleted' }
+  return true
 }
 
 function inRankOrder(rows: readonly AroundRow[]): [AroundRow, rank: number][] {

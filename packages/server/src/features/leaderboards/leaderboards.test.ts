@@ -339,7 +339,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect(await desk.trailOf(`${id}/u`)).toHaveLength(1)
   })
 
-  it('[H-AUTH-5] lets a viewer read, and nobody else change', async () => {
+  it('[H-GEN-6] [H-GEN-7] asks strangers who they are before it looks at what they say', async () => {
     const id = await open()
     const send = (method: string, path: string, token: string | undefined, body?: unknown) =>
       scenario.api.call(method, `/console/v1${path}`, { ...(token && { token }), body })
