@@ -38,6 +38,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const nowUnixMs = clock.nowUnixMs
   const connection = new SqliteConnection(path, { nowUnixMs })
   let reader: SqliteConnection | undefined
+  let checkpoints: Checkpoints | undefined
   try {
     connection.exec(writerPragmas)
     // The log exists from the first transaction on.
@@ -46,17 +47,18 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     const wal = await (deps.openWal ?? openWalFile)(path)
     // The log is a new file at every start, and a flush of it does not keep its name.
     flushFolderOf(path)
-    const checkpoints = new Checkpoints(
+    const keeper = new Checkpoints(
       { path, connection, clock, log },
       deps.walFramesMax === undefined ? {} : { framesMax: deps.walFramesMax },
     )
+    checkpoints = keeper
     const commits = new GroupCommits({
       connection,
       wal,
-      held: () => checkpoints.held,
+      held: () => keeper.held,
       onCommitted() {
         memory.settled()
-        checkpoints.committed()
+        keeper.committed()
       },
       onDiskFull: deps.onDiskFull,
       onFailure: deps.onFailure,
@@ -73,7 +75,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       async close() {
         await writer.drained()
         await commits.settled()
-        await Promise.all([checkpoints.close(), scans.close()])
+        await Promise.all([keeper.close(), scans.close()])
         await wal.close()
         // The last connection to close moves the rest of the log into the file and removes it.
         opened.close()
@@ -81,6 +83,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
       },
     }
   } catch (error) {
+    await checkpoints?.close()
     reader?.close()
     connection.close()
     throw error
