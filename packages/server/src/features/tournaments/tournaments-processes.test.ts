@@ -1,4 +1,4 @@
-import { notificationsApi, tournamentsApi } from '@guildhall/contract'
+import { Health, notificationsApi, Readiness, Status, tournamentsApi } from '@guildhall/contract'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../database/database.ts'
 import { batchStatement, statement } from '../../database/statement.ts'
@@ -48,6 +48,12 @@ const schedule = statement({
   text: `UPDATE leaderboards
     SET reset_schedule = '0 0 1 1 *', next_due_at_unix_ms = 1735689600000
     WHERE id LIKE 'b-reset %'`,
+})
+/** A result that stands where the settlement wants to write one. */
+const inTheWay = statement({
+  name: 'tests.one-result-in-the-way',
+  text: `INSERT INTO tournament_results (tournament_id, rank, user_id, score, subscore)
+    VALUES ('ended 7', 1, 'in the way', 0, 0)`,
 })
 const freeLeases = statement({
   name: 'tests.free-leases',
@@ -171,6 +177,34 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       await untilDone(node)
       expect(await node.stop()).toBe(0)
       await between(expectOnce)
+    }, 120_000)
+
+    it('[O-HLT-3] [O-HLT-5] [O-SCH-7] one that cannot be settled shows, and the others are', async () => {
+      test = await open()
+      await prepare(test.db)
+      await test.db.run(inTheWay, {})
+      await test.db.close()
+      const node = await startNodeProcess(keysOf(test.url, 'shows'))
+      running.push(node)
+      const call = createCaller(node.url)
+      const desk = await openDesk({ call })
+      for (let left = 2; left !== 1; ) {
+        await createSystemClock().sleep(50)
+        const { body } = await desk.send('GET', '/tournaments')
+        const { items } = tournamentsApi.list.ok.parse(body)
+        left = items.filter(({ state }) => state !== 'completed').length
+      }
+      const ready = await call('GET', '/health/ready')
+      expect(ready.status).toBe(200)
+      expect(ready.text).toContain('"failing":["settlement"]')
+      Readiness.parse(ready.body)
+      const health = Health.parse((await call('GET', '/health')).body)
+      expect(health.status).toBe('degraded')
+      const status = Status.parse((await call('GET', '/status')).body)
+      const settlement = status.tasks.find((task) => task.name === 'settlement')
+      expect(settlement).toMatchObject({ state: 'backing_off' })
+      expect(settlement?.restarts).toBeGreaterThan(0)
+      expect(node.output()).toContain('a tournament could not be settled')
     }, 120_000)
 
     it.runIf(name === 'postgres')(
