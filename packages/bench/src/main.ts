@@ -13,6 +13,7 @@ import { lists } from './benchmarks/lists.ts'
 import { relay } from './benchmarks/relay.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
+import { storedObjects } from './benchmarks/storage.ts'
 import { wallets } from './benchmarks/wallet.ts'
 import { describeMachine, loadLine } from './machine.ts'
 import { claimCores } from './processes/cores.ts'
@@ -32,6 +33,7 @@ const benchmarks: readonly Benchmark[] = [
   idleConnections,
   startUp,
   wallets,
+  storedObjects,
   leaderboard,
   accountList,
   lists,

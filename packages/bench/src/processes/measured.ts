@@ -14,6 +14,8 @@ export type MeasuredOptions = {
   inFlight?: number
   rounds?: number
   secondsPerRound?: number
+  /** Stored objects. */
+  objects?: number
   /** Of one leaderboard. */
   records?: number
   /** Of each measurement. */
@@ -26,12 +28,12 @@ const readyWithinMs = 600_000
 
 /**
  * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
- * database that it fills first; `wallets` and `leaderboards` work in process and print what they
- * measured.
+ * database that it fills first; `wallets`, `objects` and `leaderboards` work in process and print
+ * what they measured.
  */
 export function startMeasured(
   bench: Bench,
-  program: 'node' | 'wallets' | 'leaderboards',
+  program: 'node' | 'wallets' | 'objects' | 'leaderboards',
   { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
 ): Promise<Child> {
   const path = fileURLToPath(new URL(`${program}.ts`, programs))
