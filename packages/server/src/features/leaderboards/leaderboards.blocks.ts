@@ -59,7 +59,8 @@ export function countChanges(tx: Transaction, changes: readonly Change[]): Promi
  * Brings blocks back to their sizes, after their records have changed as well. What has become too
  * small is joined from the top down, because a block that is the only one above it cannot be
  * joined; what is too large is split from the bottom up, because a block is split between two of
- * the level below.
+ * the level below. Looking at what has changed is enough: a small block that is the only one above
+ * it makes that one small as well, up to the top, so none is left behind where others are.
  */
 export async function keepSizes(
   tx: Transaction,
@@ -74,11 +75,7 @@ export async function keepSizes(
   }
   for (const level of [3, 2, 1] as const) {
     for (const key of small[level]) {
-      for (const { into, from } of await joinWhileSmall(tx, key, sizes)) {
-        large.set(nameOf(into), into)
-        // What was the only one above it is not any more, on both sides of the seam.
-        if (level > 1) small[levelOf(level - 1)].push(...(await besideSeam(tx, from)))
-      }
+      for (const into of await joinWhileSmall(tx, key, sizes)) large.set(nameOf(into), into)
     }
   }
   const tooLarge = [...large.values()].sort((a, b) => a.level - b.level)
@@ -89,14 +86,13 @@ export async function keepSizes(
   }
 }
 
-type Joined = { into: BlockKey; from: BlockKey }
-
+/** Answers the blocks that others were joined to. */
 async function joinWhileSmall(
   tx: Transaction,
   small: BlockKey,
   sizes: BlockSizes,
-): Promise<Joined[]> {
-  const joins: Joined[] = []
+): Promise<BlockKey[]> {
+  const joins: BlockKey[] = []
   let key = small
   for (;;) {
     const block = await blocksStore.get(tx, key)
@@ -104,12 +100,16 @@ async function joinWhileSmall(
     const joined = await join(tx, key, block)
     if (joined === undefined) return joins
     joins.push(joined)
-    key = joined.into
+    key = joined
   }
 }
 
 /** Joins a block with a neighbour in the same block above, if there is one. */
-async function join(tx: Transaction, key: BlockKey, block: BlockRow): Promise<Joined | undefined> {
+async function join(
+  tx: Transaction,
+  key: BlockKey,
+  block: BlockRow,
+): Promise<BlockKey | undefined> {
   if (!(await beginsAbove(tx, key))) {
     const before = await blocksStore.before(tx, key)
     if (before === undefined) throw new Error('the first block of a level is missing')
@@ -126,21 +126,11 @@ async function merge(
   tx: Transaction,
   { period, level }: BlockKey,
   { into, from }: { into: BlockRow; from: BlockRow },
-): Promise<Joined> {
-  const joined = {
-    into: { period, level, bound: into.bound },
-    from: { period, level, bound: from.bound },
-  }
-  await blocksStore.remove(tx, joined.from)
-  await blocksStore.count(tx, [{ ...joined.into, delta: from.records }])
+): Promise<BlockKey> {
+  const joined = { period, level, bound: into.bound }
+  await blocksStore.remove(tx, { period, level, bound: from.bound })
+  await blocksStore.count(tx, [{ ...joined, delta: from.records }])
   return joined
-}
-
-/** The two blocks of the level below that meet where a block began. */
-async function besideSeam(tx: Transaction, { period, level, bound }: BlockKey) {
-  const after = { period, level: levelOf(level - 1), bound }
-  const before = await blocksStore.before(tx, after)
-  return before === undefined ? [after] : [{ ...after, bound: before.bound }, after]
 }
 
 /** Whether a block of the level above begins where this one does. */
