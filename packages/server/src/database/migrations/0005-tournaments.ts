@@ -42,15 +42,16 @@ export const tournaments: Migration = {
     ) {{strict}}`,
     `CREATE INDEX tournament_entries_order
       ON tournament_entries (tournament_id, registered_at_unix_ms, user_id)`,
+    // Written by the settlement alone, by the hundred thousand: a reference costs a look per row.
     `CREATE TABLE tournament_snapshots (
-      tournament_id {{text}} NOT NULL REFERENCES tournaments (id),
+      tournament_id {{text}} NOT NULL,
       user_id {{text}} NOT NULL,
       score {{bigint}} NOT NULL,
       subscore {{bigint}} NOT NULL,
       PRIMARY KEY (tournament_id, user_id)
     ) {{strict}}`,
     `CREATE TABLE tournament_results (
-      tournament_id {{text}} NOT NULL REFERENCES tournaments (id),
+      tournament_id {{text}} NOT NULL,
       rank {{bigint}} NOT NULL,
       user_id {{text}} NOT NULL,
       score {{bigint}} NOT NULL,
