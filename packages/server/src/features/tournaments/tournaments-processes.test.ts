@@ -179,6 +179,24 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       await between(expectOnce)
     }, 120_000)
 
+    it('[O-SCH-1] a node whose scheduler is off settles nothing, and delivers all the same', async () => {
+      test = await open()
+      await prepare(test.db)
+      await test.db.close()
+      const keys = { ...keysOf(test.url, 'idle'), 'scheduler.enabled': 'false' }
+      const node = await startNodeProcess(keys)
+      running.push(node)
+      const call = createCaller(node.url)
+      const { tasks } = Status.parse((await call('GET', '/status')).body)
+      const names = tasks.map((task) => task.name)
+      expect([names.includes('settlement'), names.includes('outbox')]).toEqual([false, true])
+      expect(await node.stop()).toBe(0)
+      await between(async (db) => {
+        const states = (await rowsOf(db, 'tournaments')).map(({ state }) => state)
+        expect(new Set(states)).toEqual(new Set(['running']))
+      })
+    })
+
     it('[O-HLT-3] [O-HLT-5] [O-SCH-7] one that cannot be settled shows, and the others are', async () => {
       test = await open()
       await prepare(test.db)

@@ -1,8 +1,10 @@
+import { notificationsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
+import { openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import type { TournamentDesk } from './tournaments.fixture.ts'
 import { backgroundOf, openTournamentDesk, putBoard } from './tournaments.fixture.ts'
@@ -252,6 +254,23 @@ describe.each(testBackends)('settling on $name', (backend) => {
     expect(hooks).toEqual([
       ['on_tournament_completed', { tournament_id: id, leaderboard_id, results_total: 6 }],
     ])
+    await free()
+  })
+
+  it('[O-TRN-7] [H-NTF-2] its notifications keep to the ring and to its totals', async () => {
+    const node = await scenario.openNode({ 'notifications.capacity': '4' })
+    const small = await openDesk(node)
+    const id = await ended()
+    const background = backgroundOf(scenario, node, 'bt1-small-ring')
+    await background.settle()
+    await background.deliver()
+    const answer = await small.send('GET', '/notifications?limit=200')
+    const { items, total } = notificationsApi.list.ok.parse(answer.body)
+    expect([items.length, total]).toEqual([4, 4])
+    expect(items.map(({ content }) => content.tournament_id)).toEqual(Array(4).fill(id))
+    const rows = await scenario.rowsOf('notifications')
+    const kept = await scenario.rowsOf('notification_totals', "audience = 'all'")
+    expect(kept.map((row) => Number(row.total))).toEqual([rows.length])
     await free()
   })
 
