@@ -75,6 +75,35 @@ describe('the output filter', () => {
     expect(() => write({ a: 'x', secret: 'SECRET' })).toThrow(TypeError)
   })
 
+  it('[H-GEN-1] writes a frozen row once, and every other as it is at the moment', () => {
+    const Row = z.strictObject({ seq: z.int(), note: z.string().nullable() })
+    const write = compileWriter(z.array(Row))
+    let reads = 0
+    const counted = (note: string) => ({
+      seq: 1,
+      get note() {
+        reads += 1
+        return note
+      },
+      token: 'SECRET',
+    })
+    const frozen = Object.freeze(counted('a'))
+    const open = counted('b')
+    const text = '[{"seq":1,"note":"a"},{"seq":1,"note":"b"}]'
+    expect([write([frozen, open]), write([frozen, open])]).toEqual([text, text])
+    expect(reads).toBe(3)
+    // Another schema shows other members of the same row.
+    expect(compileWriter(z.strictObject({ seq: z.int() }))(frozen)).toBe('{"seq":1}')
+  })
+
+  it('[H-GEN-1] writes what a frozen row holds anew, since that may change', () => {
+    const write = compileWriter(z.strictObject({ tags: z.array(z.string()) }))
+    const row = Object.freeze({ tags: ['a'] })
+    expect(write(row)).toBe('{"tags":["a"]}')
+    row.tags.push('b')
+    expect(write(row)).toBe('{"tags":["a","b"]}')
+  })
+
   it('refuses to compile a schema that it could not write', () => {
     expect(() => compileWriter(z.date())).toThrow('no writer')
     expect(() => compileWriter(z.strictObject({ a: z.unknown() }))).toThrow('no writer')

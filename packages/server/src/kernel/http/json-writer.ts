@@ -78,7 +78,7 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
     optional: isOptional(schema),
     write: writerOf(schema),
   }))
-  return (value) => {
+  const write = (value: unknown) => {
     if (!isRecord(value)) throw new TypeError('expected an object to write')
     let text = ''
     for (const { name, prefix, optional, write } of members) {
@@ -90,6 +90,23 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
       text += (text === '' ? '' : ',') + prefix + write(member)
     }
     return `{${text}}`
+  }
+  return Object.values(shape).every(isScalar) ? writeOnce(write) : write
+}
+
+/**
+ * What is frozen and has no parts that could change is written once and remembered for as long as
+ * it lives: rows that stand in one answer after the other, such as the entries of a ledger.
+ */
+function writeOnce(write: Write): Write {
+  const texts = new WeakMap<object, string>()
+  return (value) => {
+    if (!isRecord(value) || !Object.isFrozen(value)) return write(value)
+    const known = texts.get(value)
+    if (known !== undefined) return known
+    const text = write(value)
+    texts.set(value, text)
+    return text
   }
 }
 
@@ -135,6 +152,17 @@ function writeUnion(options: z.ZodType[]): Write {
     if (choice === undefined) throw new TypeError('the answer fits no option of its union')
     return choice.write(value)
   }
+}
+
+/** A value of it is a text, a number, a boolean or null. */
+function isScalar(schema: z.ZodType): boolean {
+  const definition = schema._zod.def as Definition
+  const { innerType } = definition
+  if (isFree(schema) || definition.shape || definition.element) return false
+  if (definition.valueType || definition.options) return false
+  if (innerType) return isScalar(innerType)
+  if (definition.in && definition.out) return isScalar(wireSide(definition.in, definition.out))
+  return true
 }
 
 function isOptional(schema: z.ZodType): boolean {
