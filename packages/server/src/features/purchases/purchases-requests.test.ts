@@ -7,6 +7,64 @@ import { openPurchaseDesk, type PurchaseDesk } from './purchases.fixture.ts'
 const bytes1024 = '🏯'.repeat(256)
 const good = '{"transaction_id":"good","product_id":"p"}'
 
+const brokenBodies: [string, unknown][] = [
+  ['no user', { store: 'custom', receipt: good }],
+  ['a null user', { user_id: null, store: 'custom', receipt: good }],
+  ['a number for a user', { user_id: 1, store: 'custom', receipt: good }],
+  ['a user of 1,025 bytes', { user_id: `${bytes1024}x`, store: 'custom', receipt: good }],
+  ['a user with U+0000', { user_id: 'a\0', store: 'custom', receipt: good }],
+  ['no store', { user_id: 'u', receipt: good }],
+  ['an unknown store', { user_id: 'u', store: 'store_d', receipt: good }],
+  ['a store in capitals', { user_id: 'u', store: 'Custom', receipt: good }],
+  ['a store with a space', { user_id: 'u', store: 'custom ', receipt: good }],
+  ['a null store', { user_id: 'u', store: null, receipt: good }],
+  ['no receipt', { user_id: 'u', store: 'custom' }],
+  ['a null receipt', { user_id: 'u', store: 'custom', receipt: null }],
+  ['an object for a receipt', { user_id: 'u', store: 'custom', receipt: JSON.parse(good) }],
+  ['a receipt with U+0000', { user_id: 'u', store: 'custom', receipt: `${good}\0` }],
+  ['an unknown field', { user_id: 'u', store: 'custom', receipt: good, price: 1 }],
+  ['an array', []],
+  ['broken JSON', '{"user_id":'],
+  ['a repeated field', `{"user_id":"u","store":"custom","store":"custom","receipt":"{}"}`],
+]
+
+const brokenReceipts: [string, string, string | undefined][] = [
+  ['nothing', '', 'receipt is not valid JSON'],
+  ['white space', ' \n', 'receipt is not valid JSON'],
+  ['a word', 'receipt', 'receipt is not valid JSON'],
+  ['null', 'null', 'receipt must be an object'],
+  ['a string', JSON.stringify(good), 'receipt must be an object'],
+  ['a number', '7', 'receipt must be an object'],
+  ['an array', `[${good}]`, 'receipt must be an object'],
+  ['two objects', good + good, 'receipt is more than one JSON value'],
+  ['something after it', `${good}x`, 'receipt is more than one JSON value'],
+  ['a byte order mark', `\ufeff${good}`, 'receipt is not valid JSON'],
+  ['a comment', `/**/${good}`, 'receipt is not valid JSON'],
+  ['a trailing comma', good.replace('}', ',}'), 'receipt is not valid JSON'],
+  ['single quotes', good.replaceAll('"', "'"), 'receipt is not valid JSON'],
+  ['an unknown field', good.replace('}', ',"price":1}'), 'receipt has an unknown field'],
+  ['__proto__', good.replace('}', ',"__proto__":{}}'), 'receipt has an unknown field'],
+  ['capitals', good.replace('product_id', 'Product_id'), undefined],
+  ['no transaction', '{"product_id":"p"}', 'transaction_id must be a string'],
+  ['no product', '{"transaction_id":"t"}', 'product_id must be a string'],
+  ['nothing in it', '{}', 'transaction_id must be a string'],
+  ['a deep value', `{"transaction_id":${'['.repeat(60)}${']'.repeat(60)}}`, undefined],
+  ['a depth bomb', '['.repeat(60_000), 'receipt is more than 64 levels deep'],
+  ['a hidden depth bomb', `${good.slice(0, -1)},"x":${'{"x":'.repeat(9_000)}`, undefined],
+  [
+    'a repeated transaction',
+    '{"transaction_id":"t","product_id":"p","transaction_id":"t"}',
+    'transaction_id is repeated',
+  ],
+  [
+    'a transaction repeated by an escape',
+    '{"transaction_id":"t","product_id":"p","transaction\\u005fid":"t"}',
+    'transaction_id is repeated',
+  ],
+  ['an unpaired surrogate', '{"transaction_id":"\\ud800","product_id":"p"}', undefined],
+  ['a raw newline', '{"transaction_id":"\n","product_id":"p"}', 'receipt is not valid JSON'],
+]
+
 async function openWithViewer(backend: (typeof testBackends)[number]) {
   const viewing = { username: 'watcher', password: 'look but do not touch' }
   const scenario = await openScenario(backend, {
@@ -47,67 +105,16 @@ describe.each(testBackends)('requests about purchases on $name', (backend) => {
     expect(await desk.list(`?user_id=${encodeURIComponent(bought.user_id)}`)).toEqual([bought])
   })
 
-  it.each([
-    ['no user', { store: 'custom', receipt: good }],
-    ['a null user', { user_id: null, store: 'custom', receipt: good }],
-    ['a number for a user', { user_id: 1, store: 'custom', receipt: good }],
-    ['a user of 1,025 bytes', { user_id: `${bytes1024}x`, store: 'custom', receipt: good }],
-    ['a user with U+0000', { user_id: 'a\0', store: 'custom', receipt: good }],
-    ['no store', { user_id: 'u', receipt: good }],
-    ['an unknown store', { user_id: 'u', store: 'store_d', receipt: good }],
-    ['a store in capitals', { user_id: 'u', store: 'Custom', receipt: good }],
-    ['a store with a space', { user_id: 'u', store: 'custom ', receipt: good }],
-    ['a null store', { user_id: 'u', store: null, receipt: good }],
-    ['no receipt', { user_id: 'u', store: 'custom' }],
-    ['a null receipt', { user_id: 'u', store: 'custom', receipt: null }],
-    ['an object for a receipt', { user_id: 'u', store: 'custom', receipt: JSON.parse(good) }],
-    ['a receipt with U+0000', { user_id: 'u', store: 'custom', receipt: `${good}\0` }],
-    ['an unknown field', { user_id: 'u', store: 'custom', receipt: good, price: 1 }],
-    ['an array', []],
-    ['broken JSON', '{"user_id":'],
-    ['a repeated field', `{"user_id":"u","store":"custom","store":"custom","receipt":"{}"}`],
-  ])('[H-PUR-1] refuses %s', async (_case, body) => {
+  it.each(brokenBodies)('[H-PUR-1] refuses %s', async (_case, body) => {
     await expectRefused(desk.post(body))
   })
 
-  it.each([
-    ['nothing', '', 'receipt is not valid JSON'],
-    ['white space', ' \n', 'receipt is not valid JSON'],
-    ['a word', 'receipt', 'receipt is not valid JSON'],
-    ['null', 'null', 'receipt must be an object'],
-    ['a string', JSON.stringify(good), 'receipt must be an object'],
-    ['a number', '7', 'receipt must be an object'],
-    ['an array', `[${good}]`, 'receipt must be an object'],
-    ['two objects', good + good, 'receipt is more than one JSON value'],
-    ['something after it', `${good}x`, 'receipt is more than one JSON value'],
-    ['a byte order mark', `\ufeff${good}`, 'receipt is not valid JSON'],
-    ['a comment', `/**/${good}`, 'receipt is not valid JSON'],
-    ['a trailing comma', good.replace('}', ',}'), 'receipt is not valid JSON'],
-    ['single quotes', good.replaceAll('"', "'"), 'receipt is not valid JSON'],
-    ['an unknown field', good.replace('}', ',"price":1}'), 'receipt has an unknown field'],
-    ['__proto__', good.replace('}', ',"__proto__":{}}'), 'receipt has an unknown field'],
-    ['capitals', good.replace('product_id', 'Product_id'), undefined],
-    ['no transaction', '{"product_id":"p"}', 'transaction_id must be a string'],
-    ['no product', '{"transaction_id":"t"}', 'product_id must be a string'],
-    ['nothing in it', '{}', 'transaction_id must be a string'],
-    ['a deep value', `{"transaction_id":${'['.repeat(60)}${']'.repeat(60)}}`, undefined],
-    ['a depth bomb', '['.repeat(60_000), 'receipt is more than 64 levels deep'],
-    ['a hidden depth bomb', `${good.slice(0, -1)},"x":${'{"x":'.repeat(9_000)}`, undefined],
-    [
-      'a repeated transaction',
-      '{"transaction_id":"t","product_id":"p","transaction_id":"t"}',
-      'transaction_id is repeated',
-    ],
-    [
-      'a transaction repeated by an escape',
-      '{"transaction_id":"t","product_id":"p","transaction\\u005fid":"t"}',
-      'transaction_id is repeated',
-    ],
-    ['an unpaired surrogate', '{"transaction_id":"\\ud800","product_id":"p"}', undefined],
-    ['a raw newline', '{"transaction_id":"\n","product_id":"p"}', 'receipt is not valid JSON'],
-  ])('[H-PUR-1] refuses a receipt that is or has %s', async (_case, receipt, text) => {
-    await expectRefused(desk.present(receipt), text)
-  })
+  it.each(brokenReceipts)(
+    '[H-PUR-1] refuses a receipt that is or has %s',
+    async (_case, receipt, text) => {
+      await expectRefused(desk.present(receipt), text)
+    },
+  )
 
   it.each(['transaction_id', 'product_id'])('[H-PUR-1] refuses a wrong %s', async (name) => {
     const said = { transaction_id: 't', product_id: 'p' }
