@@ -155,7 +155,11 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await expect(query('by_level', { level: 1 })).rejects.toEqual(refusal('invalid_request'))
     expect(await scenario.rowsOf('storage_indexes')).toHaveLength(2)
     expect(await scenario.rowsOf('storage_index_entries')).toHaveLength(20 * (1 + 1 + 1 + 2))
-    // The first node still asks for what it knew.
+    // The first node was never told of it, and keeps it all the same.
+    await write('ana', 'k11', { rank: 1, level: 1 })
+    await write('zoe', 'after', { rank: 2, level: 1 })
+    expect(await found({ rank: 2, level: 1 }, at)).toEqual(['ana/k17', 'bob/late', 'zoe/after'])
+    // It still asks for what it knew.
     await expect(storage().runtime.query('of_slot', {})).rejects.toBeDefined()
   })
 
@@ -224,6 +228,23 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await storage(changed).runtime.setFilter('by_level', () => true)
     await storage(changed).indexes.keep(run)
     expect(await found({}, { api: changed })).toHaveLength(7)
+  })
+
+  it('[S-IX-5] leaves what was judged while the index was being built', async () => {
+    await write('ana', 'before', { level: 1 })
+    const node = await scenario.openNode(
+      configOf({ name: 'new', collection: 'saves', fields: ['level'] }),
+    )
+    const { runtime, indexes } = storage(node)
+    await runtime.setFilter('new', () => true)
+    await write('ana', 'judged', { level: 1 }, node)
+    await runtime.setFilter('new', undefined)
+    await indexes.keep(run)
+    const at = { api: node, index: 'new' }
+    expect(await found({}, at)).toEqual(['ana/judged'])
+    await runtime.setFilter('new', () => true)
+    await indexes.keep(run)
+    expect(await found({}, at)).toEqual(['ana/before', 'ana/judged'])
   })
 
   it('[S-IX-1] [S-IX-3] is what a look at every object would find', async () => {

@@ -33,7 +33,7 @@ export async function applyAll(
   const operations = batches.flatMap((batch) => batch.operations)
   const places = placesOf(operations)
   // Sent together, and done in this order: the guard, the locks, what the locks keep as it is.
-  const [epoch, heads, likely] = await Promise.all([
+  const [epoch, heads, likely] = await inTheirOrder([
     storageIndexStore.shareGuard(tx),
     storageStore.lock(tx, places),
     storageIndexStore.entriesOf(tx, indexedObjects(known.indexes(), places)),
@@ -47,7 +47,7 @@ export async function applyAll(
   const results = batches.map((batch) => resultOf(batch, book.apply(batch.operations)))
   const changes = book.changes()
   // As before: one after another, and so the objects before all that belongs to them.
-  await Promise.all([
+  await inTheirOrder([
     storageStore.insert(tx, changes.added),
     storageStore.update(tx, changes.changed),
     storageStore.remove(tx, changes.removed),
@@ -55,6 +55,18 @@ export async function applyAll(
     storageStore.count(tx, countsOf(changes.added, changes.removed)),
   ])
   return results
+}
+
+/**
+ * Waits for statements that were sent together. The first that failed is the one that tells why:
+ * those behind it only say that the transaction has failed, and may say so earlier.
+ */
+async function inTheirOrder<const T extends readonly Promise<unknown>[]>(
+  sent: T,
+): Promise<{ -readonly [at in keyof T]: Awaited<T[at]> }> {
+  const results = await Promise.allSettled(sent)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+  return Promise.all(sent)
 }
 
 function resultOf(

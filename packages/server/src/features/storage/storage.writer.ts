@@ -22,7 +22,8 @@ export type StorageWriter = (
 /** The most batches of one transaction, and about how many bytes of values. */
 const itemsMax = 256
 const bytesMax = 4_194_304
-const attemptsMax = 5
+/** Each time somebody else has got further, so nobody is refused for meeting others. */
+const attemptsMax = 16
 
 /**
  * The one way in which objects change. What is asked for at the same time shares a transaction: one
