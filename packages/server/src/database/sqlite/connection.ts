@@ -99,7 +99,7 @@ export class SqliteConnection {
   }
 
   #prepareFirst(statement: Statement): Prepared {
-    const native = this.#native.prepare(renderStatement(statement, dialect))
+    const native = this.#native.prepare(withFixedPlan(renderStatement(statement, dialect)))
     if (readsBigInts(statement.row)) native.setReadBigInts(true)
     checkColumns(statement, native)
     const prepared: Prepared = {
@@ -127,6 +127,14 @@ const dialect: Dialect = {
   lock: () => '',
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
   now: 'guildhall_now()',
+}
+
+/**
+ * SQLite plans a statement anew for every value of a bare parameter behind LIMIT or OFFSET, which
+ * costs ten times what a page does.
+ */
+function withFixedPlan(text: string): string {
+  return text.replace(/\b(LIMIT|OFFSET) (\?\d+)/g, '$1 ($2 + 0)')
 }
 
 function bind(statement: Statement, prepared: Prepared, params: object): SQLInputValue[] {

@@ -92,12 +92,11 @@ const between = statement({
   row: blockRow,
 })
 
-/** `LIMIT 1 OFFSET n + 0`: SQLite compiles a statement anew for every value of a bare parameter. */
 const placeAfter = statement({
   name: 'leaderboards.place-after',
   text: `SELECT e.place FROM leaderboard_records e
     WHERE e.period = :period AND e.place >= :bound
-    ORDER BY e.place LIMIT 1 OFFSET :skipped + 0`,
+    ORDER BY e.place LIMIT 1 OFFSET :skipped`,
   params: { period: 'integer', bound: 'bytes', skipped: 'integer' },
   row: { place: 'bytes' },
 })

@@ -53,14 +53,13 @@ const noRecord = recordNames.map((name) => `NULL AS ${name}`).join(', ')
 
 const pageParams = { board_id: 'text', limit: 'integer', offset: 'integer' } as const
 
-/** `+ 0`: SQLite compiles a statement anew for every value of a bare parameter behind LIMIT. */
 const nearPage = statement({
   name: 'leaderboards.near-page',
   text: `SELECT b.records AS total, ${noRecord} FROM leaderboards b WHERE b.id = :board_id
     UNION ALL
     SELECT NULL, ${recordsOfE} FROM (SELECT ${recordsOfE} FROM leaderboard_records e
       WHERE e.period = (SELECT o.period FROM leaderboards o WHERE o.id = :board_id)
-      ORDER BY e.place LIMIT :limit + 0 OFFSET :offset + 0) AS e`,
+      ORDER BY e.place LIMIT :limit OFFSET :offset) AS e`,
   params: pageParams,
   row: pageRow,
 })
@@ -86,7 +85,7 @@ const farPage = statement({
     SELECT NULL, ${recordsOfE} FROM (SELECT ${recordsOfE} FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM board) AND e.place >= (SELECT bound FROM low)
       ORDER BY e.place
-      LIMIT :limit + 0 OFFSET :offset - COALESCE((SELECT before FROM low), :offset)) AS e`,
+      LIMIT :limit OFFSET :offset - COALESCE((SELECT before FROM low), :offset)) AS e`,
   params: pageParams,
   row: pageRow,
 })
@@ -104,7 +103,7 @@ const around = statement({
     SELECT ${recordsOfE}, 1 AS is_before, (SELECT rank FROM owner) AS owner_rank FROM (
       SELECT e.* FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM owner) AND e.place < (SELECT place FROM owner)
-      ORDER BY e.place DESC LIMIT :before + 0) AS e
+      ORDER BY e.place DESC LIMIT :before) AS e
     UNION ALL
     SELECT ${recordsOfE}, 0, (SELECT rank FROM owner) FROM (
       SELECT e.* FROM leaderboard_records e

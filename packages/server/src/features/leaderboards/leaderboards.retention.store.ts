@@ -9,7 +9,7 @@ const dropSurplus = statement({
       SELECT p.period, ROW_NUMBER() OVER (PARTITION BY p.board_id ORDER BY p.period DESC) AS age
       FROM leaderboard_periods p
       WHERE p.board_id IS NOT NULL AND p.closed_at_unix_ms IS NOT NULL) AS s
-    WHERE s.age > :kept ORDER BY s.period LIMIT :batch_items + 0)`,
+    WHERE s.age > :kept ORDER BY s.period LIMIT :batch_items)`,
   params: { kept: 'integer', batch_items: 'integer' },
 })
 
@@ -26,7 +26,7 @@ const removeRecords = statement({
   name: 'leaderboards.prune-records',
   text: `DELETE FROM leaderboard_records WHERE period = :period AND place IN (
     SELECT e.place FROM leaderboard_records e WHERE e.period = :period
-    ORDER BY e.place LIMIT :batch_items + 0)`,
+    ORDER BY e.place LIMIT :batch_items)`,
   params: batchParams,
 })
 
@@ -35,7 +35,7 @@ const removeBlocks = statement({
   text: `DELETE FROM leaderboard_blocks
     WHERE period = :period AND (level, bound) IN (
       SELECT k.level, k.bound FROM leaderboard_blocks k WHERE k.period = :period
-      ORDER BY k.level, k.bound LIMIT :batch_items + 0)`,
+      ORDER BY k.level, k.bound LIMIT :batch_items)`,
   params: batchParams,
 })
 
