@@ -247,6 +247,25 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     expect(await found({}, at)).toEqual(['ana/before', 'ana/judged'])
   })
 
+  it('[S-IX-2] takes in large objects in parts, however many are written at once', async () => {
+    const filler = 'x'.repeat(500_000)
+    await write(null, 'k9', { level: 0 })
+    const { runtime } = storage()
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, at) => {
+        const place = { owner: null, collection: 'saves', key: `k${at}` }
+        return runtime.write({ ...place, value: { level: 1, filler }, version: '' })
+      }),
+    )
+    expect(answers.map(({ status }) => status).indexOf('rejected')).toBe(9)
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    const late = { name: 'late', collection: 'saves', fields: ['level'] }
+    const node = await scenario.openNode(configOf(late))
+    await storage(node).indexes.keep(run)
+    expect(await found({ level: 1 }, { api: node, index: 'late' })).toHaveLength(19)
+    expect(await found({ level: 0 }, { api: node, index: 'late' })).toEqual(['-/k9'])
+  })
+
   it('[S-IX-1] [S-IX-3] is what a look at every object would find', async () => {
     const value = fc.record(
       {
