@@ -20,13 +20,17 @@ export type Upgrade = {
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-/** The last request of a connection, and how many of its requests have no whole answer yet. */
-type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered: number }
+/** The last request of a connection, and its answers that are not whole yet: mostly one. */
+type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered: ServerResponse[] }
 
 /** Looks after what lies below requests: connections, upgrades, and bytes that are no request. */
 export function createSocketGuard(deps: SocketGuardDeps) {
-  const traffics = new WeakMap<Duplex, Traffic>()
-  const running = new Set<ServerResponse>()
+  /**
+   * By connection, since a Set of all running requests would keep each of them alive: it makes a new
+   * table whenever many have come and gone, and a table that it gave up, once it is old, holds what
+   * was in it until the next full garbage collection.
+   */
+  const traffics = new Map<Duplex, Traffic>()
   const connections = new Set<Socket>()
 
   /**
@@ -34,24 +38,32 @@ export function createSocketGuard(deps: SocketGuardDeps) {
    * once, when its answer is out or its client has left.
    */
   function began(message: IncomingMessage, response: ServerResponse, ended: () => void): void {
-    const { socket } = message
-    let traffic = traffics.get(socket)
-    if (traffic === undefined) {
-      traffic = { message, response, unanswered: 1 }
-      traffics.set(socket, traffic)
-    } else {
-      traffic.message = message
-      traffic.response = response
-      traffic.unanswered += 1
-    }
-    const begun = traffic
-    running.add(response)
+    const traffic = trafficOf(message, response)
+    traffic.unanswered.push(response)
     // Other than the end of an answer, this comes also when the client leaves before it, and once.
     response.on('close', () => {
-      running.delete(response)
-      begun.unanswered -= 1
+      const { unanswered } = traffic
+      unanswered.splice(unanswered.indexOf(response), 1)
       ended()
     })
+  }
+
+  function trafficOf(message: IncomingMessage, response: ServerResponse): Traffic {
+    const { socket } = message
+    const known = traffics.get(socket)
+    if (known !== undefined) {
+      known.message = message
+      known.response = response
+      return known
+    }
+    const traffic = { message, response, unanswered: [] }
+    traffics.set(socket, traffic)
+    socket.once('close', () => traffics.delete(socket))
+    return traffic
+  }
+
+  function* running(): Iterable<ServerResponse> {
+    for (const { unanswered } of traffics.values()) yield* unanswered
   }
 
   /**
@@ -59,7 +71,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
    * connections that have not said anything.
    */
   function drain(): void {
-    for (const response of running) response.shouldKeepAlive = false
+    for (const response of running()) response.shouldKeepAlive = false
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }
 
@@ -97,7 +109,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
 
-  return { began, drain, cut, watch, running: () => running.size }
+  return { began, drain, cut, watch, running: () => [...running()].length }
 }
 
 /**
@@ -107,8 +119,8 @@ export function createSocketGuard(deps: SocketGuardDeps) {
 function mayAnswer(traffic: Traffic | undefined): boolean {
   if (traffic === undefined) return true
   const { message, response, unanswered } = traffic
-  if (unanswered === 0) return message.complete
-  return unanswered === 1 && !message.complete && !response.headersSent
+  if (unanswered.length === 0) return message.complete
+  return unanswered.length === 1 && !message.complete && !response.headersSent
 }
 
 function limitConnections(server: Server, { maxConnections, upgrade }: SocketGuardDeps): void {
