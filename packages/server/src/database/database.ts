@@ -72,6 +72,11 @@ export type Database = Queries & {
   /** False only for the in-memory backend: a restart clears it. */
   readonly durable: boolean
   /**
+   * Whether the writes of one turn share a commit by themselves, so that combining single rows into
+   * batches gains nothing and makes them wait: on SQLite.
+   */
+  readonly groupsCommits: boolean
+  /**
    * Answers one lookup. On PostgreSQL, calls made in the same turn of the event loop share one
    * round trip; on SQLite it is an ordinary read. Callers may share the row: do not change it.
    */

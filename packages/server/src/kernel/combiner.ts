@@ -3,7 +3,7 @@ import { atEndOfTurn } from './clock.ts'
 /** How one item of a combined run ended. */
 export type CombinedResult<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
-type CombinerOptions<T, R> = {
+export type CombinerOptions<T, R> = {
   /**
    * Does the work of all items at once and answers in their order. When it throws, all of them
    * have failed.

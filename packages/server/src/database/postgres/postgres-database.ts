@@ -32,6 +32,7 @@ export async function openPostgresDatabase(
     ...queries,
     backend: 'postgres',
     durable: true,
+    groupsCommits: false,
     state: () => executor.state,
     stats: () => executor.stats,
     probe: () => executor.probe(),

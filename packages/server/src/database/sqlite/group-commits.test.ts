@@ -59,21 +59,49 @@ describe('group commits', () => {
     expect(acknowledged).toEqual(['a'])
   })
 
-  it('[O-DB-6] let writers that come while a flush runs share the next one', async () => {
-    const first = insert('a')
+  it('[O-DB-6] let writers that come while two flushes run share the next one', async () => {
+    const first = [insert('a')]
     await turns(2)
-    const later = ['b', 'c', 'd'].map(insert)
+    first.push(insert('b'))
+    await turns(2)
+    const later = ['c', 'd'].map(insert)
     await turns(2)
     later.push(insert('e'))
     await turns(2)
-    expect(flushes.length).toBe(1)
+    expect(flushes.length).toBe(2)
     flushes[0]?.resolve()
-    await first
+    await first[0]
     await turns(2)
-    expect(flushes.length).toBe(2)
+    expect(flushes.length).toBe(3)
     flushes[1]?.resolve()
-    await Promise.all(later)
-    expect(flushes.length).toBe(2)
+    flushes[2]?.resolve()
+    await Promise.all([...first, ...later])
+    expect(flushes.length).toBe(3)
+  })
+
+  it('[O-DB-6] acknowledge a commit only with those before it, whichever flush ends first', async () => {
+    const acknowledged: string[] = []
+    void insert('a').then(() => acknowledged.push('a'))
+    await turns(2)
+    void insert('b').then(() => acknowledged.push('b'))
+    await turns(2)
+    flushes[1]?.resolve()
+    await turns(2)
+    expect(acknowledged).toEqual([])
+    flushes[0]?.resolve()
+    await turns(2)
+    expect(acknowledged).toEqual(['a', 'b'])
+  })
+
+  it('[O-DB-6] fail a commit that has landed when one before it has not', async () => {
+    const [first, second] = [insert('a'), turns(2).then(() => insert('b'))]
+    const settled = Promise.allSettled([first, second])
+    await turns(4)
+    flushes[1]?.resolve()
+    await turns(1)
+    flushes[0]?.reject(new Error('input/output error'))
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(failures.length).toBe(1)
   })
 
   it('commit the units of one turn together, and undo a failing one alone', async () => {
@@ -111,13 +139,15 @@ describe('group commits', () => {
   it('fail everything that a failed flush was to cover, and take no more work', async () => {
     const covered = [insert('a'), insert('b')]
     await turns(2)
-    const waiting = insert('c')
+    const waiting = [insert('c')]
+    await turns(2)
+    waiting.push(insert('d'))
     await turns(2)
     flushes[0]?.reject(new Error('input/output error'))
-    for (const each of [...covered, waiting, insert('d')]) {
+    for (const each of [...covered, ...waiting, insert('e')]) {
       await expect(each).rejects.toBeInstanceOf(DatabaseUnavailable)
     }
-    expect([failures.length, flushes.length]).toEqual([1, 1])
+    expect([failures.length, flushes.length]).toEqual([1, 2])
   })
 
   it('do not flush for a transaction that only read', async () => {

@@ -25,24 +25,27 @@ type Group = {
   changed: boolean
 }
 
+/** A commit on its way to the disk. */
+type Flight = { readonly group: Group; landed: boolean }
+
 /**
  * Makes all units of one turn of the event loop one SQLite transaction, commits it when the turn
  * ends, and resolves their promises once the write-ahead log has been flushed by another thread.
- * What comes while a flush runs is one transaction too, committed when that flush has ended: nobody
- * could be answered sooner, and pages that many units touch are written once. See
- * docs/decisions/0003.
+ * Two flushes may be under way, so that the disk need not wait for this thread to notice the end of
+ * one. What comes meanwhile is one transaction, committed when one of them has ended: pages that
+ * many units touch are then written once. See docs/decisions/0003.
  */
 export class GroupCommits implements Commits {
   readonly #deps: GroupCommitsDeps
   readonly #sql: { readonly [command in keyof typeof commands]: StatementSync }
   readonly #commit = () => {
-    if (this.#flushing === undefined) this.#commitGroup()
+    if (this.#flights.length < flightsMax) this.#commitGroup()
   }
   #group: Group | undefined
   #unitOpen = false
   #failure: DatabaseUnavailable | undefined
-  #committed: Group[] = []
-  #flushing: Promise<void> | undefined
+  /** In the order of their commits, which is also that of their acknowledgement. */
+  #flights: Flight[] = []
 
   constructor(deps: GroupCommitsDeps) {
     this.#deps = deps
@@ -97,8 +100,8 @@ export class GroupCommits implements Commits {
   /** Commits what is open and resolves when everything is durable or lost. */
   async settled(): Promise<void> {
     this.#commit()
-    while (this.#group || this.#flushing) {
-      await this.#flushing
+    while (this.#group || this.#flights.length > 0) {
+      await this.#flights.at(-1)?.group.durable.promise.catch(() => {})
       if (this.#group) await new Promise<void>((resolve) => atEndOfTurn(resolve))
     }
   }
@@ -132,32 +135,36 @@ export class GroupCommits implements Commits {
       return
     }
     closing.committed.resolve()
-    if (closing.changed) {
-      this.#committed.push(closing)
-      this.#flushing ??= this.#flushAll()
-      this.#deps.onCommitted()
-    } else {
-      closing.durable.resolve()
-    }
+    if (closing.changed) this.#flush(closing)
+    else closing.durable.resolve()
   }
 
-  async #flushAll(): Promise<void> {
-    while (this.#committed.length > 0) {
-      const flushed = this.#committed
-      this.#committed = []
-      try {
-        await this.#deps.wal.flush()
-      } catch (error) {
-        // What a failed flush left on disk is unknown, and a second flush would not tell.
-        this.#lose([...flushed, ...this.#committed], error)
-        this.#committed = []
-        break
-      }
-      for (const each of flushed) each.durable.resolve()
-      this.#commitGroup()
-    }
-    this.#flushing = undefined
-    // Nothing else would commit what came during a flush that failed.
+  #flush(group: Group): void {
+    const flight: Flight = { group, landed: false }
+    this.#flights.push(flight)
+    this.#deps.wal.flush().then(
+      () => this.#landed(flight),
+      (error: unknown) => this.#crashed(error),
+    )
+    this.#deps.onCommitted()
+  }
+
+  /** A commit builds on those before it, so it is durable only once they are. */
+  #landed(flight: Flight): void {
+    flight.landed = true
+    while (this.#flights[0]?.landed) this.#flights.shift()?.group.durable.resolve()
+    this.#commit()
+  }
+
+  /** What a failed flush left on disk is unknown, and a second flush would not tell. */
+  #crashed(error: unknown): void {
+    const lost = this.#flights
+    this.#flights = []
+    this.#lose(
+      lost.map(({ group }) => group),
+      error,
+    )
+    // Nothing else would end what came meanwhile.
     this.#commitGroup()
   }
 
@@ -175,6 +182,9 @@ export class GroupCommits implements Commits {
     }
   }
 }
+
+/** Flushes under way at the most. */
+const flightsMax = 2
 
 const commands = {
   begin: 'BEGIN IMMEDIATE',

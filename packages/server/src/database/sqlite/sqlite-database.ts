@@ -52,6 +52,7 @@ function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durabl
   let live: Live | undefined = opened
   return {
     ...queriesOn(() => live, { sharesConnection: true }),
+    groupsCommits: true,
     schema: schemaAccess(() => live, undefined),
     snapshot: async (body) => (live ?? unavailable()).writer.transaction(body),
     state: () => (live ? 'up' : 'down'),
@@ -79,6 +80,7 @@ export async function openFileDatabase(
       ...queriesOn(() => file.live, { sharesConnection: false }),
       backend: 'sqlite',
       durable: true,
+      groupsCommits: true,
       schema: schemaAccess(
         () => file.live,
         (version) => backUpBeforeMigration(resolved, version),

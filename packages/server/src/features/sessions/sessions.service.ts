@@ -3,7 +3,7 @@ import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Row } from '../../database/statement.ts'
 import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
-import { createCombiner } from '../../kernel/combiner.ts'
+import { type CombinerOptions, createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import {
   accessLookup,
@@ -38,7 +38,7 @@ export function createSessions(deps: SessionsDeps) {
   const { db, clock, ids, config, onRevoked } = deps
   const { mint, refreshDigests } = createTokens(deps)
 
-  const insert = createCombiner<NewSession, boolean>({
+  const insert = combined<NewSession, boolean>(db, {
     itemsMax: 256,
     run: async (sessions) => {
       // One statement is atomic by itself, and a round trip shorter than a transaction around it.
@@ -47,7 +47,7 @@ export function createSessions(deps: SessionsDeps) {
     },
   })
 
-  const insertKnown = createCombiner<KnownSession, Owner | undefined>({
+  const insertKnown = combined<KnownSession, Owner | undefined>(db, {
     itemsMax: 256,
     run: async (sessions) => {
       const added = await sessionsStore.insertForKnown(db, sessions)
@@ -194,6 +194,16 @@ export function createSessions(deps: SessionsDeps) {
     /** Which of these sessions are still live. */
     liveOf: (sessionIds: readonly string[]): Promise<ReadonlySet<string>> =>
       sessionsStore.live(db, sessionIds, clock.nowUnixMs()),
+  }
+}
+
+/** Combines single rows where that spares round trips; elsewhere each is a batch of its own. */
+function combined<T, R>(db: Database, options: CombinerOptions<T, R>): (item: T) => Promise<R> {
+  if (!db.groupsCommits) return createCombiner(options)
+  return async (item) => {
+    const [result] = await options.run([item])
+    if (result?.ok) return result.value
+    throw result?.error
   }
 }
 

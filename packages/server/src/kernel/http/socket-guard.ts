@@ -26,9 +26,9 @@ type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered:
 /** Looks after what lies below requests: connections, upgrades, and bytes that are no request. */
 export function createSocketGuard(deps: SocketGuardDeps) {
   /**
-   * By connection, since a Set of all running requests would keep each of them alive: it makes a new
-   * table whenever many have come and gone, and a table that it gave up, once it is old, holds what
-   * was in it until the next full garbage collection.
+   * By connection, since a Set of all running requests would keep each of them alive: it makes a
+   * new table whenever many have come and gone, and a table that it gave up, once it is old, holds
+   * what was in it until the next full garbage collection.
    */
   const traffics = new Map<Duplex, Traffic>()
   const connections = new Set<Socket>()
