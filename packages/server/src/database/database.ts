@@ -52,6 +52,11 @@ export type TransactionOptions = {
    * the connection died during COMMIT and nobody knows whether the first run was kept.
    */
   repeatable?: boolean
+  /**
+   * `long`: PostgreSQL does not end its statements after `database.statement_timeout_ms`. For work
+   * of the background that takes as long as there are many rows, and has to be one transaction.
+   */
+  patience?: 'long'
 }
 
 export type Backend = 'in-memory' | 'sqlite' | 'postgres'

@@ -25,6 +25,8 @@ export class Connection {
   #alive = false
   #underWay = 0
   #lastProgressMs = 0
+  /** While its statements may take their time, so that silence does not mean that it is lost. */
+  patient = false
 
   private constructor(options: ConnectionOptions, onLost: (connection: Connection) => void) {
     const config: ClientConfig = {
@@ -74,9 +76,11 @@ export class Connection {
     return this.#underWay
   }
 
-  /** How long the oldest query under way has been without any progress. */
+  /** How long the oldest query under way has been without any progress, unless it is patient. */
   silentMs(): number {
-    return this.#underWay === 0 ? 0 : this.#clock.monotonicMs() - this.#lastProgressMs
+    return this.#underWay === 0 || this.patient
+      ? 0
+      : this.#clock.monotonicMs() - this.#lastProgressMs
   }
 
   /** Runs a prepared statement; it is prepared at its first use on this connection. */

@@ -198,6 +198,16 @@ describe('a PostgreSQL database', () => {
     await db.close()
   })
 
+  it('[O-TRN-3] lets the statements of a patient transaction run on, and only those', async () => {
+    const { db } = await freshDatabase({ statement_timeout_ms: 100, max_connections: 4 })
+    const sleep = (options?: { patience: 'long' }) =>
+      db.transaction((tx) => tx.all(sleepForTwoSeconds, {}), options)
+    await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
+    expect(await sleep({ patience: 'long' })).toEqual([{ one: 1 }])
+    for (let n = 0; n < 4; n += 1) await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
+    await db.close()
+  })
+
   it('turns away who waits longer than acquire_timeout_ms for a connection', async () => {
     const { db } = await freshDatabase({ max_connections: 1, acquire_timeout_ms: 50 })
     const held = Promise.withResolvers<void>()
@@ -277,6 +287,13 @@ const endThisConnection = statement({
   name: 'postgres-test.end-this-connection',
   text: 'SELECT pg_terminate_backend(pg_backend_pid()) AS ended',
   row: { ended: 'integer' },
+})
+
+/** Longer than the limit, and than the second more after which a silent connection is dropped. */
+const sleepForTwoSeconds = statement({
+  name: 'postgres-test.sleep-two-seconds',
+  text: 'SELECT 1 AS one FROM pg_sleep(2.5)',
+  row: { one: 'integer' },
 })
 
 const sleepForAMinute = statement({

@@ -62,14 +62,16 @@ export type RunOptions = TransactionOptions & {
 export async function runTransaction<T>(
   connection: Connection,
   body: (tx: SchemaTransaction) => Promise<T>,
-  { isolation = 'serializable', repeatable = false, snapshot = false, prepared }: RunOptions,
+  { isolation = 'serializable', repeatable = false, snapshot = false, ...options }: RunOptions,
 ): Promise<T> {
-  const tx = new PostgresTransaction(connection, prepared)
+  const tx = new PostgresTransaction(connection, options.prepared)
   let committing = false
   try {
     // Not awaited here: it travels together with the first statement.
     const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
-    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}`)
+    connection.patient = options.patience === 'long'
+    const limits = connection.patient ? '; SET LOCAL statement_timeout = 0' : ''
+    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${limits}`)
     begun.catch(() => {})
     const result = await body(tx)
     await begun
@@ -87,6 +89,8 @@ export async function runTransaction<T>(
       throw new NothingKept('the connection failed', { cause: error })
     }
     throw error
+  } finally {
+    connection.patient = false
   }
 }
 
