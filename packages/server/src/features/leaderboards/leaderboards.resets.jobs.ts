@@ -4,15 +4,16 @@ import { type Backoff, backoff } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { type Lease, LeaseLost } from '../../kernel/lease.ts'
 import type { Log } from '../../kernel/log.ts'
+import { minimum } from '../../kernel/minimum.ts'
 import type { TaskRun } from '../../kernel/supervisor-task.ts'
 import { type DuePage, resetsStore } from './leaderboards.resets.store.ts'
-import { logReset, type Resets } from './leaderboards.resets.ts'
+import { logReset, type Resets, resetTransaction } from './leaderboards.resets.ts'
 
 export type ResetPassDeps = {
   db: Database
   clock: Clock
   log: Log
-  resets: Pick<Resets, 'execute' | 'onHold' | 'reset'>
+  resets: Pick<Resets, 'execute' | 'onHold' | 'reset' | 'setMissingCursors'>
   /** One node does this at a time, and what it commits is fenced; absent on one that may not. */
   lease: Lease<Transaction> | undefined
 }
@@ -73,7 +74,7 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
       return
     }
     try {
-      const epoch = await transaction((tx) => resets.reset(tx, id), { isolation: 'read committed' })
+      const epoch = await transaction((tx) => resets.reset(tx, id), resetTransaction)
       failing.delete(id)
       if (epoch !== undefined) logReset(log, epoch)
     } catch (error) {
@@ -120,6 +121,7 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
   return {
     async run(run) {
       passes += 1
+      await resets.setMissingCursors()
       if (lease === undefined || !(await lease.keep())) failing.clear()
       else if (resets.execute && !resets.onHold()) {
         await walk(lease, run).catch((error: unknown) => {
@@ -130,10 +132,9 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
     },
     dueInMs() {
       if (resets.onHold()) return undefined
-      const waits = Array.from(failing.values(), ({ retryAtMs }) => retryAtMs)
-      if (upcomingAtMs !== undefined) waits.push(upcomingAtMs)
-      if (waits.length === 0) return undefined
-      return Math.max(0, Math.min(...waits) - clock.monotonicMs())
+      const retryAtMs = minimum(failing.values(), (board) => board.retryAtMs) ?? upcomingAtMs
+      if (retryAtMs === undefined) return undefined
+      return Math.max(0, Math.min(retryAtMs, upcomingAtMs ?? retryAtMs) - clock.monotonicMs())
     },
     status: () => ({
       leader: lease?.held() ?? false,

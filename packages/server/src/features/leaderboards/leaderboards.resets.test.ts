@@ -51,7 +51,7 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
       board('months', midnightBefore(now, 100)),
       board('today', midnightBefore(now)),
       board('tomorrow', midnightBefore(now, -1)),
-      board('never', null),
+      board('never', null, null),
     ])
     const node = openResetNode({ db, clock })
     await node.run()
@@ -154,6 +154,26 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
     expect(await epochsOf(db)).toEqual(epochs)
     expect(await cursorsOf(db)).toEqual({ b: today + day })
     expect(node.pass.status().failing).toBe(0)
+  })
+
+  it('[O-CLK-2] takes no cursor from a clock on hold, and sets what is missing after it', async () => {
+    const { db, clock, nowUnixMs, today } = await setUp(() => [board('b', null)])
+    const node = openResetNode({ db, clock })
+    clock.setWall(clock.nowUnixMs() + 400 * day)
+    await node.resets.prepare()
+    expect(node.resets.cursorAfter(midnight, nowUnixMs + 400 * day)).toBeNull()
+    await node.run()
+    expect(await cursorsOf(db)).toEqual({ b: null })
+    clock.setWall(clock.nowUnixMs() - 400 * day)
+    await node.run()
+    expect(await cursorsOf(db)).toEqual({ b: null })
+    await clock.advance(10 * minute)
+    await node.run()
+    expect(await cursorsOf(db)).toEqual({ b: today + day })
+    // Nothing is missing any more, so nobody looks again.
+    await addBoards(db, [board('left', null)])
+    await node.run()
+    expect((await cursorsOf(db)).left).toBeNull()
   })
 
   it('[O-SCH-7] resets all that is due in one pass, the oldest first', async () => {

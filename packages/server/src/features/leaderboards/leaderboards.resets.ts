@@ -30,6 +30,9 @@ export type Epoch = {
 
 export type Resets = ReturnType<typeof createResets>
 
+/** A reset takes as long as the tournaments have entrants that it finalizes. */
+export const resetTransaction = { isolation: 'read committed', patience: 'long' } as const
+
 /** Boards of one page of a start. */
 const pageItems = 100
 
@@ -41,9 +44,19 @@ const pageItems = 100
 export function createResets(deps: ResetsDeps) {
   const { db, log, execute, onHold, periodClosed } = deps
 
-  /** The cursor after `unixMs` of the database's clock; null when nothing will be executed. */
+  /** Whether boards may lack a cursor because it was asked for while the clock was on hold. */
+  let cursorsMissing = false
+
+  /**
+   * The cursor after `unixMs` of the database's clock; null when nothing will be executed, or when
+   * the clock may be wrong: a cursor of that time would be wrong for as long as it stands.
+   */
   function cursorAfter(schedule: string | null, unixMs: number): number | null {
     if (!execute || schedule === null) return null
+    if (onHold()) {
+      cursorsMissing = true
+      return null
+    }
     return parseCron(schedule)?.next(unixMs) ?? null
   }
 
@@ -106,7 +119,7 @@ export function createResets(deps: ResetsDeps) {
      */
     async resetDue(id: string): Promise<{ epoch: Epoch | undefined } | undefined> {
       if (!execute || onHold()) return undefined
-      const epoch = await db.transaction((tx) => reset(tx, id), { isolation: 'read committed' })
+      const epoch = await db.transaction((tx) => reset(tx, id), resetTransaction)
       if (epoch !== undefined) logReset(log, epoch)
       return { epoch }
     },
@@ -117,6 +130,17 @@ export function createResets(deps: ResetsDeps) {
     async prepare(): Promise<void> {
       if (execute) await setCursors()
       else await resetsStore.clearCursors(db)
+    },
+    /** Once the hold is over: sets the cursors that this node left unset because of it. */
+    async setMissingCursors(): Promise<void> {
+      if (!cursorsMissing || onHold()) return
+      cursorsMissing = false
+      try {
+        await setCursors()
+      } catch (error) {
+        cursorsMissing = true
+        throw error
+      }
     },
   }
 }
