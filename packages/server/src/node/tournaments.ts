@@ -43,7 +43,8 @@ const noticeSlots = 2
 
 /** Tournaments with their settlement, and the outbox that tells of what became of them. */
 export function createTournamentParts(shared: Shared, { trail, accountState, notify }: Parts) {
-  const { db, clock, log, config } = shared
+  const { db, clock, clockWatch, log, config } = shared
+  const { onHold } = clockWatch
   const outbox = createOutbox({ db, clock, log: log.component('outbox') })
   const settings = { clock, config: config.tournaments, leave: outbox.add }
   const rules = createSettlementRules(settings)
@@ -72,7 +73,7 @@ export function createTournamentParts(shared: Shared, { trail, accountState, not
       await outbox.add(tx, [{ kind: boardReset, payload: JSON.stringify(event) }])
     },
     settlementOf: (lease: Lease<Transaction>) =>
-      createSettlement({ db, clock, log: log.component('settlement'), lease, rules }),
+      createSettlement({ db, clock, log: log.component('settlement'), lease, rules, onHold }),
     courierOf: (script: ScriptEvents) =>
       createCourier({
         db,

@@ -38,7 +38,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
   let boards = 0
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openTournamentDesk(scenario.api)
+    desk = await openTournamentDesk(scenario.api, scenario.db)
     other = await scenario.openNode({ 'server.node_id': 'dev-2' })
     users = []
     for (let n = 0; n < 6; n += 1) users.push((await scenario.signUp()).user_id)
@@ -219,7 +219,8 @@ describe.each(testBackends)('settling on $name', (backend) => {
     }
     const rules = createSettlementRules({ clock, config, leave })
     const log = scenario.api.log
-    const settlement = createSettlement({ db, clock, log, lease, rules, pageItems: 2 })
+    const onHold = () => false
+    const settlement = createSettlement({ db, clock, log, lease, rules, onHold, pageItems: 2 })
     await settlement.settle(run)
     for (const id of ids) expect(await stateOf(id)).toBe('completed')
     expect(left).toEqual(Array(5).fill('on_tournament_completed'))

@@ -1,14 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { databaseNow } from '../../database/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { openTournamentDesk, type TournamentDesk } from './tournaments.fixture.ts'
+import { farUnixMs, openTournamentDesk, type TournamentDesk } from './tournaments.fixture.ts'
+
+/** Registering is open by the database's clock, which is not the scenario's. */
+const open = { ends_at_unix_ms: farUnixMs }
 
 describe.each(testBackends)('registering for a tournament on $name', (backend) => {
   let scenario: Scenario
   let desk: TournamentDesk
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openTournamentDesk(scenario.api)
+    desk = await openTournamentDesk(scenario.api, scenario.db)
     return () => scenario.dispose()
   })
 
@@ -17,7 +21,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   const refused = (code: string) => expect.objectContaining({ name: 'Failure', code })
 
   it('[S-API-12] [H-TRN-2] enters a user once, in the order of registering', async () => {
-    const { id } = await desk.make()
+    const { id } = await desk.make(open)
     await desk.move(id, 'registration_open')
     const users = [await scenario.signUp(), await scenario.signUp(), await scenario.signUp()]
     const [a = '', b = '', c = ''] = users.map(({ user_id }) => user_id).sort()
@@ -39,26 +43,30 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     })
   })
 
-  it('[S-API-12] takes nobody outside of its state and window, but knows who is in', async () => {
-    const now = scenario.clock.nowUnixMs()
-    const [ann, bob] = [await scenario.signUp(), await scenario.signUp()]
-    const { id } = await desk.make({
-      registration_opens_at_unix_ms: now + 100,
-      registration_closes_at_unix_ms: now + 200,
+  it('[S-API-12] [O-CLK-1] takes nobody outside of its state and window, but knows who is in', async () => {
+    // By the database's clock (O-CLK-1): that of the node is more than a year behind.
+    const now = await databaseNow(scenario.db)
+    const hour = 3_600_000
+    const window = (opens: number, closes: number) => ({
+      ...open,
+      registration_opens_at_unix_ms: opens,
+      registration_closes_at_unix_ms: closes,
     })
-    const tries = () => expect(register(id, ann.user_id)).rejects.toEqual(refused('conflict'))
-    await tries()
+    const [ann, bob] = [await scenario.signUp(), await scenario.signUp()]
+    const nodeNow = scenario.clock.nowUnixMs()
+    for (const wish of [window(now + hour, farUnixMs), window(nodeNow - hour, nodeNow + hour)]) {
+      const shut = await desk.make(wish)
+      await desk.move(shut.id, 'registration_open')
+      await expect(register(shut.id, ann.user_id)).rejects.toEqual(refused('conflict'))
+    }
+    const { id } = await desk.make(window(now - hour, now + hour))
+    await expect(register(id, ann.user_id)).rejects.toEqual(refused('conflict'))
     await desk.move(id, 'registration_open')
-    await scenario.clock.advance(99)
-    await tries()
-    await scenario.clock.advance(1)
     const entry = await register(id, ann.user_id)
-    await scenario.clock.advance(99)
+    await scenario.clock.advance(5)
     await register(id, bob.user_id)
-    await scenario.clock.advance(1)
-    const late = await scenario.signUp()
-    await expect(register(id, late.user_id)).rejects.toEqual(refused('conflict'))
     expect(await register(id, ann.user_id)).toEqual(entry)
+    const late = await scenario.signUp()
     await desk.move(id, 'running')
     await expect(register(id, late.user_id)).rejects.toEqual(refused('conflict'))
     await scenario.setState(ann.user_id, 'disabled')
@@ -67,7 +75,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   })
 
   it('[S-API-12] takes active accounts only', async () => {
-    const { id } = await desk.make()
+    const { id } = await desk.make(open)
     await desk.move(id, 'registration_open')
     for (const state of ['disabled', 'tombstoned'] as const) {
       const { user_id } = await scenario.signUp()
@@ -93,7 +101,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     const { scriptFunctions } = scenario.api.features
     const call = async (name: string, ...args: unknown[]) =>
       scriptFunctions[`tournaments.${name}`]?.(...args)
-    const { id } = await desk.make()
+    const { id } = await desk.make(open)
     await desk.move(id, 'registration_open')
     const { user_id } = await scenario.signUp()
     const entry = await call('register', id, user_id)
@@ -121,7 +129,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
 
   it('[S-API-12] one user many times at once is one entry', async () => {
     const other = await scenario.openNode({ 'server.node_id': 'dev-4' })
-    const { id } = await desk.make()
+    const { id } = await desk.make(open)
     await desk.move(id, 'registration_open')
     const { user_id } = await scenario.signUp()
     const entries = await Promise.all(
@@ -135,7 +143,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   })
 
   it('[S-API-12] registrations and the start at once: who was in before is in, nobody after', async () => {
-    const { id } = await desk.make()
+    const { id } = await desk.make(open)
     await desk.move(id, 'registration_open')
     const users = []
     for (let n = 0; n < 12; n += 1) users.push((await scenario.signUp()).user_id)

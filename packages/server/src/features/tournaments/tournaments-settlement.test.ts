@@ -13,11 +13,19 @@ import {
   type Score,
   type TournamentDesk,
 } from './tournaments.fixture.ts'
+import { createSettlementRules } from './tournaments.settlement.ts'
 
 /** What a board, an account or a record leaves behind when it goes. */
 const forget = ['leaderboards', 'leaderboard_records'].map((table) =>
   statement({ name: `tests.forget-${table}`, text: `DELETE FROM ${table}` }),
 )
+
+const setDue = statement({
+  name: 'tests.set-due',
+  text: 'UPDATE leaderboards SET next_due_at_unix_ms = :due_at_unix_ms WHERE id = :id',
+  params: { id: 'text', due_at_unix_ms: 'integer?' },
+})
+const quiet = { config: { notify_results: false, notify_max: 1 }, leave: async () => {} }
 
 describe.each(testBackends)('the end of a tournament on $name', (backend) => {
   let scenario: Scenario
@@ -28,7 +36,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
   let boards = 0
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openTournamentDesk(scenario.api)
+    desk = await openTournamentDesk(scenario.api, scenario.db)
     background = backgroundOf(scenario, scenario.api)
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) ids.push((await scenario.signUp()).user_id)
@@ -212,6 +220,42 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     expect(gone.user_id).not.toBe('')
   })
 
+  it('[H-TRN-5] [O-TRN-2] leaves the end to a reset that was due before it', async () => {
+    const [a, b] = users
+    const { clock, db } = scenario
+    const closed = await board('desc', [
+      [a, 1n],
+      [b, 2n],
+    ])
+    const { leaderboard_id } = closed
+    const rules = createSettlementRules({ clock, ...quiet })
+    const due = (due_at_unix_ms: number | null) =>
+      db.run(setDue, { id: leaderboard_id, due_at_unix_ms })
+    const stateOf = async (id: string) => (await desk.get(id)).state
+
+    await due(endedUnixMs + 1)
+    const first = await desk.run([a, b], { leaderboard_id })
+    await background.settle()
+    expect(await stateOf(first.id)).toBe('completed')
+
+    await due(endedUnixMs)
+    const second = await desk.run([a, b], { leaderboard_id })
+    await background.settle()
+    expect(await db.transaction((tx) => rules.finalizeAtEnd(tx, second.id))).toBe(false)
+    expect(await stateOf(second.id)).toBe('running')
+    const reset = { ...closed, due_at_unix_ms: endedUnixMs }
+    await db.transaction((tx) => rules.finalizeForReset(tx, reset))
+    await due(farUnixMs)
+    await background.settle()
+    expect(await desk.results(second.id)).toEqual([`${b} 1 2 0`, `${a} 2 1 0`])
+
+    // A reset that is not to be executed leaves no cursor behind.
+    await due(null)
+    const third = await desk.run([a, b], { leaderboard_id })
+    await background.settle()
+    expect(await stateOf(third.id)).toBe('completed')
+  })
+
   it('[O-TRN-2] a reset finalizes the board’s running tournaments by what it closes', async () => {
     const [a, b, c] = users
     const closed = await board('asc', [
@@ -261,5 +305,36 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       'on_leaderboard_reset',
       { leaderboard_id, due_at_unix_ms, fencing_token: period },
     ])
+  })
+})
+
+describe.each(testBackends)('the settlement after a leap of the clock on $name', (backend) => {
+  it('[O-CLK-2] ends nothing for 10 minutes, and completes what has ended', async () => {
+    const scenario = await openScenario(backend)
+    try {
+      const { clock, db, api } = scenario
+      const desk = await openTournamentDesk(api, db)
+      const background = backgroundOf(scenario, api)
+      const running = await desk.run([])
+      const over = await desk.run([])
+      const rules = createSettlementRules({ clock, ...quiet })
+      await db.transaction((tx) => rules.finalizeAtEnd(tx, over.id))
+      const states = async () => {
+        const rows = await scenario.rowsOf('tournaments')
+        return [running, over].map(({ id }) => rows.find((row) => row.id === id)?.state)
+      }
+      clock.setWall(clock.nowUnixMs() + 3_600_001)
+      await background.settle()
+      expect(await states()).toEqual(['running', 'completed'])
+      clock.setWall(clock.nowUnixMs() - 3_600_001)
+      await clock.advance(599_999)
+      await background.settle()
+      expect(await states()).toEqual(['running', 'completed'])
+      await clock.advance(1)
+      await background.settle()
+      expect(await states()).toEqual(['completed', 'completed'])
+    } finally {
+      await scenario.dispose()
+    }
   })
 })

@@ -24,7 +24,7 @@ type Draft = Partial<
 >
 
 /** The admin's requests about tournaments on one node. */
-export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>) {
+export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>, db: Database) {
   const desk = await openDesk(api)
   let made = 0
 
@@ -62,11 +62,13 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
       for (const state of states) moved = tournamentIn(await transition(id, state))
       return moved ?? this.get(id)
     },
-    /** A running tournament with these entrants. */
+    /** A running tournament with these entrants; its times pass once they are registered. */
     async run(entrants: readonly string[], wish: Draft = {}): Promise<Tournament> {
-      const { id } = await this.make(wish)
+      const { id } = await this.make({ ...wish, ends_at_unix_ms: farUnixMs })
       await this.move(id, 'registration_open')
       for (const user of entrants) await api.features.tournaments.register(id, user)
+      const { ends_at_unix_ms = endedUnixMs } = wish
+      await db.run(setTimes, { id, ends_at_unix_ms })
       return this.move(id, 'running')
     },
     async get(id: string): Promise<Tournament> {
@@ -141,6 +143,13 @@ export function backgroundOf(
   }
 }
 
+const setTimes = statement({
+  name: 'tests.set-tournament-times',
+  text: `UPDATE tournaments SET registration_closes_at_unix_ms = :ends_at_unix_ms,
+      starts_at_unix_ms = :ends_at_unix_ms, ends_at_unix_ms = :ends_at_unix_ms
+    WHERE id = :id`,
+  params: { id: 'text', ends_at_unix_ms: 'integer' },
+})
 const insertPeriod = statement({
   name: 'tests.insert-period',
   text: 'INSERT INTO leaderboard_periods (board_id) VALUES (:board_id) RETURNING period',

@@ -3,6 +3,7 @@ import { type Backoff, backoff } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { type Lease, LeaseLost } from '../../kernel/lease.ts'
 import type { Log } from '../../kernel/log.ts'
+import { minimum } from '../../kernel/minimum.ts'
 import type { TaskRun } from '../../kernel/supervisor-task.ts'
 import { type DuePage, settlementStore } from './tournaments.settlement.store.ts'
 import type { SettlementRules } from './tournaments.settlement.ts'
@@ -14,6 +15,8 @@ export type SettlementDeps = {
   /** One node settles at a time; what it commits is fenced. */
   lease: Lease<Transaction>
   rules: SettlementRules
+  /** Whether no tournament may be ended, because the clock may be wrong. */
+  onHold(): boolean
   /** Tournaments of one page. */
   pageItems?: number
 }
@@ -36,6 +39,8 @@ const pageItemsDefault = 100
 type Failing = { delays: Backoff; sinceMs: number; retryAtMs: number; seenInPass: number }
 
 type Step = {
+  /** Looked at before the page and before each tournament of it; absent when nothing keeps it. */
+  waits?: () => boolean
   page(from: DuePage): Promise<{ id: string; due_unix_ms: number }[]>
   move(tx: Transaction, id: string): Promise<unknown>
 }
@@ -45,13 +50,15 @@ type Step = {
  * step; one that fails is tried again after 1 s, doubling to 5 min, while the others go on.
  */
 export function createSettlement(deps: SettlementDeps): Settlement {
-  const { db, clock, log, lease, rules, pageItems = pageItemsDefault } = deps
+  const { db, clock, log, lease, rules, onHold, pageItems = pageItemsDefault } = deps
   const failing = new Map<string, Failing>()
   let failures = 0
   let passes = 0
 
   const steps: readonly Step[] = [
     {
+      // An end is for good, also when the time at which it was found was wrong.
+      waits: onHold,
       page: (from) => settlementStore.ended(db, from),
       async move(tx, id) {
         if (await rules.finalizeAtEnd(tx, id)) return { state: 'finalizing' }
@@ -86,6 +93,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     try {
       const moved = await lease.transaction((tx) => step.move(tx, id), {
         isolation: 'read committed',
+        patience: 'long',
       })
       failing.delete(id)
       if (moved !== undefined) log.info('moved a tournament on', { tournament_id: id, ...moved })
@@ -105,10 +113,12 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   async function walk(step: Step, { signal, progress }: Pick<TaskRun, 'signal' | 'progress'>) {
     let from: DuePage = { after_unix_ms: -1, after_id: '', limit: pageItems }
     for (;;) {
+      if (step.waits?.()) return
       const due = await step.page(from)
       if (due.length > 0 && !(await lease.keep())) throw new LeaseLost('another node settles')
       for (const { id } of due) {
         signal.throwIfAborted()
+        if (step.waits?.()) return
         await move(id, step)
         progress()
       }
@@ -123,7 +133,8 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       passes += 1
       try {
         for (const step of steps) await walk(step, run)
-        forgetSettled()
+        // Those that wait were not looked for.
+        if (!onHold()) forgetSettled()
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error
         // What fails elsewhere is told elsewhere.
@@ -131,8 +142,8 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       }
     },
     failingForMs() {
-      const since = Array.from(failing.values(), ({ sinceMs }) => sinceMs)
-      return since.length === 0 ? 0 : clock.monotonicMs() - Math.min(...since)
+      const since = minimum(failing.values(), ({ sinceMs }) => sinceMs)
+      return since === undefined ? 0 : clock.monotonicMs() - since
     },
     failures: () => failures,
   }

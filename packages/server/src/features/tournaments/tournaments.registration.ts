@@ -1,5 +1,6 @@
 import { type TournamentEntry, tournamentId } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
+import { databaseNow } from '../../database/stored-time.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { tournamentOf, unknownTournament } from './tournaments.service.ts'
@@ -20,14 +21,13 @@ export function createRegistration({ db, clock, accountState }: RegistrationDeps
     if (tournament === undefined) throw unknownTournament()
     const entry = await tournamentsStore.entry(tx, key)
     if (entry !== undefined) return entry
-    const registered_at = clock.nowUnixMs()
-    if (!takesEntrants(tournamentOf(tournament), registered_at)) {
+    if (!takesEntrants(tournamentOf(tournament), await databaseNow(tx))) {
       throw refuse.conflict('the tournament takes no entrants now')
     }
     const account = await accountState(tx, key.user_id)
     if (account === undefined) throw unknownAccount()
     if (account !== 'active') throw refuse.conflict('the account is not active')
-    const row = { ...key, registered_at }
+    const row = { ...key, registered_at: clock.nowUnixMs() }
     if (await tournamentsStore.addEntry(tx, row)) return row
     // Somebody else has registered the user since the first look.
     const other = await tournamentsStore.entry(tx, key)

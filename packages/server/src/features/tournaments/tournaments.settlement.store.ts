@@ -6,12 +6,22 @@ const pageRow = { id: 'text', due_unix_ms: 'integer' } as const
 /** A place in the order of what is due: behind this moment and, at this moment, behind this id. */
 export type DuePage = Row<typeof page>
 
+/**
+ * A reset of the board that was due first finalizes the tournament, with the records of the period
+ * that it closes. Boards have a cursor only where resets are executed. One whose reset keeps
+ * failing delays its tournaments, and that is right: what the reset closes is what they rank.
+ */
+const noResetFirst = `NOT EXISTS (SELECT 1 FROM leaderboards b
+        WHERE b.id = tournaments.leaderboard_id AND b.next_due_at_unix_ms <= {{now}}
+          AND b.next_due_at_unix_ms <= tournaments.ends_at_unix_ms)`
+
 const ended = statement({
   name: 'tournaments.ended',
   text: `SELECT id, ends_at_unix_ms AS due_unix_ms FROM tournaments
     WHERE state = 'running' AND ends_at_unix_ms <= {{now}}
       AND (ends_at_unix_ms > :after_unix_ms
         OR (ends_at_unix_ms = :after_unix_ms AND id > :after_id))
+      AND ${noResetFirst}
     ORDER BY ends_at_unix_ms, id LIMIT :limit`,
   params: page,
   row: pageRow,
@@ -28,13 +38,13 @@ const finalizing = statement({
   row: pageRow,
 })
 
-/** Changes nothing when the tournament is not running any more. */
+/** Changes nothing when the tournament is not running any more, or a reset comes first. */
 const finalize = statement({
   name: 'tournaments.finalize',
   text: `UPDATE tournaments
     SET state = 'finalizing', settled_epoch_due_at_unix_ms = ends_at_unix_ms,
       updated_at_unix_ms = :now_unix_ms
-    WHERE id = :id AND state = 'running'
+    WHERE id = :id AND state = 'running' AND ${noResetFirst}
     RETURNING leaderboard_id`,
   params: { id: 'text', now_unix_ms: 'integer' },
   row: { leaderboard_id: 'text' },
@@ -105,7 +115,7 @@ const ranks = statement({
 
 /** Queries of the settlement; every function takes the transaction first. */
 export const settlementStore = {
-  /** Running tournaments whose end has passed by the database's clock. */
+  /** Running tournaments whose end has passed by the database's clock, before any reset was due. */
   ended: (tx: Queries, from: DuePage) => tx.all(ended, from),
   finalizing: (tx: Queries, from: DuePage) => tx.all(finalizing, from),
   finalize: (tx: Queries, change: Row<typeof finalize.params>) => tx.get(finalize, change),

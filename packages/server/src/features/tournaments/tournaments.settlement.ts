@@ -31,7 +31,7 @@ export function createSettlementRules(deps: SettlementRulesDeps) {
   }
 
   return {
-    /** running -> finalizing at the end: false when somebody else has moved the tournament on. */
+    /** running -> finalizing at the end: false when somebody else has, or will at a reset. */
     async finalizeAtEnd(tx: Transaction, id: string): Promise<boolean> {
       const row = await settlementStore.finalize(tx, { id, now_unix_ms: now() })
       if (row === undefined) return false

@@ -37,7 +37,7 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
       'console.viewer_username': watcher.username,
       'console.viewer_password': watcher.password,
     })
-    desk = await openTournamentDesk(scenario.api)
+    desk = await openTournamentDesk(scenario.api, scenario.db)
     viewer = await openDesk(scenario.api, watcher)
     return () => scenario.dispose()
   })
@@ -122,7 +122,7 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
 
     it('[O-TX-5] of many drafts of one id at once one is made', async () => {
       const other = await scenario.openNode({ 'server.node_id': 'dev-2' })
-      const desks = [desk, await openTournamentDesk(other)]
+      const desks = [desk, await openTournamentDesk(other, scenario.db)]
       const draft = desk.draftOf({ id: 'at once' })
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, n) => desks[n % 2]?.create(draft)),
@@ -249,7 +249,7 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
 
     it('[H-TRN-4] of many transitions at once at most one of each state wins', async () => {
       const other = await scenario.openNode({ 'server.node_id': 'dev-3' })
-      const desks = [desk, await openTournamentDesk(other)]
+      const desks = [desk, await openTournamentDesk(other, scenario.db)]
       for (let round = 0; round < 5; round += 1) {
         const { id } = await desk.make()
         const wishes = ['registration_open', 'cancelled', 'registration_open', 'cancelled']
@@ -310,7 +310,7 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
       const { id } = await desk.run([user_id])
       const before = await desk.get(id)
       await scenario.restart()
-      desk = await openTournamentDesk(scenario.api)
+      desk = await openTournamentDesk(scenario.api, scenario.db)
       expect(await desk.get(id)).toEqual(before)
       expect(await desk.entrants(id)).toEqual([user_id])
       await backgroundOf(scenario, scenario.api, 'bt1-restarted').settle()
