@@ -28,9 +28,9 @@ export type Queries = {
 export type WriteOptions = {
   /**
    * `ordered` waits for nothing: on SQLite the change may reach the disk a moment later, but with
-   * or before everything that is written after it, so whoever then writes durably has it too;
-   * readers may not see it yet. PostgreSQL waits all the same. Inside a transaction it means
-   * nothing.
+   * or before everything that is written after it, so whoever then writes durably has it too.
+   * Readers may not see it yet, and a commit that fails takes both. PostgreSQL waits all the same.
+   * Inside a transaction it means nothing.
    */
   durability?: 'durable' | 'ordered'
 }
@@ -72,6 +72,9 @@ export type DatabaseStats = {
   contention_total: number
 }
 
+/** An answer without its parameter, which whoever asks has. */
+export type Recalled<P extends Columns, R extends P> = Omit<Row<R>, keyof P>
+
 export type Database = Queries & {
   readonly backend: Backend
   /** False only for the in-memory backend: a restart clears it. */
@@ -94,7 +97,10 @@ export type Database = Queries & {
    * without asking; undefined says nothing. Only lookups that are `remembered` ever are, and only
    * on the backends that this process alone writes.
    */
-  recall<P extends Columns, R extends P>(lookup: Lookup<P, R>, key: string): Row<R> | undefined
+  recall<P extends Columns, R extends P>(
+    lookup: Lookup<P, R>,
+    key: string,
+  ): Recalled<P, R> | undefined
   /**
    * Runs `body` as one transaction and resolves once its commit is durable. The body is run again
    * when the database asks for it (serialization failure, deadlock), so it must have no effect

@@ -99,7 +99,8 @@ export function resolvedPath(path: string): string {
 /**
  * synchronous = NORMAL makes SQLite itself wait for the disk only when it starts the log anew; the
  * flush after each group of commits, without which no caller is answered, is ours. What it keeps to
- * undo a unit of work is in memory; beyond 64 KiB it would be a file, a fifth of a login's time.
+ * undo a unit of work is in memory; beyond 64 KiB it would be a file, a fifth of a login's time. So
+ * is what it sorts, on this connection only: an index that a migration adds, for instance.
  */
 const writerPragmas = `
   PRAGMA journal_mode = WAL;

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../database.ts'
 import type { Commits, Unit } from './commits.ts'
 import type { SqliteConnection } from './connection.ts'
 import { isDiskFull } from './errors.ts'
-import type { WalFile } from './wal-file.ts'
+import { flushesMax, type WalFile } from './wal-file.ts'
 
 export type GroupCommitsDeps = {
   connection: SqliteConnection
@@ -39,7 +39,7 @@ export class GroupCommits implements Commits {
   readonly #deps: GroupCommitsDeps
   readonly #sql: { readonly [command in keyof typeof commands]: StatementSync }
   readonly #commit = () => {
-    if (this.#flights.length < flightsMax) this.#commitGroup()
+    if (this.#flights.length < flushesMax) this.#commitGroup()
   }
   #group: Group | undefined
   #unitOpen = false
@@ -182,9 +182,6 @@ export class GroupCommits implements Commits {
     }
   }
 }
-
-/** Flushes under way at the most. */
-const flightsMax = 2
 
 const commands = {
   begin: 'BEGIN IMMEDIATE',

@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
-import type { Columns, Lookup, Remembered, Row } from '../statement.ts'
+import type { Recalled } from '../database.ts'
+import type { Columns, Lookup, Remembered } from '../statement.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { AnyRow, Value } from './values.ts'
 import type { Writer } from './writer.ts'
@@ -33,8 +34,11 @@ export class Memory {
   }
 
   /** The answer for this key, bytes as base64url, if it is the one that a read would give. */
-  recall<P extends Columns, R extends P>(lookup: Lookup<P, R>, key: string): Row<R> | undefined {
-    return this.#known.get(lookup.name)?.recall(key) as Row<R> | undefined
+  recall<P extends Columns, R extends P>(
+    lookup: Lookup<P, R>,
+    key: string,
+  ): Recalled<P, R> | undefined {
+    return this.#known.get(lookup.name)?.recall(key) as Recalled<P, R> | undefined
   }
 
   /** To be called with what was just read, in the same turn. */
@@ -52,10 +56,20 @@ export class Memory {
 
   /** Forgets everything if another process has written to the file since the last call. */
   revalidate(): void {
-    const { data_version } = this.#versionNow.get() ?? {}
+    const data_version = this.#currentVersion()
     if (data_version === this.#version) return
     this.#version = data_version
     for (const answers of this.#known.values()) answers.forgetAll()
+  }
+
+  /** What cannot be asked counts as changed. */
+  #currentVersion(): unknown {
+    try {
+      const { data_version } = this.#versionNow.get() ?? {}
+      return data_version
+    } catch {
+      return Symbol('unknown')
+    }
   }
 
   #answers(name: Value): Answers | undefined {
@@ -109,7 +123,8 @@ class Answers {
   keep(row: AnyRow, inTransaction: () => boolean): void {
     if (!this.#begun || (this.#unsettled && inTransaction())) return
     this.#unsettled = false
-    this.#add(keyOf(row[this.#parts.column]), row)
+    const { [this.#parts.column]: key, ...rest } = row
+    this.#add(keyOf(key), rest)
   }
 
   settled(): void {

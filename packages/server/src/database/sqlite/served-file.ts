@@ -33,10 +33,8 @@ export class ServedFile {
 
   async probe(): Promise<boolean> {
     if (this.#closed) return false
-    if (this.#state === 'up') {
-      this.#live?.memory.revalidate()
-      return true
-    }
+    this.#live?.memory.revalidate()
+    if (this.#state === 'up') return true
     this.#probing ??= this.#recover().finally(() => {
       this.#probing = undefined
     })

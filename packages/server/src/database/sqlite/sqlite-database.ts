@@ -51,7 +51,7 @@ function plainWriter(connection: SqliteConnection): Writer {
 function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durable'> {
   let live: Live | undefined = opened
   return {
-    ...queriesOn(() => live, { sharesConnection: true }),
+    ...queriesOn(() => live, { sharesConnection: true, mayRecall: () => true }),
     groupsCommits: true,
     schema: schemaAccess(() => live, undefined),
     snapshot: async (body) => (live ?? unavailable()).writer.transaction(body),
@@ -77,7 +77,11 @@ export async function openFileDatabase(
   try {
     const file = await ServedFile.open({ ...deps, path: resolved })
     return {
-      ...queriesOn(() => file.live, { sharesConnection: false }),
+      ...queriesOn(() => file.live, {
+        sharesConnection: false,
+        // While it is down nothing is accepted that was not read.
+        mayRecall: () => file.state === 'up',
+      }),
       backend: 'sqlite',
       durable: true,
       groupsCommits: true,
@@ -126,7 +130,7 @@ type QueryMethods = Pick<
  */
 function queriesOn(
   current: () => Live | undefined,
-  { sharesConnection }: { sharesConnection: boolean },
+  { sharesConnection, mayRecall }: { sharesConnection: boolean; mayRecall: () => boolean },
 ): QueryMethods {
   function use(): Live {
     return current() ?? unavailable()
@@ -180,7 +184,7 @@ function queriesOn(
         return Promise.reject(classified(error))
       }
     },
-    recall: (lookup, key) => current()?.memory?.recall(lookup, key),
+    recall: (lookup, key) => (mayRecall() ? current()?.memory?.recall(lookup, key) : undefined),
     async transaction(body) {
       return use().writer.transaction(body)
     },

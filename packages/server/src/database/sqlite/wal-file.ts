@@ -4,7 +4,10 @@ import { promisify } from 'node:util'
 
 /** The write-ahead log beside a database file, as far as flushing it to disk goes. */
 export type WalFile = {
-  /** Resolves once everything written to the log before this call is on disk. */
+  /**
+   * Resolves once everything written to the log before this call is on disk. At most `flushesMax`
+   * may run at once.
+   */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -19,12 +22,40 @@ const flushFile = promisify(fdatasync)
  * the locks that SQLite holds in this process.
  */
 export async function openWalFile(databasePath: string): Promise<WalFile> {
-  const descriptor = await openFile(`${databasePath}-wal`, 'r+')
+  const openOne = () => openFile(`${databasePath}-wal`, 'r+')
+  const all = await Promise.all(Array.from({ length: flushesMax }, openOne))
+  const free = [...all]
+  let running: Promise<unknown>[] = []
+
+  async function flush(): Promise<void> {
+    const descriptor = free.pop()
+    if (descriptor === undefined) throw new Error('more flushes than descriptors')
+    try {
+      await flushFile(descriptor)
+    } finally {
+      free.push(descriptor)
+    }
+  }
+
   return {
-    flush: () => flushFile(descriptor),
-    close: () => closeFile(descriptor),
+    flush() {
+      const flushed = flush()
+      running = [...running.slice(1 - flushesMax), flushed.catch(() => {})]
+      return flushed
+    },
+    async close() {
+      await Promise.all(running)
+      await Promise.all(all.map((descriptor) => closeFile(descriptor)))
+    },
   }
 }
+
+/**
+ * Flushes under way at the most. Each has a descriptor of its own: Linux reports a failed write
+ * once to every opening of a file, so two flushes on one could hide it from the one that it
+ * concerns.
+ */
+export const flushesMax = 2
 
 /** Makes the names of newly created files in `path`'s folder survive a power failure. */
 export function flushFolderOf(path: string): void {

@@ -207,8 +207,10 @@ function combined<T, R>(db: Database, options: CombinerOptions<T, R>): (item: T)
   }
 }
 
+type AccessRow = Omit<Row<typeof accessLookup.row>, 'access_digest'>
+
 /** The player of a session that is live now. */
-function playerOf(row: Row<typeof accessLookup.row>, nowUnixMs: number): PlayerSession | undefined {
+function playerOf(row: AccessRow, nowUnixMs: number): PlayerSession | undefined {
   if (row.state !== 'active' || row.revoked_at_unix_ms !== null) return undefined
   if (row.access_expires_at_unix_ms <= nowUnixMs) return undefined
   const { session_id, user_id, username, display_name, refresh_expires_at_unix_ms } = row

@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
@@ -37,17 +35,11 @@ function answer(question: HashingQuestion): HashingAnswer {
   }
 }
 
-/**
- * Linux keeps a priority per thread; elsewhere this would slow down the whole process. A thread of
- * the scheduler's idle class counts as no work at all when a core is sought for somebody else, so
- * its core is given to whoever wakes up. Node.js cannot ask for that class, util-linux can.
- */
+/** Linux keeps a priority per thread; elsewhere this would slow down the whole process. */
 function lowerOwnPriority(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(0, niceness)
-    const thread = readlinkSync('/proc/thread-self').split('/').at(-1)
-    if (thread) spawnSync('chrt', ['--idle', '--pid', '0', thread], { stdio: 'ignore' })
   } catch {
     // A sandbox may forbid it. The hashes then compete with the event loop on equal terms.
   }

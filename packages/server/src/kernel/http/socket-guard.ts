@@ -42,8 +42,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     traffic.unanswered.push(response)
     // Other than the end of an answer, this comes also when the client leaves before it, and once.
     response.on('close', () => {
-      const { unanswered } = traffic
-      unanswered.splice(unanswered.indexOf(response), 1)
+      traffic.unanswered = traffic.unanswered.filter((each) => each !== response)
       ended()
     })
   }
