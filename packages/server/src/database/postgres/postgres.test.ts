@@ -199,12 +199,13 @@ describe('a PostgreSQL database', () => {
   })
 
   it('[O-TRN-3] lets the statements of a patient transaction run on, and only those', async () => {
-    const { db } = await freshDatabase({ statement_timeout_ms: 100, max_connections: 4 })
+    const { db } = await freshDatabase({ statement_timeout_ms: 100, max_connections: 1 })
     const sleep = (options?: { patience: 'long' }) =>
       db.transaction((tx) => tx.all(sleepForTwoSeconds, {}), options)
     await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
     expect(await sleep({ patience: 'long' })).toEqual([{ one: 1 }])
-    for (let n = 0; n < 4; n += 1) await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
+    expect(await db.get(statementLimit, {})).toEqual({ setting: '100ms' })
+    await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
     await db.close()
   })
 
@@ -294,6 +295,12 @@ const sleepForTwoSeconds = statement({
   name: 'postgres-test.sleep-two-seconds',
   text: 'SELECT 1 AS one FROM pg_sleep(2.5)',
   row: { one: 'integer' },
+})
+
+const statementLimit = statement({
+  name: 'postgres-test.statement-limit',
+  text: `SELECT current_setting('statement_timeout') AS setting`,
+  row: { setting: 'text' },
 })
 
 const sleepForAMinute = statement({

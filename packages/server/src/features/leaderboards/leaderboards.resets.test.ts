@@ -346,6 +346,26 @@ describe.each(testBackends)('resets on $name', ({ open }) => {
   })
 })
 
+// Only a server ends statements that take long.
+it('[O-SCH-4] resets on postgres what takes longer than a statement may', async () => {
+  const backend = testBackends.find(({ name }) => name === 'postgres')
+  const test = await backend?.open({ config: { statement_timeout_ms: 250 } })
+  if (test === undefined) throw new Error('there is no PostgreSQL')
+  opened.push(test)
+  const { db } = test
+  const node = openResetNode({ db, periodClosed: async (tx) => void (await tx.all(sleepOn, {})) })
+  const yesterday = midnightBefore(await databaseNow(db), 1)
+  await addBoards(db, [board('passed', yesterday), board('submitted', yesterday)])
+  expect(await node.resets.resetDue('submitted')).toMatchObject({ epoch: { occurrences: 2 } })
+  await node.run()
+  expect((await epochsOf(db)).map(({ board_id }) => board_id)).toEqual(['passed', 'submitted'])
+})
+
+const sleepOn = statement({
+  name: 'resets-test.sleep-on',
+  text: 'SELECT 1 AS one FROM pg_sleep(0.5)',
+  row: { one: 'integer' },
+})
 const setCursor = statement({
   name: 'resets-test.set-cursor',
   text: 'UPDATE leaderboards SET next_due_at_unix_ms = :next_due_at_unix_ms',
