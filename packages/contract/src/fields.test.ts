@@ -115,6 +115,12 @@ describe.each([
     expect(takes(schema, '  ')).toBe(name === 'reference' || name === 'key')
   })
 
+  it('[S-API-1] takes no unpaired surrogates, which have no bytes of UTF-8', () => {
+    for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', '\ud83dx'])
+      expect([text, takes(schema, text)]).toEqual([text, false])
+    expect(takes(schema, '\ud83d\ude00')).toBe(true)
+  })
+
   it('[H-GEN-15] takes texts only, and keeps them as sent', () => {
     for (const value of [1, true, null, undefined, ['a'], { a: 1 }])
       expect(takes(schema, value)).toBe(false)

@@ -112,7 +112,11 @@ export function optional<S extends z.ZodType>(schema: S) {
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json }
 
-/** A string that passes `holds`; `rule` completes the sentence "<field> ..." of a refusal. */
+/**
+ * A string that passes `holds`; `rule` completes the sentence "<field> ..." of a refusal. Unpaired
+ * surrogates are refused, which no request can have but a script's string can: they have no bytes
+ * of UTF-8, so that a database would store another text.
+ */
 export function text(
   holds: (value: string) => boolean,
   rule: string,
@@ -120,7 +124,7 @@ export function text(
 ) {
   return z
     .string()
-    .refine(holds, { error: rule })
+    .refine((value) => value.isWellFormed() && holds(value), { error: rule })
     .meta({ jsonSchema: { type: 'string', ...bounds, description: rule } })
 }
 

@@ -154,6 +154,9 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
       { collection: 'é'.repeat(65) },
       { key: 'a\u0000' },
       { key: 7 },
+      { owner: '\ud800' },
+      { collection: 'a\udc00' },
+      { key: '\ud83d' },
       { value: [] },
       { value: null },
       { value: 'text' },
@@ -164,6 +167,9 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
       { value: { a: 'x'.repeat(524_288) } },
       { version: 7 },
       { version: 'x'.repeat(1025) },
+      { version: 'é'.repeat(513) },
+      { version: 'a\u0000' },
+      { version: '\ud800' },
       { read_permission: 3 },
       { read_permission: 0.5 },
       { write_permission: 2 },
@@ -175,6 +181,11 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
     }
     await expect(runtime.remove({ ...at, version: '' })).rejects.toEqual(invalid)
     await expect(runtime.read({ ...at, key: '' })).rejects.toEqual(invalid)
+    await expect(runtime.read({ ...at, key: '\ud800' })).rejects.toEqual(invalid)
+    for (const as of ['', ' ', '\ud800']) {
+      await expect(runtime.read(at, { as })).rejects.toEqual(invalid)
+      await expect(runtime.write({ ...at, value: {} }, { as })).rejects.toEqual(invalid)
+    }
     const many = Array.from({ length: 101 }, () => ({ ...at, value: {} }))
     await expect(runtime.writeAll(many)).rejects.toEqual(invalid)
     expect(await runtime.read(at)).toBeUndefined()

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { storageName, storageOwner } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
 
 /** The last row of a page: the next one begins behind it. */
@@ -31,10 +33,18 @@ export function positionOf(list: readonly string[], cursor: string | undefined):
   const isWhole = bytes.toString('base64url') === cursor && place.length > 2
   if (!isWhole || !seal(list, place).equals(bytes.subarray(0, digestBytes))) throw notOfTheList()
   const ownerEnd = 2 + place.readUInt16BE()
-  return {
-    user_id: place.subarray(2, ownerEnd).toString(),
-    key: place.subarray(ownerEnd).toString(),
-  }
+  const position = { user_id: place.subarray(2, ownerEnd), key: place.subarray(ownerEnd) }
+  if (!isUtf8(position.user_id) || !isUtf8(position.key)) throw notOfTheList()
+  return expectPosition({ user_id: position.user_id.toString(), key: position.key.toString() })
+}
+
+/** The seal has no secret, so anybody can seal a place that no object has. */
+function expectPosition(position: Position): Position {
+  const { user_id, key } = position
+  // An owner that runs past the end leaves no key.
+  const isPlace = storageName.safeParse(key).success
+  if (!isPlace || (user_id !== '' && !storageOwner.safeParse(user_id).success)) throw notOfTheList()
+  return position
 }
 
 const cursorCharactersMax = 2048

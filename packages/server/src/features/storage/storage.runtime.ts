@@ -1,5 +1,6 @@
 import {
   type JsonObject,
+  storageApi,
   storageName,
   storageOwner,
   storageValueBytesMax,
@@ -60,14 +61,20 @@ export const batchBytesMax = 8 * storageValueBytesMax
 
 const address = { owner: storageOwner.nullable(), collection: storageName, key: storageName }
 const Address = z.object(address)
-/** As long as what a console route takes. */
-const version = z.string().max(1024).optional()
+/** As a console route takes it, but for null. */
+const version = z
+  .string()
+  .refine((given) => storageApi.put.body.shape.version.safeParse(given).success, {
+    error: 'must be at most 1024 bytes without U+0000',
+  })
+  .optional()
 const Conditions = z.object({
   ...address,
   version,
   read_permission: z.int().min(0).max(2).default(defaultPermission),
   write_permission: z.int().min(0).max(1).default(defaultPermission),
 })
+const Asker = storageOwner.optional()
 const Removed = z.object({ ...address, version: version.refine((given) => given !== '') })
 
 /**
@@ -79,8 +86,9 @@ const Removed = z.object({ ...address, version: version.refine((given) => given 
  */
 export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
   async function read(wish: ObjectAddress, { as }: Asking = {}): Promise<ReadObject | undefined> {
+    const reader = validate(Asker, as, 'as')
     const row = await storageStore.find(db, placeOf(validate(Address, wish)))
-    if (row === undefined || !mayRead(row, as)) return undefined
+    if (row === undefined || !mayRead(row, reader)) return undefined
     const { bytes: _, value, ...rest } = row
     return { ...rest, user_id: row.user_id || null, value_json: value }
   }
@@ -90,6 +98,7 @@ export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
     { as }: Asking = {},
   ): Promise<readonly Outcome[]> {
     if (wishes.length === 0) return []
+    validate(Asker, as, 'as')
     if (wishes.length > batchOperationsMax) {
       throw refuse.invalid(`a batch has at most ${batchOperationsMax} operations`)
     }

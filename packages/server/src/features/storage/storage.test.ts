@@ -3,6 +3,7 @@ import { AccountExport } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { cursorOf } from './storage.cursor.ts'
 import { openStorageDesk, pathOf, type StorageDesk } from './storage.fixture.ts'
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
@@ -112,6 +113,8 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
       ['paged', '?cursor='],
       ['paged', '?cursor=AAAA'],
       ['paged', `?cursor=${next}=`],
+      // Its checksum is right, and its owner is U+0000.
+      ['paged', `?cursor=${cursorOf(['list', 'paged'], { user_id: '\0', key: 'k' })}`],
       ['paged', `?cursor=${next}%20`],
       ['paged', `?cursor=${'A'.repeat(3000)}`],
       ['paged', `?cursor=${next.slice(0, -1)}`],
