@@ -70,7 +70,7 @@ function purchaseSection({ db, clock, config }: Shared, { mutate }: Trail): Sect
 function leaderboardSection(
   { db, clock, config }: Shared,
   { mutate, mutateMany }: Trail,
-  { cursorAfter, resetDue }: Resets,
+  { cursorAfter, resetDue, execute, onHold }: Resets,
 ): Section {
   const boards = createLeaderboards({
     db,
@@ -81,6 +81,7 @@ function leaderboardSection(
     readJson: (text) => readJson(text).value,
     cursorAfter,
     resetDue,
+    mayReset: () => execute && !onHold(),
   })
   const pruners = createLeaderboardPruners({ db, config: config.leaderboards })
   return {

@@ -1,5 +1,6 @@
 import type { BoardOperator, BoardSort } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
+import { inTheirOrder } from '../../database/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/http/mutation.ts'
@@ -44,7 +45,7 @@ export async function submitAll(
   const keys = new Map(
     items.map(({ board_id, user_id }) => [nameOf(board_id, user_id), { board_id, user_id }]),
   )
-  const [locked, held] = await Promise.all([
+  const [locked, held] = await inTheirOrder([
     leaderboardsStore.lock(tx, [...new Set(items.map(({ board_id }) => board_id))]),
     leaderboardsStore.held(tx, [...keys.values()]),
   ])
@@ -117,7 +118,7 @@ async function store(
     [...added, ...moved].map(({ period, place }) => ({ period, place })),
   )
   const changes = [...left, ...arrived.map((located): Change => ({ located, delta: 1 }))]
-  const [counted] = await Promise.all([
+  const [counted] = await inTheirOrder([
     countChanges(tx, changes),
     leaderboardsStore.move(tx, moved),
     leaderboardsStore.add(tx, added),

@@ -25,9 +25,9 @@ export const nobody: Mutation = {
   render: () => ({ status: 200, body: null }),
 }
 
-type Options = Partial<Pick<LeaderboardsDeps, 'cursorAfter' | 'resetDue' | 'blockSizes'>> & {
-  clock?: Clock
-}
+type Options = Partial<
+  Pick<LeaderboardsDeps, 'cursorAfter' | 'resetDue' | 'mayReset' | 'blockSizes'>
+> & { clock?: Clock }
 
 /** The service on a database, without the rest of a node. */
 export function openBoards(db: Database, options: Options = {}) {
@@ -47,6 +47,7 @@ export function openBoards(db: Database, options: Options = {}) {
     readJson: (text) => readJson(text).value,
     cursorAfter: () => null,
     resetDue: async () => undefined,
+    mayReset: () => true,
     ...rest,
   })
 }

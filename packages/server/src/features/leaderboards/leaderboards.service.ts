@@ -8,11 +8,13 @@ import type {
   RankedRecord,
 } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
+import { inTheirOrder } from '../../database/in-their-order.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/http/mutation.ts'
+import { scriptArguments } from './leaderboards.arguments.ts'
 import {
   boardOf,
   ResetDue,
@@ -40,6 +42,8 @@ export type LeaderboardsDeps = {
    * to execute, or when nothing may be executed now.
    */
   resetDue(boardId: string): Promise<object | undefined>
+  /** Whether resets may be executed now: when not, a due board takes submissions as any other. */
+  mayReset(): boolean
   /** For tests: blocks that are split and joined after a few records. */
   blockSizes?: BlockSizes
 }
@@ -110,16 +114,24 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     async submit(mutation: Mutation, id: string, record: NewRecord): Promise<LeaderboardRecord> {
       return recordOf(await submit({ ...submissionOf(id, record), mutation }))
     },
-    /** The same three with the authority of the runtime: nobody's doing, so nothing is audited. */
+    /**
+     * The same three with the authority of the runtime: nobody's doing, so nothing is audited. What
+     * scripts give is checked here.
+     *
+     * @throws Failure `invalid_request` for an argument
+     */
     async open(board: NewBoard): Promise<Leaderboard> {
-      return (await db.transaction((tx) => create(tx, board, deps), lockedRows)).answer
+      const checked = scriptArguments.board(board)
+      return (await db.transaction((tx) => create(tx, checked, deps), lockedRows)).answer
     },
     async enter(id: string, record: NewRecord): Promise<LeaderboardRecord> {
-      return recordOf(await submit({ ...submissionOf(id, record), mutation: undefined }))
+      const wish = submissionOf(scriptArguments.boardId(id), scriptArguments.record(record))
+      return recordOf(await submit({ ...wish, mutation: undefined }))
     },
     /** False when the owner has no record. */
     async discard(id: string, userId: string): Promise<boolean> {
-      const key = { id, userId }
+      const { user_id } = scriptArguments.recordKey(id, userId)
+      const key = { id, userId: user_id }
       return db.transaction((tx) => takeRecord(tx, key, deps.blockSizes), lockedRows)
     },
     deleteRecord: (mutation: Mutation, id: string, userId: string): Promise<undefined> =>
@@ -134,21 +146,24 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     },
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
-      const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })
+      const { user_id } = scriptArguments.recordKey(id, userId)
+      const row = await db.find(ranksStore.ranked, { board_id: id, user_id })
       if (row !== undefined) return rankedOf(row, row.rank)
       if (!(await ranksStore.exists(db, id))) throw unknownBoard()
       return undefined
     },
     /**
      * The record of one owner between those that rank right before and after it, by rank. Empty
-     * when the owner has none.
+     * when the owner has none. At most 500 on each side.
      */
     async around(
       id: string,
       userId: string,
-      { before, after }: { before: number; after: number },
+      beside: { before: number; after: number },
     ): Promise<RankedRecord[]> {
-      const rows = await ranksStore.around(db, { board_id: id, user_id: userId, before, after })
+      const { user_id } = scriptArguments.recordKey(id, userId)
+      const { before, after } = scriptArguments.neighbours(beside)
+      const rows = await ranksStore.around(db, { board_id: id, user_id, before, after })
       if (rows.length === 0 && !(await ranksStore.exists(db, id))) throw unknownBoard()
       return inRankOrder(rows).map(([row, rank]) => rankedOf(row, rank))
     },
@@ -162,8 +177,9 @@ function createSubmit({
   clock,
   mutateMany,
   resetDue,
+  mayReset,
   blockSizes: sizes,
-}: Pick<LeaderboardsDeps, 'clock' | 'mutateMany' | 'resetDue' | 'blockSizes'>) {
+}: Pick<LeaderboardsDeps, 'clock' | 'mutateMany' | 'resetDue' | 'mayReset' | 'blockSizes'>) {
   const combined = createCombiner<Submission & { mutation: Mutation | undefined }, RecordRow>({
     itemsMax,
     run: (items) =>
@@ -185,7 +201,8 @@ function createSubmit({
   }
 
   return async (wish: Wish): Promise<RecordRow> => {
-    let ignoresDue = false
+    // Where nothing may be reset, to find the board due would only cost a second transaction.
+    let ignoresDue = !mayReset()
     for (let made = 1; ; made += 1) {
       try {
         return await combined({ ...wish, ignoresDue })
@@ -241,13 +258,13 @@ async function takeRecord(
   { id, userId: user_id }: RecordKey,
   sizes: BlockSizes | undefined,
 ): Promise<boolean> {
-  const [[board], [held]] = await Promise.all([
+  const [[board], [held]] = await inTheirOrder([
     leaderboardsStore.lock(tx, [id]),
     leaderboardsStore.held(tx, [{ board_id: id, user_id }]),
   ])
   if (board === undefined) throw unknownBoard()
   if (held === undefined) return false
-  const [counted] = await Promise.all([
+  const [counted] = await inTheirOrder([
     countChanges(tx, [{ located: held, delta: -1 }]),
     leaderboardsStore.removeRecord(tx, { period: board.period, user_id }),
     leaderboardsStore.countRecords(tx, [{ id, delta: -1 }]),

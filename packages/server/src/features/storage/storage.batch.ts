@@ -1,5 +1,6 @@
 import type { StorageObject } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
+import { inTheirOrder } from '../../database/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/combiner.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/http/mutation.ts'
@@ -55,18 +56,6 @@ export async function applyAll(
     storageStore.count(tx, countsOf(changes.added, changes.removed)),
   ])
   return results
-}
-
-/**
- * Waits for statements that were sent together. The first that failed is the one that tells why:
- * those behind it only say that the transaction has failed, and may say so earlier.
- */
-async function inTheirOrder<const T extends readonly Promise<unknown>[]>(
-  sent: T,
-): Promise<{ -readonly [at in keyof T]: Awaited<T[at]> }> {
-  const results = await Promise.allSettled(sent)
-  for (const result of results) if (result.status === 'rejected') throw result.reason
-  return Promise.all(sent)
 }
 
 function resultOf(

@@ -51,6 +51,7 @@ const boards = createLeaderboards({
   readJson: (text) => readJson(text).value,
   cursorAfter: () => null,
   resetDue: async () => undefined,
+  mayReset: () => false,
 })
 
 const middle = Math.floor(records / 2)

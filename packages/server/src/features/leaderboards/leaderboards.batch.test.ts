@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { statement } from '../../database/statement.ts'
+import { testBackends } from '../../database/testing/backends.ts'
+import { nobody, openBoards } from './leaderboards.fixture.ts'
+
+/** Holds while a block keeps the number of its records. */
+const forbidChange = statement({
+  name: 'tests.leaderboards-forbid-change',
+  text: 'ALTER TABLE leaderboard_blocks ADD CONSTRAINT tests_unchanged CHECK (records = 1)',
+  params: {},
+})
+
+it('[O-TX-5] tells of a failed change of records by its first error', async () => {
+  const postgres = testBackends.find(({ name }) => name === 'postgres')
+  if (postgres === undefined) throw new Error('there is no PostgreSQL')
+  const { db, dispose } = await postgres.open()
+  const boards = openBoards(db)
+  await boards.open({ id: 'b' })
+  const record = { user_id: 'u', score: 1n }
+  await boards.enter('b', record)
+  await db.run(forbidChange, {})
+  await expect(boards.enter('b', { ...record, user_id: 'v' })).rejects.toThrow('tests_unchanged')
+  await expect(boards.discard('b', 'u')).rejects.toThrow('tests_unchanged')
+  await expect(boards.deleteRecord(nobody, 'b', 'u')).rejects.toThrow('tests_unchanged')
+  expect(await boards.rankOf('b', 'u')).toMatchObject({ rank: 1 })
+  await dispose()
+})
