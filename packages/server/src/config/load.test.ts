@@ -232,6 +232,18 @@ describe('a value', () => {
       { name: 'by_level', collection: 'saves', key: undefined, fields: ['level'] },
       { name: 'by_key', collection: 'saves', key: 'slot', fields: ['a'] },
     ])
+    const bound = 'é'.repeat(64)
+    const longest = await workspace.load({ file: file.replace('slot', bound) })
+    expect(longest.config.storage.indexes[1]?.key).toBe(bound)
+    for (const [name, member] of [
+      ['slot', 'key'],
+      ['saves', 'collection'],
+    ] as const) {
+      for (const text of [`${bound}k`, 'a\\u0000', 'a\\u0085', '']) {
+        const [wrong] = await workspace.problems({ file: file.replace(name, text) })
+        expect(wrong).toContain(`has no usable ${member}`)
+      }
+    }
     const [problem] = await workspace.problems({ file: file.replace('by_key', 'by_level') })
     expect(problem).toContain('entry 2 repeats the name "by_level"')
   })

@@ -1,3 +1,4 @@
+import { storageName } from '@guildhall/contract'
 import type { StorageIndex } from './key.ts'
 import { type Fault, quoted } from './problem.ts'
 
@@ -17,8 +18,8 @@ export function readStorageIndexes(list: readonly unknown[]): StorageIndex[] | F
 }
 
 export const indexShape =
-  'name (identifier of 1 to 40 characters), collection (1 to 128 characters), optionally key ' +
-  '(1 to 128 characters), fields (1 to 8 identifiers of 1 to 64 characters)'
+  'name (identifier of 1 to 40 characters), collection (1 to 128 bytes), optionally key ' +
+  '(1 to 128 bytes), fields (1 to 8 identifiers of 1 to 64 characters)'
 
 const allowed = `tables of ${indexShape}; each name once`
 
@@ -52,7 +53,7 @@ function isIdentifier(value: unknown, charsMax: number): value is string {
   )
 }
 
-/** As the storage routes have it: any text without control characters. */
+/** As the storage routes have it. */
 function isStorageName(value: unknown): value is string {
-  return typeof value === 'string' && /^\P{Cc}{1,128}$/u.test(value)
+  return storageName.safeParse(value).success
 }
