@@ -32,6 +32,11 @@ describe('the router', () => {
     expect(methodsOf(find(path))).toEqual(methods)
   })
 
+  it('gives no request a place to write to that others read', () => {
+    expect(Object.isFrozen(find('/a')?.params)).toBe(true)
+    expect(find('/a/1')?.params).not.toBe(find('/a/1')?.params)
+  })
+
   it('finds the route of a path and a method, and the decoded values of its named segments', () => {
     const match = find('/a/x%2Fy/b.c')
     expect(match?.template).toBe('/a/{id}/b.c')

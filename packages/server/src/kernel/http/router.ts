@@ -17,7 +17,8 @@ type Branch<T> = {
   entry: Entry<T> | undefined
 }
 
-const noParams: Record<string, string> = {}
+/** Frozen, because all requests without parameters have the same. */
+const noParams: Record<string, string> = Object.freeze({})
 
 /**
  * Finds routes by canonical path, e.g. `/console/v1/groups/{id}` for `/console/v1/groups/7`. A
