@@ -93,6 +93,24 @@ describe('a submission to a board whose schedule is executed', () => {
     expect(await cursorsOf(db)).toEqual({ b: due + 6 * minute })
   })
 
+  it('[O-CLK-2] of a board made while the clock was on hold is scheduled after it', async () => {
+    const { api, clock, db, desk } = await setUp()
+    const { resets } = api.features
+    const first = clock.nowUnixMs() + day
+    clock.setWall(clock.nowUnixMs() + 3 * day)
+    expect((await desk.create('b', '0 0 * * *')).status).toBe(201)
+    expect((await desk.submit('b', 'u')).status).toBe(200)
+    clock.setWall(clock.nowUnixMs() - 3 * day)
+    await resets.setMissingCursors()
+    expect(await cursorsOf(db)).toEqual({ b: null })
+    await clock.advance(10 * minute)
+    await resets.setMissingCursors()
+    expect(await cursorsOf(db)).toEqual({ b: first })
+    await clock.advance(day)
+    expect((await desk.submit('b', 'v')).status).toBe(200)
+    expect(await recordsOf(db, 'b')).toEqual([1, 1])
+  })
+
   it('[H-LDB-6] keeps any schedule verbatim, and shows nothing of its execution', async () => {
     const { clock, desk, db } = await setUp()
     const texts = ['* * * * *', 'every now and then', ' 0 0 * * * ', '', 'ä'.repeat(512)]
