@@ -58,9 +58,6 @@ export class Connection {
         SET idle_in_transaction_session_timeout = ${options.statementTimeoutMs};
         SET bytea_output = 'hex'`,
       )
-      // Compiling a statement takes longer than any of ours runs, and is done at every execution.
-      // Servers that have no compiler may not know the word.
-      await connection.command('SET jit = off').catch(() => {})
       return connection
     } catch (error) {
       connection.destroy()
