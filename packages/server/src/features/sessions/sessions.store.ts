@@ -50,59 +50,48 @@ const rotatedLookup = lookup({
   row: { refresh_digest: 'bytes', session_id: 'text' },
 })
 
-const sessionParams = {
+const storedParams = {
   id: 'text',
-  account_id: 'text',
   access_digest: 'bytes',
   refresh_digest: 'bytes',
   created_at_unix_ms: 'integer',
   access_expires_at_unix_ms: 'integer',
   refresh_expires_at_unix_ms: 'integer',
 } as const
-export type NewSession = Row<typeof sessionParams>
+const stored = Object.keys(storedParams)
 
 /**
- * The lock keeps a ban from slipping in between the check of the account and the insertion. The
- * same statement has just read the account, and accounts are never removed, so the column needs no
- * foreign key, whose check of each row would cost PostgreSQL as much as the insertion.
+ * Adds the sessions whose account is active. The lock keeps a ban from slipping in between the
+ * check of the account and the insertion. The same statement has just read the account, and
+ * accounts are never removed, so the column needs no foreign key, whose check of each row would
+ * cost PostgreSQL as much as the insertion.
  */
+function insertion(accountOfRow: string): string {
+  return `INSERT INTO sessions (account_id, ${stored.join(', ')})
+    SELECT a.id, ${stored.map((column) => `r.${column}`).join(', ')}
+    FROM {{rows}} AS r ${accountOfRow} AND a.state = 'active'
+    {{for share of a}}`
+}
+
+const sessionParams = { account_id: 'text', ...storedParams } as const
+export type NewSession = Row<typeof sessionParams>
+
 const insertForActive = batchStatement({
   name: 'sessions.insert',
-  text: `INSERT INTO sessions (id, account_id, access_digest, refresh_digest,
-      created_at_unix_ms, access_expires_at_unix_ms, refresh_expires_at_unix_ms)
-    SELECT r.id, r.account_id, r.access_digest, r.refresh_digest,
-      r.created_at_unix_ms, r.access_expires_at_unix_ms, r.refresh_expires_at_unix_ms
-    FROM {{rows}} AS r
-    JOIN accounts a ON a.id = r.account_id AND a.state = 'active'
-    {{for share of a}}
-    RETURNING id`,
+  text: `${insertion('JOIN accounts a ON a.id = r.account_id')} RETURNING id`,
   params: sessionParams,
   row: { id: 'text' },
 })
 
-const knownParams = {
-  provider: 'text',
-  external_id: 'text',
-  id: 'text',
-  access_digest: 'bytes',
-  refresh_digest: 'bytes',
-  created_at_unix_ms: 'integer',
-  access_expires_at_unix_ms: 'integer',
-  refresh_expires_at_unix_ms: 'integer',
-} as const
+const knownParams = { provider: 'text', external_id: 'text', ...storedParams } as const
 export type KnownSession = Row<typeof knownParams>
 
 /** A login by a credential alone: whose it is, whether they may, and the session in one go. */
 const insertForKnown = batchStatement({
   name: 'sessions.insert-for-known',
-  text: `INSERT INTO sessions (id, account_id, access_digest, refresh_digest,
-      created_at_unix_ms, access_expires_at_unix_ms, refresh_expires_at_unix_ms)
-    SELECT r.id, a.id, r.access_digest, r.refresh_digest,
-      r.created_at_unix_ms, r.access_expires_at_unix_ms, r.refresh_expires_at_unix_ms
-    FROM {{rows}} AS r
-    JOIN identities i ON i.provider = r.provider AND i.external_id = r.external_id
-    JOIN accounts a ON a.id = i.account_id AND a.state = 'active'
-    {{for share of a}}
+  text: `${insertion(`JOIN identities i
+      ON i.provider = r.provider AND i.external_id = r.external_id
+    JOIN accounts a ON a.id = i.account_id`)}
     RETURNING id, account_id,
       (SELECT username FROM accounts WHERE accounts.id = sessions.account_id) AS username`,
   params: knownParams,
