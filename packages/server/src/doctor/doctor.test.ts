@@ -150,7 +150,7 @@ const breaches: readonly Breach[] = [
   {
     check: 'groups',
     breaks: 'a group beyond its size',
-    by: ['UPDATE groups SET max_size = 1'],
+    by: ['UPDATE groups SET max_size = 1, members_kept = 1'],
     ids: ['1'],
   },
   {
@@ -339,6 +339,11 @@ describe.each(testBackends)('the doctor on $name', ({ open }) => {
 
   it('[O-DOC-1] takes max_size 0 for what it is: a group without a limit', async () => {
     await meddle(db, ['UPDATE groups SET max_size = 0'])
+    expect((await examine()).filter(({ ok }) => !ok)).toEqual([])
+  })
+
+  it('[O-DOC-1] [H-GRP-3] lets members stay who were there when max_size fell', async () => {
+    await meddle(db, ['UPDATE groups SET max_size = 1, members_kept = 2'])
     expect((await examine()).filter(({ ok }) => !ok)).toEqual([])
   })
 

@@ -25,10 +25,10 @@ export const groupsCheck = defineCheck('groups', {
         WHERE COALESCE(m.superadmins, 0) = 0`,
     }),
     rule('groups.max-size', {
-      rule: 'a group has at most max_size members',
+      rule: 'a group has at most max_size members, or those it had when max_size fell',
       text: `SELECT CAST(g.id AS text) AS id FROM groups g
         JOIN (${members}) AS m ON m.group_id = g.id
-        WHERE g.max_size > 0 AND m.members > g.max_size`,
+        WHERE g.max_size > 0 AND m.members > g.max_size AND m.members > g.members_kept`,
     }),
     totalRule('groups'),
   ],

@@ -92,12 +92,14 @@ export const people: Migration = {
       name {{text}} NOT NULL PRIMARY KEY,
       total {{bigint}} NOT NULL CHECK (total >= 0)
     ) {{strict}}`,
+    // An operator may set max_size below the number of members: `members_kept` of them may stay.
     `CREATE TABLE groups (
       id {{identity}},
       name {{text}} NOT NULL UNIQUE,
       description {{text}} NOT NULL,
       open {{bigint}} NOT NULL,
       max_size {{bigint}} NOT NULL,
+      members_kept {{bigint}} NOT NULL DEFAULT 0,
       member_count {{bigint}} NOT NULL,
       members_joined {{bigint}} NOT NULL,
       created_at_unix_ms {{bigint}} NOT NULL

@@ -82,7 +82,8 @@ const update = statement({
   name: 'groups.update',
   text: `UPDATE groups
     SET description = COALESCE(:description, description), open = COALESCE(:open, open),
-      max_size = COALESCE(:max_size, max_size)
+      max_size = COALESCE(:max_size, max_size),
+      members_kept = CASE WHEN :max_size IS NULL THEN members_kept ELSE member_count END
     WHERE id = :id
     RETURNING name`,
   params: { id: 'integer', description: 'text?', open: 'integer?', max_size: 'integer?' },
@@ -109,7 +110,10 @@ const countIn = statement({
 
 const countOut = statement({
   name: 'groups.count-out',
-  text: 'UPDATE groups SET member_count = member_count - 1 WHERE id = :group_id',
+  text: `UPDATE groups SET member_count = member_count - 1,
+      members_kept = CASE WHEN members_kept < member_count THEN members_kept
+        ELSE member_count - 1 END
+    WHERE id = :group_id`,
   params: { group_id: 'integer' },
 })
 

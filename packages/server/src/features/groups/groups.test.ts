@@ -12,6 +12,13 @@ const forgetLastJoining = statement({
   params: { id: 'integer' },
 })
 
+const readKept = statement({
+  name: 'tests.members-kept',
+  text: 'SELECT members_kept AS kept FROM groups WHERE id = :id',
+  params: { id: 'integer' },
+  row: { kept: 'integer' },
+})
+
 const conflict = (message: string) => [409, { code: 'conflict', message }]
 
 describe.each(testBackends)('groups on $name', (backend) => {
@@ -132,6 +139,27 @@ describe.each(testBackends)('groups on $name', (backend) => {
       expect((await desk.add(group.id, 'd')).status).toBe(409)
       expect((await desk.send('PUT', `/groups/${group.id}`, { max_size: 4 })).status).toBe(200)
       expect((await desk.add(group.id, 'd')).status).toBe(200)
+    })
+
+    it('[H-GRP-3] [O-DOC-1] knows how many members were there when max_size was set', async () => {
+      const { id } = await desk.makeOf([
+        ['a', 'superadmin'],
+        ['b', 'member'],
+        ['c', 'member'],
+      ])
+      const kept = async () => (await scenario.db.get(readKept, { id }))?.kept
+      expect(await kept()).toBe(0)
+      await desk.send('PUT', `/groups/${id}`, { max_size: 1 })
+      expect(await kept()).toBe(3)
+      await desk.move(id, 'c', 'kick')
+      expect(await kept()).toBe(2)
+      await desk.send('PUT', `/groups/${id}`, { max_size: 5 })
+      await desk.add(id, 'd')
+      await desk.add(id, 'e')
+      await desk.move(id, 'e', 'kick')
+      expect(await kept()).toBe(2)
+      await desk.send('PUT', `/groups/${id}`, { description: 'the size stays' })
+      expect(await kept()).toBe(2)
     })
 
     it('[H-GRP-6] DELETE removes the members too', async () => {
