@@ -22,7 +22,8 @@ export function readSources(root: string): Source[] {
 function* walk(root: string, folder: string): Generator<Source> {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = folder ? `${folder}/${entry.name}` : entry.name
-    if (entry.isDirectory() && !skippedFolders.has(entry.name)) yield* walk(root, path)
+    if (skipped.has(entry.name)) continue
+    if (entry.isDirectory()) yield* walk(root, path)
     if (entry.isFile() && isText(entry.name)) {
       yield { path, text: readFileSync(join(root, path), 'utf8') }
     }
@@ -58,7 +59,8 @@ export function findInCode(source: CodeSource, pattern: RegExp, text: string): P
   })
 }
 
-const skippedFolders = new Set(['node_modules', '.git', '.cache', 'dist', 'coverage'])
+/** In a linked worktree `.git` is a file. */
+const skipped = new Set(['node_modules', '.git', '.cache', 'dist', 'coverage'])
 
 const textNames =
   /\.(ts|tsx|js|mjs|json|md|toml|ya?ml|html|css|sh|lua|py|sql)$|^(run|Dockerfile|\..+)$/

@@ -1,7 +1,11 @@
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
 
-/** The PostgreSQL server of the product's tests, one of its own; `fact('url')` reaches it. */
+/**
+ * The PostgreSQL server of the product's tests, one of its own; `fact('url')` reaches it. Unlike
+ * in tests a commit is durable, as everywhere where it counts, and a database of a million rows
+ * finds room in memory, as its manual advises.
+ */
 export function startPostgres(bench: Bench): Promise<Child> {
   return startChild({
     args: ['--input-type=module', '--eval', program],
@@ -11,13 +15,14 @@ export function startPostgres(bench: Bench): Promise<Child> {
   })
 }
 
+const settings = ['fsync=on', 'full_page_writes=on', 'shared_buffers=1GB']
 const tests = '../../../server/src/database/testing/postgres-server.ts'
 const module = new URL(tests, import.meta.url).href
 
 /** A program of its own, because the benchmarks use the product from outside only. */
 const program = `
   import { startPostgresServer } from ${JSON.stringify(module)}
-  const server = await startPostgresServer()
+  const server = await startPostgresServer(${JSON.stringify(settings)})
   process.once('SIGTERM', () => server.dispose())
   process.stdout.write('ready url=' + server.url('postgres') + '\\n')
 `

