@@ -1,5 +1,6 @@
 import { int64Max } from '@guildhall/contract'
 import { type Failure, refuse } from '../../kernel/failure.ts'
+import { preceded } from '../../kernel/http/growing-lists.ts'
 import {
   type EntryRow,
   type HoldingRow,
@@ -56,7 +57,7 @@ export function openBook(wallets: Wallets, timeUnixMs: number) {
     /** Puts an applied adjustment, which has its number by now, on top of its ledger. */
     enter({ entry, balances }: Applied, seq: number): WalletView {
       const before = walletIn(wallets, entry.user_id)
-      const ledger = [{ ...entry, seq }, ...before.ledger.slice(0, ledgerShown - 1)]
+      const ledger = preceded(before.ledger, { ...entry, seq }, ledgerShown)
       wallets.set(entry.user_id, { ...before, ledger })
       return { balances, ledger }
     },

@@ -25,7 +25,6 @@ export function createRecentLedgers() {
       for (const [userId, { ledger }] of wallets) {
         // The end of a Map is its newest member, so its beginning is what nobody used for longest.
         ledgers.delete(userId)
-        freezeNew(ledger)
         if (reasonLetters(ledger) <= reasonLettersMax) ledgers.set(userId, ledger)
       }
       for (const userId of ledgers.keys()) {
@@ -33,14 +32,6 @@ export function createRecentLedgers() {
         ledgers.delete(userId)
       }
     },
-  }
-}
-
-/** Frozen entries are made text once, and not for every answer that shows them; newest first. */
-function freezeNew(ledger: Ledger): void {
-  for (const entry of ledger) {
-    if (Object.isFrozen(entry)) return
-    Object.freeze(entry)
   }
 }
 

@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import { joinedRows, writtenRows } from './growing-lists.ts'
+import { bytesMark, type JsonText, withBytes } from './json-pieces.ts'
 import { isFree, isInt64 } from './schema-walk.ts'
 
 /**
@@ -6,13 +8,19 @@ import { isFree, isInt64 } from './schema-walk.ts'
  * declared members are written, so an undeclared column cannot leave the process. A value that
  * misses a required member throws, which is a bug of the handler and becomes a 500.
  *
- * 64-bit integers are written in full, whether they come as number or as bigint.
+ * 64-bit integers are written in full, whether they come as number or as bigint. What is written
+ * already, of a list that grows, stands in the answer as bytes.
  */
-export function compileWriter(schema: z.ZodType): (value: unknown) => string {
-  return writerOf(schema)
+export function compileWriter(schema: z.ZodType): (value: unknown) => JsonText {
+  const write = writerOf(schema)
+  return (value) => {
+    const bytes: Buffer[] = []
+    return withBytes(write(value, bytes), bytes)
+  }
 }
 
-type Write = (value: unknown) => string
+/** Marks the places of what it adds to `bytes`. */
+type Write = (value: unknown, bytes: Buffer[]) => string
 
 /** The part of a schema's definition that says what to write. */
 type Definition = {
@@ -32,7 +40,7 @@ function writerOf(schema: z.ZodType): Write {
   const { shape, element, innerType, options, valueType, values } = definition
   if (isFree(schema)) return writeJson
   if (shape) return writeObject(shape)
-  if (element) return writeArray(writerOf(element))
+  if (element) return writeArray(element)
   if (options) return writeUnion(options)
   if (valueType) return writeRecord(writerOf(valueType))
   if (definition.type === 'nullable' && innerType) return writeNullable(writerOf(innerType))
@@ -63,7 +71,7 @@ function writeNumber(value: unknown): string {
   throw new TypeError(`expected a number to write, got ${typeof value}`)
 }
 
-function expectType(type: 'string' | 'boolean', write: Write): Write {
+function expectType(type: 'string' | 'boolean', write: (value: unknown) => string): Write {
   return (value) => {
     if (typeof value !== type)
       throw new TypeError(`expected a ${type} to write, got ${typeof value}`)
@@ -78,7 +86,7 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
     optional: isOptional(schema),
     write: writerOf(schema),
   }))
-  const write = (value: unknown) => {
+  return (value, bytes) => {
     if (!isRecord(value)) throw new TypeError('expected an object to write')
     let text = ''
     for (const { name, prefix, optional, write } of members) {
@@ -87,48 +95,34 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
         if (optional) continue
         throw new TypeError(`the answer misses its member ${name}`)
       }
-      text += (text === '' ? '' : ',') + prefix + write(member)
+      text += (text === '' ? '' : ',') + prefix + write(member, bytes)
     }
     return `{${text}}`
   }
-  return Object.values(shape).every(isScalar) ? writeOnce(write) : write
 }
 
-/**
- * What is frozen and has no parts that could change is written once and remembered for as long as
- * it lives: rows that stand in one answer after the other, such as the entries of a ledger.
- */
-function writeOnce(write: Write): Write {
-  const texts = new WeakMap<object, string>()
-  return (value) => {
-    if (!isRecord(value) || !Object.isFrozen(value)) return write(value)
-    const known = texts.get(value)
-    if (known !== undefined) return known
-    const text = write(value)
-    texts.set(value, text)
-    return text
-  }
-}
-
-function writeArray(write: Write): Write {
-  return (value) => {
+function writeArray(element: z.ZodType): Write {
+  const write = writerOf(element)
+  // Only rows without parts that could change are written alike for as long as they are frozen.
+  const mayBeWritten = isPlainRow(element)
+  const writePlain = (row: unknown) => write(row, [])
+  return (value, bytes) => {
     if (!Array.isArray(value)) throw new TypeError('expected an array to write')
-    let text = ''
-    for (const element of value) text += (text === '' ? '' : ',') + write(element)
-    return `[${text}]`
+    const written = mayBeWritten ? writtenRows(value, writePlain) : undefined
+    if (written === undefined) return `[${joinedRows(value, (item) => write(item, bytes))}]`
+    bytes.push(written)
+    return `[${bytesMark}]`
   }
 }
 
 /** A Map keeps the order of its names, also of those that look like numbers. */
 function writeRecord(write: Write): Write {
-  const writeMember = (name: string, value: unknown) => `${JSON.stringify(name)}:${write(value)}`
-  return (value) => {
-    if (value instanceof Map) {
-      return `{${Array.from(value, ([name, member]) => writeMember(name, member)).join(',')}}`
-    }
+  const writeMember = (name: string, value: unknown, bytes: Buffer[]) =>
+    `${JSON.stringify(name)}:${write(value, bytes)}`
+  return (value, bytes) => {
     if (!isRecord(value)) throw new TypeError('expected an object to write')
-    const members = Object.keys(value).map((name) => writeMember(name, value[name]))
-    return `{${members.join(',')}}`
+    const members = value instanceof Map ? [...value] : Object.entries(value)
+    return `{${members.map(([name, member]) => writeMember(name, member, bytes)).join(',')}}`
   }
 }
 
@@ -141,20 +135,25 @@ function writeLiteral(values: readonly unknown[]): Write {
 }
 
 function writeNullable(write: Write): Write {
-  return (value) => (value === null ? 'null' : write(value))
+  return (value, bytes) => (value === null ? 'null' : write(value, bytes))
 }
 
 /** The first option that has every required member: unions of answers differ in their members. */
 function writeUnion(options: z.ZodType[]): Write {
   const choices = options.map((schema) => ({ schema, write: writerOf(schema) }))
-  return (value) => {
+  return (value, bytes) => {
     const choice = choices.find(({ schema }) => schema.safeParse(value).success)
     if (choice === undefined) throw new TypeError('the answer fits no option of its union')
-    return choice.write(value)
+    return choice.write(value, bytes)
   }
 }
 
-/** A value of it is a text, a number, a boolean or null. */
+/** An object with nothing but texts, numbers, booleans and nulls in it. */
+function isPlainRow(schema: z.ZodType): boolean {
+  const { shape } = schema._zod.def as Definition
+  return shape !== undefined && Object.values(shape).every(isScalar)
+}
+
 function isScalar(schema: z.ZodType): boolean {
   const definition = schema._zod.def as Definition
   const { innerType } = definition
@@ -176,10 +175,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Any JSON value with exact 64-bit integers: free-form objects, and metadata to be stored. */
 export function writeJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
-  if (Array.isArray(value)) return writeArray(writeJson)(value)
-  if (isRecord(value)) return writeRecord(writeJson)(value)
+  if (Array.isArray(value)) return `[${joinedRows(value, writeJson)}]`
+  if (isRecord(value)) return writeAnyRecord(value, [])
   if (typeof value === 'number') return writeNumber(value)
   const text: string | undefined = JSON.stringify(value)
   if (text === undefined) throw new TypeError(`expected JSON to write, got ${typeof value}`)
   return text
 }
+
+const writeAnyRecord = writeRecord(writeJson)

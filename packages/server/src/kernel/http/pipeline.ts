@@ -11,6 +11,7 @@ import type {
 } from '../auth/principal.ts'
 import { Failure } from '../failure.ts'
 import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
+import type { JsonText } from './json-pieces.ts'
 import { compileWriter } from './json-writer.ts'
 import {
   AlreadyDone,
@@ -117,15 +118,22 @@ class LazyRequestInfo implements RequestInfo {
 
 type HandleWith = { bytes?: Buffer; mutation?: Mutation }
 
-function mutationOf(route: AdminWrite, principal: HumanPrincipal, render: Mutation['render']) {
-  return { principal, action: route.audit, repeatable: undefined, render }
+function mutationOf(route: AdminWrite, principal: HumanPrincipal, render: Render): Mutation {
+  const recorded = (answer: unknown): RecordedAnswer => {
+    const { status, body } = render(answer)
+    return { status, body: body === null ? null : String(body) }
+  }
+  return { principal, action: route.audit, repeatable: undefined, render: recorded }
 }
 
+type Rendered = { status: number; body: JsonText | null }
+type Render = (answer: unknown) => Rendered
+
 /** Renders the answer of a handler: declared members only, with the declared status. */
-function compileAnswer(route: Route) {
+function compileAnswer(route: Route): Render {
   const write = route.ok === undefined ? undefined : compileWriter(route.ok)
   const { status } = route
-  return (answer: unknown): RecordedAnswer => {
+  return (answer) => {
     if (write === undefined) return { status: 204, body: null }
     if (typeof status !== 'object') return { status: status ?? 200, body: write(answer) }
     const chosen = answer as { status: number; body: unknown }
@@ -137,8 +145,8 @@ function compileAnswer(route: Route) {
 async function once(
   idempotency: Idempotency,
   request: RepeatableRequest,
-  work: () => Promise<RecordedAnswer>,
-): Promise<{ answer: RecordedAnswer; replayed: boolean }> {
+  work: () => Promise<Rendered>,
+): Promise<{ answer: Rendered; replayed: boolean }> {
   const recorded = await idempotency.enter(request)
   if (recorded !== undefined) return { answer: recorded, replayed: true }
   let refusal: Error
