@@ -27,10 +27,10 @@ export type Queries = {
 
 export type WriteOptions = {
   /**
-   * `ordered` waits for nothing: on SQLite the change may reach the disk a moment later, but with
-   * or before everything that is written after it, so whoever then writes durably has it too.
-   * Readers may not see it yet, and a commit that fails takes both. PostgreSQL waits all the same.
-   * Inside a transaction it means nothing.
+   * `ordered` waits for no disk: the change may reach it a moment later, but with or before
+   * everything that is written after it, so whoever then writes durably has it too. On SQLite
+   * readers may not see it yet, and a commit that fails takes both. PostgreSQL waits for its disk
+   * all the same when it has few connections. Inside a transaction it means nothing.
    */
   durability?: 'durable' | 'ordered'
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts'
+import type { Database, WriteOptions } from '../database.ts'
 import {
   type OpenedDatabase,
   renderWords,
@@ -73,11 +73,12 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     async each<P extends Columns, R extends Columns>(
       statement: Statement<P, R>,
       rows: readonly object[],
+      options?: WriteOptions,
     ) {
       executor.check()
       if (rows.length === 0) return []
       const of = prepared.of<R>(statement)
-      return of.rows(await executor.run(of, of.encodeRows(rows)))
+      return of.rows(await executor.run(of, of.encodeRows(rows), options))
     },
     // Other nodes may write at any moment.
     recall: () => undefined,

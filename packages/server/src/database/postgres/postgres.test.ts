@@ -5,7 +5,7 @@ import type { DatabaseConfig } from '../config.ts'
 import { DatabaseContention, DatabaseUnavailable, StatementTimeout } from '../database.ts'
 import { openDatabase } from '../open.ts'
 import type { OpenedDatabase } from '../schema-access.ts'
-import { statement } from '../statement.ts'
+import { batchStatement, statement } from '../statement.ts'
 import {
   onServer,
   type PostgresServer,
@@ -209,8 +209,35 @@ describe('a PostgreSQL database', () => {
     await db.close()
   })
 
+  it('[O-DB-6] waits for the disk at every commit but those that only need their order', async () => {
+    const { db } = await freshDatabase({ max_connections: 8 })
+    const commitOf = async (id: string, durability?: 'ordered') =>
+      (await db.each(insertAndTell, [{ id }], durability && { durability }))[0]?.setting
+    expect(await commitOf('a')).toBe('on')
+    expect(await commitOf('b', 'ordered')).toBe('off')
+    expect(await commitOf('c')).toBe('on')
+    expect(
+      await db.transaction(async (tx) => (await tx.each(insertAndTell, [{ id: 'd' }]))[0]),
+    ).toEqual({ setting: 'on' })
+    expect(db.stats()).toMatchObject({ in_use: 0, waiting: 0 })
+    await server.stop()
+    expect([await db.probe(), await db.probe()]).toEqual([false, false])
+    await server.start()
+    expect(await db.probe()).toBe(true)
+    expect(await commitOf('e', 'ordered')).toBe('off')
+    expect(await db.all(noteIds, {})).toHaveLength(5)
+    await db.close()
+  })
+
+  it('[O-DB-6] waits for the disk at every commit when it has few connections', async () => {
+    const { db } = await freshDatabase({ max_connections: 7 })
+    const [told] = await db.each(insertAndTell, [{ id: 'a' }], { durability: 'ordered' })
+    expect(told).toEqual({ setting: 'on' })
+    await db.close()
+  })
+
   it('turns away who waits longer than acquire_timeout_ms for a connection', async () => {
-    const { db } = await freshDatabase({ max_connections: 1, acquire_timeout_ms: 50 })
+    const { db } = await freshDatabase({ max_connections: 1, acquire_timeout_ms: 1000 })
     const held = Promise.withResolvers<void>()
     const holder = db.transaction(() => held.promise)
     await until(() => db.stats().in_use === 1)
@@ -269,6 +296,14 @@ const insertNote = statement({
   name: 'postgres-test.insert-note',
   text: 'INSERT INTO notes (id) VALUES (:id)',
   params: { id: 'text' },
+})
+
+const insertAndTell = batchStatement({
+  name: 'postgres-test.insert-and-tell',
+  text: `INSERT INTO notes (id) SELECT r.id FROM {{rows}} AS r
+    RETURNING current_setting('synchronous_commit') AS setting`,
+  params: { id: 'text' },
+  row: { setting: 'text' },
 })
 
 const noteById = statement({
