@@ -3,6 +3,7 @@ import { DatabaseUnavailable, UniqueViolation } from './database.ts'
 import type { OpenedDatabase } from './schema-access.ts'
 import type { TestBackend, TestDatabase } from './testing/backends.ts'
 import {
+  addToCounters,
   counterById,
   countersBetween,
   countersContaining,
@@ -161,6 +162,26 @@ export function databaseContract({ name, open }: TestBackend): void {
         const ids = await db.each(insertValues, rows)
         expect(ids.map((row) => row.id).sort()).toEqual(rows.map((row) => row.id).sort())
         expect(await db.get(valueById, { id: 'batch-499' })).toEqual(rows[499])
+      })
+
+      it('changes the rows that it names, each by its own parameters', async () => {
+        const ids = ['add-1', 'add-2', 'add-3']
+        await db.each(
+          insertCounters,
+          ids.map((id) => ({ id, total: 1n })),
+        )
+        const rows = [
+          { id: 'add-3', total: 30n },
+          { id: 'add-1', total: -10n },
+          { id: 'add-none', total: 1n },
+        ]
+        const changed = await db.each(addToCounters, rows)
+        expect(changed.map(({ id, total }) => [id, total]).sort()).toEqual([
+          ['add-1', -9n],
+          ['add-3', 31n],
+        ])
+        const stored = await db.all(countersBetween, { low: 'add-', high: 'add.' })
+        expect(stored.map(({ total }) => total)).toEqual([-9n, 1n, 31n])
       })
 
       it('is all or nothing', async () => {

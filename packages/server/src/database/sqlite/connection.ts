@@ -99,7 +99,9 @@ export class SqliteConnection {
   }
 
   #prepareFirst(statement: Statement): Prepared {
-    const native = this.#native.prepare(withFixedPlan(renderStatement(statement, dialect)))
+    const native = this.#native.prepare(
+      withFixedPlan(renderStatement(ofOneRow(statement), dialect)),
+    )
     if (readsBigInts(statement.row)) native.setReadBigInts(true)
     checkColumns(statement, native)
     const prepared: Prepared = {
@@ -135,6 +137,16 @@ const dialect: Dialect = {
  */
 function withFixedPlan(text: string): string {
   return text.replace(/\b(LIMIT|OFFSET) (\?\d+)/g, '$1 ($2 + 0)')
+}
+
+/**
+ * A batch statement is run row by row here, so an UPDATE can name the parameters themselves. Of a
+ * table of rows, even of one, SQLite makes a temporary table first, which costs what the change does.
+ */
+function ofOneRow(statement: Statement): Statement {
+  const text = statement.text.replace(/\bFROM \{\{rows\}\} AS r\s+WHERE\b/, 'WHERE')
+  if (text === statement.text || !/^\s*UPDATE\b/i.test(text)) return statement
+  return { ...statement, text: text.replace(/\br\.(\w+)/g, ':$1') }
 }
 
 function bind(statement: Statement, prepared: Prepared, params: object): SQLInputValue[] {

@@ -97,6 +97,16 @@ export const raiseBetween = statement({
   params: { low: 'text', high: 'text' },
 })
 
+export const addToCounters = batchStatement({
+  name: 'contract.add-to-counters',
+  text: `UPDATE counters SET total = counters.total + r.total
+    FROM {{rows}} AS r
+    WHERE counters.id = r.id
+    RETURNING counters.id, counters.total`,
+  params: counterColumns,
+  row: counterColumns,
+})
+
 export const setCounter = statement({
   name: 'contract.set-counter',
   text: 'UPDATE counters SET total = :total WHERE id = :id',

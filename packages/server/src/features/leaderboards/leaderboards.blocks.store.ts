@@ -10,35 +10,54 @@ const blockRow = { bound: 'bytes', records: 'integer' } as const
 export type BlockRow = Row<typeof blockRow>
 export type BlockKey = { period: number; level: Level; bound: Uint8Array }
 
-/** The bound of the block of a level that a place belongs to. */
-export function boundAt(level: Level, period: string, place: string): string {
-  return `(SELECT k.bound FROM leaderboard_blocks k WHERE k.period = ${period}
+type Placed = { level: Level; period: string; place: string }
+
+function columnAt(column: 'bound' | 'records', { level, period, place }: Placed): string {
+  return `(SELECT k.${column} FROM leaderboard_blocks k WHERE k.period = ${period}
     AND k.level = ${level} AND k.bound <= ${place} ORDER BY k.bound DESC LIMIT 1)`
 }
 
+/** The bound of the block of a level that a place belongs to. */
+export function boundAt(level: Level, period: string, place: string): string {
+  return columnAt('bound', { level, period, place })
+}
+
+/** The blocks that the place of `of` belongs to, and what the lowest of them counts. */
+export function blocksOf(of: string): string {
+  const at = { period: `${of}.period`, place: `${of}.place` }
+  return `${columnAt('bound', { level: 1, ...at })} AS low,
+    ${columnAt('bound', { level: 2, ...at })} AS mid,
+    ${columnAt('bound', { level: 3, ...at })} AS top,
+    ${columnAt('records', { level: 1, ...at })} AS low_records`
+}
+
+/** What a statement answers for `blocksOf`. */
+export const blocksRow = {
+  low: 'bytes',
+  mid: 'bytes',
+  top: 'bytes',
+  low_records: 'integer',
+} as const
+
 const placed = { period: 'integer', place: 'bytes' } as const
-const locatedRow = { ...placed, low: 'bytes', mid: 'bytes', top: 'bytes' } as const
+const locatedRow = { ...placed, ...blocksRow } as const
 export type LocatedRow = Row<typeof locatedRow>
 
 const locate = batchStatement({
   name: 'leaderboards.locate',
-  text: `SELECT r.period, r.place, ${boundAt(1, 'r.period', 'r.place')} AS low,
-      ${boundAt(2, 'r.period', 'r.place')} AS mid, ${boundAt(3, 'r.period', 'r.place')} AS top
-    FROM {{rows}} AS r`,
+  text: `SELECT r.period, r.place, ${blocksOf('r')} FROM {{rows}} AS r`,
   params: placed,
   row: locatedRow,
 })
 
+/** Answers nothing: on SQLite a RETURNING costs as much as the change. */
 const count = batchStatement({
   name: 'leaderboards.count-blocks',
   text: `UPDATE leaderboard_blocks SET records = leaderboard_blocks.records + r.delta
     FROM {{rows}} AS r
     WHERE leaderboard_blocks.period = r.period AND leaderboard_blocks.level = r.level
-      AND leaderboard_blocks.bound = r.bound
-    RETURNING leaderboard_blocks.period AS period, leaderboard_blocks.level AS level,
-      leaderboard_blocks.bound AS bound, leaderboard_blocks.records AS records`,
+      AND leaderboard_blocks.bound = r.bound`,
   params: { ...at, delta: 'integer' },
-  row: { ...at, records: 'integer' },
 })
 
 const insert = batchStatement({
@@ -59,6 +78,16 @@ const get = statement({
   name: 'leaderboards.block',
   text: `SELECT k.bound, k.records FROM leaderboard_blocks k
     WHERE k.period = :period AND k.level = :level AND k.bound = :bound`,
+  params: at,
+  row: blockRow,
+})
+
+/** The block of a level that a bound of another level lies in. */
+const around = statement({
+  name: 'leaderboards.block-around',
+  text: `SELECT k.bound, k.records FROM leaderboard_blocks k
+    WHERE k.period = :period AND k.level = :level AND k.bound <= :bound
+    ORDER BY k.bound DESC LIMIT 1`,
   params: at,
   row: blockRow,
 })
@@ -92,30 +121,31 @@ const between = statement({
   row: blockRow,
 })
 
-const placeAfter = statement({
-  name: 'leaderboards.place-after',
+const placesAfter = statement({
+  name: 'leaderboards.places-after',
   text: `SELECT e.place FROM leaderboard_records e
     WHERE e.period = :period AND e.place >= :bound
-    ORDER BY e.place LIMIT 1 OFFSET :skipped`,
+    ORDER BY e.place LIMIT 2 OFFSET :skipped`,
   params: { period: 'integer', bound: 'bytes', skipped: 'integer' },
   row: { place: 'bytes' },
 })
 
 /** Queries about the blocks that count records; every function takes the transaction first. */
 export const blocksStore = {
-  /** The bounds of the blocks that places belong to, one per level. */
+  /** The blocks that places belong to. */
   locate: (tx: Queries, places: readonly Row<typeof placed>[]) => tx.each(locate, places),
-  /** Adds to the counts of blocks; answers the new ones. */
+  /** Adds to the counts of blocks. */
   count: (tx: Queries, changes: readonly Row<(typeof count)['params']>[]) =>
     tx.each(count, changes),
   insert: (tx: Queries, blocks: readonly Row<(typeof insert)['params']>[]) =>
     tx.each(insert, blocks),
   remove: (tx: Queries, block: BlockKey) => tx.run(remove, block),
   get: (tx: Queries, block: BlockKey) => tx.get(get, block),
+  around: (tx: Queries, block: BlockKey) => tx.get(around, block),
   before: (tx: Queries, block: BlockKey) => tx.get(before, block),
   after: (tx: Queries, block: BlockKey) => tx.get(after, block),
   between: (tx: Queries, range: BlockKey & { until: Uint8Array | null }) => tx.all(between, range),
-  /** The place of the record that comes `skipped` records after the first one of a block. */
-  placeAfter: async (tx: Queries, from: { period: number; bound: Uint8Array; skipped: number }) =>
-    (await tx.get(placeAfter, from))?.place,
+  /** The places of the two records that come `skipped` records after the first of a block. */
+  placesAfter: (tx: Queries, from: Row<(typeof placesAfter)['params']>) =>
+    tx.all(placesAfter, from),
 }

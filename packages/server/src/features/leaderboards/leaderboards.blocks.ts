@@ -7,25 +7,22 @@ import {
   type LocatedRow,
   topLevel,
 } from './leaderboards.blocks.store.ts'
-import { textOfPlace } from './leaderboards.place.ts'
+import { boundBetween, textOfPlace } from './leaderboards.place.ts'
 
-export type BlockSizes = Readonly<Record<Level, { min: number; max: number }>>
+/** How many records a block of level 1 has, and how many blocks of the level below any other. */
+export type BlockSizes = { readonly min: number; readonly max: number }
 
 /**
- * How many records a block of each level has. One with more is split in halves, so a rank adds up
- * some sixteen blocks of each level, and as many records: on PostgreSQL these cost the most. One
- * with fewer joins a neighbour, unless it is the only one of its block above.
+ * What has more is split in halves, so a rank adds up some sixteen blocks of each level, and as
+ * many records: on PostgreSQL these cost the most. What has fewer joins a neighbour, unless it is
+ * the only one of its block above.
  */
-export const blockSizes: BlockSizes = {
-  1: { min: 12, max: 48 },
-  2: { min: 384, max: 1536 },
-  3: { min: 12_288, max: 49_152 },
-}
+export const blockSizes: BlockSizes = { min: 12, max: 48 }
 
 /** A record that comes (+1) or goes (-1), by its place and the blocks that the place belongs to. */
 export type Change = { located: LocatedRow; delta: 1 | -1 }
 
-type Counted = { period: number; level: Level; bound: Uint8Array; records: number }
+type Counted = BlockKey & { records: number }
 
 const firstBound = new Uint8Array(0)
 
@@ -36,72 +33,101 @@ export async function openBlocks(tx: Transaction, period: number): Promise<void>
   await blocksStore.insert(tx, empty)
 }
 
-/** Counts the changes in; to be called under the lock of the board. */
-export function countChanges(tx: Transaction, changes: readonly Change[]): Promise<Counted[]> {
+/**
+ * Counts the changes in; to be called under the lock of the board. Answers what the blocks of level
+ * 1 then have.
+ */
+export async function countChanges(
+  tx: Transaction,
+  changes: readonly Change[],
+): Promise<Counted[]> {
   const sums = new Map<string, BlockKey & { delta: number }>()
-  for (const { located, delta } of changes) {
-    const { period, low, mid, top } = located
-    for (const [index, bound] of [low, mid, top].entries()) {
-      const level = levelOf(index + 1)
-      const name = nameOf({ period, level, bound })
-      const sum = sums.get(name) ?? { period, level, bound, delta: 0 }
-      sum.delta += delta
-      sums.set(name, sum)
-    }
+  const counted = new Map<string, Counted>()
+  const add = (key: BlockKey, delta: number) => {
+    const name = nameOf(key)
+    const sum = sums.get(name)
+    if (sum === undefined) sums.set(name, { ...key, delta })
+    else sum.delta += delta
+    return name
   }
-  const changed = [...sums.values()].filter(({ delta }) => delta !== 0)
-  return blocksStore
-    .count(tx, changed)
-    .then((rows) => rows.map((row) => ({ ...row, level: levelOf(row.level) })))
+  for (const { located, delta } of changes) {
+    const { period, low, low_records, mid, top } = located
+    const lowest = { period, level: 1, bound: low } as const
+    const name = add(lowest, delta)
+    const records = (counted.get(name)?.records ?? low_records) + delta
+    counted.set(name, { ...lowest, records })
+    add({ period, level: 2, bound: mid }, delta)
+    add({ period, level: 3, bound: top }, delta)
+  }
+  await blocksStore.count(
+    tx,
+    [...sums.values()].filter(({ delta }) => delta !== 0),
+  )
+  return [...counted.values()]
 }
 
+type Large = Readonly<Record<Level, Map<string, BlockKey>>>
+
 /**
- * Brings blocks back to their sizes, after their records have changed as well. What has become too
- * small is joined from the top down, because a block that is the only one above it cannot be
- * joined; what is too large is split from the bottom up, because a block is split between two of
- * the level below. Looking at what has changed is enough: a small block that is the only one above
- * it makes that one small as well, up to the top, so none is left behind where others are.
+ * Brings blocks back to their sizes, after their records have changed as well. First what has become
+ * too small is joined, then what is too large is split. Each join and split changes the size of the
+ * block above by one, so that is looked at next, and nothing else can have the wrong size.
  */
 export async function keepSizes(
   tx: Transaction,
   counted: readonly Counted[],
   sizes: BlockSizes = blockSizes,
 ): Promise<void> {
-  const large = new Map<string, BlockKey>()
-  const small: Record<Level, BlockKey[]> = { 1: [], 2: [], 3: [] }
+  const large: Large = { 1: new Map(), 2: new Map(), 3: new Map() }
   for (const { records, ...key } of counted) {
-    if (records > sizes[key.level].max) large.set(nameOf(key), key)
-    if (records < sizes[key.level].min) small[key.level].push(key)
+    if (records > sizes.max) large[1].set(nameOf(key), key)
+    if (records < sizes.min) await joinWhileSmall(tx, key, { sizes, large })
   }
-  for (const level of [3, 2, 1] as const) {
-    for (const key of small[level]) {
-      for (const into of await joinWhileSmall(tx, key, sizes)) large.set(nameOf(into), into)
+  for (const level of [1, 2, 3] as const) {
+    for (const key of large[level].values()) {
+      const above = (await split(tx, key, sizes)) ? await blockAbove(tx, key) : undefined
+      if (above !== undefined) large[above.level].set(nameOf(above), above)
     }
-  }
-  const tooLarge = [...large.values()].sort((a, b) => a.level - b.level)
-  for (const key of tooLarge) {
-    // It may have been joined to another meanwhile.
-    const block = await blocksStore.get(tx, key)
-    if (block !== undefined) await split(tx, key, { records: block.records, sizes })
   }
 }
 
-/** Answers the blocks that others were joined to. */
+/** Notes the blocks that others were joined to as perhaps too large now. */
 async function joinWhileSmall(
   tx: Transaction,
   small: BlockKey,
-  sizes: BlockSizes,
-): Promise<BlockKey[]> {
-  const joins: BlockKey[] = []
-  let key = small
-  for (;;) {
+  { sizes, large }: { sizes: BlockSizes; large: Large },
+): Promise<void> {
+  let key: BlockKey | undefined = small
+  while (key !== undefined) {
     const block = await blocksStore.get(tx, key)
-    if (block === undefined || block.records >= sizes[key.level].min) return joins
-    const joined = await join(tx, key, block)
-    if (joined === undefined) return joins
-    joins.push(joined)
-    key = joined
+    // It may have been joined to another meanwhile.
+    if (block === undefined || (await sizeOf(tx, key, block)) >= sizes.min) return
+    key = await join(tx, key, block)
+    if (key === undefined) return
+    large[key.level].set(nameOf(key), key)
+    // Before this one goes on: it may be the only one of its block above now.
+    const above = await blockAbove(tx, key)
+    if (above !== undefined) await joinWhileSmall(tx, above, { sizes, large })
   }
+}
+
+async function sizeOf(tx: Transaction, key: BlockKey, { records }: BlockRow): Promise<number> {
+  return key.level === 1 ? records : (await blocksIn(tx, key)).length
+}
+
+/** The blocks of the level below. */
+async function blocksIn(tx: Transaction, key: BlockKey): Promise<BlockRow[]> {
+  const { period, bound } = key
+  const level = levelOf(key.level - 1)
+  const until = (await blocksStore.after(tx, key))?.bound ?? null
+  return blocksStore.between(tx, { period, level, bound, until })
+}
+
+async function blockAbove(tx: Transaction, key: BlockKey): Promise<BlockKey | undefined> {
+  if (key.level === topLevel) return undefined
+  const above = { ...key, level: levelOf(key.level + 1) }
+  const block = await blocksStore.around(tx, above)
+  return block && { ...above, bound: block.bound }
 }
 
 /** Joins a block with a neighbour in the same block above, if there is one. */
@@ -134,58 +160,49 @@ async function merge(
 }
 
 /** Whether a block of the level above begins where this one does. */
-async function beginsAbove(tx: Transaction, { period, level, bound }: BlockKey): Promise<boolean> {
-  if (level === topLevel) return bound.length === 0
-  const above = { period, level: levelOf(level + 1), bound }
-  return (await blocksStore.get(tx, above)) !== undefined
+async function beginsAbove(tx: Transaction, key: BlockKey): Promise<boolean> {
+  if (key.level === topLevel) return key.bound.length === 0
+  return (await blocksStore.get(tx, { ...key, level: levelOf(key.level + 1) })) !== undefined
 }
 
-/** Splits a block in halves, and those again, until none is too large. */
-async function split(
+/** Splits a block in halves, and those again, until none is too large; false when it was not. */
+async function split(tx: Transaction, key: BlockKey, sizes: BlockSizes): Promise<boolean> {
+  const block = await blocksStore.get(tx, key)
+  // It may have been joined to another meanwhile.
+  if (block === undefined) return false
+  const half = await halfOf(tx, key, { records: block.records, max: sizes.max })
+  if (half === undefined) return false
+  const { period, level } = key
+  await blocksStore.count(tx, [{ ...key, delta: -half.records }])
+  await blocksStore.insert(tx, [{ period, level, ...half }])
+  await split(tx, key, sizes)
+  await split(tx, { ...key, bound: half.bound }, sizes)
+  return true
+}
+
+/** The second half of a block that is too large. */
+async function halfOf(
   tx: Transaction,
   key: BlockKey,
-  { records, sizes }: { records: number; sizes: BlockSizes },
-): Promise<void> {
-  if (records <= sizes[key.level].max) return
-  const half = key.level === 1 ? await halfOfRecords(tx, key, records) : await halfOfBlocks(tx, key)
-  if (half === undefined) return
-  const { period, level } = key
-  const moved = records - half.before
-  await blocksStore.count(tx, [{ ...key, delta: -moved }])
-  await blocksStore.insert(tx, [{ period, level, bound: half.bound, records: moved }])
-  await split(tx, key, { records: half.before, sizes })
-  await split(tx, { ...key, bound: half.bound }, { records: moved, sizes })
-}
-
-type Half = { bound: Uint8Array; before: number }
-
-async function halfOfRecords(tx: Transaction, key: BlockKey, records: number): Promise<Half> {
-  const before = Math.floor(records / 2)
-  const { period, bound } = key
-  const place = await blocksStore.placeAfter(tx, { period, bound, skipped: before })
-  if (place === undefined) throw new Error('a block counts more records than there are')
-  return { bound: place, before }
-}
-
-/** The bound of the level below that lies nearest to the middle; undefined when there is none. */
-async function halfOfBlocks(tx: Transaction, key: BlockKey): Promise<Half | undefined> {
-  const { period, bound } = key
-  const until = (await blocksStore.after(tx, key))?.bound ?? null
-  const level = levelOf(key.level - 1)
-  const blocks = await blocksStore.between(tx, { period, level, bound, until })
-  const total = blocks.reduce((sum, { records }) => sum + records, 0)
-  let best: Half | undefined
-  let before = 0
-  for (const [index, block] of blocks.entries()) {
-    const isNearer = best === undefined || distance(before, total) < distance(best.before, total)
-    if (index > 0 && isNearer) best = { bound: block.bound, before }
-    before += block.records
+  { records, max }: { records: number; max: number },
+): Promise<BlockRow | undefined> {
+  const { period, level, bound } = key
+  if (level > 1) {
+    const blocks = await blocksIn(tx, key)
+    if (blocks.length <= max) return undefined
+    const half = blocks.slice(Math.floor(blocks.length / 2))
+    const [first] = half
+    return (
+      first && { bound: first.bound, records: half.reduce((sum, each) => sum + each.records, 0) }
+    )
   }
-  return best
-}
-
-function distance(before: number, total: number): number {
-  return Math.abs(2 * before - total)
+  if (records <= max) return undefined
+  const before = Math.floor(records / 2)
+  const [last, next] = await blocksStore.placesAfter(tx, { period, bound, skipped: before - 1 })
+  if (last === undefined || next === undefined) {
+    throw new Error('a block counts more records than there are')
+  }
+  return { bound: boundBetween(last.place, next.place), records: records - before }
 }
 
 function nameOf({ period, level, bound }: BlockKey): string {

@@ -11,11 +11,7 @@ import { closePeriod } from './leaderboards.periods.ts'
 import { createLeaderboards, type LeaderboardsDeps } from './leaderboards.service.ts'
 
 /** Blocks that a handful of records split and join, so that small boards have all levels. */
-export const tinyBlocks: BlockSizes = {
-  1: { min: 2, max: 5 },
-  2: { min: 4, max: 15 },
-  3: { min: 12, max: 45 },
-}
+export const tinyBlocks: BlockSizes = { min: 2, max: 5 }
 
 /** No operator stands behind what these tests do, so there is nothing to audit or to record. */
 export const nobody: Mutation = {
@@ -128,24 +124,25 @@ const blocks = statement({
 })
 
 /** Blocks of live periods that are too large, or too small although they have a neighbour. */
-export async function misshapenBlocks(db: Database, sizes: BlockSizes): Promise<string[]> {
+export async function misshapenBlocks(db: Database, { min, max }: BlockSizes): Promise<string[]> {
   const all = (await db.all(blocks, {})).map(({ bound, ...block }) => {
     return { ...block, bound: Buffer.from(bound).toString('latin1') }
   })
+  type Block = (typeof all)[number]
+  const ofLevel = (level: number, { period }: Block) =>
+    all.filter((each) => each.period === period && each.level === level)
+  // Latin-1 texts compare as their bytes do.
+  const blocksIn = (above: Block | undefined, level: number, some: Block) => {
+    const until = above && ofLevel(above.level, above).find(({ bound }) => bound > above.bound)
+    return ofLevel(level, some).filter(
+      ({ bound }) => bound >= (above?.bound ?? '') && !(until && bound >= until.bound),
+    )
+  }
   return all.flatMap((block) => {
-    const { period, level, bound, records } = block
-    if (level !== 1 && level !== 2 && level !== 3) return ['of no level']
-    const above = all.filter((each) => each.period === period && each.level === level + 1)
-    // Latin-1 texts compare as their bytes do.
-    const parent = above.findLast((each) => each.bound <= bound)
-    const next = above.find((each) => each.bound > bound)
-    const siblings = all.filter((each) => {
-      const isWithin =
-        each.bound >= (parent?.bound ?? '') && (next === undefined || each.bound < next.bound)
-      return each.period === period && each.level === level && isWithin
-    })
-    const { min, max } = sizes[level]
-    if (records <= max && (records >= min || siblings.length === 1)) return []
-    return [`level ${level}: ${records}`]
+    const { level, bound, records } = block
+    const size = level === 1 ? records : blocksIn(block, level - 1, block).length
+    const parent = ofLevel(level + 1, block).findLast((each) => each.bound <= bound)
+    const isAlone = blocksIn(parent, level, block).length === 1
+    return size <= max && (size >= min || isAlone) ? [] : [`level ${level}: ${size}`]
   })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { placeOf, textOfPlace } from './leaderboards.place.ts'
+import { boundBetween, placeOf, textOfPlace } from './leaderboards.place.ts'
 
 const int64 = fc.oneof(
   fc.bigInt({ min: -3n, max: 3n }),
@@ -33,5 +33,19 @@ it('[H-LDB-4] a place that came back as plain bytes has the same text', () => {
       const isSame = Buffer.compare(first, second) === 0
       expect(textOfPlace(first) === textOfPlace(second)).toBe(isSame)
     }),
+  )
+})
+
+it('[H-LDB-4] a bound between two places lies behind the first, and no shorter one does', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('asc', 'desc'), standing, standing, (sort, a, b) => {
+      const [last, next] = [placeOf(sort, a), placeOf(sort, b)].sort(Buffer.compare)
+      if (last === undefined || next === undefined || !Buffer.compare(last, next)) return
+      const bound = boundBetween(last, next)
+      expect(Buffer.compare(last, bound)).toBe(-1)
+      expect(Buffer.compare(bound, next)).not.toBe(1)
+      expect(Buffer.compare(last, bound.subarray(0, -1))).not.toBe(-1)
+    }),
+    { numRuns: 2000 },
   )
 })

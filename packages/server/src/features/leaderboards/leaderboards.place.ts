@@ -17,6 +17,12 @@ export function placeOf(sort: BoardSort, { score, subscore, user_id }: Standing)
   return place
 }
 
+/** The fewest bytes that come behind one place and not behind the next. */
+export function boundBetween(place: Uint8Array, next: Uint8Array): Uint8Array {
+  const same = next.findIndex((byte, at) => byte !== place[at])
+  return next.subarray(0, same + 1)
+}
+
 /** A text that stands for these bytes in a Map, and no other bytes. */
 export function textOfPlace(place: Uint8Array): string {
   return Buffer.from(place.buffer, place.byteOffset, place.byteLength).toString('latin1')

@@ -1,6 +1,6 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
-import { boundAt } from './leaderboards.blocks.store.ts'
+import { blocksOf, blocksRow } from './leaderboards.blocks.store.ts'
 
 const boardRow = {
   id: 'text',
@@ -132,15 +132,13 @@ const storedNames = Object.keys(storedRow)
 export type StoredRow = Row<typeof storedRow>
 
 /** A record together with the blocks that count it. */
-const heldRow = { ...storedRow, low: 'bytes', mid: 'bytes', top: 'bytes' } as const
+const heldRow = { ...storedRow, ...blocksRow } as const
 export type HeldRow = Row<typeof heldRow>
 
 /** By the board's id, so that it can be asked for together with the lock that it waits for. */
 const held = batchStatement({
   name: 'leaderboards.held-records',
-  text: `SELECT ${storedNames.map((name) => `e.${name}`).join(', ')},
-      ${boundAt(1, 'e.period', 'e.place')} AS low, ${boundAt(2, 'e.period', 'e.place')} AS mid,
-      ${boundAt(3, 'e.period', 'e.place')} AS top
+  text: `SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}, ${blocksOf('e')}
     FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
     JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id`,
   params: { board_id: 'text', user_id: 'text' },

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { blocksStore } from '../../features/leaderboards/leaderboards.blocks.store.ts'
 import { beginPeriod } from '../../features/leaderboards/leaderboards.periods.ts'
-import { placeOf } from '../../features/leaderboards/leaderboards.place.ts'
+import { boundBetween, placeOf } from '../../features/leaderboards/leaderboards.place.ts'
 import { leaderboardsStore } from '../../features/leaderboards/leaderboards.store.ts'
 
 const chunkRows = 2000
@@ -58,8 +58,13 @@ function blocksOver(places: readonly Uint8Array[], period: number) {
     return Array.from({ length: Math.ceil(places.length / size) }, (_, at) => ({
       period,
       level,
-      bound: (at === 0 ? undefined : places[at * size]) ?? new Uint8Array(0),
+      bound: boundAt(places, at * size),
       records: Math.min(size, places.length - at * size),
     }))
   })
+}
+
+function boundAt(places: readonly Uint8Array[], at: number): Uint8Array {
+  const [last, next] = [places[at - 1], places[at]]
+  return last && next ? boundBetween(last, next) : new Uint8Array(0)
 }
