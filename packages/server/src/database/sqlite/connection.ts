@@ -140,8 +140,8 @@ function withFixedPlan(text: string): string {
 }
 
 /**
- * A batch statement is run row by row here, so an UPDATE can name the parameters themselves. Of a
- * table of rows, even of one, SQLite makes a temporary table first, which costs what the change does.
+ * A batch statement is run row by row here, so an UPDATE can name the parameters themselves. From a
+ * table of rows, even of one, SQLite first makes a temporary one, which costs what the change does.
  */
 function ofOneRow(statement: Statement): Statement {
   const text = statement.text.replace(/\bFROM \{\{rows\}\} AS r\s+WHERE\b/, 'WHERE')

@@ -69,9 +69,9 @@ export async function countChanges(
 type Large = Readonly<Record<Level, Map<string, BlockKey>>>
 
 /**
- * Brings blocks back to their sizes, after their records have changed as well. First what has become
- * too small is joined, then what is too large is split. Each join and split changes the size of the
- * block above by one, so that is looked at next, and nothing else can have the wrong size.
+ * Brings blocks back to their sizes, after their records have changed as well. First what has
+ * become too small is joined, then what is too large is split. Each join and split changes the size
+ * of the block above by one, so that is looked at next, and no other can have the wrong size.
  */
 export async function keepSizes(
   tx: Transaction,
