@@ -59,6 +59,28 @@ describe('group commits', () => {
     expect(acknowledged).toEqual(['a'])
   })
 
+  it('[O-DB-6] answer who only read after the flush of what it may have seen', async () => {
+    const acknowledged: string[] = []
+    const first = insert('a').then(() => acknowledged.push('a'))
+    await turns(2)
+    const reader = writer.transaction(async (tx) => {
+      expect(await tx.all(ids, {})).toHaveLength(1)
+    })
+    const read = reader.then(() => acknowledged.push('read'))
+    await turns(2)
+    const second = insert('b').then(() => acknowledged.push('b'))
+    await turns(5)
+    expect([acknowledged, flushes.length]).toEqual([[], 2])
+    flushes[1]?.resolve()
+    await turns(2)
+    expect(acknowledged).toEqual([])
+    flushes[0]?.resolve()
+    await Promise.all([first, read, second])
+    expect(acknowledged).toEqual(['a', 'read', 'b'])
+    await writer.transaction((tx) => tx.all(ids, {}))
+    expect(flushes.length).toBe(2)
+  })
+
   it('[O-DB-6] let writers that come while two flushes run share the next one', async () => {
     const first = [insert('a')]
     await turns(2)

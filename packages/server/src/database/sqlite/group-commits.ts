@@ -25,7 +25,7 @@ type Group = {
   changed: boolean
 }
 
-/** A commit on its way to the disk. */
+/** A commit on its way to the disk, or a unit that only read, behind what it may have seen. */
 type Flight = { readonly group: Group; landed: boolean }
 
 /**
@@ -39,13 +39,14 @@ export class GroupCommits implements Commits {
   readonly #deps: GroupCommitsDeps
   readonly #sql: { readonly [command in keyof typeof commands]: StatementSync }
   readonly #commit = () => {
-    if (this.#flights.length < flushesMax) this.#commitGroup()
+    if (this.#flushing < flushesMax) this.#commitGroup()
   }
   #group: Group | undefined
   #unitOpen = false
   #failure: DatabaseUnavailable | undefined
   /** In the order of their commits, which is also that of their acknowledgement. */
   #flights: Flight[] = []
+  #flushing = 0
 
   constructor(deps: GroupCommitsDeps) {
     this.#deps = deps
@@ -135,25 +136,32 @@ export class GroupCommits implements Commits {
       return
     }
     closing.committed.resolve()
-    if (closing.changed) this.#flush(closing)
-    else closing.durable.resolve()
+    const flight: Flight = { group: closing, landed: !closing.changed }
+    this.#flights.push(flight)
+    if (closing.changed) this.#flush(flight)
+    else this.#acknowledge()
   }
 
-  #flush(group: Group): void {
-    const flight: Flight = { group, landed: false }
-    this.#flights.push(flight)
+  #flush(flight: Flight): void {
+    this.#flushing += 1
     this.#deps.wal.flush().then(
-      () => this.#landed(flight),
-      (error: unknown) => this.#crashed(error),
+      () => {
+        this.#flushing -= 1
+        flight.landed = true
+        this.#acknowledge()
+        this.#commit()
+      },
+      (error: unknown) => {
+        this.#flushing -= 1
+        this.#crashed(error)
+      },
     )
     this.#deps.onCommitted()
   }
 
   /** A commit builds on those before it, so it is durable only once they are. */
-  #landed(flight: Flight): void {
-    flight.landed = true
+  #acknowledge(): void {
     while (this.#flights[0]?.landed) this.#flights.shift()?.group.durable.resolve()
-    this.#commit()
   }
 
   /** What a failed flush left on disk is unknown, and a second flush would not tell. */

@@ -10,7 +10,6 @@ import {
   type KnownSession,
   type NewSession,
   type Rotation,
-  refreshLookup,
   sessionsStore,
 } from './sessions.store.ts'
 import { createTokens, type TokensDeps } from './sessions.tokens.ts'
@@ -165,17 +164,20 @@ export function createSessions(deps: SessionsDeps) {
       if (refresh_token !== undefined && !isPresentable(refresh_token)) {
         throw refuse.unauthenticated('malformed refresh token')
       }
-      const [byAccess, byRefresh] = await Promise.all([
-        bearer === undefined
-          ? undefined
-          : db.find(accessLookup, { access_digest: hash('sha256', bearer, 'buffer') }),
-        refresh_token === undefined
-          ? undefined
-          : db.find(refreshLookup, refreshDigests(refresh_token)),
-      ])
-      const found = new Set([byAccess, byRefresh].flatMap((row) => row?.session_id ?? []))
-      const [only] = found
-      if (found.size === 1 && only !== undefined) await revoke(only)
+      // In a transaction also if it ends nothing: what it found ended already is then on disk, too.
+      const ended = await db.transaction(
+        async (tx) => {
+          const [only, other] = await sessionsStore.named(tx, {
+            access_digest: bearer === undefined ? undefined : hash('sha256', bearer, 'buffer'),
+            refresh: refresh_token === undefined ? undefined : refreshDigests(refresh_token),
+          })
+          if (only === undefined || other !== undefined) return undefined
+          const session = { id: only, now_unix_ms: clock.nowUnixMs() }
+          return (await sessionsStore.revoke(tx, session)) ? only : undefined
+        },
+        { isolation: 'read committed' },
+      )
+      if (ended !== undefined) onRevoked([ended])
     },
 
     /**

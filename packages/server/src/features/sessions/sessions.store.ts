@@ -1,4 +1,5 @@
 import type { Queries } from '../../database/database.ts'
+import { inTheirOrder } from '../../database/in-their-order.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
 
 /** A session and its account by the digest of the access token, live or not. */
@@ -33,7 +34,7 @@ export const accessLookup = lookup({
 const refreshParams = { refresh_digest: 'bytes', access_digest: 'bytes' } as const
 export type RefreshDigests = Row<typeof refreshParams>
 
-export const refreshLookup = lookup({
+const refreshLookup = batchStatement({
   name: 'sessions.by-refresh-digests',
   text: `SELECT r.refresh_digest, r.access_digest, s.id AS session_id FROM {{rows}} AS r
     JOIN sessions s ON s.access_digest = r.access_digest
@@ -211,6 +212,18 @@ export const sessionsStore = {
   /** The ids of the sessions that were added: those whose account is active. */
   insertForActive: async (tx: Queries, sessions: readonly NewSession[]) =>
     new Set((await tx.each(insertForActive, sessions)).map(({ id }) => id)),
+  /** The sessions that these digests name, live or not, each once. */
+  async named(
+    tx: Queries,
+    digests: { access_digest: Uint8Array | undefined; refresh: RefreshDigests | undefined },
+  ): Promise<string[]> {
+    const { access_digest, refresh } = digests
+    const [byAccess, byRefresh] = await inTheirOrder([
+      tx.each(accessLookup, access_digest === undefined ? [] : [{ access_digest }]),
+      tx.each(refreshLookup, refresh === undefined ? [] : [refresh]),
+    ])
+    return [...new Set([...byAccess, ...byRefresh].map(({ session_id }) => session_id))]
+  },
   ownerOf: (tx: Queries, token: Row<(typeof ownerOf)['params']>) => tx.get(ownerOf, token),
   /** False when another refresh was first. */
   rotate: async (tx: Queries, change: Rotation) => (await tx.run(rotate, change)) === 1,
