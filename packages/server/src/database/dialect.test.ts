@@ -8,6 +8,7 @@ const dialect: Dialect = {
   lock: (strength, table) => `<${strength} ${table}>`,
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
+  fence: '<fence>',
 }
 
 function render(text: string): string {
@@ -39,6 +40,9 @@ describe('a statement', () => {
     )
     expect(render('SELECT {{contains t.name :a}} FROM t WHERE b = :b')).toBe(
       'SELECT <<1 text> in t.name> FROM t WHERE b = <2 bigint>',
+    )
+    expect(render('SELECT * FROM (SELECT :a, :b {{fence}}) AS x')).toBe(
+      'SELECT * FROM (SELECT <1 text>, <2 bigint> <fence>) AS x',
     )
     const batch = batchStatement({ name: 'x', text: '{{rows}} r', params: { a: 'text' } })
     expect(renderStatement(batch, dialect)).toBe('<rows a> r')

@@ -12,6 +12,8 @@ export type Dialect = {
   contains(whole: string, part: string): string
   /** The database's clock in Unix milliseconds. */
   readonly now: string
+  /** What keeps a subquery in FROM from becoming one with the query around it. */
+  readonly fence: string
 }
 
 /** The text of a statement as the engine prepares it. Done once per statement and connection. */
@@ -51,6 +53,7 @@ type Rendering = { statement: Statement; dialect: Dialect; parameter: (name: str
 function renderWord(word: string, { statement, dialect, parameter }: Rendering): string {
   if (word === 'rows') return dialect.rows(statement.params)
   if (word === 'now') return dialect.now
+  if (word === 'fence') return dialect.fence
   const lock = /^for (share|update) of (\w+)$/.exec(word)
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)

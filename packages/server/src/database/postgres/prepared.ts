@@ -73,5 +73,6 @@ const dialect: Dialect = {
   },
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
+  fence: 'OFFSET 0',
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',
 }

@@ -129,6 +129,7 @@ const dialect: Dialect = {
   lock: () => '',
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
   now: 'guildhall_now()',
+  fence: 'LIMIT -1',
 }
 
 /**

@@ -10,28 +10,29 @@ const blockRow = { bound: 'bytes', records: 'integer' } as const
 export type BlockRow = Row<typeof blockRow>
 export type BlockKey = { period: number; level: Level; bound: Uint8Array }
 
-type Placed = { level: Level; period: string; place: string }
-
-function columnAt(column: 'bound' | 'records', { level, period, place }: Placed): string {
-  return `(SELECT k.${column} FROM leaderboard_blocks k WHERE k.period = ${period}
-    AND k.level = ${level} AND k.bound <= ${place} ORDER BY k.bound DESC LIMIT 1)`
-}
-
 /** The bound of the block of a level that a place belongs to. */
-export function boundAt(level: Level, period: string, place: string): string {
-  return columnAt('bound', { level, period, place })
+export function boundAt(level: Level, period: string, place: string, from?: string): string {
+  const start = from === undefined ? '' : `AND k.bound >= ${from}`
+  return `(SELECT k.bound FROM leaderboard_blocks k WHERE k.period = ${period}
+    AND k.level = ${level} AND k.bound <= ${place} ${start} ORDER BY k.bound DESC LIMIT 1)`
 }
 
-/** The blocks that the place of `of` belongs to, and what the lowest of them counts. */
-export function blocksOf(of: string): string {
-  const at = { period: `${of}.period`, place: `${of}.place` }
-  return `${columnAt('bound', { level: 1, ...at })} AS low,
-    ${columnAt('bound', { level: 2, ...at })} AS mid,
-    ${columnAt('bound', { level: 3, ...at })} AS top,
-    ${columnAt('records', { level: 1, ...at })} AS low_records`
+/**
+ * The rows of `placed`, which have a period and a place, together with `blocksRow`. Each level is
+ * sought within the block above: PostgreSQL reads an index to the end of a page or of the range.
+ */
+export function withBlocks(placed: string): string {
+  const top = `SELECT p.*, ${boundAt(3, 'p.period', 'p.place')} AS top FROM ${placed} AS p {{fence}}`
+  const mid = `SELECT p.*, ${boundAt(2, 'p.period', 'p.place', 'p.top')} AS mid
+    FROM (${top}) AS p {{fence}}`
+  const low = `SELECT p.*, ${boundAt(1, 'p.period', 'p.place', 'p.mid')} AS low
+    FROM (${mid}) AS p {{fence}}`
+  return `SELECT p.*, (SELECT k.records FROM leaderboard_blocks k
+      WHERE k.period = p.period AND k.level = 1 AND k.bound = p.low) AS low_records
+    FROM (${low}) AS p`
 }
 
-/** What a statement answers for `blocksOf`. */
+/** The blocks that a place belongs to, and what the lowest of them counts. */
 export const blocksRow = {
   low: 'bytes',
   mid: 'bytes',
@@ -45,7 +46,7 @@ export type LocatedRow = Row<typeof locatedRow>
 
 const locate = batchStatement({
   name: 'leaderboards.locate',
-  text: `SELECT r.period, r.place, ${blocksOf('r')} FROM {{rows}} AS r`,
+  text: withBlocks('{{rows}}'),
   params: placed,
   row: locatedRow,
 })

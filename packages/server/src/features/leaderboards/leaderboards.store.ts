@@ -1,6 +1,6 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
-import { blocksOf, blocksRow } from './leaderboards.blocks.store.ts'
+import { blocksRow, withBlocks } from './leaderboards.blocks.store.ts'
 
 const boardRow = {
   id: 'text',
@@ -138,9 +138,9 @@ export type HeldRow = Row<typeof heldRow>
 /** By the board's id, so that it can be asked for together with the lock that it waits for. */
 const held = batchStatement({
   name: 'leaderboards.held-records',
-  text: `SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}, ${blocksOf('e')}
+  text: withBlocks(`(SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}
     FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
-    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id`,
+    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)`),
   params: { board_id: 'text', user_id: 'text' },
   row: heldRow,
 })
