@@ -7,8 +7,8 @@
  *   writers run one after another anyway;
  * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
  *   it is the node's clock;
- * - `{{fence}}`: at the end of a subquery in FROM, works its columns out once per row, wherever they
- *   are used around it;
+ * - `{{fence}}`: at the end of a subquery in FROM: its columns are worked out once per row, however
+ *   often they are used around it;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
  *   character has a special meaning, and the empty text is in every other.
  *

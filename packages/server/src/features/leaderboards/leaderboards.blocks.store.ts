@@ -22,7 +22,8 @@ export function boundAt(level: Level, period: string, place: string, from?: stri
  * sought within the block above: PostgreSQL reads an index to the end of a page or of the range.
  */
 export function withBlocks(placed: string): string {
-  const top = `SELECT p.*, ${boundAt(3, 'p.period', 'p.place')} AS top FROM ${placed} AS p {{fence}}`
+  const top = `SELECT p.*, ${boundAt(3, 'p.period', 'p.place')} AS top
+    FROM ${placed} AS p {{fence}}`
   const mid = `SELECT p.*, ${boundAt(2, 'p.period', 'p.place', 'p.top')} AS mid
     FROM (${top}) AS p {{fence}}`
   const low = `SELECT p.*, ${boundAt(1, 'p.period', 'p.place', 'p.mid')} AS low
