@@ -2,10 +2,14 @@
 type Growth = {
   /** The list behind its first row; let go of once there are bytes. */
   behind: readonly object[] | undefined
-  /** How many lists stand behind each other that are not written yet. */
-  unwritten: number
+  readonly line: Line
+  /** How many rows came before it to its line. */
+  readonly at: number
   written: Written | undefined
 }
+
+/** Lists that grew from each other. */
+type Line = { lastWritten: number }
 
 type WriteRow = (row: unknown) => string
 
@@ -31,12 +35,12 @@ export function preceded<T extends object>(list: readonly T[], first: T, lengthM
   const longer = [Object.freeze(first)]
   const kept = Math.min(list.length, lengthMax - 1)
   // Neither `slice` nor a spread: both take four times as long where a list is frozen.
-  for (let at = 0; at < kept; at += 1) longer.push(list[at] as T)
+  for (let index = 0; index < kept; index += 1) longer.push(list[index] as T)
   Object.freeze(longer)
-  const unwritten = before === undefined || before.written !== undefined ? 0 : before.unwritten + 1
+  const { line, at } = before ?? { line: { lastWritten: 0 }, at: 0 }
   // Behind so many new rows nothing is left of the list that they came to.
-  const behind = unwritten < lengthMax ? list : undefined
-  growths.set(longer, { behind, unwritten, written: undefined })
+  const behind = at - line.lastWritten < lengthMax ? list : undefined
+  growths.set(longer, { behind, line, at: at + 1, written: undefined })
   return longer
 }
 
@@ -49,7 +53,9 @@ export function writtenRows(list: readonly unknown[], write: WriteRow): Buffer |
   if (growth === undefined) return undefined
   if (growth.written?.by === write) return growth.written.bytes
   const written = grown(list, write)
-  growths.set(list, { behind: undefined, unwritten: 0, written })
+  growth.behind = undefined
+  growth.written = written
+  growth.line.lastWritten = Math.max(growth.line.lastWritten, growth.at)
   return written.bytes
 }
 
