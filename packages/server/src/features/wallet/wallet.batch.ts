@@ -20,7 +20,7 @@ export type Adjusted = WalletView & { booking: Booking & { replayed: boolean } }
 
 export type AdjustedBatch = {
   results: CombinedResult<Done<Adjusted>>[]
-  /** The wallets as the batch leaves them, once it is committed. */
+  /** The wallets as the batch leaves them, once it is committed, that may be remembered. */
   wallets: Wallets
 }
 
@@ -40,11 +40,15 @@ export async function adjustAll(
 ): Promise<AdjustedBatch> {
   const users = new Set(items.map(({ user_id }) => user_id))
   // The locks come first: what is read after them stays true until the commit.
-  const [, wallets, keys] = await Promise.all([
-    walletStore.lock(tx, pairsOf(items)),
+  const [locked, wallets, keys] = await Promise.all([
+    walletStore.lock(
+      tx,
+      [...users].map((user_id) => ({ user_id })),
+    ),
     readWallets(tx, users, deps.recent),
     openKeys(tx, items, deps),
   ])
+  const certain = lockedWhole(wallets, locked)
   const book = openBook(wallets, deps.nowUnixMs)
   const strangers = new Set<string>()
   for (const id of users) {
@@ -58,7 +62,8 @@ export async function adjustAll(
   const applied = outcomes.filter((outcome) => outcome.is === 'applied')
   await store(tx, book, applied)
   await keys.store()
-  return { results: outcomes.map((outcome) => resultOf(outcome, book)), wallets }
+  const results = outcomes.map((outcome) => resultOf(outcome, book))
+  return { results, wallets: new Map([...wallets].filter(([userId]) => certain.has(userId))) }
 }
 
 function decide(item: KeyedAdjustment, book: Book, keys: UsedKeys): Outcome {
@@ -104,12 +109,12 @@ function resultOf(outcome: Outcome, book: Book): CombinedResult<Done<Adjusted>> 
   return { ok: true, value }
 }
 
-/** Each balance once, in one order for everybody. */
-function pairsOf(items: readonly KeyedAdjustment[]): Pair[] {
-  const pairs = items.map(({ user_id, currency }): [string, Pair] => {
-    return [JSON.stringify([user_id, currency]), { user_id, currency }]
-  })
-  return [...new Map(pairs).values()]
+/** The accounts all of whose balances were locked before their wallets were read. */
+function lockedWhole(wallets: Wallets, locked: readonly Pair[]): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  for (const { user_id } of locked) counts.set(user_id, (counts.get(user_id) ?? 0) + 1)
+  const whole = [...counts].filter(([id, count]) => wallets.get(id)?.balances.size === count)
+  return new Set(whole.map(([id]) => id))
 }
 
 export function unknownAccount(): Failure {

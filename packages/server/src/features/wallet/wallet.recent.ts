@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/database.ts'
+import { beginning } from '../../kernel/http/growing-lists.ts'
 import { type Wallets, walletsOf } from './wallet.book.ts'
 import { type EntryRow, type HeadRow, ledgerShown, walletStore } from './wallet.store.ts'
 
@@ -10,22 +11,30 @@ const accountsMax = 500
 const reasonLettersMax = 20_000
 
 type Ledger = EntryRow[]
+type Remembered = { ledger: Ledger; currencies: string }
 
 /**
  * The newest entries of the accounts that were adjusted last. Every answer shows a hundred entries,
  * and reading them would cost many times what the adjustment itself does. An entry never changes,
  * so what is remembered is right as long as none came or went; the reader makes sure of that.
+ *
+ * Whoever adds an entry has locked all balances of the account that there are, and draws its number
+ * after that. So of two who know of the same balances the second has the higher numbers: what came
+ * after a ledger was read shows as a newer entry than its newest, or as a balance that it does not
+ * know. That needs a ledger which was read by one who had locked all balances that were read with
+ * it. What went are the oldest entries, because the ledger is kept to a number of the newest.
  */
 export function createRecentLedgers() {
-  const ledgers = new Map<string, Ledger>()
+  const ledgers = new Map<string, Remembered>()
   return {
-    of: (userId: string): Ledger | undefined => ledgers.get(userId),
+    of: (userId: string): Remembered | undefined => ledgers.get(userId),
     /** Remembers the ledgers of wallets whose transaction has committed. */
     keep(wallets: Wallets): void {
-      for (const [userId, { ledger }] of wallets) {
+      for (const [userId, { ledger, balances }] of wallets) {
         // The end of a Map is its newest member, so its beginning is what nobody used for longest.
         ledgers.delete(userId)
-        if (reasonLetters(ledger) <= reasonLettersMax) ledgers.set(userId, ledger)
+        if (reasonLetters(ledger) > reasonLettersMax) continue
+        ledgers.set(userId, { ledger, currencies: currenciesOf(balances) })
       }
       for (const userId of ledgers.keys()) {
         if (ledgers.size <= accountsMax) return
@@ -41,33 +50,34 @@ function reasonLetters(ledger: Ledger): number {
   return letters
 }
 
+function currenciesOf(balances: ReadonlyMap<string, bigint>): string {
+  return JSON.stringify([...balances.keys()])
+}
+
 /**
  * The wallets of these accounts as they are now. What is remembered of a ledger is compared with
- * what the database counts, which also knows of other nodes and of entries that were removed; it is
- * read as a whole where the two differ.
+ * where the entries end in the database, which also knows of other nodes and of entries that were
+ * removed; it is read as a whole where another node has added some.
  */
 export async function readWallets(
   tx: Transaction,
   userIds: Iterable<string>,
   recent: RecentLedgers,
 ): Promise<Wallets> {
-  const known: { user_id: string; from_seq: number; ledger: Ledger }[] = []
+  const known: { user_id: string; from_seq: number }[] = []
   const unknown: { user_id: string }[] = []
   for (const user_id of userIds) {
-    const ledger = recent.of(user_id)
+    const { ledger } = recent.of(user_id) ?? {}
     if (ledger === undefined) unknown.push({ user_id })
-    else known.push({ user_id, from_seq: beginningOf(ledger), ledger })
+    else known.push({ user_id, from_seq: beginningOf(ledger) })
   }
   const [rows, heads] = await Promise.all([
     walletStore.wallets(tx, unknown),
-    walletStore.heads(
-      tx,
-      known.map(({ user_id, from_seq }) => ({ user_id, from_seq })),
-    ),
+    walletStore.heads(tx, known),
   ])
   const wallets = walletsOf(rows)
-  const isCurrent = addKnown(wallets, recent, heads)
-  const outdated = known.filter(({ user_id }) => !isCurrent.has(user_id))
+  addKnown(wallets, recent, heads)
+  const outdated = known.filter(({ user_id }) => !wallets.has(user_id))
   const again = outdated.map(({ user_id }) => ({ user_id }))
   for (const [userId, wallet] of walletsOf(await walletStore.wallets(tx, again))) {
     wallets.set(userId, wallet)
@@ -80,23 +90,29 @@ function beginningOf(ledger: Ledger): number {
   return ledger.length < ledgerShown ? 0 : (ledger.at(-1)?.seq ?? 0)
 }
 
-/** Adds the wallets whose remembered ledger is what there is; answers whose these are. */
-function addKnown(
-  wallets: Wallets,
-  recent: RecentLedgers,
-  heads: readonly HeadRow[],
-): ReadonlySet<string> {
-  const balances = new Map<string, Map<string, bigint>>()
-  const current = new Set<string>()
-  for (const { user_id, currency, balance, entries, oldest_seq } of heads) {
-    const known = balances.get(user_id) ?? new Map<string, bigint>()
-    balances.set(user_id, known)
-    if (balance !== null) known.set(currency, balance)
-    const ledger = recent.of(user_id)
-    if (entries === null || entries !== ledger?.length) continue
-    if ((ledger.at(-1)?.seq ?? null) !== oldest_seq) continue
-    current.add(user_id)
-    wallets.set(user_id, { balances: known, ledger })
+/** Adds the wallets whose remembered ledger has all that there is. */
+function addKnown(wallets: Wallets, recent: RecentLedgers, heads: readonly HeadRow[]): void {
+  const balancesOf = new Map<string, Map<string, bigint>>()
+  for (const { user_id, currency, balance } of heads) {
+    const balances = balancesOf.get(user_id) ?? new Map<string, bigint>()
+    balancesOf.set(user_id, balances)
+    if (balance !== null) balances.set(currency, balance)
   }
-  return current
+  for (const { user_id, balance, newest_seq, oldest_seq } of heads) {
+    const remembered = recent.of(user_id)
+    const balances = balancesOf.get(user_id)
+    if (balance !== null || remembered === undefined || balances === undefined) continue
+    if (remembered.currencies !== currenciesOf(balances)) continue
+    const ledger = leftOf(remembered.ledger, newest_seq, oldest_seq)
+    if (ledger !== undefined) wallets.set(user_id, { balances, ledger })
+  }
+}
+
+/** A remembered ledger without what went since; undefined when something came. */
+function leftOf(ledger: Ledger, newest: number | null, oldest: number | null): Ledger | undefined {
+  if (newest === null) return []
+  if (ledger[0]?.seq !== newest) return undefined
+  const left = ledger.findLastIndex(({ seq }) => seq === oldest) + 1
+  if (left === 0) return undefined
+  return left === ledger.length ? ledger : beginning(ledger, left)
 }

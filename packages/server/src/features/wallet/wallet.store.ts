@@ -50,11 +50,11 @@ const wallets = batchStatement({
   row: walletRow,
 })
 
-/** A balance has no entries; the last kind of row says of each user what there is of entries. */
+/** A balance has no ends; the last kind of row says of each user where the entries end. */
 const headRow = {
   ...pair,
   balance: 'bigint?',
-  entries: 'integer?',
+  newest_seq: 'integer?',
   oldest_seq: 'integer?',
 } as const
 export type HeadRow = Row<typeof headRow>
@@ -64,12 +64,11 @@ const headParams = { ...user, from_seq: 'integer' } as const
 /** Read from the index alone, and in one statement, so that all of it is of one moment. */
 const heads = batchStatement({
   name: 'wallet.heads',
-  text: `SELECT b.user_id, b.currency, b.balance, NULL AS entries, NULL AS oldest_seq
+  text: `SELECT b.user_id, b.currency, b.balance, NULL AS newest_seq, NULL AS oldest_seq
     FROM {{rows}} AS r JOIN wallet_balances b ON b.user_id = r.user_id
     UNION ALL
     SELECT r.user_id, '', NULL,
-      (SELECT count(*) FROM wallet_ledger l
-        WHERE l.user_id = r.user_id AND l.seq >= r.from_seq),
+      (SELECT l.seq FROM wallet_ledger l WHERE l.user_id = r.user_id ORDER BY l.seq DESC LIMIT 1),
       (SELECT l.seq FROM wallet_ledger l
         WHERE l.user_id = r.user_id AND l.seq >= r.from_seq ORDER BY l.seq LIMIT 1)
     FROM {{rows}} AS r
@@ -89,9 +88,9 @@ const balances = statement({
 const lock = batchStatement({
   name: 'wallet.lock',
   text: `SELECT w.user_id, w.currency FROM {{rows}} AS r
-    JOIN wallet_balances w ON w.user_id = r.user_id AND w.currency = r.currency
+    JOIN wallet_balances w ON w.user_id = r.user_id
     ORDER BY w.user_id, w.currency {{for update of w}}`,
-  params: pair,
+  params: user,
   row: pair,
 })
 
@@ -205,11 +204,11 @@ const pruneKeys = statement({
 export const walletStore = {
   /** The balances of each user by currency, and the newest entries, newest first. */
   wallets: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(wallets, users),
-  /** The balances of each user by currency, and how many entries from `from_seq` on there are. */
+  /** The balances of each user by currency, the newest entry, and the oldest from `from_seq` on. */
   heads: (tx: Queries, users: readonly Row<typeof headParams>[]) => tx.each(heads, users),
   balances: (tx: Queries, user_id: string) => tx.all(balances, { user_id }),
-  /** Keeps others from changing these balances; those that are not there are passed over. */
-  lock: (tx: Queries, pairs: readonly Pair[]) => tx.each(lock, pairs),
+  /** Keeps others from changing what balances these users have; answers which these are. */
+  lock: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(lock, users),
   /** @throws UniqueViolation when another node has just added one of them */
   addBalances: (tx: Queries, rows: readonly HoldingRow[]) => tx.each(addBalances, rows),
   setBalances: (tx: Queries, rows: readonly HoldingRow[]) => tx.each(setBalances, rows),

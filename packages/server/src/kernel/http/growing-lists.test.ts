@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { preceded } from './growing-lists.ts'
+import { beginning, preceded } from './growing-lists.ts'
 import { JsonPieces } from './json-pieces.ts'
 import { compileWriter } from './json-writer.ts'
 
@@ -11,6 +11,8 @@ type Row = z.input<typeof Row>
 const step = fc.record({
   /** Which of the lists so far the next one grows from: the newest one most of the time. */
   from: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(6)),
+  /** To how many rows it is cut before that, if at all. */
+  cut: fc.option(fc.nat(6), { freq: 4 }),
   note: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('\0'), fc.string({ minLength: 40 })),
   /** Who writes which of the lists so far. */
   writes: fc.array(fc.tuple(fc.nat(6), fc.boolean()), { maxLength: 3 }),
@@ -23,12 +25,16 @@ describe('a list that grows', () => {
     const lengths = fc.tuple(fc.integer({ min: 1, max: 6 }), fc.nat(6))
     fc.assert(
       fc.property(lengths, fc.array(step, { maxLength: 60 }), ([max, initial], steps) => {
-        const beginning = Array.from({ length: initial }, (_, seq): Row => ({ seq, note: 'é' }))
-        const lists = [{ list: beginning.slice(0, max), plain: beginning.slice(0, max) }]
+        const rows = Array.from({ length: initial }, (_, seq): Row => ({ seq, note: 'é' }))
+        const lists = [{ list: rows.slice(0, max), plain: rows.slice(0, max) }]
         const at = (from: number) => lists[from % lists.length] ?? { list: [], plain: [] }
         const answers: (() => void)[] = []
-        for (const [seq, { from, note, writes }] of steps.entries()) {
-          const { list, plain } = at(from)
+        for (const [seq, { from, cut, note, writes }] of steps.entries()) {
+          if (cut !== null) {
+            const { list, plain } = at(from)
+            lists.unshift({ list: beginning(list, cut), plain: plain.slice(0, cut) })
+          }
+          const { list, plain } = at(cut === null ? from : 0)
           const row = { seq, note }
           lists.unshift({
             list: preceded(list, { ...row }, max),

@@ -1,9 +1,11 @@
-/** What is known of a list that was made by `preceded`. */
+/** What is known of a list that was made by `preceded` or `beginning`. */
 type Growth = {
-  /** The list behind its first row; let go of once there are bytes. */
+  /** The list that it was made of; let go of once there are bytes. */
   behind: readonly object[] | undefined
+  /** How many rows it has in front of that one's. */
+  readonly added: 0 | 1
   readonly line: Line
-  /** How many rows came before it to its line. */
+  /** How many lists stand before it in its line. */
   readonly at: number
   written: Written | undefined
 }
@@ -30,23 +32,33 @@ const growths = new WeakMap<readonly unknown[], Growth>()
  * ledger = preceded(ledger, entry, 100)
  */
 export function preceded<T extends object>(list: readonly T[], first: T, lengthMax: number): T[] {
-  const before = growths.get(list)
-  if (before === undefined) for (const row of list) Object.freeze(row)
-  const longer = [Object.freeze(first)]
-  const kept = Math.min(list.length, lengthMax - 1)
-  // Neither `slice` nor a spread: both take four times as long where a list is frozen.
-  for (let index = 0; index < kept; index += 1) longer.push(list[index] as T)
-  Object.freeze(longer)
-  const { line, at } = before ?? { line: { lastWritten: 0 }, at: 0 }
-  // Behind so many new rows nothing is left of the list that they came to.
-  const behind = at - line.lastWritten < lengthMax ? list : undefined
-  growths.set(longer, { behind, line, at: at + 1, written: undefined })
-  return longer
+  return made([Object.freeze(first)], list, Math.min(list.length, lengthMax - 1))
 }
 
+/** The first rows of a list, as `length` many as there are, to be written as `preceded` is. */
+export function beginning<T extends object>(list: readonly T[], length: number): T[] {
+  return made([], list, Math.min(list.length, length))
+}
+
+function made<T extends object>(first: [] | [T], list: readonly T[], kept: number): T[] {
+  const before = growths.get(list)
+  if (before === undefined) for (const row of list) Object.freeze(row)
+  const rows: T[] = [...first]
+  // Neither `slice` nor a spread: both take four times as long where a list is frozen.
+  for (let index = 0; index < kept; index += 1) rows.push(list[index] as T)
+  Object.freeze(rows)
+  const { line, at } = before ?? { line: { lastWritten: 0 }, at: 0 }
+  const behind = at - line.lastWritten < unwrittenMax ? list : undefined
+  growths.set(rows, { behind, added: first.length, line, at: at + 1, written: undefined })
+  return rows
+}
+
+/** Lists in a line that nobody wrote yet: their bytes would have little in common with the next. */
+const unwrittenMax = 100
+
 /**
- * The rows of a list that `preceded` made as JSON, with commas between them; undefined for any
- * other. `write` must write frozen rows alike. The bytes never change.
+ * The rows of a list made by one of the two as JSON, with commas between them; undefined for
+ * any other. `write` must write frozen rows alike. The bytes never change.
  */
 export function writtenRows(list: readonly unknown[], write: WriteRow): Buffer | undefined {
   const growth = growths.get(list)
@@ -65,15 +77,16 @@ function grown(list: readonly unknown[], write: WriteRow): Written {
   let growth = growths.get(known)
   let added = 0
   while (growth?.behind !== undefined) {
+    added += growth.added
     known = growth.behind
     growth = growths.get(known)
-    added += 1
   }
   const kept = list.length - added
   if (growth?.written?.by !== write || kept <= 0) return inFront(undefined, list, write)
   const { room, start } = growth.written
   let { end } = growth.written
   for (let at = kept; at < known.length; at += 1) end -= 1 + Buffer.byteLength(write(known[at]))
+  if (added === 0) return { by: write, room, start, end, bytes: room.bytes.subarray(start, end) }
   return inFront({ room, start, end }, list.slice(0, added), write)
 }
 
