@@ -56,7 +56,7 @@ function list(rates: readonly number[]): string {
   return rates.map((rate) => Math.round(rate)).join(', ')
 }
 
-/** As operators do it; an answer has a hundred entries, 17 KB, which cost more than the change. */
+/** As operators do it; an answer has a hundred entries, 17 KB. */
 async function overHttpOn(bench: Bench, { name, url }: MeasuredBackend): Promise<Row[]> {
   await using server = await startGuildhall(bench, { keys: { 'database.url': url }, on: 'both' })
   const token = await signInOperator(server.port)
