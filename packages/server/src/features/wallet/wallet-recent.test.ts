@@ -28,6 +28,20 @@ const lateBalance = statement({
   params: { user_id: 'text' },
 })
 
+/** Keeps everybody else from the balances of a user until its transaction ends. */
+const holdBalances = statement({
+  name: 'tests.hold-balances',
+  text: 'UPDATE wallet_balances SET balance = balance WHERE user_id = :user_id',
+  params: { user_id: 'text' },
+})
+
+const waiting = statement({
+  name: 'tests.waiting',
+  text: `SELECT count(*) AS count FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  row: { count: 'integer' },
+})
+
 const dropEntry = statement({
   name: 'tests.drop-entry',
   text: 'DELETE FROM wallet_ledger WHERE seq = :seq',
@@ -134,6 +148,35 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
     expect(text.match(/"seq":/g)).toHaveLength(1)
     expect((await desks[1].read(id)).text).toBe(text)
   })
+
+  // Only there can somebody come between the lock and what is read after it.
+  it.runIf(backend.name === 'postgres')(
+    '[H-WAL-1] remembers nothing that was read with a balance that it had not locked',
+    async () => {
+      const [id, other] = [await someone(), await someone()]
+      const adjust = () => desks[0].adjust(id, 'gold', 1)
+      await adjust()
+      await desks[0].adjust(other, 'gold', 1)
+      const { seq = 0 } = (await desks[0].wallet(other)).ledger[0] ?? {}
+      await scenario.db.run(dropEntry, { seq })
+      await adjust()
+      const between = await scenario.db.transaction(
+        async (tx) => {
+          await tx.run(holdBalances, { user_id: id })
+          const adjusted = adjust()
+          while ((await scenario.db.get(waiting, {}))?.count === 0);
+          await scenario.db.run(lateBalance, { user_id: id })
+          return { adjusted }
+        },
+        { isolation: 'read committed' },
+      )
+      expect((await between.adjusted).text).toContain('"gems":1,')
+      await scenario.db.run(lateEntry, { user_id: id, seq })
+      const { text } = await adjust()
+      expect(text).toContain('"late"')
+      expect((await desks[1].read(id)).text).toBe(text)
+    },
+  )
 
   it('[H-WAL-1] shows an entry that another node commits late', async () => {
     const [id, other] = [await someone(), await someone()]
