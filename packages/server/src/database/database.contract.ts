@@ -95,7 +95,10 @@ export function databaseContract({ name, open }: TestBackend): void {
       ])('refuses %s', async (_case, wrong) => {
         const params = { ...plainValue, id: 'never', ...wrong } as typeof plainValue
         await expect(db.run(insertValue, params)).rejects.toBeInstanceOf(TypeError)
-        await expect(db.each(insertValues, [params])).rejects.toBeInstanceOf(TypeError)
+        const two = [params, { ...params, id: 'never-2' }]
+        for (const rows of [[params], two]) {
+          await expect(db.each(insertValues, rows)).rejects.toBeInstanceOf(TypeError)
+        }
         expect(await db.get(valueById, { id: 'never' })).toBeUndefined()
       })
 

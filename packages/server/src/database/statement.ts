@@ -18,7 +18,8 @@
 export type Statement<P extends Columns = Columns, R extends Columns = Columns> = {
   /**
    * Unique, dotted: it names the prepared statement and stands in metrics, e.g. `accounts.by-id`.
-   * At most 63 bytes, because PostgreSQL takes names with the same beginning for one beyond that.
+   * At most 59 bytes, because PostgreSQL takes names with the same beginning for one beyond 63, of
+   * which its side of a batch statement needs four.
    */
   readonly name: string
   readonly text: string
@@ -79,7 +80,7 @@ type ValueOf<T extends ColumnType> = T extends `${infer B extends BaseType}?`
 /** A row, or the parameters of one, as stores see it: fields keep the column's spelling. */
 export type Row<C extends Columns> = { -readonly [K in keyof C]: ValueOf<C[K]> }
 
-const nameBytesMax = 63
+const nameBytesMax = 59
 
 type Definition<P extends Columns, R extends Columns> = {
   name: string

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { ConnectionLost, endsConnection, sqlState } from './errors.ts'
-import type { Answer, Prepared } from './prepared.ts'
+import type { Answer, Call } from './prepared.ts'
 import type { WireValue } from './values.ts'
 
 export type ConnectionOptions = {
@@ -87,7 +87,7 @@ export class Connection {
   }
 
   /** Runs a prepared statement; it is prepared at its first use on this connection. */
-  query({ name, text }: Pick<Prepared, 'name' | 'text'>, values: WireValue[]): Promise<Answer> {
+  query({ prepared: { name, text }, values }: Call): Promise<Answer> {
     return this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
   }
 

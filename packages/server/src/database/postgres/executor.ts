@@ -12,11 +12,10 @@ import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified, isConnectionClass } from './errors.ts'
 import { Health } from './health.ts'
 import { Pool } from './pool.ts'
-import type { Answer, Prepared } from './prepared.ts'
+import type { Answer, Call } from './prepared.ts'
 import { createProbe, type Probe } from './probe.ts'
 import { ReadLanes } from './reads.ts'
 import { type RetryDeps, retrying } from './transactions.ts'
-import type { WireValue } from './values.ts'
 
 export type ExecutorDeps = {
   config: DatabaseConfig
@@ -90,15 +89,11 @@ export class Executor {
    * Reads are pipelined; writes, which may wait for a lock, and long reads, which everything behind
    * them would wait for, keep a connection to themselves.
    */
-  run(
-    statement: Prepared,
-    values: WireValue[],
-    { durability = 'durable' }: WriteOptions = {},
-  ): Promise<Answer> {
-    const isShort = statement.onlyReads && !statement.scan
-    if (isShort && this.#lanes.count > 0) return this.#read(statement, values)
+  run(call: Call, { durability = 'durable' }: WriteOptions = {}): Promise<Answer> {
+    const isShort = call.prepared.onlyReads && !call.prepared.scan
+    if (isShort && this.#lanes.count > 0) return this.#read(call)
     const pool = durability === 'ordered' ? this.#ordered : undefined
-    return this.lend((connection) => connection.query(statement, values), pool)
+    return this.lend((connection) => connection.query(call), pool)
   }
 
   /** Lends a connection for `work`, again while others are in its way. */
@@ -128,12 +123,12 @@ export class Executor {
     await Promise.all(parts.map((part) => part?.close()))
   }
 
-  async #read(statement: Prepared, values: WireValue[]): Promise<Answer> {
+  async #read(call: Call): Promise<Answer> {
     this.check()
     try {
       const lane = this.#lanes.pick()
       const connection = lane instanceof Connection ? lane : await lane
-      return await connection.query(statement, values)
+      return await connection.query(call)
     } catch (error) {
       throw this.#failed(error)
     }

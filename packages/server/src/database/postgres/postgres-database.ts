@@ -49,16 +49,16 @@ type QueryMethods = Pick<
 
 function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMethods {
   const merged = new MergedLookups(async (lookup, rows) => {
-    const of = prepared.of(lookup)
-    return of.rows(await executor.run(of, of.encodeRows(rows)))
+    const call = prepared.callWith(lookup, rows)
+    return call.prepared.rows(await executor.run(call))
   })
 
   async function all<R extends Columns>(
     statement: Statement<Columns, R>,
     params: object,
   ): Promise<Row<R>[]> {
-    const of = prepared.of<R>(statement)
-    return of.rows(await executor.run(of, of.encode(params)))
+    const call = prepared.call<R>(statement, params)
+    return call.prepared.rows(await executor.run(call))
   }
 
   return {
@@ -67,8 +67,7 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
       return (await all(statement, params))[0]
     },
     async run(statement, params) {
-      const of = prepared.of(statement)
-      return (await executor.run(of, of.encode(params))).rowCount ?? 0
+      return (await executor.run(prepared.call(statement, params))).rowCount ?? 0
     },
     async each<P extends Columns, R extends Columns>(
       statement: Statement<P, R>,
@@ -77,8 +76,8 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     ) {
       executor.check()
       if (rows.length === 0) return []
-      const of = prepared.of<R>(statement)
-      return of.rows(await executor.run(of, of.encodeRows(rows), options))
+      const call = prepared.callWith<R>(statement, rows)
+      return call.prepared.rows(await executor.run(call, options))
     },
     // Other nodes may write at any moment.
     recall: () => undefined,

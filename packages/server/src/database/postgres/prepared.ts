@@ -14,10 +14,19 @@ export type Prepared<R extends Columns = Columns> = {
   readonly text: string
   readonly onlyReads: boolean
   readonly scan: boolean
-  /** The values of one call, or for a batch statement of all its rows. */
-  encode(row: object): WireValue[]
-  encodeRows(rows: readonly object[]): WireValue[]
   rows(answer: Answer): Row<R>[]
+}
+
+/** A statement with the values of one call, ready to be sent. */
+export type Call<R extends Columns = Columns> = {
+  readonly prepared: Prepared<R>
+  readonly values: WireValue[]
+}
+
+/** How a statement is called with what its callers give it. */
+type Form<R extends Columns, Given> = {
+  readonly prepared: Prepared<R>
+  encode(given: Given): WireValue[]
 }
 
 /** What a connection answers: text values in the order of the fields. */
@@ -30,31 +39,59 @@ export type Answer = {
 
 /** Makes and keeps the PostgreSQL side of every statement of one database. */
 export class PreparedStatements {
-  readonly #prepared = new WeakMap<Statement, Prepared>()
+  readonly #plain = new WeakMap<Statement, Form<Columns, object>>()
+  readonly #batches = new WeakMap<Statement, Form<Columns, readonly object[]>>()
 
-  of<R extends Columns>(statement: Statement<Columns, R>): Prepared<R> {
-    const known = this.#prepared.get(statement)
-    if (known) return known as Prepared<R>
-    const made = prepare(statement)
-    this.#prepared.set(statement, made)
-    return made
+  /** A call with one row of parameters. */
+  call<R extends Columns>(statement: Statement<Columns, R>, row: object): Call<R> {
+    const known = this.#plain.get(statement) as Form<R, object> | undefined
+    const form = known ?? plainForm(statement)
+    if (!known) this.#plain.set(statement, form)
+    return { prepared: form.prepared, values: form.encode(row) }
+  }
+
+  /** A call of a batch statement. A row that comes alone is not worth the arrays. */
+  callWith<R extends Columns>(statement: Statement<Columns, R>, rows: readonly object[]): Call<R> {
+    if (rows.length === 1 && rows[0]) return this.call(statement, rows[0])
+    const known = this.#batches.get(statement) as Form<R, readonly object[]> | undefined
+    const form = known ?? batchForm(statement)
+    if (!known) this.#batches.set(statement, form)
+    return { prepared: form.prepared, values: form.encode(rows) }
   }
 }
 
-function prepare<R extends Columns>(statement: Statement<Columns, R>): Prepared<R> {
-  const encodeRows = createBatchEncoder(statement.name, statement.params)
+function plainForm<R extends Columns>(statement: Statement<Columns, R>): Form<R, object> {
+  const { name, params } = statement
+  // A batch statement has two texts, and one name stands for one text.
+  const ownName = 'batch' in statement ? `${name}.one` : name
+  return {
+    prepared: prepare(statement, ownName, oneRow),
+    encode: createEncoder(name, params),
+  }
+}
+
+function batchForm<R extends Columns>(
+  statement: Statement<Columns, R>,
+): Form<R, readonly object[]> {
+  const { name, params } = statement
+  return {
+    prepared: prepare(statement, name, manyRows),
+    encode: createBatchEncoder(name, params),
+  }
+}
+
+function prepare<R extends Columns>(
+  statement: Statement<Columns, R>,
+  name: string,
+  dialect: Dialect,
+): Prepared<R> {
   const decoder = createDecoder(statement.name, statement.row)
   let decode: ReturnType<typeof decoder> | undefined
   return {
-    name: statement.name,
+    name,
     text: renderStatement(statement, dialect),
     onlyReads: onlyReads(statement),
     scan: statement.scan,
-    encode:
-      'batch' in statement
-        ? (row) => encodeRows([row])
-        : createEncoder(statement.name, statement.params),
-    encodeRows,
     rows(answer) {
       if (answer.rows.length === 0) return []
       decode ??= decoder(answer.fields)
@@ -63,7 +100,7 @@ function prepare<R extends Columns>(statement: Statement<Columns, R>): Prepared<
   }
 }
 
-const dialect: Dialect = {
+const manyRows: Dialect = {
   // The cast leaves nothing for the server to infer, so a statement means the same everywhere.
   parameter: (index, type) => `$${index}::${typeName(type)}`,
   rows(params) {
@@ -75,4 +112,15 @@ const dialect: Dialect = {
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   fence: 'OFFSET 0',
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',
+}
+
+/** Out of arrays a lone row costs the server three times as much as out of plain parameters. */
+const oneRow: Dialect = {
+  ...manyRows,
+  rows(params) {
+    const columns = Object.entries(params).map(([name, type], at) => {
+      return `${manyRows.parameter(at + 1, type)} AS ${name}`
+    })
+    return `(SELECT ${columns.join(', ')})`
+  },
 }

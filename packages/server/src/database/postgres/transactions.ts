@@ -109,9 +109,8 @@ class PostgresTransaction implements SchemaTransaction {
     params: Row<P>,
   ): Promise<Row<R>[]> {
     this.#check()
-    const prepared = this.#prepared.of<R>(statement)
-    const answer = await this.#connection.query(prepared, prepared.encode(params))
-    return prepared.rows(answer)
+    const call = this.#prepared.call<R>(statement, params)
+    return call.prepared.rows(await this.#connection.query(call))
   }
 
   async get<P extends Columns, R extends Columns>(
@@ -126,8 +125,7 @@ class PostgresTransaction implements SchemaTransaction {
     params: Row<P>,
   ): Promise<number> {
     this.#check()
-    const prepared = this.#prepared.of(statement)
-    const answer = await this.#connection.query(prepared, prepared.encode(params))
+    const answer = await this.#connection.query(this.#prepared.call(statement, params))
     return answer.rowCount ?? 0
   }
 
@@ -137,9 +135,8 @@ class PostgresTransaction implements SchemaTransaction {
   ): Promise<Row<R>[]> {
     this.#check()
     if (rows.length === 0) return []
-    const prepared = this.#prepared.of<R>(statement)
-    const answer = await this.#connection.query(prepared, prepared.encodeRows(rows))
-    return prepared.rows(answer)
+    const call = this.#prepared.callWith<R>(statement, rows)
+    return call.prepared.rows(await this.#connection.query(call))
   }
 
   async ddl(text: string): Promise<void> {

@@ -21,21 +21,9 @@ export type AuditRow = Row<typeof entryColumns>
 
 const names = Object.keys(entryColumns)
 
-/**
- * Nearly every mutation writes one row alone. As a batch statement that costs PostgreSQL three
- * times as much, for it makes a table of each column first.
- */
-const insert = statement({
-  name: 'audit.insert',
-  text: `INSERT INTO audit_entries (${names.join(', ')})
-    VALUES (${names.map((name) => `:${name}`).join(', ')})
-    ON CONFLICT (id) DO NOTHING`,
-  params: entryColumns,
-})
-
 /** A repeat of a row that is there already changes nothing, so that a batch may be tried again. */
-const insertMany = batchStatement({
-  name: 'audit.insert-many',
+const insert = batchStatement({
+  name: 'audit.insert',
   text: `INSERT INTO audit_entries (${names.join(', ')})
     SELECT ${names.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r
     WHERE true
@@ -92,9 +80,7 @@ export type AuditQuery = { limit: number } & { [F in Filter]?: string | undefine
 /** Queries about the durable trail; every function takes the transaction first. */
 export const auditStore = {
   async insert(tx: Queries, rows: readonly AuditRow[]): Promise<void> {
-    const [row] = rows
-    if (row !== undefined && rows.length === 1) await tx.run(insert, row)
-    else await tx.each(insertMany, rows)
+    await tx.each(insert, rows)
   },
   list(tx: Queries, query: AuditQuery): Promise<AuditRow[]> {
     const { actor, action, match_id } = query
