@@ -39,7 +39,14 @@ export type WriteOptions = {
  * Valid only while the body it was given to runs. A statement that fails ends it: nothing of the
  * transaction is kept then, whatever the body does about the error.
  */
-export type Transaction = Queries
+export type Transaction = Queries & {
+  /**
+   * Runs a batch statement over `rows` as the transaction's last, when the body has ended well;
+   * what it answers is not asked for. On PostgreSQL it travels together with the commit, and so
+   * costs half of what it would by itself. If it fails, so does the transaction.
+   */
+  atCommit<P extends Columns>(statement: BatchStatement<P, Columns>, rows: readonly Row<P>[]): void
+}
 
 export type TransactionOptions = {
   /**

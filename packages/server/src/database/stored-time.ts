@@ -8,7 +8,10 @@ export async function databaseNow(db: Queries): Promise<number> {
   return row.now_unix_ms
 }
 
-/** The latest time at which a node is known to have run or an operator to have done something. */
+/**
+ * The latest time at which a node is known to have run or an operator to have done something. The
+ * ids of sealed entries are in the order of their times, so the newest of them tells.
+ */
 export async function lastRecordedTime(db: Queries): Promise<number | undefined> {
   return (await db.get(lastRecorded, {}))?.last_unix_ms ?? undefined
 }
@@ -24,7 +27,9 @@ const lastRecorded = statement({
   text: `SELECT MAX(at_unix_ms) AS last_unix_ms FROM (
       SELECT MAX(seen_at_unix_ms) AS at_unix_ms FROM node_boots
       UNION ALL SELECT MAX(ended_at_unix_ms) FROM node_boots
-      UNION ALL SELECT MAX(time_unix_ms) FROM audit_entries
+      UNION ALL SELECT MAX(time_unix_ms) FROM audit_unsealed
+      UNION ALL SELECT time_unix_ms FROM audit_entries
+        WHERE id = (SELECT MAX(id) FROM audit_entries)
     ) AS recorded`,
   row: { last_unix_ms: 'integer?' },
 })

@@ -107,7 +107,7 @@ const rows = [
   "UPDATE accounts SET counted = 1 WHERE id <> 'cy'",
   "UPDATE account_totals SET accounts = 3 WHERE name = 'counted'",
   ...['a', 'b', 'c'].map(
-    (id) => `INSERT INTO audit_entries (id, node_id, time_unix_ms, actor_type, actor, role, action,
+    (id) => `INSERT INTO audit_unsealed (id, node_id, time_unix_ms, actor_type, actor, role, action,
       target, details) VALUES ('au1-${id}', 'dev-1', 1, 'human', 'admin', 'admin', 'groups.create',
       'knights', '')`,
   ),

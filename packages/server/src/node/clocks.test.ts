@@ -36,7 +36,7 @@ const addBoot = statement({
 })
 const addRead = statement({
   name: 'clocks-test.add-read',
-  text: `INSERT INTO audit_entries
+  text: `INSERT INTO audit_unsealed
       (id, node_id, time_unix_ms, actor_type, actor, role, action, target, details)
     VALUES ('au1-test', 'other', :time_unix_ms, 'human', 'a', 'admin', 'console.login', '', '')`,
   params: { time_unix_ms: 'integer' },

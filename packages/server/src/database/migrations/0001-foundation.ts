@@ -62,8 +62,10 @@ export const foundation: Migration = {
       PRIMARY KEY (key_digest, starts_at_unix_ms)
     ) {{strict}}`,
     'CREATE INDEX admission_windows_end ON admission_windows (ends_at_unix_ms)',
-    `CREATE TABLE audit_entries (
-      id {{text}} NOT NULL PRIMARY KEY,
+    // What mutations add, at the end of one tree: no index is written on their way.
+    `CREATE TABLE audit_unsealed (
+      number {{counter}},
+      id {{text}} NOT NULL,
       node_id {{text}} NOT NULL,
       time_unix_ms {{bigint}} NOT NULL,
       actor_type {{text}} NOT NULL,
@@ -77,7 +79,24 @@ export const foundation: Migration = {
       details {{text}} NOT NULL,
       match_id {{text}}
     ) {{strict}}`,
-    'CREATE INDEX audit_entries_time ON audit_entries (time_unix_ms)',
+    `CREATE TABLE audit_entries (
+      seq {{bigint}} NOT NULL PRIMARY KEY,
+      id {{text}} NOT NULL UNIQUE,
+      node_id {{text}} NOT NULL,
+      time_unix_ms {{bigint}} NOT NULL,
+      actor_type {{text}} NOT NULL,
+      actor {{text}} NOT NULL,
+      role {{text}} NOT NULL,
+      credential_id {{text}},
+      key_name {{text}},
+      key_scopes {{text}},
+      action {{text}} NOT NULL,
+      target {{text}} NOT NULL,
+      details {{text}} NOT NULL,
+      match_id {{text}},
+      hash {{bytes}} NOT NULL,
+      keyed {{bigint}} NOT NULL
+    ) {{strict}}`,
     'CREATE INDEX audit_entries_actor ON audit_entries (actor, id)',
     'CREATE INDEX audit_entries_action ON audit_entries (action, id)',
     `CREATE INDEX audit_entries_match ON audit_entries (match_id, id)

@@ -36,11 +36,6 @@ export const people: Migration = {
       revoked_at {{bigint}},
       last_used_at {{bigint}}
     ) {{strict}}`,
-    'ALTER TABLE audit_entries ADD COLUMN seq {{bigint}}',
-    'ALTER TABLE audit_entries ADD COLUMN hash {{bytes}}',
-    'ALTER TABLE audit_entries ADD COLUMN keyed {{bigint}}',
-    'CREATE UNIQUE INDEX audit_entries_seq ON audit_entries (seq) WHERE seq IS NOT NULL',
-    'CREATE INDEX audit_entries_unsealed ON audit_entries (id) WHERE seq IS NULL',
     `CREATE TABLE audit_chain_ends (
       name {{text}} NOT NULL PRIMARY KEY CHECK (name IN ('anchor', 'head')),
       seq {{bigint}} NOT NULL,

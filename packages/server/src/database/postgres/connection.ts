@@ -87,13 +87,29 @@ export class Connection {
   }
 
   /** Runs a prepared statement; it is prepared at its first use on this connection. */
-  query({ prepared: { name, text }, values }: Call): Promise<Answer> {
+  query({ prepared: { name, text }, values }: Sent): Promise<Answer> {
     return this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
   }
 
   /** Runs text that is not prepared: COMMIT and the like. */
   command(text: string): Promise<Answer> {
     return this.#send({ text, rowMode: 'array', types: rawTypes })
+  }
+
+  /**
+   * Runs calls whose rows nobody asks for, then COMMIT, in one message: the server reads and
+   * answers once. A call that fails takes COMMIT with it, and the transaction stays open.
+   */
+  async commit(calls: readonly Sent[]): Promise<Answer> {
+    if (calls.length === 0) return this.command('COMMIT')
+    const together = [...calls, commitCall]
+    if (together.every(({ prepared }) => this.#knows(prepared))) {
+      const answers = await this.#send(new Together(together))
+      return (answers as unknown as Answer[]).at(-1) as Answer
+    }
+    // Each is prepared at its first use here, by itself.
+    for (const call of calls) await this.query(call)
+    return this.query(commitCall)
   }
 
   async close(): Promise<void> {
@@ -104,16 +120,24 @@ export class Connection {
   /** Drops the connection at once; every query under way fails. */
   destroy(): void {
     this.#lost()
-    const { connection } = this.#client as unknown as { connection: pg.Connection }
-    connection.stream.destroy()
+    this.#wire.stream.destroy()
   }
 
-  #send(query: pg.QueryArrayConfig<WireValue[]>): Promise<Answer> {
+  /** What `pg` keeps to itself: the protocol's messages, and what this connection has prepared. */
+  get #wire(): Wire {
+    return (this.#client as unknown as { connection: Wire }).connection
+  }
+
+  #knows({ name }: { name: string }): boolean {
+    return this.#wire.parsedStatements[name] !== undefined
+  }
+
+  #send(query: pg.QueryArrayConfig<WireValue[]> | Together): Promise<Answer> {
     if (!this.#alive) return Promise.reject(new ConnectionLost('the connection is gone'))
     if (this.#underWay === 0) this.#lastProgressMs = this.#clock.monotonicMs()
     this.#underWay += 1
     return new Promise((resolve, reject) => {
-      this.#client.query(query, (error: Error | null, answer: Answer) => {
+      this.#client.query(query as pg.QueryArrayConfig<WireValue[]>, (error, answer) => {
         this.#underWay -= 1
         this.#lastProgressMs = this.#clock.monotonicMs()
         if (!error) return resolve(answer)
@@ -137,6 +161,35 @@ function lostOr(error: unknown): unknown {
   const state = sqlState(error)
   if (state !== undefined && !endsConnection(state)) return error
   return new ConnectionLost('the connection to the database failed', { cause: error })
+}
+
+/** What of a call matters here. */
+type Sent = {
+  readonly prepared: Pick<Call['prepared'], 'name' | 'text'>
+  readonly values: WireValue[]
+}
+
+const commitCall: Sent = { prepared: { name: 'guildhall.commit', text: 'COMMIT' }, values: [] }
+
+type Wire = pg.Connection & { readonly parsedStatements: { readonly [name: string]: unknown } }
+
+/** Prepared calls that the server answers as one, because nothing stands between them. */
+class Together extends pg.Query {
+  readonly #calls: readonly Sent[]
+
+  constructor(calls: readonly Sent[]) {
+    super({ ...commitCall.prepared, types: rawTypes })
+    this.#calls = calls
+  }
+
+  /** In place of `pg`'s own messages for one statement, which end with a sync each. */
+  prepare(wire: pg.Connection): void {
+    for (const { prepared, values } of this.#calls) {
+      wire.bind({ statement: prepared.name, values }, true)
+      wire.execute({}, true)
+    }
+    wire.sync()
+  }
 }
 
 /** Values stay the text that the server sends; a statement's declared types decode them. */

@@ -5,7 +5,7 @@ import type { SchemaTransaction } from '../schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Connection } from './connection.ts'
 import { ConnectionLost, isContention } from './errors.ts'
-import type { PreparedStatements } from './prepared.ts'
+import type { Call, PreparedStatements } from './prepared.ts'
 
 export type RetryDeps = {
   clock: Clock
@@ -77,13 +77,14 @@ export async function runTransaction<T>(
     await begun
     tx.end()
     committing = true
-    const { command } = await connection.command('COMMIT')
+    const { command } = await connection.commit(tx.last)
     if (command !== 'COMMIT')
       throw new Error('a transaction went on after one of its statements failed')
     return result
   } catch (error) {
     tx.end()
-    if (!committing && connection.alive) await connection.command('ROLLBACK').catch(() => {})
+    // Also when what was to be committed with it failed, for then COMMIT was passed over.
+    if (connection.alive) await connection.command('ROLLBACK').catch(() => {})
     const harmless = !committing || repeatable
     if (harmless && error instanceof ConnectionLost) {
       throw new NothingKept('the connection failed', { cause: error })
@@ -97,6 +98,7 @@ export async function runTransaction<T>(
 class PostgresTransaction implements SchemaTransaction {
   readonly #connection: Connection
   readonly #prepared: PreparedStatements
+  readonly #last: Call[] = []
   #open = true
 
   constructor(connection: Connection, prepared: PreparedStatements) {
@@ -139,9 +141,22 @@ class PostgresTransaction implements SchemaTransaction {
     return call.prepared.rows(await this.#connection.query(call))
   }
 
+  atCommit<P extends Columns>(
+    statement: BatchStatement<P, Columns>,
+    rows: readonly Row<P>[],
+  ): void {
+    this.#check()
+    if (rows.length > 0) this.#last.push(this.#prepared.callWith(statement, rows))
+  }
+
   async ddl(text: string): Promise<void> {
     this.#check()
     await this.#connection.command(text)
+  }
+
+  /** What is to run right before the commit. */
+  get last(): readonly Call[] {
+    return this.#last
   }
 
   end(): void {

@@ -221,6 +221,7 @@ const words = {
   bigint: 'INTEGER',
   bytes: 'BLOB',
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  counter: 'INTEGER PRIMARY KEY',
   strict: 'STRICT',
   clustered: 'STRICT, WITHOUT ROWID',
 }

@@ -128,6 +128,7 @@ class Body implements SchemaTransaction {
   readonly #overdue = Promise.withResolvers<never>()
   #open = true
   #failed = false
+  readonly #last: (() => void)[] = []
   changed = false
 
   constructor(connection: SqliteConnection) {
@@ -166,14 +167,23 @@ class Body implements SchemaTransaction {
     return this.#try(statement, (on) => on.each(statement, rows))
   }
 
+  atCommit<P extends Columns>(
+    statement: BatchStatement<P, Columns>,
+    rows: readonly Row<P>[],
+  ): void {
+    if (!this.#open) throw new Error(endedMessage)
+    this.#last.push(() => void this.#try(statement, (on) => on.each(statement, rows)))
+  }
+
   async ddl(text: string): Promise<void> {
     if (!this.#open) throw new Error(endedMessage)
     this.changed = true
     this.#connection.exec(text)
   }
 
-  /** The body came to its end: from here on its statements are refused. */
+  /** The body came to its end: what it left for the end runs, and nothing else any more. */
   complete(): void {
+    for (const run of this.#last) run()
     this.#open = false
     if (this.#failed) throw new Error(failedMessage)
   }

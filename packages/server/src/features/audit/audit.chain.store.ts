@@ -1,18 +1,16 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
 import type { Link } from './audit.chain.ts'
-import { type AuditRow, entryColumns } from './audit.store.ts'
-
-const names = Object.keys(entryColumns).join(', ')
+import { entryColumns } from './audit.store.ts'
 
 /** A row of the chain as it is stored, whatever somebody has made of it. */
-const sealedColumns = {
-  ...entryColumns,
-  seq: 'integer',
-  hash: 'bytes?',
-  keyed: 'integer?',
-} as const
+const sealedColumns = { ...entryColumns, seq: 'integer', hash: 'bytes', keyed: 'integer' } as const
 export type SealedRow = Row<typeof sealedColumns>
+const sealedNames = Object.keys(sealedColumns)
+
+/** A row that waits for its link; `number` tells it from a repeat of the same entry. */
+const unsealedColumns = { ...entryColumns, number: 'integer' } as const
+export type UnsealedRow = Row<typeof unsealedColumns>
 
 const end = statement({
   name: 'audit-chain.end',
@@ -28,46 +26,60 @@ const moveEnd = statement({
   params: { name: 'text', seq: 'integer', hash: 'bytes' },
 })
 
-/** Ids are time-ordered, so the first one is about the oldest. */
+/** In about the order in which they were written. */
 const unsealed = statement({
   name: 'audit-chain.unsealed',
-  text: `SELECT ${names} FROM audit_entries WHERE seq IS NULL ORDER BY id LIMIT :limit`,
+  text: `SELECT ${Object.keys(unsealedColumns).join(', ')} FROM audit_unsealed
+    ORDER BY number LIMIT :limit`,
   params: { limit: 'integer' },
-  row: entryColumns,
+  row: unsealedColumns,
 })
 
 const oldestUnsealed = statement({
   name: 'audit-chain.oldest-unsealed',
-  text: 'SELECT time_unix_ms FROM audit_entries WHERE seq IS NULL ORDER BY id LIMIT 1',
+  text: 'SELECT time_unix_ms FROM audit_unsealed ORDER BY number LIMIT 1',
   row: { time_unix_ms: 'integer' },
+})
+
+/** Those of the ids that the chain has already. */
+const sealedOf = batchStatement({
+  name: 'audit-chain.sealed-of',
+  text: 'SELECT e.id FROM {{rows}} AS r JOIN audit_entries e ON e.id = r.id',
+  params: { id: 'text' },
+  row: { id: 'text' },
 })
 
 const seal = batchStatement({
   name: 'audit-chain.seal',
-  text: `UPDATE audit_entries SET seq = r.seq, hash = r.hash, keyed = r.keyed
-    FROM {{rows}} AS r WHERE audit_entries.id = r.id`,
-  params: { id: 'text', seq: 'integer', hash: 'bytes', keyed: 'integer' },
+  text: `INSERT INTO audit_entries (${sealedNames.join(', ')})
+    SELECT ${sealedNames.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r`,
+  params: sealedColumns,
+})
+
+const removeUnsealed = batchStatement({
+  name: 'audit-chain.remove-unsealed',
+  text: 'DELETE FROM audit_unsealed WHERE number IN (SELECT r.number FROM {{rows}} AS r)',
+  params: { number: 'integer' },
 })
 
 const sealedAfter = statement({
   name: 'audit-chain.sealed-after',
-  text: `SELECT ${Object.keys(sealedColumns).join(', ')} FROM audit_entries
-    WHERE seq IS NOT NULL AND seq > :after ORDER BY seq LIMIT :limit`,
+  text: `SELECT ${sealedNames.join(', ')} FROM audit_entries WHERE seq > :after
+    ORDER BY seq LIMIT :limit`,
   params: { after: 'integer', limit: 'integer' },
   row: sealedColumns,
 })
 
 const oldestSealed = statement({
   name: 'audit-chain.oldest-sealed',
-  text: `SELECT seq, hash, time_unix_ms FROM audit_entries
-    WHERE seq IS NOT NULL ORDER BY seq LIMIT :limit`,
+  text: 'SELECT seq, hash, time_unix_ms FROM audit_entries ORDER BY seq LIMIT :limit',
   params: { limit: 'integer' },
   row: { seq: 'integer', hash: 'bytes', time_unix_ms: 'integer' },
 })
 
 const removeUpTo = statement({
   name: 'audit-chain.remove-up-to',
-  text: 'DELETE FROM audit_entries WHERE seq IS NOT NULL AND seq <= :seq',
+  text: 'DELETE FROM audit_entries WHERE seq <= :seq',
   params: { seq: 'integer' },
 })
 
@@ -82,9 +94,21 @@ export const chainStore = {
   end: (tx: Queries, name: ChainEnd): Promise<Link | undefined> => tx.get(end, { name }),
   moveEnd: (tx: Queries, name: ChainEnd, { seq, hash }: Link) =>
     tx.run(moveEnd, { name, seq, hash }),
-  unsealed: (tx: Queries, limit: number): Promise<AuditRow[]> => tx.all(unsealed, { limit }),
+  unsealed: (tx: Queries, limit: number): Promise<UnsealedRow[]> => tx.all(unsealed, { limit }),
   oldestUnsealed: (tx: Queries) => tx.get(oldestUnsealed, {}),
-  seal: (tx: Queries, rows: readonly Row<(typeof seal)['params']>[]) => tx.each(seal, rows),
+  async sealedOf(tx: Queries, rows: readonly { id: string }[]): Promise<Set<string>> {
+    const found = await tx.each(
+      sealedOf,
+      rows.map(({ id }) => ({ id })),
+    )
+    return new Set(found.map(({ id }) => id))
+  },
+  seal: (tx: Queries, rows: readonly SealedRow[]) => tx.each(seal, rows),
+  removeUnsealed: (tx: Queries, rows: readonly { number: number }[]) =>
+    tx.each(
+      removeUnsealed,
+      rows.map(({ number }) => ({ number })),
+    ),
   sealedAfter: (tx: Queries, page: { after: number; limit: number }) => tx.all(sealedAfter, page),
   oldestSealed: (tx: Queries, limit: number) => tx.all(oldestSealed, { limit }),
   removeUpTo: (tx: Queries, seq: number) => tx.run(removeUpTo, { seq }),

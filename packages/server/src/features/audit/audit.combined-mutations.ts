@@ -36,7 +36,7 @@ export function createMutateMany(deps: CombinedMutationsDeps): MutateMany<Transa
     const events = done.map(([mutation, done]) => recorder.prepare(eventOf(mutation, done)))
     // In memory the ring is the trail.
     if (db.durable) {
-      await auditStore.insert(
+      auditStore.insertAtCommit(
         tx,
         events.map((event) => rowOf(event, nodeId)),
       )

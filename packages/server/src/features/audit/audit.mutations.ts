@@ -31,7 +31,7 @@ export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
       const { repeatable } = mutation
       const event = recorder.prepare(eventOf(mutation, done))
       // In memory the ring is the trail.
-      if (db.durable) await auditStore.insert(tx, [rowOf(event, nodeId)])
+      if (db.durable) auditStore.insertAtCommit(tx, [rowOf(event, nodeId)])
       if (repeatable !== undefined) await recordAnswer(tx, repeatable, mutation.render(answer))
       return { answer, event }
     }, options)

@@ -2,8 +2,9 @@ import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { type Lease, LeaseLost } from '../../kernel/lease.ts'
 import type { Log } from '../../kernel/log.ts'
-import { chainStore } from './audit.chain.store.ts'
+import { chainStore, type UnsealedRow } from './audit.chain.store.ts'
 import { type Link, linkHash, origin } from './audit.chain.ts'
+import type { AuditRow } from './audit.store.ts'
 
 export type SealerDeps = {
   db: Database
@@ -34,8 +35,9 @@ const behindAfterMs = 10_000
 const batchItemsDefault = 250
 
 /**
- * Makes the sealer. Mutations insert their rows unsealed and never wait for each other; the order
- * of the chain is the order in which the sealer meets committed rows.
+ * Makes the sealer. Mutations add their rows to a table without indexes and never wait for each
+ * other; the sealer moves committed rows into the chain, whose order is that in which it meets
+ * them.
  */
 export function createSealer(deps: SealerDeps): Sealer {
   const { db, clock, log, lease, key, batchItems = batchItemsDefault } = deps
@@ -47,14 +49,26 @@ export function createSealer(deps: SealerDeps): Sealer {
     if (rows.length === 0) return 0
     let head: Link = (await chainStore.end(tx, 'head')) ?? origin
     const keyed = key === undefined ? 0 : 1
-    const links = rows.map((row) => {
-      const seq = head.seq + 1
-      head = { seq, hash: linkHash(head.hash, { ...row, seq, keyed }, key) }
-      return { id: row.id, ...head, keyed }
+    const links = (await firstOfEach(tx, rows)).map((row) => {
+      const unhashed = { ...row, seq: head.seq + 1, keyed }
+      head = { seq: unhashed.seq, hash: linkHash(head.hash, unhashed, key) }
+      return { ...unhashed, hash: head.hash }
     })
     await chainStore.seal(tx, links)
     await chainStore.moveEnd(tx, 'head', head)
+    await chainStore.removeUnsealed(tx, rows)
     return rows.length
+  }
+
+  /** What a queue writes again, because it did not hear of the commit, is one entry. */
+  async function firstOfEach(tx: Transaction, rows: readonly UnsealedRow[]): Promise<AuditRow[]> {
+    const known = await chainStore.sealedOf(tx, rows)
+    const fresh = rows.filter(({ id }) => {
+      const isFresh = !known.has(id)
+      known.add(id)
+      return isFresh
+    })
+    return fresh.map(({ number: _, ...row }) => row)
   }
 
   async function sealAll(): Promise<void> {

@@ -1,7 +1,7 @@
-import type { Queries } from '../../database/database.ts'
+import type { Queries, Transaction } from '../../database/database.ts'
 import { batchStatement, type Row, type Statement, statement } from '../../database/statement.ts'
 
-/** What an entry says; `audit.chain.store.ts` has the columns that seal it. */
+/** What an entry says, sealed or not; `audit.chain.store.ts` has the columns that seal it. */
 export const entryColumns = {
   id: 'text',
   node_id: 'text',
@@ -21,14 +21,32 @@ export type AuditRow = Row<typeof entryColumns>
 
 const names = Object.keys(entryColumns)
 
-/** A repeat of a row that is there already changes nothing, so that a batch may be tried again. */
+/** Rows begin without an index on their ids, so one that is written again is there twice. */
 const insert = batchStatement({
   name: 'audit.insert',
-  text: `INSERT INTO audit_entries (${names.join(', ')})
-    SELECT ${names.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r
-    WHERE true
-    ON CONFLICT (id) DO NOTHING`,
+  text: `INSERT INTO audit_unsealed (${names.join(', ')})
+    SELECT ${names.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r`,
   params: entryColumns,
+})
+
+/** Unsealed rows are those of the last second, so there is no index to be chosen. */
+const listUnsealed = statement({
+  name: 'audit.list-unsealed',
+  text: `SELECT DISTINCT ${names.join(', ')} FROM audit_unsealed
+    WHERE (:actor IS NULL OR actor = :actor)
+      AND (:action IS NULL OR (action >= :action AND action < :action_end))
+      AND (:match_id IS NULL OR match_id = :match_id)
+      AND id < :after
+    ORDER BY id DESC LIMIT :limit`,
+  params: {
+    actor: 'text?',
+    action: 'text?',
+    action_end: 'text',
+    match_id: 'text?',
+    after: 'text',
+    limit: 'integer',
+  },
+  row: entryColumns,
 })
 
 const filterParams = {
@@ -79,17 +97,34 @@ export type AuditQuery = { limit: number } & { [F in Filter]?: string | undefine
 
 /** Queries about the durable trail; every function takes the transaction first. */
 export const auditStore = {
-  async insert(tx: Queries, rows: readonly AuditRow[]): Promise<void> {
-    await tx.each(insert, rows)
+  insert: (tx: Queries, rows: readonly AuditRow[]) => tx.each(insert, rows),
+  insertAtCommit: (tx: Transaction, rows: readonly AuditRow[]) => tx.atCommit(insert, rows),
+  /**
+   * The newest rows that match. The sealer moves rows from one table into the other meanwhile:
+   * looking where they come from first misses none, and one that is seen twice is shown once.
+   */
+  async list(tx: Queries, query: AuditQuery): Promise<AuditRow[]> {
+    const { actor = null, action = null, match_id = null, after = last, limit } = query
+    const values = { actor, action, action_end: endOf(action ?? ''), match_id, after, limit }
+    const unsealed = await tx.all(listUnsealed, values)
+    const sealed = await listSealed(tx, query)
+    if (unsealed.length === 0) return sealed
+    const byId = new Map([...sealed, ...unsealed].map((row) => [row.id, row]))
+    return newestFirst([...byId.values()]).slice(0, limit)
   },
-  list(tx: Queries, query: AuditQuery): Promise<AuditRow[]> {
-    const { actor, action, match_id } = query
-    const isByAction = actor === undefined && match_id === undefined
-    if (action !== undefined && isByAction) return listByAction(tx, { ...query, action })
-    const given = filters.filter((filter) => query[filter] !== undefined)
-    const values = { ...query, action_end: endOf(action) }
-    return tx.all(listStatement(given), values as Row<typeof filterParams>)
-  },
+}
+
+function listSealed(tx: Queries, query: AuditQuery): Promise<AuditRow[]> {
+  const { actor, action, match_id } = query
+  const isByAction = actor === undefined && match_id === undefined
+  if (action !== undefined && isByAction) return listByAction(tx, { ...query, action })
+  const given = filters.filter((filter) => query[filter] !== undefined)
+  const values = { ...query, action_end: endOf(action) }
+  return tx.all(listStatement(given), values as Row<typeof filterParams>)
+}
+
+function newestFirst(rows: AuditRow[]): AuditRow[] {
+  return rows.sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
 /** The newest of the newest of each action. */
@@ -101,8 +136,7 @@ async function listByAction(
   const pages = await Promise.all(
     actions.map(({ action }) => tx.all(ofAction, { action, after, limit })),
   )
-  const rows = pages.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
-  return rows.slice(0, limit)
+  return newestFirst(pages.flat()).slice(0, limit)
 }
 
 /** Behind every text with this prefix. */

@@ -206,7 +206,7 @@ describe.each(testBackends)('reading the audit trail on $name', (backend) => {
     expect((await reader.list('?actor=from+afar')).entries).toEqual([])
     await other.features.queues[0]?.flush(2000)
     expect((await reader.list('?actor=from+afar')).entries).toHaveLength(1)
-    const [row] = await scenario.rowsOf('audit_entries', `actor = 'from afar'`)
+    const [row] = await scenario.rowsOf('audit_unsealed', `actor = 'from afar'`)
     expect(row?.node_id).toBe('dev-2')
   })
 
@@ -349,6 +349,11 @@ describe.each(testBackends)('what the audit trail keeps on $name', (backend) => 
     const batch = [recorder.prepare(event), recorder.prepare(event)]
     await audit.write(batch)
     await audit.write(batch)
+    expect((await audit.list({ limit: 10 })).entries).toHaveLength(durable ? 2 : 0)
+    await sealerOn(scenario.db, scenario.clock).seal()
+    await audit.write(batch)
+    expect((await audit.list({ limit: 10 })).entries).toHaveLength(durable ? 2 : 0)
+    await sealerOn(scenario.db, scenario.clock).seal()
     expect(await scenario.countRows('audit_entries')).toBe(2)
   })
 })

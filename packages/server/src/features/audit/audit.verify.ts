@@ -94,7 +94,7 @@ function createWalk(anchor: Link, { key, expect }: VerifyOptions) {
       const { seq, hash, keyed } = row
       if (seq > last.seq + 1) return at(last.seq + 1, 'is missing')
       rows += 1
-      if (seq <= last.seq || hash === null || (keyed !== 0 && keyed !== 1)) return at(seq, changed)
+      if (seq <= last.seq || (keyed !== 0 && keyed !== 1)) return at(seq, changed)
       if (!isSealed(row, hash, keyed)) return at(seq, changed)
       keyedBefore ||= keyed === 1
       last = { seq, hash }

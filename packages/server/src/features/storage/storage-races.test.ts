@@ -67,7 +67,7 @@ describe.each(testBackends)('writes at the same time on $name', (backend) => {
     expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 409)])
     if (backend.name !== 'in-memory') {
       expect(
-        await scenario.rowsOf('audit_entries', "target = 'saves/over-http (system)'"),
+        await scenario.rowsOf('audit_unsealed', "target = 'saves/over-http (system)'"),
       ).toHaveLength(2)
     }
   })

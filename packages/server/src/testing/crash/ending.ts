@@ -45,6 +45,6 @@ export async function expectSound(keys: Readonly<Record<string, string>>): Promi
 
 const unsealed = statement({
   name: 'crash.unsealed',
-  text: 'SELECT COUNT(*) AS rows FROM audit_entries WHERE seq IS NULL',
+  text: 'SELECT COUNT(*) AS rows FROM audit_unsealed',
   row: { rows: 'integer' },
 })

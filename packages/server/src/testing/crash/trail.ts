@@ -54,7 +54,9 @@ function nameOf({ action, target, details }: { action: string; target: string; d
 
 const entries = statement({
   name: 'crash.audit',
-  text: `SELECT action, target, details FROM audit_entries WHERE actor = 'admin'
-    AND actor_type = 'human' AND role = 'admin'`,
+  text: `SELECT action, target, details FROM (
+      SELECT action, target, details, actor, actor_type, role FROM audit_entries
+      UNION ALL SELECT action, target, details, actor, actor_type, role FROM audit_unsealed
+    ) AS trail WHERE actor = 'admin' AND actor_type = 'human' AND role = 'admin'`,
   row: { action: 'text', target: 'text', details: 'text' },
 })
