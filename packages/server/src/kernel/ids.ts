@@ -60,12 +60,17 @@ export function newBootId(randomness: Randomness = pooledRandomness()): string {
  * backwards, even when the wall clock does, so that text order stays the order of making.
  */
 function monotonicText(clock: Clock, salt: string): () => string {
-  let lastUnixMs = 0
+  let lastUnixMs = -1
+  let beginning = ''
   let sequence = 0
   return () => {
-    lastUnixMs = Math.max(lastUnixMs, clock.nowUnixMs())
+    const nowUnixMs = clock.nowUnixMs()
+    if (nowUnixMs > lastUnixMs) {
+      lastUnixMs = nowUnixMs
+      beginning = hex(nowUnixMs, 13) + salt
+    }
     sequence += 1
-    return hex(lastUnixMs, 13) + salt + hex(sequence, 12)
+    return beginning + hex(sequence, 12)
   }
 }
 

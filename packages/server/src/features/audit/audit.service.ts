@@ -88,13 +88,19 @@ function entryOf({ id: _, ...event }: RecordedEvent): AuditEntry {
 
 /** The row that holds an event; `eventOf` is its inverse. */
 export function rowOf(event: RecordedEvent, node_id: string): AuditRow {
-  const { scopes, ...rest } = event
   return {
-    ...rest,
+    id: event.id,
     node_id,
+    time_unix_ms: event.time_unix_ms,
+    actor_type: event.actor_type,
+    actor: event.actor,
+    role: event.role,
     credential_id: event.credential_id ?? null,
     key_name: event.key_name ?? null,
-    key_scopes: scopes?.join(',') ?? null,
+    key_scopes: event.scopes?.join(',') ?? null,
+    action: event.action,
+    target: event.target,
+    details: event.details,
     match_id: event.match_id ?? null,
   }
 }
