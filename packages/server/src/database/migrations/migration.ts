@@ -1,9 +1,10 @@
 /**
- * One forward step of the schema. Its statements are portable; the words `{{text}}` (text that
- * compares by UTF-8 bytes), `{{bigint}}`, `{{bytes}}`, `{{identity}}` (a primary key that counts up
- * and is never reused), `{{counter}}` (one that also counts up, but of a row that is gone it may come
- * again, which costs less), `{{strict}}` and `{{clustered}}` (strict, and the rows themselves are kept
- * in the order of the primary key where the engine can) stand for what each engine calls them.
+ * One forward step of the schema. Its statements are portable; these words stand for what each
+ * engine calls them: `{{text}}` (text that compares by UTF-8 bytes), `{{bigint}}`, `{{bytes}}`,
+ * `{{identity}}` (a primary key that counts up and is never reused), `{{counter}}` (one that counts
+ * up as well, but may come again once its row is gone, which costs less), `{{strict}}` and
+ * `{{clustered}}` (strict, and the rows themselves are kept in the order of the primary key where
+ * the engine can).
  */
 export type Migration = {
   /** 1, 2, 3, ... without gaps. */
