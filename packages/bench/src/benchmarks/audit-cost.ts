@@ -20,18 +20,20 @@ const mutations = [
   {
     name: 'update a group',
     list: '/console/v1/groups',
-    request: (token: string, id: string) => {
-      const body = { description: 'What it is about has changed' }
-      return httpRequest('PUT', `/console/v1/groups/${id}`, { token, body })
-    },
+    // In turn, as SQLite writes nothing when a row is to become what it is.
+    bodies: [
+      { description: 'What it is about has changed' },
+      { description: 'It is about something else now' },
+    ],
+    request: (token: string, id: string, body: object) =>
+      httpRequest('PUT', `/console/v1/groups/${id}`, { token, body }),
   },
   {
     name: 'adjust a wallet',
     list: '/console/v1/accounts',
-    request: (token: string, id: string) => {
-      const body = { currency: 'gold', delta: 1 }
-      return httpRequest('POST', `/console/v1/accounts/${id}/wallet`, { token, body })
-    },
+    bodies: [{ currency: 'gold', delta: 1 }],
+    request: (token: string, id: string, body: object) =>
+      httpRequest('POST', `/console/v1/accounts/${id}/wallet`, { token, body }),
   },
 ] as const
 type Mutation = (typeof mutations)[number]
@@ -75,9 +77,16 @@ async function loadOf(bench: Bench, server: Child, mutation: Mutation): Promise<
   const { body } = await connection.fetch(list)
   connection.close()
   const { items } = body as { items: { id: string | number }[] }
-  const requests = items.map(({ id }) => mutation.request(token, String(id)))
+  const requests = items.map(({ id }) =>
+    mutation.bodies.map((body) => mutation.request(token, String(id), body)),
+  )
+  const turns = requests.map(() => 0)
   // Each connection has a row of its own, so that nobody waits for another one.
-  const request = (at: number) => requests[at] ?? Buffer.alloc(0)
+  const request = (at: number) => {
+    const turn = ((turns[at] ?? 0) + 1) % mutation.bodies.length
+    turns[at] = turn
+    return requests[at]?.[turn] ?? Buffer.alloc(0)
+  }
   return { server, connections: inFlight, request, status: 200, seconds: bench.seconds(10) }
 }
 

@@ -5,6 +5,7 @@ import { batchStatement, statement } from './statement.ts'
 const dialect: Dialect = {
   parameter: (index, type) => `<${index} ${type}>`,
   rows: (params) => `<rows ${Object.keys(params).join(' ')}>`,
+  given: (params) => `<given ${Object.keys(params).join(' ')}>`,
   lock: (strength, table) => `<${strength} ${table}>`,
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
@@ -46,6 +47,8 @@ describe('a statement', () => {
     )
     const batch = batchStatement({ name: 'x', text: '{{rows}} r', params: { a: 'text' } })
     expect(renderStatement(batch, dialect)).toBe('<rows a> r')
+    const insert = batchStatement({ name: 'x', text: 'INTO t {{given}}', params: { a: 'text' } })
+    expect(renderStatement(insert, dialect)).toBe('INTO t <given a>')
   })
 
   it.each([

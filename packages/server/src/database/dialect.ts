@@ -6,6 +6,8 @@ export type Dialect = {
   parameter(index: number, type: ColumnType): string
   /** The table that `{{rows}}` stands for. */
   rows(params: Columns): string
+  /** What `{{given}}` stands for: all parameters of each row, in the order of declaration. */
+  given(params: Columns): string
   /** A row lock, e.g. `lock('update', 'w')`. */
   lock(strength: string, table: string): string
   /** Whether the text `whole` has `part` in it, by bytes. */
@@ -27,7 +29,7 @@ export function renderStatement(statement: Statement, dialect: Dialect): string 
     return dialect.parameter(names.indexOf(name) + 1, type)
   }
   const text = statement.text.replace(tokens, (token, word?: string, name?: string) => {
-    if (word === 'rows') for (const each of names) used.add(each)
+    if (word === 'rows' || word === 'given') for (const each of names) used.add(each)
     if (word !== undefined) return renderWord(word, { statement, dialect, parameter })
     return name === undefined ? token : parameter(name)
   })
@@ -52,6 +54,7 @@ type Rendering = { statement: Statement; dialect: Dialect; parameter: (name: str
 
 function renderWord(word: string, { statement, dialect, parameter }: Rendering): string {
   if (word === 'rows') return dialect.rows(statement.params)
+  if (word === 'given') return dialect.given(statement.params)
   if (word === 'now') return dialect.now
   if (word === 'fence') return dialect.fence
   const lock = /^for (share|update) of (\w+)$/.exec(word)

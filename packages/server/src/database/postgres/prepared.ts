@@ -108,6 +108,7 @@ const manyRows: Dialect = {
     const names = Object.keys(params).join(', ')
     return `(SELECT * FROM unnest(${arrays.join(', ')}) AS given (${names}))`
   },
+  given: (params) => `SELECT * FROM ${manyRows.rows(params)} AS given`,
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   fence: 'OFFSET 0',
@@ -122,5 +123,9 @@ const oneRow: Dialect = {
       return `${manyRows.parameter(at + 1, type)} AS ${name}`
     })
     return `(SELECT ${columns.join(', ')})`
+  },
+  given(params) {
+    const values = Object.values(params).map((type, at) => manyRows.parameter(at + 1, type))
+    return `VALUES (${values.join(', ')})`
   },
 }

@@ -125,6 +125,8 @@ const dialect: Dialect = {
     `(SELECT ${Object.keys(params)
       .map((name, at) => `?${at + 1} AS ${name}`)
       .join(', ')})`,
+  // Out of a SELECT there could be many, for which SQLite prepares to undo the first of them.
+  given: (params) => `VALUES (${Object.keys(params).map((_, at) => `?${at + 1}`)})`,
   // Writers run one after another, so every row that a transaction sees is as good as locked.
   lock: () => '',
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,

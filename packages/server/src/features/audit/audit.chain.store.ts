@@ -51,8 +51,7 @@ const sealedOf = batchStatement({
 
 const seal = batchStatement({
   name: 'audit-chain.seal',
-  text: `INSERT INTO audit_entries (${sealedNames.join(', ')})
-    SELECT ${sealedNames.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r`,
+  text: `INSERT INTO audit_entries (${sealedNames.join(', ')}) {{given}}`,
   params: sealedColumns,
 })
 

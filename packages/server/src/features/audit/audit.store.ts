@@ -24,8 +24,7 @@ const names = Object.keys(entryColumns)
 /** Rows begin without an index on their ids, so one that is written again is there twice. */
 const insert = batchStatement({
   name: 'audit.insert',
-  text: `INSERT INTO audit_unsealed (${names.join(', ')})
-    SELECT ${names.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r`,
+  text: `INSERT INTO audit_unsealed (${names.join(', ')}) {{given}}`,
   params: entryColumns,
 })
 
