@@ -3,7 +3,7 @@
  * connection. What differs between the engines stands in the text as one of these words:
  *
  * - `{{rows}}`: the parameter rows of a batch statement, as a table to select from;
- * - `{{given}}`: the same rows as they were given, to be inserted: `INSERT INTO t (a, b) {{given}}`;
+ * - `{{given}}`: the same rows, to be inserted as they are: `INSERT INTO t (a, b) {{given}}`;
  * - `{{for share of x}}`, `{{for update of x}}`: a row lock on PostgreSQL; nothing on SQLite, whose
  *   writers run one after another anyway;
  * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
