@@ -64,23 +64,6 @@ describe('a combiner', () => {
     expect(runs.map((run) => run.items)).toEqual([[1, 2], [3, 4], [5]])
   })
 
-  it('answers few of a turn, in their order, and runs the next ones meanwhile', async () => {
-    const { double, runs } = openDoubling()
-    const answered: number[] = []
-    const call = (item: number) => double(item).then((answer) => void answered.push(answer / 2))
-    const first = Array.from({ length: 100 }, (_, item) => call(item))
-    await nextTurn()
-    const second = call(100)
-    runs[0]?.finish()
-    await someTurns()
-    expect(runs[1]?.items).toEqual([100])
-    expect(answered.length).toBeLessThan(100)
-    // Its answer stands behind those that are still to be given.
-    runs[1]?.finish()
-    await Promise.all([...first, second])
-    expect(answered).toEqual(Array.from({ length: 101 }, (_, item) => item))
-  })
-
   it('fails all calls of a run that throws, and goes on with the next', async () => {
     const { double, runs } = openDoubling(2)
     const settled = Promise.allSettled([double(1), double(2), double(3)])

@@ -14,13 +14,6 @@ export type CombinerOptions<T, R> = {
 }
 
 type Call<T, R> = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void }
-type Verdict<T, R> = { call: Call<T, R>; result: CombinedResult<R> }
-
-/**
- * Calls answered in one turn. What callers do with an answer may take longer than the run took; in
- * the turns between, the next run begins, its statements are sent, and their answers are heard.
- */
-const answersPerTurn = 16
 
 /**
  * Turns many small calls into few large ones: calls that are made in one turn of the event loop, or
@@ -35,7 +28,6 @@ export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) 
   const { run, itemsMax } = options
   let waiting: Call<T, R>[] = []
   let underWay = false
-  let verdicts: Verdict<T, R>[] = []
 
   /** Also after a run, so that those whom it answered can join the next one. */
   function runAtEndOfTurn(): void {
@@ -43,29 +35,20 @@ export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) 
     atEndOfTurn(() => {
       const calls = waiting.slice(0, itemsMax)
       waiting = waiting.slice(itemsMax)
-      void runOnce(calls).then((ended) => {
-        const isAnswering = verdicts.length > 0
-        verdicts.push(...ended)
-        if (!isAnswering) answer()
+      void runOnce(calls).then(() => {
         underWay = false
         if (waiting.length > 0) runAtEndOfTurn()
       })
     })
   }
 
-  function answer(): void {
-    for (const { call, result } of verdicts.slice(0, answersPerTurn)) settle(call, result)
-    verdicts = verdicts.slice(answersPerTurn)
-    if (verdicts.length > 0) atEndOfTurn(answer)
-  }
-
-  async function runOnce(calls: readonly Call<T, R>[]): Promise<Verdict<T, R>[]> {
+  async function runOnce(calls: readonly Call<T, R>[]): Promise<void> {
     try {
       const results = await run(calls.map((call) => call.item))
       if (results.length !== calls.length) throw new Error('a combined run lost some results')
-      return calls.map((call, index) => ({ call, result: results[index] as CombinedResult<R> }))
+      for (const [index, call] of calls.entries()) settle(call, results[index])
     } catch (error) {
-      return calls.map((call) => ({ call, result: { ok: false, error } }))
+      for (const call of calls) call.reject(error)
     }
   }
 
@@ -77,7 +60,7 @@ export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) 
   }
 }
 
-function settle<T, R>(call: Call<T, R>, result: CombinedResult<R>): void {
-  if (result.ok) call.resolve(result.value)
-  else call.reject(result.error)
+function settle<T, R>(call: Call<T, R>, result: CombinedResult<R> | undefined): void {
+  if (result?.ok) call.resolve(result.value)
+  else call.reject(result?.error)
 }

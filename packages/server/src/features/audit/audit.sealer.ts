@@ -73,13 +73,20 @@ export function createSealer(deps: SealerDeps): Sealer {
 
   async function sealAll(): Promise<void> {
     if (!(await lease.keep())) return
-    let sealed = batchItems
-    while (sealed === batchItems) {
+    for (;;) {
+      const startedMs = clock.monotonicMs()
       // The lock on the lease keeps other sealers out; serializable, it could make a mutation that
       // adds its row meanwhile start again.
-      sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
+      const sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
+      if (sealed < batchItems) break
+      await rest(clock.monotonicMs() - startedMs)
     }
     isBehind = false
+  }
+
+  /** As long as a batch took: those who add rows come first, also when there are many to seal. */
+  async function rest(durationMs: number): Promise<void> {
+    if (durationMs > 0) await clock.sleep(durationMs)
   }
 
   async function sealOnce(): Promise<void> {
