@@ -7,6 +7,7 @@ const dialect: Dialect = {
   rows: (params) => `<rows ${Object.keys(params).join(' ')}>`,
   given: (params) => `<given ${Object.keys(params).join(' ')}>`,
   lock: (strength, table) => `<${strength} ${table}>`,
+  hex: (bytes) => `<hex of ${bytes}>`,
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
   fence: '<fence>',
@@ -41,6 +42,9 @@ describe('a statement', () => {
     )
     expect(render('SELECT {{contains t.name :a}} FROM t WHERE b = :b')).toBe(
       'SELECT <<1 text> in t.name> FROM t WHERE b = <2 bigint>',
+    )
+    expect(render('SELECT {{hex x.key}} WHERE :a = :b')).toBe(
+      'SELECT <hex of x.key> WHERE <1 text> = <2 bigint>',
     )
     expect(render('SELECT * FROM (SELECT :a, :b {{fence}}) AS x')).toBe(
       'SELECT * FROM (SELECT <1 text>, <2 bigint> <fence>) AS x',

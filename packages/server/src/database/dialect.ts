@@ -12,6 +12,8 @@ export type Dialect = {
   lock(strength: string, table: string): string
   /** Whether the text `whole` has `part` in it, by bytes. */
   contains(whole: string, part: string): string
+  /** Bytes as a text of hex digits. */
+  hex(bytes: string): string
   /** The database's clock in Unix milliseconds. */
   readonly now: string
   /** What keeps a subquery in FROM from becoming one with the query around it. */
@@ -59,6 +61,8 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (word === 'fence') return dialect.fence
   const lock = /^for (share|update) of (\w+)$/.exec(word)
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
+  const hex = /^hex ([\w.]+)$/.exec(word)
+  if (hex?.[1]) return dialect.hex(hex[1])
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

@@ -10,6 +10,8 @@
  *   it is the node's clock;
  * - `{{fence}}`: at the end of a subquery in FROM: its columns are worked out once per row, however
  *   often they are used around it;
+ * - `{{hex a.key}}`: bytes as a text of hex digits, in the letters of the engine. On SQLite a text
+ *   is answered in a fifth of the time of bytes;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
  *   character has a special meaning, and the empty text is in every other.
  *

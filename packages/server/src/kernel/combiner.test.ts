@@ -11,10 +11,11 @@ async function someTurns(): Promise<void> {
 }
 
 /** A combiner of doubling, whose runs wait until they are let go. */
-function openDoubling(itemsMax = 100) {
+function openDoubling(itemsMax = 100, runsMax?: number) {
   const runs: { items: readonly number[]; finish: () => void; fail: (error: Error) => void }[] = []
   const double = createCombiner<number, number>({
     itemsMax,
+    ...(runsMax === undefined ? {} : { runsMax }),
     run: (items) =>
       new Promise((resolve, reject) => {
         const finish = () => resolve(items.map((item) => ({ ok: true, value: item * 2 })))
@@ -53,6 +54,26 @@ describe('a combiner', () => {
     expect(await Promise.all(others)).toEqual([4, 6])
   })
 
+  it('shares what waits among the runs that may begin', async () => {
+    const { double, runs } = openDoubling(100, 2)
+    const answers = [1, 2, 3, 4, 5].map(double)
+    await nextTurn()
+    expect(runs.map((run) => run.items)).toEqual([[1, 2, 3]])
+    await nextTurn()
+    answers.push(double(6), double(7))
+    await someTurns()
+    expect(runs.map((run) => run.items)).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ])
+    runs[1]?.finish()
+    await someTurns()
+    expect(runs.slice(2).map((run) => run.items)).toEqual([[6, 7]])
+    runs[0]?.finish()
+    runs[2]?.finish()
+    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10, 12, 14])
+  })
+
   it('gives a run at most so many items, in the order in which they came', async () => {
     const { double, runs } = openDoubling(2)
     const answers = Promise.all([1, 2, 3, 4, 5].map(double))
@@ -88,14 +109,16 @@ describe('a combiner', () => {
     const property = fc.asyncProperty(
       fc.array(call, { maxLength: 20 }),
       fc.integer({ min: 1, max: 5 }),
-      async (calls, itemsMax) => {
+      fc.integer({ min: 1, max: 3 }),
+      async (calls, itemsMax, runsMax) => {
         let running = 0
         const ran: (typeof calls)[number][] = []
         const combined = createCombiner<(typeof calls)[number], number>({
           itemsMax,
+          runsMax,
           async run(items) {
             running += 1
-            expect(running).toBe(1)
+            expect(running).toBeLessThanOrEqual(runsMax)
             expect(items.length).toBeLessThanOrEqual(itemsMax)
             await nextTurn()
             ran.push(...items)

@@ -11,34 +11,43 @@ export type CombinerOptions<T, R> = {
   run: (items: readonly T[]) => Promise<readonly CombinedResult<R>[]>
   /** The most items of one run. */
   itemsMax: number
+  /**
+   * The most runs under way, 1 if not given. With several they share what waits, so that one
+   * prepares its work while the others wait for a disk.
+   */
+  runsMax?: number
 }
 
 type Call<T, R> = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void }
 
 /**
  * Turns many small calls into few large ones: calls that are made in one turn of the event loop, or
- * while a run is under way, share the next run. One run at a time, so that a row which everybody
- * writes is contended by nobody, and throughput grows with the load.
+ * while no further run may begin, share the next run. Usually there is one at a time, so that a row
+ * which everybody writes is contended by nobody, and throughput grows with the load.
  *
  * @example
  * const addSession = createCombiner({ run: insertSessions, itemsMax: 256 })
  * await addSession({ id, account_id })
  */
 export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) => Promise<R> {
-  const { run, itemsMax } = options
-  let waiting: Call<T, R>[] = []
-  let underWay = false
+  const { run, itemsMax, runsMax = 1 } = options
+  const waiting: Call<T, R>[] = []
+  let underWay = 0
+  let isAwaitingTurn = false
 
-  /** Also after a run, so that those whom it answered can join the next one. */
-  function runAtEndOfTurn(): void {
-    underWay = true
+  /** At the end of a turn also after a run, so that those whom it answered can join the next. */
+  function runNext(): void {
+    if (isAwaitingTurn || underWay === runsMax || waiting.length === 0) return
+    isAwaitingTurn = true
     atEndOfTurn(() => {
-      const calls = waiting.slice(0, itemsMax)
-      waiting = waiting.slice(itemsMax)
-      void runOnce(calls).then(() => {
-        underWay = false
-        if (waiting.length > 0) runAtEndOfTurn()
+      isAwaitingTurn = false
+      const share = Math.ceil(waiting.length / (runsMax - underWay))
+      underWay += 1
+      void runOnce(waiting.splice(0, Math.min(share, itemsMax))).then(() => {
+        underWay -= 1
+        runNext()
       })
+      runNext()
     })
   }
 
@@ -55,7 +64,7 @@ export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) 
   return (item) => {
     return new Promise<R>((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (!underWay) runAtEndOfTurn()
+      runNext()
     })
   }
 }

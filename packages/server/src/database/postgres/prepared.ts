@@ -110,6 +110,7 @@ const manyRows: Dialect = {
   },
   given: (params) => `SELECT * FROM ${manyRows.rows(params)} AS given`,
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
+  hex: (bytes) => `encode(${bytes}, 'hex')`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   fence: 'OFFSET 0',
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',

@@ -6,10 +6,13 @@ import type { SqliteConnection } from './connection.ts'
 
 type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Clock; log: Log }
 
-/** Pages in the log that are not yet in the database file before a checkpoint begins: 4 MiB. */
-const dueFrames = 1024
-/** Pages in the log before writers wait for a checkpoint to catch up: 16 MiB. */
-const holdFrames = 4096
+/**
+ * Pages in the log that are not yet in the database file before a checkpoint begins: 32 MiB. Those
+ * that were written again meanwhile are copied once.
+ */
+const dueFrames = 8192
+/** Pages in the log before writers wait for a checkpoint to catch up: 256 MiB. */
+const holdFrames = 65_536
 const intervalMs = 1000
 const holdRounds = 3
 

@@ -106,7 +106,7 @@ async function store(
     if (held === undefined) {
       added.push(stored)
       counts.set(board.id, { id: board.id, delta: (counts.get(board.id)?.delta ?? 0) + 1 })
-    } else if (Buffer.compare(held.place, stored.place) === 0) {
+    } else if (held.score === row.score && held.subscore === row.subscore) {
       if (held.submissions !== row.submissions) kept.push(stored)
     } else {
       moved.push(stored)

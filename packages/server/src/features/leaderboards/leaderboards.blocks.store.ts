@@ -18,36 +18,39 @@ export function boundAt(level: Level, period: string, place: string, from?: stri
 }
 
 /**
- * The rows of `placed`, which have a period and a place, together with `blocksRow`. Each level is
- * sought within the block above: PostgreSQL reads an index to the end of a page or of the range.
+ * `columns` of the rows of `placed`, which have a period and a place, together with `blocksRow`.
+ * Each level is sought within the block above: PostgreSQL reads an index to the end of a page or of
+ * the range.
  */
-export function withBlocks(placed: string): string {
+export function withBlocks(columns: readonly string[], placed: string): string {
   const top = `SELECT p.*, ${boundAt(3, 'p.period', 'p.place')} AS top
     FROM ${placed} AS p {{fence}}`
   const mid = `SELECT p.*, ${boundAt(2, 'p.period', 'p.place', 'p.top')} AS mid
     FROM (${top}) AS p {{fence}}`
   const low = `SELECT p.*, ${boundAt(1, 'p.period', 'p.place', 'p.mid')} AS low
     FROM (${mid}) AS p {{fence}}`
-  return `SELECT p.*, (SELECT k.records FROM leaderboard_blocks k
+  const own = columns.map((name) => `p.${name}`).join(', ')
+  return `SELECT ${own}, {{hex p.top}} AS top, {{hex p.mid}} AS mid, {{hex p.low}} AS low,
+    (SELECT k.records FROM leaderboard_blocks k
       WHERE k.period = p.period AND k.level = 1 AND k.bound = p.low) AS low_records
     FROM (${low}) AS p`
 }
 
-/** The blocks that a place belongs to, and what the lowest of them counts. */
+/** The bounds of the blocks that a place belongs to, in hex, and what the lowest of them counts. */
 export const blocksRow = {
-  low: 'bytes',
-  mid: 'bytes',
-  top: 'bytes',
+  low: 'text',
+  mid: 'text',
+  top: 'text',
   low_records: 'integer',
 } as const
 
 const placed = { period: 'integer', place: 'bytes' } as const
-const locatedRow = { ...placed, ...blocksRow } as const
+const locatedRow = { period: 'integer', ...blocksRow } as const
 export type LocatedRow = Row<typeof locatedRow>
 
 const locate = batchStatement({
   name: 'leaderboards.locate',
-  text: withBlocks('{{rows}}'),
+  text: withBlocks(['period'], '{{rows}}'),
   params: placed,
   row: locatedRow,
 })

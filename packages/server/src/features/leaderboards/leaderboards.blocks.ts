@@ -22,6 +22,7 @@ export const blockSizes: BlockSizes = { min: 12, max: 48 }
 /** A record that comes (+1) or goes (-1), by its place and the blocks that the place belongs to. */
 export type Change = { located: LocatedRow; delta: 1 | -1 }
 
+type Sum = BlockKey & { delta: number }
 type Counted = BlockKey & { records: number }
 
 const firstBound = new Uint8Array(0)
@@ -41,29 +42,29 @@ export async function countChanges(
   tx: Transaction,
   changes: readonly Change[],
 ): Promise<Counted[]> {
-  const sums = new Map<string, BlockKey & { delta: number }>()
-  const counted = new Map<string, Counted>()
-  const add = (key: BlockKey, delta: number) => {
-    const name = nameOf(key)
-    const sum = sums.get(name)
-    if (sum === undefined) sums.set(name, { ...key, delta })
-    else sum.delta += delta
-    return name
+  const sums = new Map<string, Sum>()
+  const lowest = new Map<Sum, number>()
+  const add = (period: number, level: Level, { hex, delta }: { hex: string; delta: number }) => {
+    const name = `${period} ${level} ${hex}`
+    const sum = sums.get(name) ?? { period, level, bound: Buffer.from(hex, 'hex'), delta: 0 }
+    sum.delta += delta
+    sums.set(name, sum)
+    return sum
   }
   for (const { located, delta } of changes) {
-    const { period, low, low_records, mid, top } = located
-    const lowest = { period, level: 1, bound: low } as const
-    const name = add(lowest, delta)
-    const records = (counted.get(name)?.records ?? low_records) + delta
-    counted.set(name, { ...lowest, records })
-    add({ period, level: 2, bound: mid }, delta)
-    add({ period, level: 3, bound: top }, delta)
+    const { period, low, low_records: records, mid, top } = located
+    const sum = add(period, 1, { hex: low, delta })
+    if (!lowest.has(sum)) lowest.set(sum, records)
+    add(period, 2, { hex: mid, delta })
+    add(period, 3, { hex: top, delta })
   }
   await blocksStore.count(
     tx,
     [...sums.values()].filter(({ delta }) => delta !== 0),
   )
-  return [...counted.values()]
+  return [...lowest].map(([{ delta, ...key }, records]) => {
+    return { ...key, records: records + delta }
+  })
 }
 
 type Large = Readonly<Record<Level, Map<string, BlockKey>>>

@@ -174,14 +174,17 @@ type Wish = Omit<Submission, 'ignoresDue'> & { mutation: Mutation | undefined }
 
 /** Submissions of one turn, or that come while others are under way, share a transaction. */
 function createSubmit({
+  db,
   clock,
   mutateMany,
   resetDue,
   mayReset,
   blockSizes: sizes,
-}: Pick<LeaderboardsDeps, 'clock' | 'mutateMany' | 'resetDue' | 'mayReset' | 'blockSizes'>) {
+}: Pick<LeaderboardsDeps, 'db' | 'clock' | 'mutateMany' | 'resetDue' | 'mayReset' | 'blockSizes'>) {
   const combined = createCombiner<Submission & { mutation: Mutation | undefined }, RecordRow>({
     itemsMax,
+    // A second transaction would only wait for the lock of the first, unless no row is locked.
+    runsMax: db.groupsCommits && db.durable ? 2 : 1,
     run: (items) =>
       mutateMany(
         items,

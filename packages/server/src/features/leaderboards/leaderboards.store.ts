@@ -132,15 +132,18 @@ const storedNames = Object.keys(storedRow)
 export type StoredRow = Row<typeof storedRow>
 
 /** A record together with the blocks that count it. */
-const heldRow = { ...storedRow, ...blocksRow } as const
+const heldRow = { period: 'integer', ...recordColumns, ...blocksRow } as const
 export type HeldRow = Row<typeof heldRow>
 
 /** By the board's id, so that it can be asked for together with the lock that it waits for. */
 const held = batchStatement({
   name: 'leaderboards.held-records',
-  text: withBlocks(`(SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}
-    FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
-    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)`),
+  text: withBlocks(
+    ['period', ...recordNames],
+    `(SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}
+      FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
+      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)`,
+  ),
   params: { board_id: 'text', user_id: 'text' },
   row: heldRow,
 })
