@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
 
 /** What one thread of the password hashing is asked, one question at a time. */
@@ -18,13 +16,10 @@ export type HashingOptions = {
   outputLen: number
 }
 
-/** Whether the thread gives way to everybody else: decided when it is started. */
-export type HashingThread = { givesWay: boolean }
-
+/** The lowest: it gives way to the event loop, and still gets something when that never rests. */
 const niceness = 19
 
-const { givesWay }: HashingThread = workerData
-if (givesWay) giveWay()
+lowerOwnPriority()
 parentPort?.on('message', (question: HashingQuestion) => {
   parentPort?.postMessage(answer(question))
 })
@@ -40,18 +35,11 @@ function answer(question: HashingQuestion): HashingAnswer {
   }
 }
 
-/**
- * Linux keeps a priority per thread; elsewhere this would slow down the whole process. A core whose
- * thread is of the scheduler's idle class is given at once to whoever wakes up, as if nothing ran
- * on it, while one with the lowest priority only is taken for busy. Node.js cannot ask for that
- * class; util-linux can, and where it is missing the priority has to do.
- */
-function giveWay(): void {
+/** Linux keeps a priority per thread; elsewhere this would slow down the whole process. */
+function lowerOwnPriority(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(0, niceness)
-    const thread = readlinkSync('/proc/thread-self').split('/').at(-1)
-    if (thread) spawnSync('chrt', ['--idle', '--pid', '0', thread], { stdio: 'ignore' })
   } catch {
     // A sandbox may forbid it. The hashes then compete with the event loop on equal terms.
   }

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createSystemClock } from '../clock.ts'
@@ -7,7 +6,6 @@ import { Failure } from '../failure.ts'
 import { createIds } from '../ids.ts'
 import { createRecordedLog } from '../log.fake.ts'
 import { createHashing, type Hashing, type HashingConfig } from './hashing.ts'
-import type { HashingThread } from './hashing-worker.ts'
 
 const clock = createSystemClock()
 const ids = createIds({ clock, nodeId: 'dev-1', bootId: 'bt1-0' })
@@ -165,76 +163,18 @@ describe('password hashing', () => {
   })
 
   it.runIf(process.platform === 'linux')('gives way to the event loop', async () => {
-    const before = humbleThreads()
+    const before = niceThreads()
     const hashing = open()
     await hashing.hash('a')
-    const after = humbleThreads()
-    expect(after.lowest - before.lowest).toBe(1)
-    expect(after.idle - before.idle).toBe(hasChrt ? 1 : 0)
-  })
-
-  describe('on a machine without rest', () => {
-    function openObserved() {
-      const started: boolean[] = []
-      const startWorker = ({ givesWay }: HashingThread) => {
-        started.push(givesWay)
-        return startFragileWorker()
-      }
-      const log = createRecordedLog()
-      let nowMs = 0
-      const manual = { monotonicMs: () => nowMs }
-      const hashing = createHashing({ config: cheap, ids, clock: manual, log, startWorker })
-      opened.push(hashing)
-      const pass = (ms: number) => {
-        nowMs += ms
-      }
-      /** No answer is heard before the time has passed. */
-      const hashFor = (ms: number) => {
-        const verifier = hashing.hash('a')
-        pass(ms)
-        return verifier
-      }
-      return { hashing, started, log, pass, hashFor }
-    }
-
-    it('insists on its share for a minute after a hash that took more than a second', async () => {
-      const { started, log, hashFor } = openObserved()
-      await hashFor(1000)
-      await hashFor(1001)
-      expect(started).toEqual([true])
-      expect(log.lines.map(({ level }) => level)).toEqual(['warn'])
-      await hashFor(2000)
-      await hashFor(57_999)
-      await hashFor(1)
-      expect(started).toEqual([true, false])
-      expect(await hashFor(1)).toBe('verifier of a')
-      expect(started).toEqual([true, false, true])
-      expect(log.lines).toHaveLength(1)
-    })
-
-    it('gives a password that waits to a thread that insists', async () => {
-      const { hashing, started, pass } = openObserved()
-      const both = [hashing.hash('a'), hashing.hash('b')]
-      pass(1001)
-      expect(await Promise.all(both)).toEqual(['verifier of a', 'verifier of b'])
-      expect(started).toEqual([true, false])
-    })
+    expect(niceThreads() - before).toBe(1)
   })
 })
 
-/** Without it a thread has the lowest priority, and still counts as work. */
-const hasChrt = (process.env['PATH'] ?? '')
-  .split(':')
-  .some((folder) => existsSync(join(folder, 'chrt')))
-
-/** How many threads of this process have the lowest priority, and are of the idle class. */
-function humbleThreads(): { lowest: number; idle: number } {
-  const threads = readdirSync('/proc/self/task').map((id) => {
+/** How many threads of this process have lowered their own priority to the lowest. */
+function niceThreads(): number {
+  const priorities = readdirSync('/proc/self/task').map((id) => {
     const status = readFileSync(`/proc/self/task/${id}/stat`, 'utf8')
-    return status.slice(status.lastIndexOf(')') + 2).split(' ')
+    return Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[16])
   })
-  return {
-    lowest: threads.filter((fields) => fields[16] === '19').length,
-    idle: threads.filter((fields) => fields[38] === '5').length,
-  }
+  return priorities.filter((priority) => priority === 19).length
 }

@@ -4,12 +4,7 @@ import type { Clock } from '../clock.ts'
 import { refuse } from '../failure.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../log.ts'
-import type {
-  HashingAnswer,
-  HashingOptions,
-  HashingQuestion,
-  HashingThread,
-} from './hashing-worker.ts'
+import type { HashingAnswer, HashingOptions, HashingQuestion } from './hashing-worker.ts'
 import { isWeaker, parsePhc } from './phc.ts'
 
 /**
@@ -48,7 +43,7 @@ type HashingDeps = {
   log: Log
   /** Told how long each hash or check took on its thread. */
   observe?: (durationMs: number) => void
-  startWorker?: (thread: HashingThread) => Worker
+  startWorker?: () => Worker
 }
 
 type Job = {
@@ -57,22 +52,10 @@ type Job = {
   reject: (error: unknown) => void
 }
 
-type Thread = HashingThread & {
-  worker: Worker
-  job: Job | undefined
-  startedMs: number
-  crash: Error | undefined
-}
+type Thread = { worker: Worker; job: Job | undefined; startedMs: number; crash: Error | undefined }
 
 const saltBytes = 16
 const outputBytes = 32
-
-/**
- * Threads that give way to everybody get next to nothing on a machine without rest. When a hash
- * took so long, threads insist on their share for a while: late logins beat none.
- */
-const starvedMs = 1000
-const insistForMs = 60_000
 
 export function createHashing(deps: HashingDeps): Hashing {
   const { config, log } = deps
@@ -117,10 +100,7 @@ function createThreads({ config, clock, log, observe, startWorker = startThread 
   const threadsMax = config.concurrency || Math.max(1, Math.floor(availableParallelism() / 2))
   const threads = new Set<Thread>()
   const waiting: Job[] = []
-  let insistUntilMs = Number.NEGATIVE_INFINITY
   let stopped = false
-
-  const givesWay = () => clock.monotonicMs() >= insistUntilMs
 
   function ask(question: HashingQuestion): Promise<string | boolean> {
     if (stopped) return Promise.reject(new Error('password hashing has stopped'))
@@ -136,22 +116,12 @@ function createThreads({ config, clock, log, observe, startWorker = startThread 
   }
 
   function idleThread(): Thread | undefined {
-    for (const thread of threads) if (!thread.job) return fitting(thread)
+    for (const thread of threads) if (!thread.job) return thread
     return threads.size < threadsMax ? addThread() : undefined
   }
 
-  /** The thread, or a new one in its place when it has not the priority that is wanted now. */
-  function fitting(thread: Thread): Thread {
-    if (thread.givesWay === givesWay()) return thread
-    threads.delete(thread)
-    void thread.worker.terminate()
-    return addThread()
-  }
-
   function addThread(): Thread {
-    const humble: HashingThread = { givesWay: givesWay() }
-    const worker = startWorker(humble)
-    const thread: Thread = { ...humble, worker, job: undefined, startedMs: 0, crash: undefined }
+    const thread: Thread = { worker: startWorker(), job: undefined, startedMs: 0, crash: undefined }
     thread.worker.unref()
     thread.worker.on('message', (answer: HashingAnswer) => finish(thread, answer))
     thread.worker.on('error', (error: Error) => {
@@ -172,25 +142,18 @@ function createThreads({ config, clock, log, observe, startWorker = startThread 
 
   function finish(thread: Thread, answer: HashingAnswer): void {
     const job = thread.job
-    const durationMs = clock.monotonicMs() - thread.startedMs
-    observe?.(durationMs)
-    if (thread.givesWay && durationMs > starvedMs) insist(durationMs)
+    observe?.(clock.monotonicMs() - thread.startedMs)
     thread.job = undefined
     thread.worker.unref()
     const next = waiting.shift()
-    if (next) begin(fitting(thread), next)
+    if (next) begin(thread, next)
     if ('error' in answer) job?.reject(new Error(`password hashing failed: ${answer.error}`))
     else job?.resolve(answer.value)
   }
 
-  function insist(durationMs: number): void {
-    insistUntilMs = clock.monotonicMs() + insistForMs
-    log.warn('password hashing gets too little of a busy machine', { duration_ms: durationMs })
-  }
-
   /** A thread that ended takes its one job with it; the next job gets a new thread. */
   function lose(thread: Thread): void {
-    if (!threads.delete(thread)) return
+    threads.delete(thread)
     const error = thread.crash ?? new Error('the thread ended')
     if (!stopped) log.error('a password hashing thread ended unexpectedly', { error })
     thread.job?.reject(new Error('password hashing failed', { cause: error }))
@@ -207,10 +170,9 @@ function createThreads({ config, clock, log, observe, startWorker = startThread 
   return { ask, stop, depth: () => waiting.length }
 }
 
-function startThread(thread: HashingThread): Worker {
+function startThread(): Worker {
   return new Worker(new URL('./hashing-worker.ts', import.meta.url), {
     name: 'password-hashing',
-    workerData: thread,
     env: {},
     execArgv: [],
   })
