@@ -29,8 +29,8 @@ export type WriteOptions = {
   /**
    * `ordered` waits for no disk: the change may reach it a moment later, but with or before
    * everything that is written after it, so whoever then writes durably has it too. On SQLite
-   * readers may not see it yet, and a commit that fails takes both. PostgreSQL waits for its disk
-   * all the same when it has few connections. Inside a transaction it means nothing.
+   * readers may not see it yet, and a commit that fails takes both. Inside a transaction it means
+   * nothing.
    */
   durability?: 'durable' | 'ordered'
 }

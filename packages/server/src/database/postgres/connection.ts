@@ -9,8 +9,6 @@ export type ConnectionOptions = {
   connectTimeoutMs: number
   statementTimeoutMs: number
   clock: Clock
-  /** Commits do not wait for the disk: the log takes them in order, and the next flush with it. */
-  flushesLater?: boolean
 }
 
 /** `pipeline` sends each query at once instead of after the answer to the one before. */
@@ -58,8 +56,7 @@ export class Connection {
       await connection.command(
         `SET statement_timeout = ${options.statementTimeoutMs};
         SET idle_in_transaction_session_timeout = ${options.statementTimeoutMs};
-        SET bytea_output = 'hex';
-        ${options.flushesLater ? 'SET synchronous_commit = off' : ''}`,
+        SET bytea_output = 'hex'`,
       )
       return connection
     } catch (error) {

@@ -2,12 +2,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts'
 import type { Randomness } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { DatabaseConfig } from '../config.ts'
-import {
-  type DatabaseState,
-  type DatabaseStats,
-  DatabaseUnavailable,
-  type WriteOptions,
-} from '../database.ts'
+import { type DatabaseState, type DatabaseStats, DatabaseUnavailable } from '../database.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified, isConnectionClass } from './errors.ts'
 import { Health } from './health.ts'
@@ -32,8 +27,6 @@ export class Executor {
   readonly #health: Health
   readonly #lanes: ReadLanes
   readonly #pool: Pool
-  /** Of one connection, for changes that need not wait for the disk. */
-  readonly #ordered: Pool | undefined
   readonly #probe: Probe
   readonly #retry: RetryDeps
   readonly #watch: Timer
@@ -41,20 +34,17 @@ export class Executor {
   #closed = false
 
   constructor({ config, clock, log, randomness }: ExecutorDeps, options: ConnectionOptions) {
-    const { lanes, ordered, pool } = sharesOf(config.max_connections)
+    const laneCount = laneCountOf(config.max_connections)
     this.#options = options
     this.#log = log
     this.#health = new Health(() => this.#dropAll())
-    this.#lanes = new ReadLanes(lanes, () => Connection.open(options))
-    const poolOf = (size: number, more: Partial<ConnectionOptions> = {}) =>
-      new Pool({
-        size,
-        acquireTimeoutMs: config.acquire_timeout_ms,
-        clock,
-        open: (onLost) => Connection.open({ ...options, ...more }, onLost),
-      })
-    this.#pool = poolOf(pool)
-    this.#ordered = ordered > 0 ? poolOf(ordered, { flushesLater: true }) : undefined
+    this.#lanes = new ReadLanes(laneCount, () => Connection.open(options))
+    this.#pool = new Pool({
+      size: config.max_connections - laneCount,
+      acquireTimeoutMs: config.acquire_timeout_ms,
+      clock,
+      open: (onLost) => Connection.open(options, onLost),
+    })
     this.#probe = createProbe({ options, clock })
     this.#retry = {
       clock,
@@ -73,8 +63,8 @@ export class Executor {
 
   get stats(): DatabaseStats {
     return {
-      in_use: this.#pool.inUse + (this.#ordered?.inUse ?? 0),
-      waiting: this.#pool.waiting + (this.#ordered?.waiting ?? 0),
+      in_use: this.#pool.inUse,
+      waiting: this.#pool.waiting,
       contention_total: this.#contentionTotal,
     }
   }
@@ -89,18 +79,17 @@ export class Executor {
    * Reads are pipelined; writes, which may wait for a lock, and long reads, which everything behind
    * them would wait for, keep a connection to themselves.
    */
-  run(call: Call, { durability = 'durable' }: WriteOptions = {}): Promise<Answer> {
+  run(call: Call): Promise<Answer> {
     const isShort = call.prepared.onlyReads && !call.prepared.scan
     if (isShort && this.#lanes.count > 0) return this.#read(call)
-    const pool = durability === 'ordered' ? this.#ordered : undefined
-    return this.lend((connection) => connection.query(call), pool)
+    return this.lend((connection) => connection.query(call))
   }
 
   /** Lends a connection for `work`, again while others are in its way. */
-  async lend<T>(work: (connection: Connection) => Promise<T>, pool = this.#pool): Promise<T> {
+  async lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     this.check()
     try {
-      return await retrying(this.#retry, () => lendOnce(pool, work))
+      return await retrying(this.#retry, () => this.#lendOnce(work))
     } catch (error) {
       throw this.#failed(error)
     }
@@ -119,8 +108,7 @@ export class Executor {
     if (this.#closed) return
     this.#closed = true
     this.#watch.cancel()
-    const parts = [this.#probe, this.#lanes, this.#pool, this.#ordered]
-    await Promise.all(parts.map((part) => part?.close()))
+    await Promise.all([this.#probe.close(), this.#lanes.close(), this.#pool.close()])
   }
 
   async #read(call: Call): Promise<Answer> {
@@ -134,6 +122,15 @@ export class Executor {
     }
   }
 
+  async #lendOnce<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.#pool.acquire()
+    try {
+      return await work(connection)
+    } finally {
+      this.#pool.release(connection)
+    }
+  }
+
   #failed(error: unknown): unknown {
     if (!this.#closed && isConnectionClass(error)) this.#health.suspect()
     return classified(error)
@@ -141,35 +138,21 @@ export class Executor {
 
   #dropAll(): void {
     this.#log.error('the database is down')
-    const down = new DatabaseUnavailable('the database is down')
-    this.#pool.fail(down)
-    this.#ordered?.fail(down)
+    this.#pool.fail(new DatabaseUnavailable('the database is down'))
     this.#lanes.fail()
   }
 
   /** A server that vanished without a word would otherwise hold its queries for minutes. */
   #dropSilent(): void {
     const limitMs = this.#options.statementTimeoutMs + 1000
-    for (const part of [this.#pool, this.#ordered, this.#lanes]) {
-      for (const connection of [...(part?.connections() ?? [])]) {
-        if (connection.silentMs() > limitMs) connection.destroy()
-      }
+    for (const connection of [...this.#pool.connections(), ...this.#lanes.connections()]) {
+      if (connection.silentMs() > limitMs) connection.destroy()
     }
   }
 }
 
-async function lendOnce<T>(pool: Pool, work: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = await pool.acquire()
-  try {
-    return await work(connection)
-  } finally {
-    pool.release(connection)
-  }
-}
-
 /** Reads share few connections; transactions, which occupy theirs, get the rest. */
-function sharesOf(connectionsMax: number) {
-  const lanes = connectionsMax < 4 ? 0 : connectionsMax < 8 ? 1 : 2
-  const ordered = connectionsMax < 8 ? 0 : 1
-  return { lanes, ordered, pool: connectionsMax - lanes - ordered }
+function laneCountOf(connectionsMax: number): number {
+  if (connectionsMax < 4) return 0
+  return connectionsMax < 8 ? 1 : 2
 }

@@ -1,11 +1,17 @@
-import type { Database, WriteOptions } from '../database.ts'
+import type { Database, Transaction, WriteOptions } from '../database.ts'
 import {
   type OpenedDatabase,
   renderWords,
   type SchemaAccess,
   type SchemaTransaction,
 } from '../schema-access.ts'
-import { type Columns, type Row, type Statement, statement } from '../statement.ts'
+import {
+  type BatchStatement,
+  type Columns,
+  type Row,
+  type Statement,
+  statement,
+} from '../statement.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified } from './errors.ts'
 import { Executor, type ExecutorDeps } from './executor.ts'
@@ -61,6 +67,12 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     return call.prepared.rows(await executor.run(call))
   }
 
+  /** Says so for one transaction only: behind a pooler, what a session is told others inherit. */
+  function orderedly<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
+    const how = { isolation: 'read committed', flushesLater: true, prepared } as const
+    return executor.lend((on) => runTransaction(on, body, how))
+  }
+
   return {
     all,
     async get(statement, params) {
@@ -70,14 +82,15 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
       return (await executor.run(prepared.call(statement, params))).rowCount ?? 0
     },
     async each<P extends Columns, R extends Columns>(
-      statement: Statement<P, R>,
-      rows: readonly object[],
-      options?: WriteOptions,
+      statement: BatchStatement<P, R>,
+      rows: readonly Row<P>[],
+      { durability = 'durable' }: WriteOptions = {},
     ) {
       executor.check()
       if (rows.length === 0) return []
+      if (durability === 'ordered') return orderedly((tx) => tx.each(statement, rows))
       const call = prepared.callWith<R>(statement, rows)
-      return call.prepared.rows(await executor.run(call, options))
+      return call.prepared.rows(await executor.run(call))
     },
     // Other nodes may write at any moment.
     recall: () => undefined,

@@ -56,6 +56,8 @@ export type RunOptions = TransactionOptions & {
   prepared: PreparedStatements
   /** Reads one committed state and changes nothing. */
   snapshot?: boolean
+  /** Its commit does not wait for the disk: the next one that does, behind it in the log, does. */
+  flushesLater?: boolean
 }
 
 /** Runs `body` once as a transaction on a connection that nobody else uses meanwhile. */
@@ -71,7 +73,8 @@ export async function runTransaction<T>(
     const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
     connection.patient = options.patience === 'long'
     const limits = connection.patient ? '; SET LOCAL statement_timeout = 0' : ''
-    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${limits}`)
+    const flush = options.flushesLater ? '; SET LOCAL synchronous_commit = off' : ''
+    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${limits}${flush}`)
     begun.catch(() => {})
     const result = await body(tx)
     await begun
@@ -146,6 +149,8 @@ class PostgresTransaction implements SchemaTransaction {
     rows: readonly Row<P>[],
   ): void {
     this.#check()
+    // Nobody could be given them any more.
+    if (Object.keys(statement.row).length > 0) throw new Error(`${statement.name} answers rows`)
     if (rows.length > 0) this.#last.push(this.#prepared.callWith(statement, rows))
   }
 

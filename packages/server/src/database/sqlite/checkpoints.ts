@@ -11,6 +11,8 @@ type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Cloc
  * that were written again meanwhile are copied once.
  */
 const dueFrames = 8192
+/** The same for a log that is nearly so long that writers wait: they shall not wait for so much. */
+const dueFramesNearHold = 2048
 /** Pages in the log before writers wait for a checkpoint to catch up: 256 MiB. */
 const holdFrames = 65_536
 const intervalMs = 1000
@@ -49,7 +51,8 @@ export class Checkpoints {
 
   /** To be called after every commit. */
   committed(): void {
-    const frames = this.#startIf(dueFrames)
+    const isNearHold = this.#known.frames > (this.#holdAt * 3) / 4
+    const frames = this.#startIf(isNearHold ? dueFramesNearHold : dueFrames)
     if (frames < this.#holdFrames) this.#holdAt = this.#holdFrames
     if (frames < this.#holdAt || this.#hold) return
     this.#hold = { ...Promise.withResolvers<void>(), rounds: 0 }
