@@ -112,9 +112,12 @@ export function startTasks(deps: TasksDeps): void {
   if (db.backend === 'postgres') {
     waiting.push(supervisor.every('revocations', revocationsIntervalMs, deps.readRevocations))
   }
-  if (deps.sealer !== undefined) {
-    waiting.push(supervisor.every('audit-sealer', sealIntervalMs, deps.sealer.seal))
-    supervisor.every('audit-head', headIntervalMs, deps.sealer.logHead)
+  const { sealer } = deps
+  if (sealer !== undefined) {
+    waiting.push(
+      supervisor.every('audit-sealer', sealIntervalMs, ({ progress }) => sealer.seal(progress)),
+    )
+    supervisor.every('audit-head', headIntervalMs, sealer.logHead)
   }
   const onRecovered = () => {
     for (const task of waiting) task.retry()

@@ -297,6 +297,17 @@ describe.each(testBackends)('the audit chain on $name', ({ open }) => {
     expect((await verify()).broken).toEqual({ seq: 11, problem: 'is missing' })
   })
 
+  it('[O-AUD-2] [O-TSK-2] tells while it catches up that it gets on, and that it is behind', async () => {
+    await write(2)
+    await clock.advance(10_001)
+    await write(3)
+    const sealer = sealerOn(db, clock, { batchItems: 2 })
+    const behind: boolean[] = []
+    await sealer.seal(() => behind.push(sealer.behind()))
+    expect(behind).toEqual([true, false, false])
+    expect(await rows()).toHaveLength(5)
+  })
+
   it('[O-AUD-2] knows when rows have waited for more than 10 seconds', async () => {
     const holder = sealerOn(db, clock, { holder: 'bt1-a' })
     const other = sealerOn(db, clock, { holder: 'bt1-b' })

@@ -19,8 +19,11 @@ export type SealerDeps = {
 }
 
 export type Sealer = {
-  /** Links what is committed and not linked yet, if this node holds the lease. */
-  seal(): Promise<void>
+  /**
+   * Links what is committed and not linked yet, if this node holds the lease. Calls `progress` for
+   * every batch.
+   */
+  seal(progress?: () => void): Promise<void>
   /** Whether a row was waiting for more than 10 seconds when this node last looked. */
   behind(): boolean
   /** Says what the chain ends with, so that a log kept elsewhere can vouch for it. */
@@ -46,6 +49,7 @@ export function createSealer(deps: SealerDeps): Sealer {
 
   async function sealBatch(tx: Transaction): Promise<number> {
     const rows = await chainStore.unsealed(tx, batchItems)
+    look(rows[0])
     if (rows.length === 0) return 0
     let head: Link = (await chainStore.end(tx, 'head')) ?? origin
     const keyed = key === undefined ? 0 : 1
@@ -71,30 +75,38 @@ export function createSealer(deps: SealerDeps): Sealer {
     return fresh.map(({ number: _, ...row }) => row)
   }
 
-  async function sealAll(): Promise<void> {
+  function look(oldest: { time_unix_ms: number } | undefined): void {
+    isBehind = oldest !== undefined && clock.nowUnixMs() - oldest.time_unix_ms > behindAfterMs
+  }
+
+  async function sealAll(progress: () => void): Promise<void> {
     if (!(await lease.keep())) return
     for (;;) {
       const startedMs = clock.monotonicMs()
       // The lock on the lease keeps other sealers out; serializable, it could make a mutation that
       // adds its row meanwhile start again.
       const sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
+      progress()
       if (sealed < batchItems) break
       await rest(clock.monotonicMs() - startedMs)
     }
     isBehind = false
   }
 
-  /** As long as a batch took: those who add rows come first, also when there are many to seal. */
+  /**
+   * As long as a batch took, where it takes the thread of those who add rows: they come first, also
+   * when there are many to seal. A database beside this process may have other nodes' rows, too.
+   */
   async function rest(durationMs: number): Promise<void> {
-    if (durationMs > 0) await clock.sleep(durationMs)
+    if (db.groupsCommits && durationMs > 0) await clock.sleep(durationMs)
   }
 
-  async function sealOnce(): Promise<void> {
+  async function sealOnce(progress: () => void): Promise<void> {
     const oldest = await chainStore.oldestUnsealed(db)
-    isBehind = oldest !== undefined && clock.nowUnixMs() - oldest.time_unix_ms > behindAfterMs
+    look(oldest)
     if (oldest === undefined) return
     try {
-      await sealAll()
+      await sealAll(progress)
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error
     }
@@ -102,8 +114,8 @@ export function createSealer(deps: SealerDeps): Sealer {
 
   return {
     // The lease keeps other nodes out, but not a second run on this one.
-    seal() {
-      const run = last.then(sealOnce)
+    seal(progress = () => {}) {
+      const run = last.then(() => sealOnce(progress))
       last = run.catch(() => {})
       return run
     },

@@ -28,7 +28,7 @@ const insert = batchStatement({
   params: entryColumns,
 })
 
-/** Unsealed rows are those of the last second, so there is no index to be chosen. */
+/** Unsealed rows are those of the last second, unless the sealer is behind: there is no index. */
 const listUnsealed = statement({
   name: 'audit.list-unsealed',
   text: `SELECT DISTINCT ${names.join(', ')} FROM audit_unsealed
@@ -46,6 +46,7 @@ const listUnsealed = statement({
     limit: 'integer',
   },
   row: entryColumns,
+  scan: true,
 })
 
 const filterParams = {

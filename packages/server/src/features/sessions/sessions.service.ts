@@ -164,6 +164,7 @@ export function createSessions(deps: SessionsDeps) {
       if (refresh_token !== undefined && !isPresentable(refresh_token)) {
         throw refuse.unauthenticated('malformed refresh token')
       }
+      if (bearer === undefined && refresh_token === undefined) return
       // In a transaction also if it ends nothing: what it found ended already is then on disk, too.
       const ended = await db.transaction(
         async (tx) => {
