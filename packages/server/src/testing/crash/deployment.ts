@@ -8,7 +8,7 @@ import { createModel } from './model.ts'
 import { expectSame, expectThat } from './operation.ts'
 import type { Random } from './random.ts'
 import type { Moment } from './schedule.ts'
-import { sectionKeys } from './sections.ts'
+import { type Bounds, sectionKeys, tightBounds } from './sections.ts'
 import type { CrashStore } from './stores.ts'
 
 const clock = createSystemClock()
@@ -32,12 +32,12 @@ const roomy: Readonly<Record<string, string>> = {
 }
 
 /** One store, with one node after the other, each of which is killed, and what they told. */
-export function createDeployment(store: CrashStore, random: Random) {
-  const model = createModel(random)
+export function createDeployment(store: CrashStore, random: Random, bounds: Bounds = tightBounds) {
+  const model = createModel(random, bounds)
   let startMs = firstStartMs
   let lastNode: Pick<NodeProcess, 'output'> | undefined
 
-  const keys = { ...roomy, ...sectionKeys, 'database.url': store.url }
+  const keys = { ...roomy, ...sectionKeys(bounds), 'database.url': store.url }
 
   function spawn() {
     const options = { cwd: store.folder }

@@ -8,7 +8,7 @@ import { createSystemClock } from '../../kernel/clock.ts'
 import type { Caller } from '../api.ts'
 import { expectSame, type Operation, type Section } from './operation.ts'
 import type { Random } from './random.ts'
-import { createSections, doctorBounds } from './sections.ts'
+import { type Bounds, createSections, doctorBounds } from './sections.ts'
 import { createTraffic } from './traffic.ts'
 import { createTrail } from './trail.ts'
 
@@ -18,14 +18,14 @@ const clock = createSystemClock()
 const version = '999.0.0'
 
 /** Everything that one deployment was told, and the way to hold it against what its store has. */
-export function createModel(random: Random) {
+export function createModel(random: Random, bounds: Bounds) {
   let marks = 0
   const mark = (kind: string) => {
     marks += 1
     return `${kind}-${marks}`
   }
   const trail = createTrail()
-  const sections = createSections({ trail, random, mark })
+  const sections = createSections({ trail, random, mark, bounds })
   const traffic = createTraffic({ random, mark })
 
   const read = (db: OpenedDatabase) =>
@@ -39,7 +39,7 @@ export function createModel(random: Random) {
       await read(db)
       for (const section of sections) named(section, section.check)
       trail.check()
-      await expectHealthy(db)
+      await expectHealthy(db, bounds)
     })
 
   return {
@@ -75,8 +75,9 @@ async function reading(url: string, work: (db: OpenedDatabase) => Promise<void>)
 }
 
 /** The doctor finds nothing, which includes a whole audit chain. */
-async function expectHealthy(db: OpenedDatabase): Promise<void> {
-  const deps = { db, version, bounds: doctorBounds, audit: createAuditCheck(undefined) }
+async function expectHealthy(db: OpenedDatabase, bounds: Bounds): Promise<void> {
+  const audit = createAuditCheck(undefined)
+  const deps = { db, version, bounds: doctorBounds(bounds), audit }
   const diagnoses = await diagnose(deps, { only: checkNames, examplesMax: 10 })
   const broken = diagnoses.filter(({ ok }) => !ok)
   expectSame(broken, [], 'what the doctor finds')

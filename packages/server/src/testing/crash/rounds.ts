@@ -1,6 +1,7 @@
 import { createDeployment } from './deployment.ts'
 import { createRandom } from './random.ts'
 import { chooseMoment } from './schedule.ts'
+import { roomyBounds } from './sections.ts'
 import type { CrashBackend } from './stores.ts'
 
 /** A failure of the database's server while a node works, for a time. */
@@ -58,7 +59,7 @@ export async function breakOff(
   say(`${backend.name}: ${outages} outages with seed ${seed}`)
   const store = await backend.open()
   try {
-    const deployment = createDeployment(store, random)
+    const deployment = createDeployment(store, random, roomyBounds)
     const failures = Array.from({ length: outages }, (_, at) => async () => {
       await sleep(random.below(loadMsMax))
       // The first comes and goes before a probe can notice.

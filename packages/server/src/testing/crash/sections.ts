@@ -14,29 +14,44 @@ import { createStorageSection } from './storage.ts'
 import type { Trail } from './trail.ts'
 import { createWalletsSection } from './wallets.ts'
 
+/** What the store keeps at most of what comes and goes. */
+export type Bounds = { historyLimit: number; capacity: number; ledgerRetention: number }
+
 /** So small that every ring and every retention evicts within a round. */
-const bounds = { historyLimit: 60, capacity: 80, ledgerRetention: 300 }
+export const tightBounds: Bounds = { historyLimit: 60, capacity: 80, ledgerRetention: 300 }
+
+/**
+ * Nothing is evicted. A node that outlives an outage goes on adding for seconds before the store is
+ * read; of what was done without an answer nothing may be gone by then, for only the store tells.
+ */
+export const roomyBounds: Bounds = {
+  historyLimit: 10_000,
+  capacity: 10_000,
+  ledgerRetention: 1_000_000,
+}
 
 /** The configuration under which the sections are right. */
-export const sectionKeys: Readonly<Record<string, string>> = {
-  'chat.history_limit': String(bounds.historyLimit),
-  'notifications.capacity': String(bounds.capacity),
-  'wallet.ledger_retention': String(bounds.ledgerRetention),
+export function sectionKeys(bounds: Bounds): Readonly<Record<string, string>> {
+  return {
+    'chat.history_limit': String(bounds.historyLimit),
+    'notifications.capacity': String(bounds.capacity),
+    'wallet.ledger_retention': String(bounds.ledgerRetention),
+  }
 }
 
 /** The same bounds as the doctor wants them. */
-export const doctorBounds = {
-  historyLimit: bounds.historyLimit,
-  notificationsMax: bounds.capacity,
-  ledgerMax: bounds.ledgerRetention,
+export function doctorBounds({ historyLimit, capacity, ledgerRetention }: Bounds) {
+  return { historyLimit, notificationsMax: capacity, ledgerMax: ledgerRetention }
 }
 
 /** Every part of the product that the load changes. A new one is added here. */
 export function createSections(deps: {
   trail: Trail
   random: Random
+  bounds: Bounds
   mark(kind: string): string
 }): Section[] {
+  const { historyLimit, capacity } = deps.bounds
   const people = createPeople(deps.random)
   return [
     createPlayersSection(people, deps),
@@ -44,8 +59,8 @@ export function createSections(deps: {
     createWalletsSection({ ...deps, people }),
     createFriendsSection({ ...deps, people }),
     createGroupsSection(deps),
-    createChatSection({ ...deps, historyLimit: bounds.historyLimit }),
-    createNotificationsSection({ ...deps, capacity: bounds.capacity }),
+    createChatSection({ ...deps, historyLimit }),
+    createNotificationsSection({ ...deps, capacity }),
     createApiKeysSection(deps),
     createPurchasesSection(deps),
     createLeaderboardsSection(deps),
