@@ -3,10 +3,9 @@ import { type Dialect, onlyReads, renderStatement } from '../dialect.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import {
   type AnyRow,
+  decoderOf,
   type Encode,
   encodersOf,
-  narrow,
-  narrowedColumns,
   readsBigInts,
   type Value,
 } from './values.ts'
@@ -21,7 +20,7 @@ type Prepared = {
   readonly native: StatementSync
   readonly names: readonly string[]
   readonly encoders: readonly Encode[]
-  readonly narrowed: readonly string[]
+  readonly decode: (values: Value[]) => AnyRow
   readonly onlyReads: boolean
 }
 
@@ -46,16 +45,14 @@ export class SqliteConnection {
 
   all<R extends Columns>(statement: Statement<Columns, R>, params: object): Row<R>[] {
     const prepared = this.#prepare(statement)
-    const rows = prepared.native.all(...bind(statement, prepared, params)) as AnyRow[]
-    if (prepared.narrowed.length > 0) for (const row of rows) narrow(row, prepared.narrowed)
-    return rows as Row<R>[]
+    const rows = prepared.native.all(...bind(statement, prepared, params))
+    return (rows as unknown as Value[][]).map(prepared.decode) as Row<R>[]
   }
 
   get<R extends Columns>(statement: Statement<Columns, R>, params: object): Row<R> | undefined {
     const prepared = this.#prepare(statement)
-    const row = prepared.native.get(...bind(statement, prepared, params)) as AnyRow | undefined
-    if (row && prepared.narrowed.length > 0) narrow(row, prepared.narrowed)
-    return row as Row<R> | undefined
+    const row = prepared.native.get(...bind(statement, prepared, params))
+    return row && (prepared.decode(row as unknown as Value[]) as Row<R>)
   }
 
   run(statement: Statement, params: object): number {
@@ -102,13 +99,15 @@ export class SqliteConnection {
     const native = this.#native.prepare(
       withFixedPlan(renderStatement(ofOneRow(statement), dialect)),
     )
+    native.setReturnArrays(true)
     if (readsBigInts(statement.row)) native.setReadBigInts(true)
-    checkColumns(statement, native)
+    const answered = native.columns().map((column) => column.name)
+    checkColumns(statement, answered)
     const prepared: Prepared = {
       native,
       names: Object.keys(statement.params),
       encoders: encodersOf(statement.params),
-      narrowed: narrowedColumns(statement.row),
+      decode: decoderOf(statement.row, answered),
       onlyReads: onlyReads(statement),
     }
     this.#prepared.set(statement, prepared)
@@ -169,10 +168,9 @@ function bind(statement: Statement, prepared: Prepared, params: object): SQLInpu
 }
 
 /** A statement that declares a row answers with exactly these columns, or was written wrongly. */
-function checkColumns(statement: Statement, native: StatementSync): void {
+function checkColumns(statement: Statement, answered: readonly string[]): void {
   const declared = Object.keys(statement.row)
   if (declared.length === 0) return
-  const answered = native.columns().map((column) => column.name)
   const wrong =
     declared.find((name) => !answered.includes(name)) ??
     answered.find((name) => !declared.includes(name))

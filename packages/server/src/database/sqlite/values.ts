@@ -18,25 +18,35 @@ export function encodersOf(params: Columns): Encode[] {
   })
 }
 
-/** The columns that come back as bigint only because a neighbour has to, and are made numbers. */
-export function narrowedColumns(row: Columns): string[] {
-  if (!readsBigInts(row)) return []
-  return Object.keys(row).filter((column) => row[column]?.startsWith('integer'))
-}
-
 /** Whether a row's integers are read as bigint: all of them are, or none. */
 export function readsBigInts(row: Columns): boolean {
   return Object.values(row).some((type) => type.startsWith('bigint'))
 }
 
-export function narrow(row: AnyRow, columns: readonly string[]): void {
-  for (const column of columns) {
-    const value = row[column]
-    if (typeof value !== 'bigint') continue
-    const number = Number(value)
-    if (!Number.isSafeInteger(number)) throw new RangeError(`${column} is beyond 2^53 - 1`)
-    row[column] = number
+/**
+ * Makes rows of the values of the columns `answered`. SQLite's own objects are slow to make and to
+ * read: their names are looked up for each answer, and no two of them share a shape.
+ */
+export function decoderOf(row: Columns, answered: readonly string[]): (values: Value[]) => AnyRow {
+  // Integers that come back as bigint only because a neighbour has to.
+  const narrowed = answered.map((column) => {
+    return readsBigInts(row) && (row[column]?.startsWith('integer') ?? false)
+  })
+  return (values) => {
+    const decoded: AnyRow = {}
+    for (let at = 0; at < answered.length; at += 1) {
+      const column = answered[at] ?? ''
+      const value = values[at] ?? null
+      decoded[column] = narrowed[at] && typeof value === 'bigint' ? narrow(value, column) : value
+    }
+    return decoded
   }
+}
+
+function narrow(value: bigint, column: string): number {
+  const number = Number(value)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${column} is beyond 2^53 - 1`)
+  return number
 }
 
 const int64Min = -(2n ** 63n)
