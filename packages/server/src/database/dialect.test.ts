@@ -11,6 +11,7 @@ const dialect: Dialect = {
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
   fence: '<fence>',
+  narrowed: (condition) => `<where ${condition}>`,
 }
 
 function render(text: string): string {
@@ -48,6 +49,9 @@ describe('a statement', () => {
     )
     expect(render('SELECT * FROM (SELECT :a, :b {{fence}}) AS x')).toBe(
       'SELECT * FROM (SELECT <1 text>, <2 bigint> <fence>) AS x',
+    )
+    expect(render('SELECT :a WHERE k.b = :b {{narrowed k.b >= p.top}}')).toBe(
+      'SELECT <1 text> WHERE k.b = <2 bigint> <where k.b >= p.top>',
     )
     const batch = batchStatement({ name: 'x', text: '{{rows}} r', params: { a: 'text' } })
     expect(renderStatement(batch, dialect)).toBe('<rows a> r')

@@ -16,8 +16,10 @@ export type Dialect = {
   hex(bytes: string): string
   /** The database's clock in Unix milliseconds. */
   readonly now: string
-  /** What keeps a subquery in FROM from becoming one with the query around it. */
+  /** What keeps a subquery in FROM from becoming one with the query around it, where that helps. */
   readonly fence: string
+  /** A condition that holds anyway, where it shortens a search. */
+  narrowed(condition: string): string
 }
 
 /** The text of a statement as the engine prepares it. Done once per statement and connection. */
@@ -63,6 +65,8 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const hex = /^hex ([\w.]+)$/.exec(word)
   if (hex?.[1]) return dialect.hex(hex[1])
+  const narrowed = /^narrowed ([\w.]+ >= [\w.]+)$/.exec(word)
+  if (narrowed?.[1]) return dialect.narrowed(narrowed[1])
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

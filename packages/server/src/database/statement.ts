@@ -8,8 +8,11 @@
  *   writers run one after another anyway;
  * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
  *   it is the node's clock;
- * - `{{fence}}`: at the end of a subquery in FROM: its columns are worked out once per row, however
- *   often they are used around it;
+ * - `{{fence}}`: at the end of a subquery in FROM: on PostgreSQL its columns are worked out once
+ *   per row, however often they are used around it. On SQLite it is nothing, and whoever uses such
+ *   a column twice lets it be worked out twice;
+ * - `{{narrowed k.bound >= p.top}}`: on PostgreSQL `AND` and a condition that holds anyway, but
+ *   shortens the search of an index; nothing on SQLite;
  * - `{{hex a.key}}`: bytes as a text of hex digits, in the letters of the engine. On SQLite a text
  *   is answered in a fifth of the time of bytes;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no

@@ -113,6 +113,7 @@ const manyRows: Dialect = {
   hex: (bytes) => `encode(${bytes}, 'hex')`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   fence: 'OFFSET 0',
+  narrowed: (condition) => `AND ${condition}`,
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',
 }
 

@@ -10,11 +10,18 @@ const blockRow = { bound: 'bytes', records: 'integer' } as const
 export type BlockRow = Row<typeof blockRow>
 export type BlockKey = { period: number; level: Level; bound: Uint8Array }
 
-/** The bound of the block of a level that a place belongs to. */
-export function boundAt(level: Level, period: string, place: string, from?: string): string {
-  const start = from === undefined ? '' : `AND k.bound >= ${from}`
-  return `(SELECT k.bound FROM leaderboard_blocks k WHERE k.period = ${period}
-    AND k.level = ${level} AND k.bound <= ${place} ${start} ORDER BY k.bound DESC LIMIT 1)`
+/** The bound of the block of a level that the record `row` belongs to. */
+export function boundAt(level: Level, row: string): string {
+  return blockAt(level, row, { answer: 'k.bound' })
+}
+
+function blockAt(
+  level: Level,
+  row: string,
+  { answer, narrowed = '' }: { answer: string; narrowed?: string },
+): string {
+  return `(SELECT ${answer} FROM leaderboard_blocks k WHERE k.period = ${row}.period
+    AND k.level = ${level} AND k.bound <= ${row}.place ${narrowed} ORDER BY k.bound DESC LIMIT 1)`
 }
 
 /**
@@ -23,26 +30,22 @@ export function boundAt(level: Level, period: string, place: string, from?: stri
  * the range.
  */
 export function withBlocks(columns: readonly string[], placed: string): string {
-  const top = `SELECT p.*, ${boundAt(3, 'p.period', 'p.place')} AS top
-    FROM ${placed} AS p {{fence}}`
-  const mid = `SELECT p.*, ${boundAt(2, 'p.period', 'p.place', 'p.top')} AS mid
+  const top = `SELECT p.*, ${boundAt(3, 'p')} AS top FROM ${placed} AS p {{fence}}`
+  const below = (above: string) => `{{narrowed k.bound >= p.${above}}}`
+  const mid = `SELECT p.*, ${blockAt(2, 'p', { answer: 'k.bound', narrowed: below('top') })} AS mid
     FROM (${top}) AS p {{fence}}`
-  const low = `SELECT p.*, ${boundAt(1, 'p.period', 'p.place', 'p.mid')} AS low
-    FROM (${mid}) AS p {{fence}}`
+  const counted = "{{hex k.bound}} || ' ' || k.records"
+  const low = blockAt(1, 'p', { answer: counted, narrowed: below('mid') })
   const own = columns.map((name) => `p.${name}`).join(', ')
-  return `SELECT ${own}, {{hex p.top}} AS top, {{hex p.mid}} AS mid, {{hex p.low}} AS low,
-    (SELECT k.records FROM leaderboard_blocks k
-      WHERE k.period = p.period AND k.level = 1 AND k.bound = p.low) AS low_records
-    FROM (${low}) AS p`
+  return `SELECT ${own}, {{hex p.top}} AS top, {{hex p.mid}} AS mid, ${low} AS low
+    FROM (${mid}) AS p`
 }
 
-/** The bounds of the blocks that a place belongs to, in hex, and what the lowest of them counts. */
-export const blocksRow = {
-  low: 'text',
-  mid: 'text',
-  top: 'text',
-  low_records: 'integer',
-} as const
+/**
+ * The bounds of the blocks that a place belongs to, in hex. The lowest comes together with what it
+ * counts, behind a space, so that it is sought once.
+ */
+export const blocksRow = { low: 'text', mid: 'text', top: 'text' } as const
 
 const placed = { period: 'integer', place: 'bytes' } as const
 const locatedRow = { period: 'integer', ...blocksRow } as const

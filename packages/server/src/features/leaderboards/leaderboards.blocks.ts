@@ -52,9 +52,10 @@ export async function countChanges(
     return sum
   }
   for (const { located, delta } of changes) {
-    const { period, low, low_records: records, mid, top } = located
-    const sum = add(period, 1, { hex: low, delta })
-    if (!lowest.has(sum)) lowest.set(sum, records)
+    const { period, low, mid, top } = located
+    const space = low.indexOf(' ')
+    const sum = add(period, 1, { hex: low.slice(0, space), delta })
+    if (!lowest.has(sum)) lowest.set(sum, Number(low.slice(space + 1)))
     add(period, 2, { hex: mid, delta })
     add(period, 3, { hex: top, delta })
   }

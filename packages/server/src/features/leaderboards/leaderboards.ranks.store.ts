@@ -16,8 +16,8 @@ function sumBefore(level: number, { from, until }: { from?: string; until: strin
 }
 
 /** The columns of a record `e` together with the bounds of the blocks that count it. */
-const placedRecord = `e.period, e.place, ${recordsOfE}, ${boundAt(3, 'e.period', 'e.place')} AS top,
-  ${boundAt(2, 'e.period', 'e.place')} AS mid, ${boundAt(1, 'e.period', 'e.place')} AS low`
+const placedRecord = `e.period, e.place, ${recordsOfE}, ${boundAt(3, 'e')} AS top,
+  ${boundAt(2, 'e')} AS mid, ${boundAt(1, 'e')} AS low`
 
 /** The rank of a placed record: what the blocks before its own count, and the records before it. */
 const rankOfE = `CAST(1 + ${sumBefore(3, { until: 'e.top' })}
