@@ -146,6 +146,23 @@ describe('group commits', () => {
     expect(storedIds()).toEqual(['a', 'b'])
   })
 
+  it('undo the first unit of a turn alone as well, also when it is the only one', async () => {
+    const refused = () =>
+      writer.transaction(async (tx) => {
+        await tx.run(insertId, { id: 'undone' })
+        await tx.run(insertId, { id: 'undone' })
+      })
+    await expect(refused()).rejects.toBeInstanceOf(UniqueViolation)
+    expect([connection.inTransaction, flushes.length]).toEqual([false, 0])
+    const settled = Promise.allSettled([refused(), insert('a'), refused(), insert('b')])
+    await turns(2)
+    expect(flushes.length).toBe(1)
+    flushes[0]?.resolve()
+    const outcomes = (await settled).map((each) => each.status)
+    expect(outcomes).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled'])
+    expect([storedIds(), failures]).toEqual([['a', 'b'], []])
+  })
+
   it('show nothing to another connection before they are committed', async () => {
     const other = new DatabaseSync(join(folder, 'group.db'), { readOnly: true })
     const count = other.prepare('SELECT count(*) AS n FROM t')

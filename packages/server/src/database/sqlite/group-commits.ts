@@ -43,6 +43,8 @@ export class GroupCommits implements Commits {
   }
   #group: Group | undefined
   #unitOpen = false
+  /** Whether the last unit was the first of its group: to be undone it needs no savepoint. */
+  #isFirst = false
   #failure: DatabaseUnavailable | undefined
   /** In the order of their commits, which is also that of their acknowledgement. */
   #flights: Flight[] = []
@@ -71,14 +73,15 @@ export class GroupCommits implements Commits {
 
   begin(unit: Unit): void {
     if (this.#failure) throw this.#failure
+    this.#isFirst = this.#group === undefined
     this.#group ??= this.#openGroup()
-    if (unit === 'statements') this.#sql.savepoint.run()
+    if (unit === 'statements' && !this.#isFirst) this.#sql.savepoint.run()
     this.#unitOpen = true
   }
 
   keep(unit: Unit, changed: boolean): Promise<void> {
     if (!this.#group) throw new DatabaseUnavailable('the commit failed')
-    if (unit === 'statements') this.#sql.release.run()
+    if (unit === 'statements' && !this.#isFirst) this.#sql.release.run()
     this.#unitOpen = false
     this.#group.changed ||= changed
     return this.#group.durable.promise
@@ -87,8 +90,7 @@ export class GroupCommits implements Commits {
   undo(unit: Unit, error: unknown): void {
     this.#unitOpen = false
     if (this.#deps.connection.inTransaction) {
-      if (unit === 'statements') this.#sql.undo.run()
-      if (unit === 'statements') this.#sql.release.run()
+      if (unit === 'statements') this.#undoStatements()
       if (isDiskFull(error)) this.#deps.onDiskFull()
       return
     }
@@ -96,6 +98,17 @@ export class GroupCommits implements Commits {
     const lost = this.#group
     this.#group = undefined
     if (lost) this.#lose([lost], error)
+  }
+
+  #undoStatements(): void {
+    if (this.#isFirst) {
+      // Nobody else is in the group yet, or waits for it.
+      this.#group = undefined
+      this.#sql.rollback.run()
+      return
+    }
+    this.#sql.undo.run()
+    this.#sql.release.run()
   }
 
   /** Commits what is open and resolves when everything is durable or lost. */
