@@ -7,7 +7,8 @@ export type Seeds = { accounts?: number; groups?: number; notifications?: number
 
 export type MeasuredOptions = {
   url: string
-  audited?: boolean
+  /** A second address, `unaudited`, serves the same without audit entries. */
+  unaudited?: boolean
   config?: Readonly<Record<string, string>>
   seeds?: Seeds
   accounts?: number

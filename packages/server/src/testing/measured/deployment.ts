@@ -8,19 +8,16 @@ import { createClockWatch } from '../../kernel/clock-watch.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
 import { createTrail } from '../../node/trail.ts'
 import { testConfig } from '../config.ts'
-import { unaudited } from './unaudited.ts'
 
 /** What a program that measures a part of the node is told on its command line, as JSON. */
 export type MeasuredOptions = {
   url: string
-  /** False leaves the audit entries of mutations out. */
-  audited?: boolean
   /** Configuration keys that differ from the defaults. */
   config?: Readonly<Record<string, string>>
 }
 
 /** What every part of the node is built with, on the system's clock and a migrated database. */
-export async function openDeployment({ url, audited = true, config: keys }: MeasuredOptions) {
+export async function openDeployment({ url, config: keys }: MeasuredOptions) {
   const config = await testConfig(keys)
   const clock = createSystemClock()
   const db = await openDatabase({
@@ -40,6 +37,5 @@ export async function openDeployment({ url, audited = true, config: keys }: Meas
     config,
     version: testVersion,
   }
-  const trail = createTrail(shared)
-  return { shared, trail: audited ? trail : { ...trail, ...unaudited(db) } }
+  return { shared, trail: createTrail(shared) }
 }
