@@ -1,4 +1,4 @@
-import type { AuditAction, Route, Scope } from '@guildhall/contract'
+import { type AuditAction, hasControlCharacter, type Route, type Scope } from '@guildhall/contract'
 import type { ApiKeyPrincipal, OperatorPrincipal } from '../auth/principal.ts'
 import type { Clock } from '../clock.ts'
 import { cutText } from '../cut-text.ts'
@@ -101,5 +101,7 @@ const detailsBytesMax = 512
 
 /** Control characters become `?`, and longer text is cut at a character's boundary. */
 export function clean(text: string, bytesMax: number): string {
-  return cutText(text.replace(/\p{Cc}/gu, '?'), bytesMax)
+  // Looking is quicker than replacing, and there is hardly ever one.
+  const printable = hasControlCharacter(text) ? text.replace(/\p{Cc}/gu, '?') : text
+  return cutText(printable, bytesMax)
 }
