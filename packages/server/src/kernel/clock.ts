@@ -42,3 +42,12 @@ export function createSystemClock(): Clock {
 export function atEndOfTurn(task: () => void): void {
   setImmediate(task)
 }
+
+/**
+ * Resolves after whatever has arrived by now was served: for the steps of work that nobody expects
+ * at once, so that those who do wait for no more than one step of it. The end of a turn comes
+ * before the next look at the sockets, hence two of them.
+ */
+export function afterOthers(): Promise<void> {
+  return new Promise((resolve) => atEndOfTurn(() => atEndOfTurn(resolve)))
+}

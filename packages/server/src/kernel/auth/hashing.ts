@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../clock.ts'
+import { afterOthers, type Clock } from '../clock.ts'
 import { refuse } from '../failure.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -68,19 +68,26 @@ export function createHashing(deps: HashingDeps): Hashing {
   const dummy = dummyVerifier(config, deps.ids)
   const threads = createThreads(deps)
 
+  /** What follows a hash has waited for long, and goes on when others are served. */
+  async function ask(question: HashingQuestion): Promise<string | boolean> {
+    const value = await threads.ask(question)
+    await afterOthers()
+    return value
+  }
+
   async function verify(verifier: string, password: string): Promise<boolean> {
     if (!parsePhc(verifier)) {
       log.error('a stored password verifier cannot be read')
       return false
     }
-    return (await threads.ask({ kind: 'verify', verifier, password })) === true
+    return (await ask({ kind: 'verify', verifier, password })) === true
   }
 
   return {
     verify,
     async hash(password) {
       const salt = deps.ids.bytes(saltBytes)
-      return String(await threads.ask({ kind: 'hash', password, salt, options }))
+      return String(await ask({ kind: 'hash', password, salt, options }))
     },
     async verifyDummy(password) {
       await verify(dummy, password)

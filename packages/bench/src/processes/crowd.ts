@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Bench } from '../benchmark.ts'
+import { pinned } from './cores.ts'
+
+export type Crowd = {
+  /** Lets those who have begun finish; answers how many signed up. */
+  stop(): Promise<number>
+}
+
+const program = fileURLToPath(new URL('../load/sign-up-crowd.ts', import.meta.url))
+
+/** What the crowd itself computes must not hold up whoever measures on the same core. */
+const niceness = 10
+
+/** Keeps one sign-up in flight on each of so many connections, in a process of its own. */
+export async function startCrowd(
+  bench: Bench,
+  { port, connections, series }: { port: number; connections: number; series: string },
+): Promise<Crowd> {
+  const args = [program, String(port), String(connections), series]
+  const [command, ...rest] = pinned(
+    ['nice', '-n', String(niceness), process.execPath, ...args],
+    bench.cores && [bench.cores.load],
+  )
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  let said = ''
+  const isReady = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      resolve()
+    })
+  })
+  await Promise.race([isReady, exited])
+  return {
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+      const [, made] = /^made=(\d+)$/m.exec(said) ?? []
+      if (made === undefined) throw new Error('the crowd ended before it was told to')
+      return Number(made)
+    },
+  }
+}
