@@ -2,6 +2,7 @@ import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
 import { pacedLatencies } from '../load/paced-reads.ts'
+import { startCrowd } from '../processes/crowd.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { median, percentile } from '../statistics.ts'
 
@@ -16,10 +17,11 @@ async function run(bench: Bench): Promise<Row[]> {
   // Hashing is meant to have a core of its own, so that the server is not pinned to one.
   await using server = await startGuildhall(bench, { on: 'both' })
   const { port } = server
+  const newcomers = { port, connections: signUpConnections }
   const request = httpRequest('GET', '/v1/account', { token: await registerDevice(port) })
   const pace = { intervalMs, seconds: bench.seconds(2) }
   // Compilers settle on both paths first.
-  const first = await signUpWithoutPause(port, 'warm-up')
+  const first = await startCrowd(bench, { ...newcomers, series: 'warm-up' })
   await pacedLatencies(port, request, pace)
   await first.stop()
   const unloaded: number[] = []
@@ -27,7 +29,7 @@ async function run(bench: Bench): Promise<Row[]> {
   let signUps = 0
   for (let round = 0; round < rounds; round += 1) {
     unloaded.push(percentile(await pacedLatencies(port, request, pace), 0.99))
-    const crowd = await signUpWithoutPause(port, `round-${round}`)
+    const crowd = await startCrowd(bench, { ...newcomers, series: `round-${round}` })
     loaded.push(percentile(await pacedLatencies(port, request, pace), 0.99))
     signUps += await crowd.stop()
   }
@@ -45,33 +47,6 @@ async function run(bench: Bench): Promise<Row[]> {
     },
     await oneHash(bench, port),
   ]
-}
-
-/** Keeps one sign-up in flight per connection until stopped, which answers how many were made. */
-async function signUpWithoutPause(port: number, series: string) {
-  const connections = await Promise.all(
-    Array.from({ length: signUpConnections }, () => HttpConnection.open(port)),
-  )
-  let begun = 0
-  let isOver = false
-  const loops = connections.map(async (connection) => {
-    let done = 0
-    while (!isOver) {
-      begun += 1
-      const { status } = await connection.fetch(signUp(`${series}-${begun}`))
-      if (status !== 201) throw new Error(`a sign-up was answered with ${status}`)
-      done += 1
-    }
-    connection.close()
-    return done
-  })
-  return {
-    async stop(): Promise<number> {
-      isOver = true
-      const counts = await Promise.all(loops)
-      return counts.reduce((sum, count) => sum + count, 0)
-    },
-  }
 }
 
 /** A login by email, one after the other: little more than the time of one hash. */
