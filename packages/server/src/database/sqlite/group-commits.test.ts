@@ -163,6 +163,22 @@ describe('group commits', () => {
     expect([storedIds(), failures]).toEqual([['a', 'b'], []])
   })
 
+  it('end with their own turn also where a group before them was undone', async () => {
+    const later: Promise<unknown>[] = []
+    for (const id of ['a', 'b', 'c']) {
+      const refused = writer.transaction(async () => {
+        throw new Error('no')
+      })
+      await expect(refused).rejects.toThrow('no')
+      atEndOfTurn(() => later.push(insert(id)))
+    }
+    await turns(3)
+    expect(flushes.length).toBe(1)
+    flushes[0]?.resolve()
+    await Promise.all(later)
+    expect(storedIds()).toEqual(['a', 'b', 'c'])
+  })
+
   it('show nothing to another connection before they are committed', async () => {
     const other = new DatabaseSync(join(folder, 'group.db'), { readOnly: true })
     const count = other.prepare('SELECT count(*) AS n FROM t')

@@ -43,7 +43,7 @@ export class GroupCommits implements Commits {
   }
   #group: Group | undefined
   #unitOpen = false
-  /** Whether the last unit was the first of its group: to be undone it needs no savepoint. */
+  /** Whether the last unit was the first of its group, and so needs no savepoint to be undone. */
   #isFirst = false
   #failure: DatabaseUnavailable | undefined
   /** In the order of their commits, which is also that of their acknowledgement. */
@@ -127,15 +127,23 @@ export class GroupCommits implements Commits {
     durable.promise.catch(() => {})
     const committed = Promise.withResolvers<void>()
     committed.promise.catch(() => {})
-    atEndOfTurn(this.#commit)
-    return { committed, durable, changed: false }
+    const group = { committed, durable, changed: false }
+    this.#commitLater(group)
+    return group
+  }
+
+  /** At the end of the turn, unless the group is gone by then: another one ends with its own. */
+  #commitLater(group: Group): void {
+    atEndOfTurn(() => {
+      if (this.#group === group) this.#commit()
+    })
   }
 
   #commitGroup(): void {
     const closing = this.#group
     if (!closing) return
     if (this.#unitOpen) {
-      atEndOfTurn(this.#commit)
+      this.#commitLater(closing)
       return
     }
     this.#group = undefined

@@ -26,8 +26,8 @@ function blockAt(
 
 /**
  * `columns` of the rows of `placed`, which have a period and a place, together with `blocksRow`.
- * Each level is sought within the block above: PostgreSQL reads an index to the end of a page or of
- * the range.
+ * On PostgreSQL, which reads an index to the end of a page or of the range, each level is sought
+ * within the block above.
  */
 export function withBlocks(columns: readonly string[], placed: string): string {
   const top = `SELECT p.*, ${boundAt(3, 'p')} AS top FROM ${placed} AS p {{fence}}`
