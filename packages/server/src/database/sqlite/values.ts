@@ -32,8 +32,12 @@ export function decoderOf(row: Columns, answered: readonly string[]): (values: V
   const narrowed = answered.map((column) => {
     return readsBigInts(row) && (row[column]?.startsWith('integer') ?? false)
   })
+  // A copy of it has all its columns within itself; one that gets them one by one grows a tail.
+  const blank: AnyRow = JSON.parse(
+    JSON.stringify(Object.fromEntries(answered.map((column) => [column, null]))),
+  )
   return (values) => {
-    const decoded: AnyRow = {}
+    const decoded = { ...blank }
     for (let at = 0; at < answered.length; at += 1) {
       const column = answered[at] ?? ''
       const value = values[at] ?? null
