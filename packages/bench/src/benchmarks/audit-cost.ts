@@ -12,8 +12,8 @@ import { cpuMsOfFamily } from '../processes/proc.ts'
 export const auditCost: Benchmark = { name: 'audit-cost', run }
 
 const inFlight = 64
-/** Many short ones: what else the machine does seldom lasts for one load only. */
-const rounds = 25
+/** So long that each pays for its own checkpoints, and as many as the time allows. */
+const rounds = 9
 const unit = 'µs of CPU'
 const seeds = { accounts: 200, groups: 200 }
 
@@ -82,7 +82,7 @@ async function loadOf(bench: Bench, server: Child, mutation: Mutation): Promise<
     turns[at] = turn
     return requests[at]?.[turn] ?? Buffer.alloc(0)
   }
-  return { server, connections: inFlight, request, status: 200, seconds: bench.seconds(12.5) }
+  return { server, connections: inFlight, request, status: 200, seconds: bench.seconds(18) }
 }
 
 function rowOf(what: string, ours: HttpOutcome, theirs: HttpOutcome): Row {
