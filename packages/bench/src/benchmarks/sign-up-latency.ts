@@ -1,5 +1,5 @@
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
-import { registerDevice } from '../load/accounts.ts'
+import { emailLogin, emailSignUp, registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
 import { pacedLatencies } from '../load/paced-reads.ts'
 import { startCrowd } from '../processes/crowd.ts'
@@ -52,9 +52,8 @@ async function run(bench: Bench): Promise<Row[]> {
 /** A login by email, one after the other: little more than the time of one hash. */
 async function oneHash(bench: Bench, port: number): Promise<Row> {
   const connection = await HttpConnection.open(port)
-  await connection.fetch(signUp('one-hash'))
-  const body = { email: 'one-hash@example.com', password }
-  const request = httpRequest('POST', '/v1/auth/email', { body })
+  await connection.fetch(emailSignUp('one-hash'))
+  const request = emailLogin('one-hash')
   const times: number[] = []
   for (let login = 0; login < bench.count(100); login += 1) {
     const startMs = performance.now()
@@ -68,11 +67,4 @@ async function oneHash(bench: Bench, port: number): Promise<Row> {
 
 function list(values: readonly number[]): string {
   return values.map((value) => value.toFixed(1)).join(', ')
-}
-
-const password = 'a long enough password'
-
-function signUp(name: string): Buffer {
-  const body = { email: `${name}@example.com`, password, create: true, username: name }
-  return httpRequest('POST', '/v1/auth/email', { body })
 }

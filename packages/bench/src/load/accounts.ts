@@ -8,6 +8,22 @@ const deviceId = 'bench-device'
 /** A login of that account, as a request to repeat. */
 export const deviceLogin = httpRequest('POST', '/v1/auth/device', { body: { id: deviceId } })
 
+const password = 'a long enough password'
+
+/** A registration by email, as a request; `emailLogin` of the same name signs in afterwards. */
+export function emailSignUp(name: string): Buffer {
+  const body = { ...emailCredential(name), create: true, username: name }
+  return httpRequest('POST', '/v1/auth/email', { body })
+}
+
+export function emailLogin(name: string): Buffer {
+  return httpRequest('POST', '/v1/auth/email', { body: emailCredential(name) })
+}
+
+function emailCredential(name: string) {
+  return { email: `${name}@example.com`, password }
+}
+
 /** Registers the account and answers the access token of its first session. */
 export async function registerDevice(port: number): Promise<string> {
   const { signIn } = createPlayer(`http://127.0.0.1:${port}`)

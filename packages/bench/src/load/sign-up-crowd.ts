@@ -1,4 +1,5 @@
-import { HttpConnection, httpRequest } from './http-connection.ts'
+import { emailSignUp } from './accounts.ts'
+import { HttpConnection } from './http-connection.ts'
 
 /**
  * A process that signs newcomers up by email, one after the other on each of its connections, until
@@ -15,7 +16,7 @@ process.once('SIGTERM', () => {
 
 async function signUpOnce(connection: HttpConnection): Promise<void> {
   begun += 1
-  const { status } = await connection.fetch(signUp(`${series}-${begun}`))
+  const { status } = await connection.fetch(emailSignUp(`${series}-${begun}`))
   if (status !== 201) throw new Error(`a sign-up was answered with ${status}`)
   made += 1
 }
@@ -23,12 +24,6 @@ async function signUpOnce(connection: HttpConnection): Promise<void> {
 async function signUpWithoutPause(connection: HttpConnection): Promise<void> {
   while (!isOver) await signUpOnce(connection)
   connection.close()
-}
-
-function signUp(name: string): Buffer {
-  const password = 'a long enough password'
-  const body = { email: `${name}@example.com`, password, create: true, username: name }
-  return httpRequest('POST', '/v1/auth/email', { body })
 }
 
 const connections = await Promise.all(
