@@ -69,21 +69,18 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
   function judgeInTurn(requests: readonly Judged<Slot>[]): Promise<CombinedResult<Verdict>[]> {
     return db.transaction(
       async (tx) => {
-        const windows = new Map(requests.flatMap(({ slots }) => slots.map((s) => [s.id, s])))
         // One order for all, so that two nodes never wait for each other's rows.
-        const ordered = [...windows.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-        const rows = await admissionStore.openWindows(tx, ordered.map(windowOf))
-        const before = new Map(rows.map((row) => [slotId(row), row.taken]))
+        const wanted = wantedBy(requests).sort((a, b) => (a.id < b.id ? -1 : 1))
+        const rows = await admissionStore.addWanted(tx, wanted)
+        const reached = new Map(rows.map((row) => [slotId(row), row.taken]))
+        const countOf = ({ id }: Wanted) => reached.get(id) ?? 0
+        const before = new Map(wanted.map((slot) => [slot.id, countOf(slot) - slot.added]))
         const { verdicts, taken } = decide(requests, before)
-        const changed = ordered.map((slot) => ({
-          key_digest: slot.key_digest,
-          starts_at_unix_ms: slot.starts_at_unix_ms,
-          added: (taken.get(slot.id) ?? 0) - (before.get(slot.id) ?? 0),
-        }))
-        await admissionStore.addTaken(
-          tx,
-          changed.filter(({ added }) => added !== 0),
-        )
+        const excess = wanted.flatMap((slot) => {
+          const surplus = countOf(slot) - (taken.get(slot.id) ?? 0)
+          return surplus === 0 ? [] : [{ ...slot, surplus }]
+        })
+        if (excess.length > 0) await admissionStore.takeBack(tx, excess)
         return verdicts.map((full) => ({ ok: true, value: full?.rule ?? 'admitted' }))
       },
       { isolation: 'read committed' },
@@ -157,6 +154,16 @@ function slotId(window: { key_digest: Uint8Array; starts_at_unix_ms: number }): 
   return `${Buffer.from(window.key_digest).toString('latin1')}${window.starts_at_unix_ms}`
 }
 
-function windowOf({ key_digest, starts_at_unix_ms, ends_at_unix_ms }: Slot): Window {
-  return { key_digest, starts_at_unix_ms, ends_at_unix_ms }
+type Wanted = Slot & { added: number }
+
+/** What requests would add to each of their windows, were all of them admitted. */
+function wantedBy(requests: readonly Judged<Slot>[]): Wanted[] {
+  const wanted = new Map<string, Wanted>()
+  for (const { slots, change } of requests) {
+    for (const slot of slots) {
+      const added = (wanted.get(slot.id)?.added ?? 0) + change
+      wanted.set(slot.id, { ...slot, added })
+    }
+  }
+  return [...wanted.values()]
 }

@@ -8,26 +8,29 @@ const windowParams = {
 } as const
 export type Window = Row<typeof windowParams>
 
-/** Makes the windows that do not exist yet, locks all of them, and tells what each has taken. */
-const openWindows = batchStatement({
-  name: 'admission.open-windows',
+/**
+ * Adds to windows, made where they do not exist yet, and locks all of them; tells what each has
+ * then. Limits are not looked at: what turns out to be too much is taken back before the commit,
+ * so that the usual case is one statement.
+ */
+const addWanted = batchStatement({
+  name: 'admission.add-wanted',
   text: `INSERT INTO admission_windows (key_digest, starts_at_unix_ms, ends_at_unix_ms, taken)
-    SELECT r.key_digest, r.starts_at_unix_ms, r.ends_at_unix_ms, 0 FROM {{rows}} AS r
-    WHERE true
+    {{given}}
     ON CONFLICT (key_digest, starts_at_unix_ms)
-      DO UPDATE SET taken = admission_windows.taken
+      DO UPDATE SET taken = admission_windows.taken + excluded.taken
     RETURNING key_digest, starts_at_unix_ms, taken`,
-  params: windowParams,
+  params: { ...windowParams, added: 'integer' },
   row: { key_digest: 'bytes', starts_at_unix_ms: 'integer', taken: 'integer' },
 })
 
-const addTaken = batchStatement({
-  name: 'admission.add-taken',
-  text: `UPDATE admission_windows SET taken = taken + r.added
+const takeBack = batchStatement({
+  name: 'admission.take-back',
+  text: `UPDATE admission_windows SET taken = taken - r.surplus
     FROM {{rows}} AS r
     WHERE admission_windows.key_digest = r.key_digest
       AND admission_windows.starts_at_unix_ms = r.starts_at_unix_ms`,
-  params: { key_digest: 'bytes', starts_at_unix_ms: 'integer', added: 'integer' },
+  params: { key_digest: 'bytes', starts_at_unix_ms: 'integer', surplus: 'integer' },
 })
 
 /**
@@ -61,12 +64,13 @@ const pruneEnded = statement({
 
 /** Queries about the counters; every function takes the transaction first. */
 export const admissionStore = {
-  openWindows: (tx: Queries, windows: readonly Window[]) => tx.each(openWindows, windows),
+  addWanted: (tx: Queries, rows: readonly Row<(typeof addWanted)['params']>[]) =>
+    tx.each(addWanted, rows),
   /** Whether all of it fitted into a window that exists; otherwise nothing was added. */
   addWithin: async (db: Queries, row: Row<(typeof addWithin)['params']>) =>
     (await db.each(addWithin, [row], { durability: 'ordered' })).length === 1,
-  addTaken: (tx: Queries, rows: readonly Row<(typeof addTaken)['params']>[]) =>
-    tx.each(addTaken, rows),
+  takeBack: (tx: Queries, rows: readonly Row<(typeof takeBack)['params']>[]) =>
+    tx.each(takeBack, rows),
   pruneEnded: (tx: Queries, bounds: Row<(typeof pruneEnded)['params']>) =>
     tx.run(pruneEnded, bounds),
 }
