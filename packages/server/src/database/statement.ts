@@ -39,7 +39,11 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
   readonly scan: boolean
 }
 
-/** A statement that takes many parameter rows at once: one round trip however many there are. */
+/**
+ * A statement that takes many parameter rows at once: one round trip however many there are. Rows
+ * that exist are changed by `UPDATE t SET ... FROM {{rows}} AS r WHERE ...` and removed by `DELETE
+ * FROM t USING {{rows}} AS r WHERE ...`; SQLite, which does it row by row, reads both without r.
+ */
 export type BatchStatement<P extends Columns = Columns, R extends Columns = Columns> = Statement<
   P,
   R

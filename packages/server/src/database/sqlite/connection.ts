@@ -147,11 +147,12 @@ function withFixedPlan(text: string): string {
 
 /**
  * A batch statement is run row by row here, so an UPDATE can name the parameters themselves. From a
- * table of rows, even of one, SQLite first makes a temporary one, which costs what the change does.
+ * table of rows, even of one, SQLite first makes a temporary one, which costs what the change does;
+ * and it knows no DELETE with USING.
  */
 function ofOneRow(statement: Statement): Statement {
-  const text = statement.text.replace(/\bFROM \{\{rows\}\} AS r\s+WHERE\b/, 'WHERE')
-  if (text === statement.text || !/^\s*UPDATE\b/i.test(text)) return statement
+  const text = statement.text.replace(/\b(?:FROM|USING) \{\{rows\}\} AS r\s+WHERE\b/, 'WHERE')
+  if (text === statement.text || !/^\s*(?:UPDATE|DELETE)\b/i.test(text)) return statement
   return { ...statement, text: text.replace(/\br\.(\w+)/g, ':$1') }
 }
 

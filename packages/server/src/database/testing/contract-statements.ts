@@ -97,6 +97,24 @@ export const raiseBetween = statement({
   params: { low: 'text', high: 'text' },
 })
 
+export const removeCounters = batchStatement({
+  name: 'contract.remove-counters',
+  text: `DELETE FROM counters USING {{rows}} AS r WHERE counters.id = r.id
+    RETURNING counters.id, counters.total`,
+  params: { id: 'text' },
+  row: counterColumns,
+})
+
+/** Adds what is given to each, which begins at 0. */
+export const countInCounters = batchStatement({
+  name: 'contract.count-in-counters',
+  text: `INSERT INTO counters (id, total) {{given}}
+    ON CONFLICT (id) DO UPDATE SET total = counters.total + excluded.total
+    RETURNING id, total`,
+  params: counterColumns,
+  row: counterColumns,
+})
+
 export const addToCounters = batchStatement({
   name: 'contract.add-to-counters',
   text: `UPDATE counters SET total = counters.total + r.total
