@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
@@ -11,13 +12,21 @@ export type GuildhallOptions = {
   on?: 'server' | 'both'
 }
 
-const main = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.url))
+/** The arguments of the `start` script: the limits of Node.js that the product runs under. */
+const startArguments: readonly string[] = (() => {
+  const root = new URL('../../../../', import.meta.url)
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  const [command, ...args] = String(scripts.start).split(' ')
+  const main = args.pop()
+  if (command !== 'node' || main === undefined) throw new Error('`start` must be node, and a file')
+  return [...args, fileURLToPath(new URL(main, root))]
+})()
 
 /** Starts the product as its operators do, with the limits on sign-ins out of the way. */
 export function startGuildhall(bench: Bench, options: GuildhallOptions = {}): Promise<Child> {
   const { keys = {}, nodeArgs = [], env = {}, on = 'server' } = options
   return startChild({
-    args: [...nodeArgs, main, 'serve'],
+    args: [...nodeArgs, ...startArguments, 'serve'],
     cwd: bench.folder,
     env: { ...environment({ ...unlimited, ...keys }), ...env },
     cores: bench.cores,
