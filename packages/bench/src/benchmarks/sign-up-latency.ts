@@ -11,18 +11,32 @@ export const signUpLatency: Benchmark = { name: 'sign-up-latency', run }
 
 const signUpConnections = 16
 const intervalMs = 2
-const rounds = 5
+/** So long that the compilers have settled on both paths: a hundred sign-ups or so a second. */
+const warmUpSeconds = 10
+/** Many and short: what else the machine does is felt in some, and the median is not theirs. */
+const rounds = 11
 
 async function run(bench: Bench): Promise<Row[]> {
-  // Hashing is meant to have a core of its own, so that the server is not pinned to one.
-  await using server = await startGuildhall(bench, { on: 'both' })
+  const what = `p99 of GET /v1/account while ${signUpConnections} connections sign up by email`
+  // On one core, hashing included, what is felt is the server's own doing; on all cores also that
+  // the load generator wants one of them at the moment when an answer does.
+  const [alone, hash] = await measure(bench, 'server')
+  const [beside] = await measure(bench, 'both')
+  return [
+    { what, ...alone, bound: { of: 'ratio', is: 'at most', limit: 2 } },
+    { what: `${what}, on the load generator's core too`, ...beside },
+    hash,
+  ]
+}
+
+async function measure(bench: Bench, on: 'server' | 'both'): Promise<[Omit<Row, 'what'>, Row]> {
+  await using server = await startGuildhall(bench, { on })
   const { port } = server
   const newcomers = { port, connections: signUpConnections }
   const request = httpRequest('GET', '/v1/account', { token: await registerDevice(port) })
   const pace = { intervalMs, seconds: bench.seconds(2) }
-  // Compilers settle on both paths first.
   const first = await startCrowd(bench, { ...newcomers, series: 'warm-up' })
-  await pacedLatencies(port, request, pace)
+  await pacedLatencies(port, request, { ...pace, seconds: bench.seconds(warmUpSeconds) })
   await first.stop()
   const unloaded: number[] = []
   const loaded: number[] = []
@@ -34,19 +48,15 @@ async function run(bench: Bench): Promise<Row[]> {
     signUps += await crowd.stop()
   }
   const [calm, busy] = [median(unloaded), median(loaded)]
-  return [
-    {
-      what: `p99 of GET /v1/account while ${signUpConnections} connections sign up by email`,
-      product: { value: busy, unit: 'ms' },
-      baseline: { name: 'without sign-ups', value: calm, unit: 'ms' },
-      ratio: busy / calm,
-      bound: { of: 'ratio', is: 'at most', limit: 2 },
-      notes:
-        `medians of ${rounds} rounds (${list(unloaded)} and ${list(loaded)} ms), ` +
-        `${1000 / intervalMs}/s; ${Math.round(signUps / (rounds * pace.seconds))} sign-ups/s`,
-    },
-    await oneHash(bench, port),
-  ]
+  const latencies: Omit<Row, 'what'> = {
+    product: { value: busy, unit: 'ms' },
+    baseline: { name: 'without sign-ups', value: calm, unit: 'ms' },
+    ratio: busy / calm,
+    notes:
+      `medians of ${rounds} rounds (${list(unloaded)} and ${list(loaded)} ms), ` +
+      `${1000 / intervalMs}/s; ${Math.round(signUps / (rounds * pace.seconds))} sign-ups/s`,
+  }
+  return [latencies, await oneHash(bench, port)]
 }
 
 /** A login by email, one after the other: little more than the time of one hash. */
