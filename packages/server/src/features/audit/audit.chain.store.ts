@@ -8,8 +8,13 @@ const sealedColumns = { ...entryColumns, seq: 'integer', hash: 'bytes', keyed: '
 export type SealedRow = Row<typeof sealedColumns>
 const sealedNames = Object.keys(sealedColumns)
 
-/** A row that waits for its link; `number` tells it from a repeat of the same entry. */
-const unsealedColumns = { ...entryColumns, number: 'integer' } as const
+const entryNames = Object.keys(entryColumns)
+
+/**
+ * A row that waits for its link; `number` tells it from a repeat of the same entry, and `sealed_as`
+ * is the place that one has in the chain already.
+ */
+const unsealedColumns = { ...entryColumns, number: 'integer', sealed_as: 'integer?' } as const
 export type UnsealedRow = Row<typeof unsealedColumns>
 
 const end = statement({
@@ -26,11 +31,15 @@ const moveEnd = statement({
   params: { name: 'text', seq: 'integer', hash: 'bytes' },
 })
 
-/** In about the order in which they were written. */
+/**
+ * In about the order in which they were written. A scalar subquery, because every engine looks it up
+ * row by row: of an EXISTS, PostgreSQL may make a table of all the ids there are.
+ */
 const unsealed = statement({
   name: 'audit-chain.unsealed',
-  text: `SELECT ${Object.keys(unsealedColumns).join(', ')} FROM audit_unsealed
-    ORDER BY number LIMIT :limit`,
+  text: `SELECT u.*, (SELECT e.seq FROM audit_entries e WHERE e.id = u.id) AS sealed_as
+    FROM (SELECT ${entryNames.join(', ')}, number FROM audit_unsealed
+      ORDER BY number LIMIT :limit) AS u`,
   params: { limit: 'integer' },
   row: unsealedColumns,
 })
@@ -41,23 +50,19 @@ const oldestUnsealed = statement({
   row: { time_unix_ms: 'integer' },
 })
 
-/** Those of the ids that the chain has already. */
-const sealedOf = batchStatement({
-  name: 'audit-chain.sealed-of',
-  text: 'SELECT e.id FROM {{rows}} AS r JOIN audit_entries e ON e.id = r.id',
-  params: { id: 'text' },
-  row: { id: 'text' },
-})
-
+/** The entries themselves stay in the database: what is sent is their places and hashes. */
 const seal = batchStatement({
   name: 'audit-chain.seal',
-  text: `INSERT INTO audit_entries (${sealedNames.join(', ')}) {{given}}`,
-  params: sealedColumns,
+  text: `INSERT INTO audit_entries (${entryNames.join(', ')}, seq, hash, keyed)
+    SELECT ${entryNames.map((name) => `u.${name}`).join(', ')}, r.seq, r.hash, r.keyed
+    FROM {{rows}} AS r JOIN audit_unsealed AS u ON u.number = r.number`,
+  params: { number: 'integer', seq: 'integer', hash: 'bytes', keyed: 'integer' },
 })
+export type Seal = Row<(typeof seal)['params']>
 
 const removeUnsealed = batchStatement({
   name: 'audit-chain.remove-unsealed',
-  text: 'DELETE FROM audit_unsealed WHERE number IN (SELECT r.number FROM {{rows}} AS r)',
+  text: 'DELETE FROM audit_unsealed USING {{rows}} AS r WHERE audit_unsealed.number = r.number',
   params: { number: 'integer' },
 })
 
@@ -95,14 +100,7 @@ export const chainStore = {
     tx.run(moveEnd, { name, seq, hash }),
   unsealed: (tx: Queries, limit: number): Promise<UnsealedRow[]> => tx.all(unsealed, { limit }),
   oldestUnsealed: (tx: Queries) => tx.get(oldestUnsealed, {}),
-  async sealedOf(tx: Queries, rows: readonly { id: string }[]): Promise<Set<string>> {
-    const found = await tx.each(
-      sealedOf,
-      rows.map(({ id }) => ({ id })),
-    )
-    return new Set(found.map(({ id }) => id))
-  },
-  seal: (tx: Queries, rows: readonly SealedRow[]) => tx.each(seal, rows),
+  seal: (tx: Queries, seals: readonly Seal[]) => tx.each(seal, seals),
   removeUnsealed: (tx: Queries, rows: readonly { number: number }[]) =>
     tx.each(
       removeUnsealed,

@@ -1,5 +1,5 @@
-import { createHash, createHmac } from 'node:crypto'
-import type { AuditRow } from './audit.store.ts'
+import { createHmac, hash } from 'node:crypto'
+import { type AuditRow, entryColumns } from './audit.store.ts'
 
 /** A place in the chain: rows after it are linked to this hash. */
 export type Link = { seq: number; hash: Uint8Array }
@@ -15,15 +15,19 @@ export const origin: Link = { seq: 0, hash: new Uint8Array(32) }
  * of all the row's other fields; a keyed row's is HMAC-SHA-256 over the same.
  */
 export function linkHash(before: Uint8Array, row: Unhashed, key: string | undefined): Uint8Array {
-  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
-  return hash.update(before).update(canonicalJson(row)).digest()
+  const linked = Buffer.concat([before, Buffer.from(canonicalJson(row, linkedNames))])
+  if (key === undefined) return hash('sha256', linked, 'buffer')
+  return createHmac('sha256', key).update(linked).digest()
 }
 
-/** One spelling for one row: keys sorted, nulls kept, no blanks. */
-export function canonicalJson(row: Readonly<Record<string, string | number | null>>): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(row).sort(byKey)))
-}
+const linkedNames = [...Object.keys(entryColumns), 'seq', 'keyed'].sort()
 
-function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1
+/** One spelling for one row: keys sorted, nulls kept, no blanks. `names` are the keys, sorted. */
+export function canonicalJson(
+  row: Readonly<Record<string, string | number | null>>,
+  names: readonly string[] = Object.keys(row).sort(),
+): string {
+  const sorted: Record<string, string | number | null | undefined> = {}
+  for (const name of names) sorted[name] = row[name]
+  return JSON.stringify(sorted)
 }

@@ -4,7 +4,6 @@ import { type Lease, LeaseLost } from '../../kernel/lease.ts'
 import type { Log } from '../../kernel/log.ts'
 import { chainStore, type UnsealedRow } from './audit.chain.store.ts'
 import { type Link, linkHash, origin } from './audit.chain.ts'
-import type { AuditRow } from './audit.store.ts'
 
 export type SealerDeps = {
   db: Database
@@ -34,8 +33,10 @@ export type Sealer = {
 export const sealIntervalMs = 500
 export const headIntervalMs = 86_400_000
 const behindAfterMs = 10_000
-/** A batch keeps an embedded file for some milliseconds. */
-const batchItemsDefault = 250
+/** A batch keeps an embedded file, and so everybody else who writes, for some milliseconds. */
+const batchItemsOfFile = 250
+/** Beside this process it keeps nobody, and each costs five round trips. */
+const batchItemsOfServer = 1000
 
 /**
  * Makes the sealer. Mutations add their rows to a table without indexes and never wait for each
@@ -43,7 +44,8 @@ const batchItemsDefault = 250
  * them.
  */
 export function createSealer(deps: SealerDeps): Sealer {
-  const { db, clock, log, lease, key, batchItems = batchItemsDefault } = deps
+  const { db, clock, log, lease, key } = deps
+  const batchItems = deps.batchItems ?? (db.groupsCommits ? batchItemsOfFile : batchItemsOfServer)
   let isBehind = false
   let last: Promise<unknown> = Promise.resolve()
 
@@ -53,26 +55,15 @@ export function createSealer(deps: SealerDeps): Sealer {
     if (rows.length === 0) return 0
     let head: Link = (await chainStore.end(tx, 'head')) ?? origin
     const keyed = key === undefined ? 0 : 1
-    const links = (await firstOfEach(tx, rows)).map((row) => {
-      const unhashed = { ...row, seq: head.seq + 1, keyed }
-      head = { seq: unhashed.seq, hash: linkHash(head.hash, unhashed, key) }
-      return { ...unhashed, hash: head.hash }
+    const seals = firstOfEach(rows).map(({ number, sealed_as: _, ...row }) => {
+      const seq = head.seq + 1
+      head = { seq, hash: linkHash(head.hash, { ...row, seq, keyed }, key) }
+      return { number, seq, hash: head.hash, keyed }
     })
-    await chainStore.seal(tx, links)
+    await chainStore.seal(tx, seals)
     await chainStore.moveEnd(tx, 'head', head)
     await chainStore.removeUnsealed(tx, rows)
     return rows.length
-  }
-
-  /** What a queue writes again, because it did not hear of the commit, is one entry. */
-  async function firstOfEach(tx: Transaction, rows: readonly UnsealedRow[]): Promise<AuditRow[]> {
-    const known = await chainStore.sealedOf(tx, rows)
-    const fresh = rows.filter(({ id }) => {
-      const isFresh = !known.has(id)
-      known.add(id)
-      return isFresh
-    })
-    return fresh.map(({ number: _, ...row }) => row)
   }
 
   function look(oldest: { time_unix_ms: number } | undefined): void {
@@ -125,4 +116,14 @@ export function createSealer(deps: SealerDeps): Sealer {
       log.info('the audit chain ends here', { seq, hash: Buffer.from(hash).toString('hex') })
     },
   }
+}
+
+/** What a queue writes again, because it did not hear of the commit, is one entry. */
+function firstOfEach(rows: readonly UnsealedRow[]): UnsealedRow[] {
+  const seen = new Set<string>()
+  return rows.filter(({ id, sealed_as }) => {
+    const isFirst = sealed_as === null && !seen.has(id)
+    seen.add(id)
+    return isFirst
+  })
 }
