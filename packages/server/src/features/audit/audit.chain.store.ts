@@ -32,8 +32,8 @@ const moveEnd = statement({
 })
 
 /**
- * In about the order in which they were written. A scalar subquery, because every engine looks it up
- * row by row: of an EXISTS, PostgreSQL may make a table of all the ids there are.
+ * In about the order in which they were written. A scalar subquery, because every engine looks up
+ * each row of it by itself: of an EXISTS, PostgreSQL may make a table of all the ids there are.
  */
 const unsealed = statement({
   name: 'audit-chain.unsealed',
