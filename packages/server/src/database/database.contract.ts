@@ -7,7 +7,6 @@ import {
   counterById,
   countersBetween,
   countersContaining,
-  countInCounters,
   deleteNumbered,
   findCounter,
   findPair,
@@ -24,7 +23,6 @@ import {
   raise,
   raiseBetween,
   readNow,
-  removeCounters,
   secretByName,
   setCounter,
   tables,
@@ -187,34 +185,6 @@ export function databaseContract({ name, open }: TestBackend): void {
         ])
         const stored = await db.all(countersBetween, { low: 'add-', high: 'add.' })
         expect(stored.map(({ total }) => total)).toEqual([-9n, 1n, 31n])
-      })
-
-      it('removes the rows that are named, and no other', async () => {
-        const rows = ['1', '2', '3'].map((end) => ({ id: `remove-${end}`, total: 7n }))
-        await db.each(insertCounters, rows)
-        const named = ['remove-3', 'remove-none', 'remove-1'].map((id) => ({ id }))
-        const removed = await db.each(removeCounters, named)
-        expect(removed.map(({ id }) => id).sort()).toEqual(['remove-1', 'remove-3'])
-        expect(await db.each(removeCounters, [{ id: 'remove-2' }])).toEqual([rows[1]])
-        expect(await db.all(countersBetween, { low: 'remove-', high: 'remove.' })).toEqual([])
-      })
-
-      it('makes what is not there and adds to what is', async () => {
-        const [old, fresh] = ['count-old', 'count-fresh']
-        expect(await db.each(countInCounters, [{ id: old, total: 5n }])).toEqual([
-          { id: old, total: 5n },
-        ])
-        const rows = [
-          { id: old, total: -2n },
-          { id: fresh, total: 1n },
-        ]
-        const counted = await db.each(countInCounters, rows)
-        expect(new Map(counted.map(({ id, total }) => [id, total]))).toEqual(
-          new Map([
-            [old, 3n],
-            [fresh, 1n],
-          ]),
-        )
       })
 
       it('is all or nothing', async () => {
