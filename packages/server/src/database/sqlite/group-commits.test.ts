@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { atEndOfTurn } from '../../kernel/clock.ts'
 import { DatabaseUnavailable, UniqueViolation } from '../database.ts'
@@ -18,12 +18,26 @@ let connection: SqliteConnection
 let writer: Writer
 let flushes: Flush[]
 let failures: unknown[]
+/** Commands that fail from now on, and leave the transaction as it was. */
+let broken: Set<string>
+
+class BreakableConnection extends SqliteConnection {
+  override command(text: string): StatementSync {
+    const command = super.command(text)
+    const run = () => {
+      if (broken.has(text)) throw new Error(`${text} failed`)
+      return command.run()
+    }
+    return { run } as StatementSync
+  }
+}
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'guildhall-group-'))
   flushes = []
   failures = []
-  connection = new SqliteConnection(join(folder, 'group.db'), { nowUnixMs: () => 0 })
+  broken = new Set()
+  connection = new BreakableConnection(join(folder, 'group.db'), { nowUnixMs: () => 0 })
   connection.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (id TEXT NOT NULL PRIMARY KEY) STRICT')
   const commits = new GroupCommits({
     connection,
@@ -203,6 +217,31 @@ describe('group commits', () => {
       await expect(each).rejects.toBeInstanceOf(DatabaseUnavailable)
     }
     expect([failures.length, flushes.length]).toEqual([1, 2])
+  })
+
+  it.each([
+    ['the first of its group', 'ROLLBACK', 0],
+    ['one behind others', 'ROLLBACK TO unit', 1],
+  ])('lose the group when a unit cannot be undone: %s', async (_, command, before) => {
+    broken.add(command)
+    const others = Array.from({ length: before }, (_, at) => insert(`other-${at}`))
+    const undone = writer.transaction(async (tx) => {
+      await tx.run(insertId, { id: 'half' })
+      throw new Error('the caller gives up')
+    })
+    await expect(undone).rejects.toThrow('the caller gives up')
+    for (const each of [...others, insert('later')]) {
+      await expect(each).rejects.toBeInstanceOf(DatabaseUnavailable)
+    }
+    await turns(3)
+    expect([failures.length, flushes.length]).toEqual([1, 0])
+  })
+
+  it('take no more work when neither COMMIT nor ROLLBACK succeeds', async () => {
+    broken.add('COMMIT').add('ROLLBACK')
+    await expect(insert('a')).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await expect(insert('b')).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect([failures.length, flushes.length]).toEqual([1, 0])
   })
 
   it('do not flush for a transaction that only read', async () => {

@@ -89,26 +89,36 @@ export class GroupCommits implements Commits {
 
   undo(unit: Unit, error: unknown): void {
     this.#unitOpen = false
-    if (this.#deps.connection.inTransaction) {
-      if (unit === 'statements') this.#undoStatements()
-      if (isDiskFull(error)) this.#deps.onDiskFull()
+    if (!this.#deps.connection.inTransaction) {
+      // SQLite gave up the whole transaction, so the units before this one are lost with it.
+      this.#loseGroup(error)
       return
     }
-    // SQLite gave up the whole transaction, so the units before this one are lost with it.
-    const lost = this.#group
-    this.#group = undefined
-    if (lost) this.#lose([lost], error)
+    if (isDiskFull(error)) this.#deps.onDiskFull()
+    try {
+      if (unit === 'statements') this.#undoStatements()
+    } catch (cause) {
+      // What is left of the unit must not be committed with the others.
+      this.#loseGroup(cause)
+      this.#fail(cause)
+    }
   }
 
   #undoStatements(): void {
     if (this.#isFirst) {
+      this.#sql.rollback.run()
       // Nobody else is in the group yet, or waits for it.
       this.#group = undefined
-      this.#sql.rollback.run()
       return
     }
     this.#sql.undo.run()
     this.#sql.release.run()
+  }
+
+  #loseGroup(cause: unknown): void {
+    const lost = this.#group
+    this.#group = undefined
+    if (lost) this.#lose([lost], cause)
   }
 
   /** Commits what is open and resolves when everything is durable or lost. */
@@ -152,7 +162,7 @@ export class GroupCommits implements Commits {
       if (this.#failure) throw this.#failure
       this.#sql.commit.run()
     } catch (error) {
-      if (this.#deps.connection.inTransaction) this.#sql.rollback.run()
+      this.#rollBack()
       this.#lose([closing], error)
       return
     }
@@ -161,6 +171,14 @@ export class GroupCommits implements Commits {
     this.#flights.push(flight)
     if (closing.changed) this.#flush(flight)
     else this.#acknowledge()
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#deps.connection.inTransaction) this.#sql.rollback.run()
+    } catch (cause) {
+      this.#fail(cause)
+    }
   }
 
   #flush(flight: Flight): void {
@@ -203,12 +221,14 @@ export class GroupCommits implements Commits {
       each.committed.reject(error)
       each.durable.reject(error)
     }
-    if (isDiskFull(cause)) {
-      this.#deps.onDiskFull()
-    } else {
-      if (!this.#failure) this.#deps.onFailure(cause)
-      this.#failure ??= error
-    }
+    if (isDiskFull(cause)) this.#deps.onDiskFull()
+    else this.#fail(cause)
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#failure) return
+    this.#failure = new DatabaseUnavailable('the commit failed', { cause })
+    this.#deps.onFailure(cause)
   }
 }
 
