@@ -64,6 +64,12 @@ export type TransactionOptions = {
    * of the background that takes as long as there are many rows, and has to be one transaction.
    */
   patience?: 'long'
+  /**
+   * `fresh`: PostgreSQL plans each statement for its parameters and for what the tables hold now. A
+   * plan that it made once and kept is the wrong one for a table that was empty then and has
+   * thousands of rows a moment later; it is only made again when autovacuum has come by.
+   */
+  plans?: 'fresh'
 }
 
 export type Backend = 'in-memory' | 'sqlite' | 'postgres'

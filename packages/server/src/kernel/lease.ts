@@ -1,7 +1,11 @@
 /** Runs `body` as one transaction of a store; `Tx` is the database's. */
 export type Transact<Tx> = <T>(
   body: (tx: Tx) => Promise<T>,
-  options?: { isolation?: 'serializable' | 'read committed'; patience?: 'long' },
+  options?: {
+    isolation?: 'serializable' | 'read committed'
+    patience?: 'long'
+    plans?: 'fresh'
+  },
 ) => Promise<T>
 
 /**

@@ -214,6 +214,22 @@ describe('a PostgreSQL database', () => {
     await db.close()
   })
 
+  it('plans anew at every call where plans must be fresh, and nowhere else', async () => {
+    const { db } = await freshDatabase({ max_connections: 1 })
+    let inserted = 0
+    const insertTen = (plans?: 'fresh') =>
+      db.transaction(async (tx) => {
+        for (const end = inserted + 10; inserted < end; inserted += 1)
+          await tx.run(insertNote, { id: `${inserted}` })
+        return (await tx.get(generalPlans, { name: insertNote.name }))?.used
+      }, plans && { plans })
+    expect(await insertTen('fresh')).toBe(0)
+    const used = await insertTen()
+    expect(used).toBeGreaterThan(0)
+    expect(await insertTen('fresh')).toBe(used)
+    await db.close()
+  })
+
   it('[O-DB-6] [O-DB-8] says for one commit alone that only its order matters', async () => {
     // One connection: whatever it would be told for good, the next one would meet.
     const { db } = await freshDatabase({ max_connections: 1 })
@@ -290,6 +306,14 @@ const insertNote = statement({
   name: 'postgres-test.insert-note',
   text: 'INSERT INTO notes (id) VALUES (:id)',
   params: { id: 'text' },
+})
+
+/** How often one plan for all parameters was used on this connection. */
+const generalPlans = statement({
+  name: 'postgres-test.general-plans',
+  text: 'SELECT generic_plans AS used FROM pg_prepared_statements WHERE name = :name',
+  params: { name: 'text' },
+  row: { used: 'integer' },
 })
 
 const insertAndTell = batchStatement({

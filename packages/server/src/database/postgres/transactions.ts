@@ -74,7 +74,8 @@ export async function runTransaction<T>(
     connection.patient = options.patience === 'long'
     const limits = connection.patient ? '; SET LOCAL statement_timeout = 0' : ''
     const flush = options.flushesLater ? '; SET LOCAL synchronous_commit = off' : ''
-    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${limits}${flush}`)
+    const plans = options.plans === 'fresh' ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
+    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${limits}${flush}${plans}`)
     begun.catch(() => {})
     const result = await body(tx)
     await begun

@@ -349,6 +349,23 @@ describe.each(testBackends)('the audit chain on $name', ({ open }) => {
     ])
   })
 
+  it('[O-AUD-2] keeps no plan of the time when little was waiting', async () => {
+    if (db.backend !== 'postgres') return
+    for (let round = 0; round < 10; round += 1) await sealed(2)
+    const kept = statement({
+      name: 'tests.kept-plans',
+      text: `SELECT name, generic_plans AS used FROM pg_prepared_statements
+        WHERE name LIKE 'audit-chain.%' ORDER BY name`,
+      row: { name: 'text', used: 'integer' },
+    })
+    // The pool lends the connection that came back last.
+    expect(await db.transaction((tx) => tx.all(kept, {}))).toEqual(
+      ['end', 'move-end', 'remove-unsealed', 'seal', 'unsealed'].map((name) => {
+        return { name: `audit-chain.${name}`, used: 0 }
+      }),
+    )
+  })
+
   it('[O-AUD-2] finds what is not sealed without reading the rest', async () => {
     if (db.backend === 'postgres') return
     const plan = statement({

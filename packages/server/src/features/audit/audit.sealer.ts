@@ -75,8 +75,12 @@ export function createSealer(deps: SealerDeps): Sealer {
     for (;;) {
       const startedMs = clock.monotonicMs()
       // The lock on the lease keeps other sealers out; serializable, it could make a mutation that
-      // adds its row meanwhile start again.
-      const sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
+      // adds its row meanwhile start again. What waits is nothing now and thousands of rows in a
+      // moment, so no plan is worth keeping.
+      const sealed = await lease.transaction(sealBatch, {
+        isolation: 'read committed',
+        plans: 'fresh',
+      })
       progress()
       if (sealed < batchItems) break
       await rest(clock.monotonicMs() - startedMs)
