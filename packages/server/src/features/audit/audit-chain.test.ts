@@ -21,6 +21,12 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ b: null, a: 1, B: 'ä"\n' })).toBe('{"B":"ä\\"\\n","a":1,"b":null}')
   })
 
+  it('[O-AUD-2] leaves no field out, whatever its name', () => {
+    expect(canonicalJson(JSON.parse('{"__proto__":"p","10":1,"9":2}'))).toBe(
+      '{"10":1,"9":2,"__proto__":"p"}',
+    )
+  })
+
   it('[O-AUD-2] is one text for one row, whatever the order of its fields', () => {
     const field = fc.oneof(fc.string(), fc.integer(), fc.constant(null))
     fc.assert(

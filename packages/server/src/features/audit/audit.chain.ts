@@ -25,9 +25,7 @@ const linkedNames = [...Object.keys(entryColumns), 'seq', 'keyed'].sort()
 /** One spelling for one row: keys sorted, nulls kept, no blanks. `names` are the keys, sorted. */
 export function canonicalJson(
   row: Readonly<Record<string, string | number | null>>,
-  names: readonly string[] = Object.keys(row).sort(),
+  names: string[] = Object.keys(row).sort(),
 ): string {
-  const sorted: Record<string, string | number | null | undefined> = {}
-  for (const name of names) sorted[name] = row[name]
-  return JSON.stringify(sorted)
+  return JSON.stringify(row, names)
 }
