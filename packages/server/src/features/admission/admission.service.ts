@@ -39,6 +39,7 @@ type Verdict = AdmissionRule | 'admitted'
  */
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
   const keyOf = rememberedKeys(secret)
+  const full = rememberedFull()
   const judge = createCombiner<Judged<Slot>, Verdict>({
     itemsMax: 256,
     run: async (requests) => {
@@ -56,7 +57,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
    */
   async function takeAtOnce(requests: readonly Judged<Slot>[]): Promise<boolean> {
     const [first] = requests[0]?.slots ?? []
-    if (first === undefined) return false
+    if (first === undefined || full.has(first.id)) return false
     const alike = requests.every(({ slots, change }) => {
       return change === 1 && slots.length === 1 && slots[0]?.id === first.id
     })
@@ -71,17 +72,22 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
       async (tx) => {
         // One order for all, so that two nodes never wait for each other's rows.
         const wanted = wantedBy(requests).sort((a, b) => (a.id < b.id ? -1 : 1))
+        // Adding nothing also locks and tells, and a file is not written then: whoever is refused
+        // again and again costs no flush.
+        if (wanted.some(({ id }) => full.has(id))) for (const slot of wanted) slot.added = 0
         const rows = await admissionStore.addWanted(tx, wanted)
         const reached = new Map(rows.map((row) => [slotId(row), row.taken]))
         const countOf = ({ id }: Wanted) => reached.get(id) ?? 0
         const before = new Map(wanted.map((slot) => [slot.id, countOf(slot) - slot.added]))
         const { verdicts, taken } = decide(requests, before)
+        // What was added and not taken; where nothing was added, below zero: what was taken.
         const excess = wanted.flatMap((slot) => {
           const surplus = countOf(slot) - (taken.get(slot.id) ?? 0)
           return surplus === 0 ? [] : [{ ...slot, surplus }]
         })
         if (excess.length > 0) await admissionStore.takeBack(tx, excess)
-        return verdicts.map((full) => ({ ok: true, value: full?.rule ?? 'admitted' }))
+        for (const slot of verdicts) if (slot !== undefined) full.remember(slot.id)
+        return verdicts.map((slot) => ({ ok: true, value: slot?.rule ?? 'admitted' }))
       },
       { isolation: 'read committed' },
     )
@@ -130,8 +136,23 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
 /** An admitted request may give back what it took, when only failures count. */
 export type Admitted = { giveBack(): Promise<void> }
 
-/** Keys that are kept at hand: the sources of one busy moment, and no list of who ever came. */
+/** What is kept at hand: the sources of one busy moment, and no list of who ever came. */
 const keysMax = 1000
+
+/**
+ * The windows that were full when this node last met them. It decides nothing, for another node may
+ * give back what was taken: they are only counted in another way, at the price of a refusal.
+ */
+function rememberedFull() {
+  const ids = new Set<string>()
+  return {
+    has: (id: string) => ids.has(id),
+    remember(id: string) {
+      if (ids.size >= keysMax) ids.clear()
+      ids.add(id)
+    },
+  }
+}
 
 /**
  * Makes the keyed hash of a rule and its values. One source asks again and again, so the newest
