@@ -39,7 +39,8 @@ const unsealed = statement({
   name: 'audit-chain.unsealed',
   text: `SELECT u.*, (SELECT e.seq FROM audit_entries e WHERE e.id = u.id) AS sealed_as
     FROM (SELECT ${entryNames.join(', ')}, number FROM audit_unsealed
-      ORDER BY number LIMIT :limit) AS u`,
+      ORDER BY number LIMIT :limit) AS u
+    ORDER BY u.number`,
   params: { limit: 'integer' },
   row: unsealedColumns,
 })

@@ -35,7 +35,7 @@ export const headIntervalMs = 86_400_000
 const behindAfterMs = 10_000
 /** A batch keeps an embedded file, and so everybody else who writes, for some milliseconds. */
 const batchItemsOfFile = 250
-/** Beside this process it keeps nobody, and each costs five round trips. */
+/** Beside this process it keeps nobody, and each costs seven round trips. */
 const batchItemsOfServer = 1000
 
 /**
