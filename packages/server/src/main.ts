@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=32
+#!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 import { runCommand } from './cli/run-command.ts'
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,6 +26,10 @@ async function readyUrl({ child }: ReturnType<typeof spawnNode>): Promise<string
   const [line] = await once(child.stdout, 'data')
   return / ready http=(\S+)/.exec(String(line))?.[1] ?? ''
 }
+
+it('can be run as a file where `env` takes nothing but a name, as BusyBox does', () => {
+  expect(readFileSync(main, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')
+})
 
 it('[O-STP-1] [O-STP-3] counts the drain delay into the deadline, and ends there with 1', async () => {
   const node = await startNodeProcess({
