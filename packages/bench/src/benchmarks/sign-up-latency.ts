@@ -2,6 +2,7 @@ import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { emailLogin, emailSignUp, registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
 import { pacedLatencies } from '../load/paced-reads.ts'
+import type { Child } from '../processes/child.ts'
 import { startCrowd } from '../processes/crowd.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { median, percentile } from '../statistics.ts'
@@ -20,18 +21,19 @@ async function run(bench: Bench): Promise<Row[]> {
   const what = `p99 of GET /v1/account while ${signUpConnections} connections sign up by email`
   // On one core, hashing included, what is felt is the server's own doing; on all cores also that
   // the load generator wants one of them at the moment when an answer does.
-  const [alone, hash] = await measure(bench, 'server')
-  const [beside] = await measure(bench, 'both')
+  await using alone = await startGuildhall(bench)
+  const onItsOwn = await latenciesOf(bench, alone)
+  const hash = await oneHash(bench, alone.port)
+  await using beside = await startGuildhall(bench, { on: 'both' })
+  const onAll = await latenciesOf(bench, beside)
   return [
-    { what, ...alone, bound: { of: 'ratio', is: 'at most', limit: 2 } },
-    { what: `${what}, on the load generator's core too`, ...beside },
+    { what, ...onItsOwn, bound: { of: 'ratio', is: 'at most', limit: 2 } },
+    { what: `${what}, on the load generator's core too`, ...onAll },
     hash,
   ]
 }
 
-async function measure(bench: Bench, on: 'server' | 'both'): Promise<[Omit<Row, 'what'>, Row]> {
-  await using server = await startGuildhall(bench, { on })
-  const { port } = server
+async function latenciesOf(bench: Bench, { port }: Child): Promise<Omit<Row, 'what'>> {
   const newcomers = { port, connections: signUpConnections }
   const request = httpRequest('GET', '/v1/account', { token: await registerDevice(port) })
   const pace = { intervalMs, seconds: bench.seconds(2) }
@@ -48,7 +50,7 @@ async function measure(bench: Bench, on: 'server' | 'both'): Promise<[Omit<Row, 
     signUps += await crowd.stop()
   }
   const [calm, busy] = [median(unloaded), median(loaded)]
-  const latencies: Omit<Row, 'what'> = {
+  return {
     product: { value: busy, unit: 'ms' },
     baseline: { name: 'without sign-ups', value: calm, unit: 'ms' },
     ratio: busy / calm,
@@ -56,7 +58,6 @@ async function measure(bench: Bench, on: 'server' | 'both'): Promise<[Omit<Row, 
       `medians of ${rounds} rounds (${list(unloaded)} and ${list(loaded)} ms), ` +
       `${1000 / intervalMs}/s; ${Math.round(signUps / (rounds * pace.seconds))} sign-ups/s`,
   }
-  return [latencies, await oneHash(bench, port)]
 }
 
 /** A login by email, one after the other: little more than the time of one hash. */
