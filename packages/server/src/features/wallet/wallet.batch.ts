@@ -39,15 +39,7 @@ export async function adjustAll(
   deps: BatchDeps,
 ): Promise<AdjustedBatch> {
   const users = new Set(items.map(({ user_id }) => user_id))
-  // The locks come first: what is read after them stays true until the commit.
-  const [locked, wallets, keys] = await Promise.all([
-    walletStore.lock(
-      tx,
-      [...users].map((user_id) => ({ user_id })),
-    ),
-    readWallets(tx, users, deps.recent),
-    openKeys(tx, items, deps),
-  ])
+  const { locked, wallets, keys } = await lockAndRead(tx, items, { ...deps, users })
   const certain = lockedWhole(wallets, locked)
   const book = openBook(wallets, deps.nowUnixMs)
   const strangers = new Set<string>()
@@ -64,6 +56,30 @@ export async function adjustAll(
   await keys.store()
   const results = outcomes.map((outcome) => resultOf(outcome, book))
   return { results, wallets: new Map([...wallets].filter(([userId]) => certain.has(userId))) }
+}
+
+/**
+ * The wallets, as nobody else can change them any more. Whoever has no balance has nothing to be
+ * locked: where another node opened the wallet meanwhile, it is locked and read once more.
+ */
+async function lockAndRead(
+  tx: Transaction,
+  items: readonly KeyedAdjustment[],
+  { users, ...deps }: BatchDeps & { users: ReadonlySet<string> },
+) {
+  const rows = [...users].map((user_id) => ({ user_id }))
+  for (;;) {
+    // The locks come first: what is read after them stays true until the commit.
+    const [locked, wallets, keys] = await Promise.all([
+      walletStore.lock(tx, rows),
+      readWallets(tx, users, deps.recent),
+      openKeys(tx, items, deps),
+    ])
+    const held = new Set(locked.map(({ user_id }) => user_id))
+    if ([...wallets].every(([id, { balances }]) => balances.size === 0 || held.has(id))) {
+      return { locked, wallets, keys }
+    }
+  }
 }
 
 function decide(item: KeyedAdjustment, book: Book, keys: UsedKeys): Outcome {
