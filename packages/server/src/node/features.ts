@@ -1,5 +1,5 @@
 import { createEndedBootsPruner } from '../database/node-claim.ts'
-import { keyReadEvent } from '../kernel/audit/recorder.ts'
+import { isReadOfRecords, keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
 import { createGame } from './game.ts'
 import { createOperators } from './operators.ts'
@@ -29,8 +29,9 @@ export function createFeatures(deps: PlayersDeps) {
     idempotency: trail.idempotency,
     /** A key passed the checks of a route: that is recorded, and counts as its use. */
     recordKeyRead(...read: Parameters<typeof keyReadEvent>) {
-      people.keyUse.note(read[0])
-      trail.recorder.record(keyReadEvent(...read))
+      const [key, route] = read
+      people.keyUse.note(key)
+      trail.recorder.record(keyReadEvent(...read), { ringOnly: isReadOfRecords(route) })
     },
     flushKeyUse: people.keyUse.flush,
     countAccounts: people.countAccounts,

@@ -30,11 +30,14 @@ export function createTrail({ db, clock, ids, log, config }: Shared) {
     const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
     return dropped + abandoned
   }
+  const auditLog = log.component('audit')
+  const logRingOnly = ({ action, actor, target, details }: RecordedEvent) =>
+    auditLog.info('read what was recorded', { action, actor, target, details })
   const recorder = createAuditRecorder({
     clock,
     ids,
     ringCapacity: logs.audit_ring_capacity,
-    ...(queue === undefined ? {} : { enqueue: (event) => queue.add(event) }),
+    ...(queue === undefined ? {} : { enqueue: (event) => queue.add(event), logRingOnly }),
   })
   const audit = createAudit({
     db,

@@ -8,6 +8,7 @@ import {
   actorOf,
   clean,
   createAuditRecorder,
+  isReadOfRecords,
   keyReadEvent,
   type RecordedEvent,
 } from './recorder.ts'
@@ -101,6 +102,16 @@ describe('the audit recorder', () => {
     expect([recorder.retained(), queued.length]).toEqual([1, 0])
   })
 
+  it('[H-AUD-7] tells reads of what was recorded from all others', () => {
+    const reads = (path: `/${string}`) =>
+      isReadOfRecords({ method: 'GET', path, access: 'operator', scope: 'audit:read', summary: '' })
+    const ringOnly = ['audit', 'logs', 'logs/{log_id}', 'matchlogs', 'matchlogs/{match_id}/entries']
+    for (const path of ringOnly) expect(reads(`/console/v1/${path}`), path).toBe(true)
+    for (const path of ['groups', 'matches', 'auditors', 'database/{schema}/{table}']) {
+      expect(reads(`/console/v1/${path}`), path).toBe(false)
+    }
+  })
+
   it('[H-AUD-2] shows an event of a transaction only once it has committed', () => {
     const { recorder, queued } = openRecorder()
     const prepared = recorder.prepare(event)
@@ -126,7 +137,7 @@ describe('the audit recorder', () => {
       scope: 'groups:read',
       summary: '',
     } as const
-    expect(keyReadEvent(key, route)).toEqual({
+    expect(keyReadEvent(key, route, 'HEAD')).toEqual({
       actor_type: 'api_key',
       actor: key.credential_id,
       role: 'api_key',
@@ -135,7 +146,7 @@ describe('the audit recorder', () => {
       scopes: ['groups:read'],
       action: 'console.read',
       target: path,
-      details: `method=GET path=${path}`,
+      details: `method=HEAD path=${path}`,
     })
     expect(actorOf({ kind: 'human', username: 'ada', role: 'viewer' })).toEqual({
       actor_type: 'human',

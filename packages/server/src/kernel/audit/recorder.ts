@@ -28,7 +28,7 @@ export type RecordedEvent = AuditEvent & { id: string; time_unix_ms: number }
 export type AuditRecorder = {
   /**
    * Records an event that no transaction carries: logins and reads. It stands in the ring at once
-   * and, unless `ringOnly`, in the durable trail a moment later.
+   * and in the durable trail a moment later, or, if `ringOnly`, in the process log instead.
    */
   record(event: AuditEvent, options?: { ringOnly: boolean }): void
   /** Gives an event its id and time, for a transaction that writes it beside the change. */
@@ -47,6 +47,8 @@ type RecorderDeps = {
   ringCapacity: number
   /** The write-behind queue of the durable trail; absent on a backend that keeps none. */
   enqueue?: (event: RecordedEvent) => void
+  /** Tells the process log of what the durable trail does not keep; absent where there is none. */
+  logRingOnly?: (event: RecordedEvent) => void
 }
 
 export function createAuditRecorder({
@@ -54,6 +56,7 @@ export function createAuditRecorder({
   ids,
   ringCapacity,
   enqueue,
+  logRingOnly,
 }: RecorderDeps): AuditRecorder {
   const ring = new Ring<RecordedEvent>(ringCapacity)
   const prepare = (event: AuditEvent): RecordedEvent => ({
@@ -68,7 +71,8 @@ export function createAuditRecorder({
     record(event, options) {
       const recorded = prepare(event)
       ring.push(recorded)
-      if (options?.ringOnly !== true) enqueue?.(recorded)
+      if (options?.ringOnly === true) logRingOnly?.(recorded)
+      else enqueue?.(recorded)
     },
     prepare,
     committed: (event) => void ring.push(event),
@@ -89,10 +93,24 @@ export function actorOf(principal: OperatorPrincipal): AuditActor {
   return { actor_type: 'api_key', actor: credential_id, role: 'api_key', ...key }
 }
 
-/** The event of an API key that passed the checks of a route. Queries and ids are not recorded. */
-export function keyReadEvent(key: ApiKeyPrincipal, { method, path }: Route): AuditEvent {
+/**
+ * The event of an API key that passed the checks of a route, under the method of its request, which
+ * may be HEAD. Queries and ids are not recorded.
+ */
+export function keyReadEvent(key: ApiKeyPrincipal, { path }: Route, method: string): AuditEvent {
   const details = `method=${method} path=${path}`
   return { ...actorOf(key), action: 'console.read', target: path, details }
+}
+
+/** Sections about what was recorded. */
+const records = ['/console/v1/audit', '/console/v1/logs', '/console/v1/matchlogs']
+
+/**
+ * Whether a key's read of the route stands in the ring only: machines read what was recorded again
+ * and again, and the durable trail must not fill up with that.
+ */
+export function isReadOfRecords({ path }: Route): boolean {
+  return records.some((section) => path === section || path.startsWith(`${section}/`))
 }
 
 const actorBytesMax = 1024

@@ -28,7 +28,7 @@ export type PipelineDeps = {
   verifiers: Verifiers
   sourceOf: SourceAddress
   /** Records that an API key passed the checks of a route, before its handler runs. */
-  recordKeyRead(key: ApiKeyPrincipal, route: Route): void
+  recordKeyRead(key: ApiKeyPrincipal, route: Route, method: string): void
   idempotency: Idempotency
 }
 
@@ -78,7 +78,9 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
       const known = identify(route, bearer, verifiers)
       const principal = known instanceof Promise ? await known : known
       guard(route, principal)
-      if (principal?.kind === 'api_key') recordKeyRead(principal, route)
+      if (principal?.kind === 'api_key') {
+        recordKeyRead(principal, route, exchange.message.method ?? route.method)
+      }
       const caller = { principal, bearer }
       const { status, body } =
         principal?.kind === 'human' && isMutation(route)
