@@ -30,7 +30,7 @@ export async function auditVerify(
     const report = await db.snapshot((state) => verifyChain(state, options))
     const ok = report.broken === undefined
     if (json) printJson(terminal.stdout, { ok, ...report })
-    else printLines(terminal.stdout, linesOf(report))
+    else printLines(terminal.stdout, linesOf(report, logs.audit_chain_key !== undefined))
     return ok ? exitCodes.ok : exitCodes.failure
   })
 }
@@ -41,15 +41,21 @@ function linkOf(given: string): VerifyOptions['expect'] {
   return { seq: Number(seq), hash: Buffer.from(hash, 'hex') }
 }
 
-function linesOf(report: ChainReport): string[] {
-  const { rows, unchecked, anchor_seq, head_seq, head_hash, broken } = report
+function linesOf(report: ChainReport, hasKey: boolean): string[] {
+  const { rows, unchecked, unkeyed, anchor_seq, head_seq, head_hash, broken } = report
   const unverified =
     unchecked === 0
       ? []
       : [`the hashes of ${unchecked} rows were not checked: logs.audit_chain_key is not set`]
+  const forgeable =
+    hasKey && unkeyed > 0
+      ? [
+          `${unkeyed} rows were linked without the key: whoever writes to the database can make such`,
+        ]
+      : []
   const verdict =
     broken === undefined
       ? `ok: ${rows} rows after seq ${anchor_seq}, head ${head_seq}:${head_hash}`
       : `FAILED: seq ${broken.seq} ${broken.problem}`
-  return [verdict, ...unverified]
+  return [verdict, ...unverified, ...forgeable]
 }

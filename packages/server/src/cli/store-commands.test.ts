@@ -119,6 +119,18 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
       env({ GUILDHALL_LOGS__AUDIT_CHAIN_KEY: 'x'.repeat(32) }),
     )
     expect([other.code, other.stdout]).toEqual([1, 'FAILED: seq 1 is changed or out of place\n'])
+    expect((await run('audit verify', env(keyed))).stdout).not.toContain('without the key')
+  }, 60_000)
+
+  it('[O-AUD-5] says what anybody who writes to the database can have made', async () => {
+    await failLogins(await start(), 2, 2)
+    const { code, stdout } = await run(
+      'audit verify',
+      env({ GUILDHALL_LOGS__AUDIT_CHAIN_KEY: key }),
+    )
+    expect(code).toBe(0)
+    expect(stdout).toContain('\n2 rows were linked without the key')
+    expect((await run('audit verify', env())).stdout).not.toContain('without the key')
   }, 60_000)
 
   it('[O-DOC-1] [O-CLI-2] the doctor finds a live store well, and writes nothing', async () => {

@@ -109,6 +109,7 @@ describe.each(testBackends)('the audit chain on $name', ({ open }) => {
     expect(await verify()).toEqual({
       rows: 3,
       unchecked: 0,
+      unkeyed: 3,
       anchor_seq: 0,
       head_seq: 3,
       head_hash: Buffer.from(before).toString('hex'),
@@ -274,8 +275,24 @@ describe.each(testBackends)('the audit chain on $name', ({ open }) => {
     // What somebody can do who may write to the database and does not know the key.
     await sealed(1)
     expect((await verify({ key })).broken?.seq).toBe(4)
+    expect((await verify()).broken?.seq).toBe(4)
     await meddle('UPDATE audit_entries SET keyed = 1 WHERE seq = 4')
     expect((await verify({ key })).broken?.seq).toBe(4)
+  })
+
+  it('[O-AUD-3] takes no changed row for one that only the key can tell of', async () => {
+    await sealed(6)
+    await meddle("UPDATE audit_entries SET actor = 'nobody', keyed = 1 WHERE seq = 3")
+    const head = await linkAt(6)
+    expect((await verify({ expect: head })).broken?.seq).toBe(4)
+    expect((await verify({ expect: head, key })).broken?.seq).toBe(3)
+  })
+
+  it('[O-AUD-5] counts the rows that were linked without a key', async () => {
+    await sealed(2)
+    await sealed(3, { key })
+    expect(await verify({ key })).toMatchObject({ rows: 5, unkeyed: 2 })
+    expect(await verify()).toMatchObject({ rows: 5, unkeyed: 2 })
   })
 
   it('[O-AUD-4] stays verifiable while retention removes its beginning', async () => {

@@ -14,6 +14,8 @@ export type ChainReport = {
   rows: number
   /** Rows whose hash could not be checked for want of the key. */
   unchecked: number
+  /** Rows that were linked without a key: whoever may write to the database can make such rows. */
+  unkeyed: number
   anchor_seq: number
   head_seq: number
   /** Hex. */
@@ -53,6 +55,7 @@ export async function verifyChain(tx: Queries, options: VerifyOptions): Promise<
   return {
     rows: walk.rows(),
     unchecked: walk.unchecked(),
+    unkeyed: walk.unkeyed(),
     anchor_seq: anchor.seq,
     head_seq: head.seq,
     head_hash: hexOf(head.hash),
@@ -64,20 +67,25 @@ function createWalk(anchor: Link, { key, expect }: VerifyOptions) {
   let last: Link = anchor
   let rows = 0
   let unchecked = 0
-  let keyedBefore = false
+  let unkeyed = 0
 
   const expected = ({ seq, hash }: Link): Break | undefined =>
     expect?.seq === seq && !equal(expect.hash, hash)
       ? at(seq, 'is not the expected link')
       : undefined
 
-  /** Once there is a key, nothing may be linked without it: that could have been anybody. */
+  /**
+   * Once there is a key, nothing may be linked without it: that could have been anybody. So who has
+   * no key cannot pass off a changed row as one whose hash nobody can check, between others.
+   */
   function isSealed(row: SealedRow, hash: Uint8Array, keyed: number): boolean {
+    const keyedBefore = unkeyed < rows - 1
+    if (keyed === 0 && keyedBefore) return false
+    if (keyed === 0) unkeyed += 1
     if (keyed === 1 && key === undefined) {
       unchecked += 1
       return true
     }
-    if (keyed === 0 && keyedBefore && key !== undefined) return false
     const { hash: _, ...rest } = row
     return equal(hash, linkHash(last.hash, { ...rest, keyed }, keyed === 1 ? key : undefined))
   }
@@ -85,6 +93,7 @@ function createWalk(anchor: Link, { key, expect }: VerifyOptions) {
   return {
     rows: () => rows,
     unchecked: () => unchecked,
+    unkeyed: () => unkeyed,
     begin(): Break | undefined {
       if (expect === undefined || expect.seq > anchor.seq) return undefined
       if (expect.seq === anchor.seq) return expected(anchor)
@@ -96,7 +105,6 @@ function createWalk(anchor: Link, { key, expect }: VerifyOptions) {
       rows += 1
       if (seq <= last.seq || (keyed !== 0 && keyed !== 1)) return at(seq, changed)
       if (!isSealed(row, hash, keyed)) return at(seq, changed)
-      keyedBefore ||= keyed === 1
       last = { seq, hash }
       return expected(last)
     },
