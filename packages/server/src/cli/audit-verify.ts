@@ -49,9 +49,7 @@ function linesOf(report: ChainReport, hasKey: boolean): string[] {
       : [`the hashes of ${unchecked} rows were not checked: logs.audit_chain_key is not set`]
   const forgeable =
     hasKey && unkeyed > 0
-      ? [
-          `${unkeyed} rows were linked without the key: whoever writes to the database can make such`,
-        ]
+      ? [`${unkeyed} rows were linked without the key: write access is enough to forge such`]
       : []
   const verdict =
     broken === undefined
