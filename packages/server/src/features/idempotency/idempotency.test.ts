@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -64,6 +64,18 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     const before = await sent()
     const key = freshKey()
     const paths = ['/notifications', '/notifications?', '/notifications?a=1', '/notifications?a=2']
+    for (const path of [...paths, ...paths]) {
+      expect((await send(key, { subject: 'news' }, path)).status).toBe(201)
+    }
+    expect(await sent()).toBe(before + paths.length)
+  })
+
+  it('[H-IDM-2] are told apart by paths and queries of any length', async () => {
+    const before = await sent()
+    const key = freshKey()
+    // Random, because PostgreSQL makes a text shorter that repeats itself.
+    const query = `/notifications?q=${randomBytes(4000).toString('base64url')}`
+    const paths = ['a', 'b', query.slice(-700)].map((end) => query + end)
     for (const path of [...paths, ...paths]) {
       expect((await send(key, { subject: 'news' }, path)).status).toBe(201)
     }

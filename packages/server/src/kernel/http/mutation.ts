@@ -20,7 +20,7 @@ export type Mutation = {
 export type RepeatableRequest = {
   /** Operator and role. */
   principal: string
-  /** Method, path and query as sent. */
+  /** Method, path and query as sent; a digest of these two where they are long. */
   target: string
   key: string
   /** SHA-256 of the body's bytes. */

@@ -26,9 +26,17 @@ export function repeatableRequest(given: Repeatable): RepeatableRequest {
   }
   return {
     principal: `${principal.role}:${principal.username}`,
-    target: `${route.method} ${exchange.message.url ?? ''}`,
+    target: `${route.method} ${named(exchange.message.url ?? '')}`,
     key,
     body_digest: hash('sha256', bytes, 'buffer'),
     recordsAnswer: route.answerHoldsSecret !== true,
   }
+}
+
+/** Longest path with its query that is kept as it was sent. */
+const urlLettersMax = 1024
+
+/** A longer one is known by its digest, because PostgreSQL indexes no text of any length. */
+function named(url: string): string {
+  return url.length <= urlLettersMax ? url : `sha256:${hash('sha256', url)}`
 }
