@@ -11,6 +11,7 @@ import type { Transaction } from '../database/database.ts'
 import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
 import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
 import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
+import { createHistoryPruner } from '../features/chat/chat.jobs.ts'
 import { chatHandlers } from '../features/chat/chat.routes.ts'
 import { createChat } from '../features/chat/chat.service.ts'
 import { createAccountCount } from '../features/console-accounts/console-accounts.jobs.ts'
@@ -70,7 +71,10 @@ export function createPeople(shared: Shared, parts: Parts) {
     { routes: bindHandlers(groupsApi, groupHandlers(groups)), pruners: {} },
     {
       routes: bindHandlers(chatApi, chatHandlers(chat)),
-      pruners: { chat_moderation: chat.pruneModeration },
+      pruners: {
+        chat_messages: createHistoryPruner(db, config.chat.history_limit),
+        chat_moderation: chat.pruneModeration,
+      },
     },
     {
       routes: bindHandlers(notificationsApi, notificationHandlers(notifications)),

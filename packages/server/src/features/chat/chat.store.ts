@@ -81,6 +81,27 @@ const evict = statement({
   params: { channel: 'text', last_evicted_id: 'integer' },
 })
 
+/** Channels behind one of them, in their order. */
+const page = { after: 'text', channels: 'integer' } as const
+const pageText = `SELECT channel, messages FROM chat_channels WHERE channel > :after
+  ORDER BY channel LIMIT :channels`
+
+const lastOfPage = statement({
+  name: 'chat.last-of-page',
+  text: `SELECT channel FROM (${pageText}) AS c ORDER BY channel DESC LIMIT 1`,
+  params: page,
+  row: { channel: 'text' },
+})
+
+const evictSurplus = statement({
+  name: 'chat.evict-surplus',
+  text: `DELETE FROM chat_messages WHERE (channel, id) IN (
+    SELECT m.channel, m.id FROM (${pageText}) AS c
+    JOIN chat_messages m ON m.channel = c.channel AND m.id <= c.messages - :history_limit
+    LIMIT :batch_items)`,
+  params: { ...page, history_limit: 'integer', batch_items: 'integer' },
+})
+
 const history = statement({
   name: 'chat.history',
   text: `SELECT ${messageColumns} FROM chat_messages
@@ -163,6 +184,11 @@ export const chatStore = {
     return inserted
   },
   evict: (tx: Queries, bound: Row<(typeof evict)['params']>) => tx.run(evict, bound),
+  /** The last of so many channels behind `after`, or undefined when there is none. */
+  lastOfPage: async (tx: Queries, of: Row<typeof page>) => (await tx.get(lastOfPage, of))?.channel,
+  /** Removes up to `batch_items` messages that these channels keep beyond the limit; how many. */
+  evictSurplus: (tx: Queries, bounds: Row<(typeof evictSurplus)['params']>) =>
+    tx.run(evictSurplus, bounds),
   history: (tx: Queries, page: Row<(typeof history)['params']>) => tx.all(history, page),
   /** Keeps every other change of the channel waiting; false when there is no such channel. */
   lock: async (tx: Queries, channel: string) => (await tx.get(lock, { channel })) !== undefined,

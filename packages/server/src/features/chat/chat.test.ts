@@ -5,6 +5,7 @@ import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { dump } from '../../testing/tables.ts'
 import { type ChatDesk, openChatDesk } from './chat.fixture.ts'
+import { createHistoryPruner } from './chat.jobs.ts'
 
 const day = 86_400_000
 
@@ -135,6 +136,29 @@ describe.each(testBackends)('chat on $name', (backend) => {
       const tighter = await scenario.openNode({ 'chat.history_limit': '2' })
       await (await openChatDesk(tighter)).say('busy', '6')
       expect((await desk.history('busy')).items.map(({ id }) => id)).toEqual([6, 5])
+    })
+
+    it('[O-RET-1] [O-DOC-1] is cut to a lowered limit also where nobody writes any more', async () => {
+      const channels = ['a', 'b', 'c', 'd']
+      for (const channel of channels) {
+        for (let count = 1; count <= 4; count += 1) await desk.say(channel, String(count))
+      }
+      await desk.remove('c', 4)
+      const prune = createHistoryPruner(scenario.db, 2, 3)
+      const sizes = async () => {
+        const histories = await Promise.all(channels.map((channel) => desk.history(channel)))
+        return histories.map(({ items }) => items.length)
+      }
+      expect(await prune(3)).toBe(3)
+      expect((await sizes()).reduce((sum, size) => sum + size)).toBe(13)
+      expect(await prune(100)).toBe(5)
+      expect(await sizes()).toEqual([2, 2, 2, 2])
+      expect((await desk.history('c')).items.map(({ id }) => id)).toEqual([4, 3])
+      expect(await prune(100)).toBe(0)
+      const { pruners } = (await scenario.openNode({ 'chat.history_limit': '1' })).features
+      const ofNode: Record<string, (items: number) => Promise<number>> = pruners
+      expect(await ofNode.chat_messages?.(100)).toBe(4)
+      expect((await desk.say('a', '5')).id).toBe(5)
     })
   })
 
