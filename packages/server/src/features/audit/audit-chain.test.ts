@@ -1,5 +1,4 @@
 import { createHash, createHmac } from 'node:crypto'
-import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../../database/schema-access.ts'
 import { statement } from '../../database/statement.ts'
@@ -15,29 +14,6 @@ import { verifyChain } from './audit.verify.ts'
 
 const key = 'k'.repeat(32)
 const hashOf = (seq: number) => `(SELECT hash FROM audit_entries WHERE seq = ${seq})`
-
-describe('canonical JSON', () => {
-  it('[O-AUD-2] sorts the keys and keeps nulls', () => {
-    expect(canonicalJson({ b: null, a: 1, B: 'ä"\n' })).toBe('{"B":"ä\\"\\n","a":1,"b":null}')
-  })
-
-  it('[O-AUD-2] leaves no field out, whatever its name', () => {
-    expect(canonicalJson(JSON.parse('{"__proto__":"p","10":1,"9":2}'))).toBe(
-      '{"10":1,"9":2,"__proto__":"p"}',
-    )
-  })
-
-  it('[O-AUD-2] is one text for one row, whatever the order of its fields', () => {
-    const field = fc.oneof(fc.string(), fc.integer(), fc.constant(null))
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), field), (row) => {
-        const turned = Object.fromEntries(Object.entries(row).reverse())
-        expect(canonicalJson(turned)).toBe(canonicalJson(row))
-        expect(JSON.parse(canonicalJson(row))).toEqual({ ...row })
-      }),
-    )
-  })
-})
 
 describe.each(testBackends)('the audit chain on $name', ({ open }) => {
   let test: TestDatabase
