@@ -45,6 +45,12 @@ const unsealed = statement({
   row: unsealedColumns,
 })
 
+const endsKeyed = statement({
+  name: 'audit-chain.ends-keyed',
+  text: 'SELECT keyed FROM audit_entries ORDER BY seq DESC LIMIT 1',
+  row: { keyed: 'integer' },
+})
+
 const oldestUnsealed = statement({
   name: 'audit-chain.oldest-unsealed',
   text: 'SELECT time_unix_ms FROM audit_unsealed ORDER BY number LIMIT 1',
@@ -100,6 +106,8 @@ export const chainStore = {
   moveEnd: (tx: Queries, name: ChainEnd, { seq, hash }: Link) =>
     tx.run(moveEnd, { name, seq, hash }),
   unsealed: (tx: Queries, limit: number): Promise<UnsealedRow[]> => tx.all(unsealed, { limit }),
+  /** Whether the newest row that is sealed was linked with a key. */
+  endsKeyed: async (tx: Queries) => (await tx.get(endsKeyed, {}))?.keyed === 1,
   oldestUnsealed: (tx: Queries) => tx.get(oldestUnsealed, {}),
   seal: (tx: Queries, seals: readonly Seal[]) => tx.each(seal, seals),
   removeUnsealed: (tx: Queries, rows: readonly { number: number }[]) =>

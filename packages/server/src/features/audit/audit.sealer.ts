@@ -47,12 +47,14 @@ export function createSealer(deps: SealerDeps): Sealer {
   const { db, clock, log, lease, key } = deps
   const batchItems = deps.batchItems ?? (db.groupsCommits ? batchItemsOfFile : batchItemsOfServer)
   let isBehind = false
+  let hasLookedForKey = key !== undefined
   let last: Promise<unknown> = Promise.resolve()
 
   async function sealBatch(tx: Transaction): Promise<number> {
     const rows = await chainStore.unsealed(tx, batchItems)
     look(rows[0])
     if (rows.length === 0) return 0
+    await lookForKey(tx)
     let head: Link = (await chainStore.end(tx, 'head')) ?? origin
     const keyed = key === undefined ? 0 : 1
     const seals = firstOfEach(rows).map(({ number, sealed_as: _, ...row }) => {
@@ -64,6 +66,17 @@ export function createSealer(deps: SealerDeps): Sealer {
     await chainStore.moveEnd(tx, 'head', head)
     await chainStore.removeUnsealed(tx, rows)
     return rows.length
+  }
+
+  /** Whoever forgot the key should hear of it from this node, before an auditor does. */
+  async function lookForKey(tx: Transaction): Promise<void> {
+    if (hasLookedForKey) return
+    hasLookedForKey = true
+    if (!(await chainStore.endsKeyed(tx))) return
+    log.warn(
+      'the audit chain was linked with logs.audit_chain_key, which this node does not have: ' +
+        'what it links now, an audit takes for forged',
+    )
   }
 
   function look(oldest: { time_unix_ms: number } | undefined): void {
