@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
+import { refuse } from '../../kernel/failure.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { createConsole } from './console.service.ts'
 
@@ -11,23 +12,34 @@ const config = {
   token_expiry_sec: 60,
 }
 
-/** A door whose lock records which verifiers it was tried against. */
-function openDoor() {
+type Check = (verifier: string, password: string) => Promise<boolean>
+
+/** A door whose lock records which verifiers it was tried against, and what was counted. */
+function openDoor(check: Check = async (verifier, password) => password === verifier.slice(-5)) {
   const clock = createFakeClock()
   const checked: string[] = []
+  const taken = { now: 0, most: 0 }
   const door = createConsole({
     clock,
     ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
     config,
-    verifyPassword: async (verifier, password) => {
+    verifyPassword: (verifier, password) => {
       checked.push(verifier)
-      return password === verifier.slice(-5)
+      return check(verifier, password)
     },
-    admit: async () => ({ giveBack: async () => {} }),
+    admit: async () => {
+      taken.now += 1
+      taken.most = Math.max(taken.most, taken.now)
+      return {
+        giveBack: async () => {
+          taken.now -= 1
+        },
+      }
+    },
     recordLogin: () => {},
     recordFailedLogin: () => {},
   })
-  return { checked, login: door.login }
+  return { checked, taken, login: door.login }
 }
 
 describe('the work of a console login', () => {
@@ -42,5 +54,42 @@ describe('the work of a console login', () => {
     const { checked, login } = openDoor()
     await login({ username, password }, '203.0.113.1').catch(() => {})
     expect(checked).toEqual([config.password, config.viewer_password])
+  })
+
+  it('[H-CON-2] counts nothing when the password could not be checked', async () => {
+    const full = async () => {
+      throw refuse.rateLimited(1, 'the queue of password hashing is full')
+    }
+    const { taken, login } = openDoor(full)
+    const attempt = login({ username: 'admin', password: 'admin' }, '203.0.113.1')
+    await expect(attempt).rejects.toMatchObject({ code: 'rate_limited', retryAfterSec: 1 })
+    expect(taken.now).toBe(0)
+  })
+
+  it('[H-CON-2] is done for one attempt of a source at a time, wrong or right', async () => {
+    const { taken, login } = openDoor()
+    const bodies = ['admin', 'wrong', 'admin', 'admin'].map((password) => {
+      return { username: 'admin', password }
+    })
+    const attempts = bodies.map((body) => login(body, '203.0.113.1'))
+    const outcomes = await Promise.allSettled(attempts)
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
+    // The one that was wrong stays counted, and beside it only the one that is being judged.
+    expect(taken).toEqual({ now: 1, most: 2 })
+  })
+
+  it('[H-CON-2] does not wait for attempts of other sources', async () => {
+    const { login } = openDoor((verifier, password) => {
+      return password === 'stuck' ? new Promise(() => {}) : Promise.resolve(password === verifier)
+    })
+    login({ username: 'admin', password: 'stuck' }, '203.0.113.1').catch(() => {})
+    const { password } = config
+    const other = await login({ username: 'admin', password }, '203.0.113.2')
+    expect(other.role).toBe('admin')
   })
 })

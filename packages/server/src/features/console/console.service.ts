@@ -23,6 +23,7 @@ export type ConsoleDeps = {
 }
 
 type LoginRule = { rule: 'console_login' | 'console_login_source'; values: readonly string[] }
+type Credentials = { username: string; password: string }
 type LiveToken = { operator: HumanPrincipal; expiresAtUnixMs: number }
 
 /** Most live tokens of a node; the oldest goes first. */
@@ -35,6 +36,7 @@ export function createConsole(deps: ConsoleDeps) {
   const { clock, ids, config, admit } = deps
   const tokens = new Map<string, LiveToken>()
   const credentials = credentialsOf(config)
+  const inTurn = createTurns()
 
   /** Every credential is checked in full, whichever part is wrong. */
   async function matchingRole(username: string, password: string): Promise<Role | undefined> {
@@ -61,24 +63,34 @@ export function createConsole(deps: ConsoleDeps) {
     return token
   }
 
-  return {
-    async login(body: { username: string; password: string }, source: string) {
-      const { username, password } = body
-      const admitted = await admit([
-        { rule: 'console_login', values: [source, username] },
-        { rule: 'console_login_source', values: [source] },
-      ])
-      const role = await matchingRole(username, password)
-      if (role === undefined) {
-        deps.recordFailedLogin(username)
-        throw refuse.unauthenticated('wrong operator credentials')
-      }
+  async function login({ username, password }: Credentials, source: string) {
+    const admitted = await admit([
+      { rule: 'console_login', values: [source, username] },
+      { rule: 'console_login_source', values: [source] },
+    ])
+    const role = await matchingRole(username, password).catch(async (error: unknown) => {
+      // Nobody was found wrong, e.g. because the queue of password hashing is full.
       await admitted.giveBack()
-      const operator: HumanPrincipal = { kind: 'human', username, role }
-      const token = issue(operator)
-      deps.recordLogin(operator)
-      return { token, role, expires_in_sec: config.token_expiry_sec }
-    },
+      throw error
+    })
+    if (role === undefined) {
+      deps.recordFailedLogin(username)
+      throw refuse.unauthenticated('wrong operator credentials')
+    }
+    await admitted.giveBack()
+    const operator: HumanPrincipal = { kind: 'human', username, role }
+    const token = issue(operator)
+    deps.recordLogin(operator)
+    return { token, role, expires_in_sec: config.token_expiry_sec }
+  }
+
+  return {
+    /**
+     * Exchanges credentials for a token. Attempts of one source are judged one after another: until
+     * it is judged each counts as a failure, so that no burst of guesses passes the limit, and many
+     * at once would otherwise refuse each other although all are right.
+     */
+    login: (body: Credentials, source: string) => inTurn(source, () => login(body, source)),
 
     /** The operator behind a token, or undefined when it is unknown or has ended. */
     verify(token: string): HumanPrincipal | undefined {
@@ -98,6 +110,21 @@ function credentialsOf(config: ConsoleDeps['config']) {
   if (viewer_password === undefined) return [admin]
   const viewer = { username: viewer_username ?? username, password: viewer_password }
   return [admin, { role: 'viewer' as Role, ...viewer }]
+}
+
+/** Runs work of one key in the order in which it came, each when the one before has ended. */
+function createTurns() {
+  const newest = new Map<string, Promise<unknown>>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const before = newest.get(key) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    newest.set(key, mine)
+    try {
+      return await mine
+    } finally {
+      if (newest.get(key) === mine) newest.delete(key)
+    }
+  }
 }
 
 /** Constant-time: digests are of one length, whatever the texts are. */

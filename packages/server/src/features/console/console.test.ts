@@ -102,6 +102,14 @@ describe.each(testBackends)('the operators’ door on $name', (backend) => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(37)
   })
 
+  it('[H-CON-2] lets any number of right logins through at the same time', async () => {
+    for (let i = 0; i < 2; i += 1) expect((await login(wrong)).status).toBe(401)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => login(admin)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect((await login(wrong)).status).toBe(401)
+    expect((await login(admin)).status).toBe(429)
+  })
+
   it('[H-CON-3] audits logins and failed logins, and no refusal by a limit', async () => {
     const presented = `adm\u0007in-${'é'.repeat(70)}`
     await login({ username: presented, password: 'wrong' }, { from: '203.0.113.8' })
