@@ -152,6 +152,30 @@ test('[R-HS-2] reading pauses behind 256 KiB of waiting frames and loses none of
   expect(numbers).toEqual(Array.from({ length: 400 }, (_, index) => index))
 })
 
+test('[R-HS-2] reading pauses behind 64 waiting frames and not before', async () => {
+  realtime = await startRealtime()
+  realtime.script.kinds.add(100)
+  const answer = holdVerification()
+  const bystander = await realtime.join()
+  const client = await realtime.connect()
+  const bytesIn = () => realtime.gateway.metrics().bytes_in_total
+  client.send(5, 't-ann')
+  for (let index = 0; index < 63; index += 1) client.send(100)
+  const before = 6 + 11 + 63 * 6
+  await expect.poll(bytesIn, waiting).toBe(before)
+  client.send(100)
+  await expect.poll(bytesIn, waiting).toBe(before + 6)
+  client.send(100)
+  // What came later over another connection is there, and the one behind the 64 is not.
+  for (let count = 1; count <= 20; count += 1) {
+    bystander.send(44, new Uint8Array([1, 0, 0, 0, 0]))
+    await bystander.next()
+  }
+  expect(bytesIn()).toBe(before + 6 + 20 * 11)
+  answer.give(realtime.backend.players.get('t-ann'))
+  await expect.poll(() => realtime.script.hooks().length, waiting).toBe(1 + 1 + 65)
+})
+
 test('[R-HS-2] a connection that is gone before its token was verified is never registered', async () => {
   realtime = await startRealtime()
   const answer = holdVerification()

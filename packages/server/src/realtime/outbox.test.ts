@@ -252,6 +252,27 @@ describe('slow consumers', () => {
     expect(realtime.gateway.metrics().reliable_queue_high_water_bytes).toBe(0)
   })
 
+  test('[R-CLS-2] what is queued has a second to leave, and the peer two more', async () => {
+    realtime = await startRealtime()
+    await stuckClient()
+    const { metrics } = realtime.gateway
+    const command = { kind: 100, unreliable: false, participants: [1] }
+    while (metrics().reliable_queue_bytes < 300_000) {
+      realtime.gateway.send({ ...command, body: new Uint8Array(60_000) })
+      await realtime.clock.advance(0)
+    }
+    const closed = realtime.gateway.close()
+    await realtime.clock.advance(999)
+    expect(metrics().reliable_queue_bytes).toBeGreaterThan(0)
+    await realtime.clock.advance(1)
+    expect(metrics().reliable_queue_bytes).toBe(0)
+    await realtime.clock.advance(1999)
+    expect(metrics().connections_active).toBe(1)
+    await realtime.clock.advance(1)
+    await closed
+    expect(metrics().connections_active).toBe(0)
+  })
+
   /** A guest that reads its AUTH_RESULT and nothing after it. */
   async function stuckClient() {
     const raw = await realtime.connectRaw(upgradeRequest())
