@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Readiness } from '@guildhall/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeCertificate } from './kernel/http/certificates.fixture.ts'
 import { startNodeProcess } from './testing/node-process.ts'
@@ -38,6 +39,26 @@ it('[O-STP-1] [O-STP-3] counts the drain delay into the deadline, and ends there
   })
   expect(await node.stop()).toBe(1)
   expect(node.output()).toContain('unfinished_step="drain delay" rows_not_written=0')
+})
+
+it('[O-STP-1] [O-STP-2] [H-PUB-1] says that it drains, and ends at once at a second signal', async () => {
+  const node = await startNodeProcess({ 'shutdown.drain_delay_ms': '20000' })
+  const ask = async (path: string) => {
+    const answer = await fetch(node.url + path)
+    return { status: answer.status, body: await answer.json() }
+  }
+  process.kill(node.pid, 'SIGTERM')
+  await vi.waitFor(async () => expect((await ask('/health/ready')).status).toBe(503), {
+    timeout: 10_000,
+  })
+  const { status, checks } = Readiness.parse((await ask('/health/ready')).body)
+  expect(status).toBe('not_ready')
+  expect(checks.at(-1)).toEqual({ name: 'draining', ok: false })
+  expect(await ask('/health')).toMatchObject({ status: 503, body: { status: 'unhealthy' } })
+  expect(await ask('/health/live')).toEqual({ status: 200, body: { status: 'live' } })
+  expect(await ask('/status')).toMatchObject({ status: 200, body: { status: 'unhealthy' } })
+  expect((await ask('/v1/account')).status).toBe(401)
+  expect(await node.stop()).toBe(143)
 })
 
 it('[O-STP-3] ends although nobody reads its log', async () => {
