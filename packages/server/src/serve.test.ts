@@ -61,6 +61,48 @@ it('[O-STP-1] [O-STP-2] [H-PUB-1] says that it drains, and ends at once at a sec
   expect(await node.stop()).toBe(143)
 })
 
+/** Ends what is left of a process and its children. */
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Nothing is left.
+  }
+}
+
+it.runIf(process.platform !== 'win32')(
+  '[O-STP-1] ends in order when npm and its shell, which take the signal, are gone',
+  async () => {
+    // What npm runs: a shell, which does not hand on what it is sent.
+    const shell = spawn('/bin/sh', ['-c', `"$0" "$1" serve & wait`, process.execPath, main], {
+      cwd: tmpdir(),
+      env: {
+        PATH: process.env['PATH'],
+        GUILDHALL_HTTP__BIND: '127.0.0.1:0',
+        npm_lifecycle_event: 'start',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    onTestFinished(() => endGroup(shell.pid))
+    let said = ''
+    for (const stream of [shell.stdout, shell.stderr]) {
+      stream.on('data', (chunk) => {
+        said += chunk
+      })
+    }
+    // Both streams end when the node has ended, which holds them too.
+    const ended = Promise.all([once(shell.stdout, 'end'), once(shell.stderr, 'end')])
+    await vi.waitFor(() => expect(said).toMatch(/ ready http=/), { timeout: 20_000 })
+    const url = / ready http=(\S+)/.exec(said)?.[1] ?? ''
+    shell.kill('SIGTERM')
+    await ended
+    expect(said).toContain('stopping signal=SIGTERM')
+    await expect(fetch(`${url}/health/live`)).rejects.toThrow()
+  },
+)
+
 it('[O-STP-3] ends although nobody reads its log', async () => {
   const node = spawnNode({ GUILDHALL_LOGGING__LEVEL: 'trace' })
   const url = await readyUrl(node)

@@ -17,6 +17,8 @@ import { version } from './version.ts'
 
 /** An uncaught error ends the node in order, but not at leisure, in milliseconds. */
 const crashDeadlineMs = 5000
+/** How often a node that npm started looks whether npm is still there, in milliseconds. */
+const parentLookMs = 500
 /** How long the readers of standard output and error may take for the last lines. */
 const lastLinesMs = 500
 
@@ -80,8 +82,23 @@ function firstEnding(host: NodeJS.Process, clock: Clock): Promise<Ending> {
         resolve({ atMs: atMs(), signal })
       })
     }
+    whenLeftByNpm(host, clock, () => resolve({ atMs: atMs(), signal: 'SIGTERM' }))
     host.on('uncaughtException', crashed('uncaught_exception'))
     host.on('unhandledRejection', crashed('unhandled_rejection'))
+  })
+}
+
+/**
+ * npm hands a SIGTERM on to the shell that it started the node with, and both end without the node:
+ * that they are gone is all that it gets to know of it.
+ */
+function whenLeftByNpm(host: NodeJS.Process, clock: Clock, onLeft: () => void): void {
+  if (host.env['npm_lifecycle_event'] === undefined) return
+  const { ppid } = host
+  const watch = clock.every(parentLookMs, () => {
+    if (host.ppid === ppid) return
+    watch.cancel()
+    onLeft()
   })
 }
 
