@@ -74,7 +74,7 @@ const pins: readonly string[] = [
   'purchases.validate | POST /console/v1/purchases | admin | - | purchases.validate | 201 | conflict',
   'purchases.get | GET /console/v1/purchases/{transaction_id} | operator | purchases:read | - | 200 | not_found',
   'subscriptions.list | GET /console/v1/subscriptions | operator | subscriptions:read | - | 200 | -',
-  'realtime.connect | GET /v1/realtime | public | - | - | 101 | -',
+  'realtime.connect | GET /v1/realtime | public | - | - | 101 | forbidden rate_limited',
   'shell.health | GET /health | public | - | - | 200 503 | -',
   'shell.live | GET /health/live | public | - | - | 200 | -',
   'shell.ready | GET /health/ready | public | - | - | 200 503 | -',

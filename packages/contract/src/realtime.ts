@@ -8,5 +8,6 @@ export const realtimeApi = defineApi({
     access: 'public',
     status: 101,
     summary: 'Upgrades to the WebSocket of the realtime gateway; without an upgrade it is refused',
+    errors: ['forbidden', 'rate_limited'],
   },
 })

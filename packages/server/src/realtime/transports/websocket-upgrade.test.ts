@@ -1,3 +1,4 @@
+import { errorTable, realtimeApi } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   type RawClient,
@@ -115,11 +116,15 @@ describe('the upgrade', () => {
   })
 })
 
+/** The answer to an upgrade that is refused, with a code that the route table knows of. */
 async function refusal(raw: RawClient) {
   await raw.ended
   const [head = '', text = ''] = raw.received().toString().split('\r\n\r\n')
   const [line = '', ...lines] = head.split('\r\n')
   const headers = Object.fromEntries(lines.map((entry) => entry.split(': ')))
   const body: unknown = JSON.parse(text)
-  return { status: Number(line.split(' ')[1]), headers, body }
+  const status = Number(line.split(' ')[1])
+  const declared = ['invalid_request', ...realtimeApi.connect.errors] as const
+  expect(declared.map((code) => errorTable[code].status)).toContain(status)
+  return { status, headers, body }
 }
