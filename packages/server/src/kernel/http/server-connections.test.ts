@@ -161,6 +161,14 @@ describe('time', () => {
     expect(server.failures).toEqual([])
   })
 
+  it('[O-KEY-1] tells how long a connection may be idle, as it is configured', async () => {
+    const server = await open({ config: { keep_alive_timeout_ms: 7000 } })
+    const connection = await openRawConnection(server.port)
+    connection.write(get)
+    expect((await connection.next()).header('keep-alive')).toBe('timeout=7')
+    connection.destroy()
+  })
+
   it('[H-GEN-5] lets a handler take longer than a request may', async () => {
     const server = await open({ config: { headers_timeout_ms: 500, request_timeout_ms: 500 } })
     const held = await openRawConnection(server.port)
