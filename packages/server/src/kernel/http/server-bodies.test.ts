@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openRawConnection, type RawAnswer, sendRaw } from './raw-connection.fixture.ts'
 import { openSampleServer, type SampleServer, tokens } from './server.fixture.ts'
 
@@ -298,9 +298,6 @@ describe('framing', () => {
   })
 
   it('[H-GEN-5] never lets broken bytes answer for a request that came before them', async () => {
-    const connection = await openRawConnection(server.port)
-    connection.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n')
-    expect(await connection.closed).toBe('')
     const early = await openRawConnection(server.port)
     early.write(
       'POST /console/v1/items HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n',
@@ -308,6 +305,23 @@ describe('framing', () => {
     expect((await early.next()).status).toBe(401)
     early.write('zz\r\n')
     expect(await early.closed).toBe('')
+  })
+
+  it('[H-GEN-5] answers what came before broken bytes, then refuses them and closes', async () => {
+    const connection = await openRawConnection(server.port)
+    const open = 'GET /open HTTP/1.1\r\nHost: a\r\n\r\n'
+    connection.write(`${open}GET /held HTTP/1.1\r\nHost: a\r\n\r\n${open}nonsense\r\n\r\n${open}`)
+    expect((await connection.next()).body).toBe('{"open":true}')
+    await vi.waitFor(() => expect(server.held.reached()).toBe(1))
+    connection.write('more of it')
+    server.held.release()
+    expect((await connection.next()).body).toBe('{"held":false}')
+    expect((await connection.next()).body).toBe('{"open":true}')
+    const answer = await connection.next()
+    expectRefused(answer)
+    expect(answer.header('connection')).toBe('close')
+    expect(await connection.closed).toBe('')
+    expect(server.server.counters().http_requests_in_flight).toBe(0)
   })
 
   it('[H-GEN-1] tells a client that waits for it to go on, whatever else it expects', async () => {

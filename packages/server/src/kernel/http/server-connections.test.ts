@@ -49,6 +49,35 @@ describe('reuse', () => {
     connection.destroy()
   })
 
+  it('[H-GEN-5] refuses CONNECT behind a request only when that is answered', async () => {
+    const server = await open()
+    const connection = await openRawConnection(server.port)
+    connection.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+    await vi.waitFor(() => expect(server.held.reached()).toBe(1))
+    server.held.release()
+    expect((await connection.next()).body).toBe('{"held":false}')
+    expect((await connection.next()).status).toBe(400)
+    expect(await connection.closed).toBe('')
+  })
+
+  it('[R-WS-1] upgrades no connection that owes an answer, and refuses it in its turn', async () => {
+    const accepted: unknown[] = []
+    const accept = (request: unknown) => void accepted.push(request)
+    const server = await open({ deps: { upgrade: { path: '/v1/realtime', accept } } })
+    const connection = await openRawConnection(server.port)
+    const upgrade = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+    connection.write(`GET /held HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/realtime HTTP/1.1\r\n${upgrade}`)
+    await vi.waitFor(() => expect(server.held.reached()).toBe(1))
+    server.held.release()
+    expect((await connection.next()).body).toBe('{"held":false}')
+    // This server has no route there; the gateway's answers 400.
+    expect((await connection.next()).status).toBe(404)
+    expect(accepted).toEqual([])
+    connection.write(`GET /v1/realtime HTTP/1.1\r\n${upgrade}`)
+    await vi.waitFor(() => expect(accepted).toHaveLength(1))
+    connection.destroy()
+  })
+
   it('[H-GEN-5] speaks HTTP/1.0 without Host and closes, and no other version', async () => {
     const server = await open()
     const connection = await openRawConnection(server.port)

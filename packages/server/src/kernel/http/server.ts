@@ -81,7 +81,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const serve = createServing(deps)
   const fail = createFailing(deps)
 
-  const server = listenerOf(deps, (message, response) => {
+  // Behind a request that is not answered yet, an upgrade is answered in its turn, and refused.
+  const mayUpgrade = ({ socket }: IncomingMessage) => !guard.owesAnswer(socket)
+  const server = listenerOf(deps, mayUpgrade, (message, response) => {
     const exchange = open(message, response)
     guard.began(message, response, () => {
       if (!response.headersSent) return
@@ -127,7 +129,11 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 
 type OnRequest = (message: IncomingMessage, response: ServerResponse) => void
 
-function listenerOf({ config, tls, upgrade }: HttpServerDeps, onRequest: OnRequest): Server {
+function listenerOf(
+  { config, tls, upgrade }: HttpServerDeps,
+  mayUpgrade: (request: IncomingMessage) => boolean,
+  onRequest: OnRequest,
+): Server {
   const options = {
     // The sum of the header lines is checked exactly later; this only bounds the parser.
     maxHeaderSize: 2 * headerBytesMax,
@@ -137,7 +143,7 @@ function listenerOf({ config, tls, upgrade }: HttpServerDeps, onRequest: OnReque
     connectionsCheckingInterval: 500,
     requireHostHeader: false,
     shouldUpgradeCallback: (request: IncomingMessage) =>
-      upgrade !== undefined && isUpgrade(request, upgrade.path),
+      upgrade !== undefined && isUpgrade(request, upgrade.path) && mayUpgrade(request),
   }
   const server =
     tls === undefined

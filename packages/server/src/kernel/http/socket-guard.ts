@@ -21,7 +21,13 @@ export type Upgrade = {
 }
 
 /** The last request of a connection, and its answers that are not whole yet: mostly one. */
-type Traffic = { message: IncomingMessage; response: ServerResponse; unanswered: ServerResponse[] }
+type Traffic = {
+  message: IncomingMessage
+  response: ServerResponse
+  unanswered: ServerResponse[]
+  /** Broken bytes came behind these requests, and are refused once all of them are answered. */
+  refuseThen?: () => void
+}
 
 /** Looks after what lies below requests: connections, upgrades, and bytes that are no request. */
 export function createSocketGuard(deps: SocketGuardDeps) {
@@ -44,6 +50,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     response.on('close', () => {
       traffic.unanswered = traffic.unanswered.filter((each) => each !== response)
       ended()
+      if (traffic.unanswered.length === 0) traffic.refuseThen?.()
     })
   }
 
@@ -55,7 +62,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
       known.response = response
       return known
     }
-    const traffic = { message, response, unanswered: [] }
+    const traffic: Traffic = { message, response, unanswered: [] }
     traffics.set(socket, traffic)
     socket.once('close', () => traffics.delete(socket))
     return traffic
@@ -88,6 +95,21 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     socket.end(unparsableAnswer(deps.newRequestId(), deps.headers), () => socket.destroy())
   }
 
+  /** Refuses broken bytes in their turn: behind the answers that the connection still owes. */
+  function refuseBroken(socket: Duplex, reason: string): void {
+    const traffic = traffics.get(socket)
+    if (traffic === undefined || mayAnswer(traffic)) {
+      refuse(socket, reason)
+    } else if (traffic.message.complete && traffic.unanswered.length > 0) {
+      socket.pause()
+      traffic.refuseThen = () => {
+        if (socket.writable) refuse(socket, reason)
+      }
+    } else {
+      socket.destroy()
+    }
+  }
+
   function watch(server: Server): void {
     limitConnections(server, deps)
     server.on('connection', (socket: Socket) => {
@@ -99,25 +121,27 @@ export function createSocketGuard(deps: SocketGuardDeps) {
       const reason = error.code ?? ''
       // Anything but the HTTP parser has nobody left to answer: timeouts, resets, TLS.
       if (!reason.startsWith('HPE_') || !socket.writable) socket.destroy()
-      else if (mayAnswer(traffics.get(socket))) refuse(socket, reason)
-      else socket.destroy()
+      else refuseBroken(socket, reason)
     })
     // Without a listener the connection would close without a word.
-    server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, 'CONNECT'))
+    server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+      refuseBroken(socket, 'CONNECT')
+    })
     // An expectation that the server does not know is not met, but no reason to fail.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
 
-  return { began, drain, cut, watch, running: () => [...running()].length }
+  /** Whether a connection owes an answer: then nothing else may be written to it. */
+  const owesAnswer = (socket: Duplex) => (traffics.get(socket)?.unanswered.length ?? 0) > 0
+
+  return { began, drain, cut, watch, owesAnswer, running: () => [...running()].length }
 }
 
 /**
  * Whether broken bytes can be answered without the answer being taken for that of another request:
  * they begin a new one, or are the body of the only one that is not answered yet.
  */
-function mayAnswer(traffic: Traffic | undefined): boolean {
-  if (traffic === undefined) return true
-  const { message, response, unanswered } = traffic
+function mayAnswer({ message, response, unanswered }: Traffic): boolean {
   if (unanswered.length === 0) return message.complete
   return unanswered.length === 1 && !message.complete && !response.headersSent
 }
