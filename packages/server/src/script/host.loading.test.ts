@@ -263,4 +263,13 @@ describe('loading', () => {
     const more = create({ files: { 'main.ts': loop(1001) } })
     await expect(more.host.start()).rejects.toThrow(/more than 1000 methods/)
   })
+
+  it('[S-LIM-6] takes 1,000 message kinds and no more', async () => {
+    const loop = (count: number) =>
+      `for (let n = 0; n < ${count}; n++) guildhall.on_message(100 + n, () => {})`
+    const { host } = await start({ files: { 'main.ts': loop(1000) } })
+    expect(host.describe().script?.message_kinds).toHaveLength(1000)
+    const more = create({ files: { 'main.ts': loop(1001) } })
+    await expect(more.host.start()).rejects.toThrow(/more than 1000 kinds/)
+  })
 })

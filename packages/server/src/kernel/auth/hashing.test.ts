@@ -115,6 +115,18 @@ describe('password hashing', () => {
     expect(log.lines).toEqual([])
   })
 
+  it('[H-AUTH-4] checks a stranger against a verifier of the configured costs', async () => {
+    const startWorker = () => {
+      const source = `
+        const { parentPort } = require('node:worker_threads')
+        parentPort.on('message', ({ verifier }) => parentPort.postMessage({ error: verifier }))`
+      return new Worker(source, { eval: true })
+    }
+    await expect(open(standard, { startWorker }).verifyDummy('password')).rejects.toThrow(
+      /\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
+    )
+  })
+
   it('[H-ADM-6] refuses with Retry-After 1 once the queue is full, and recovers', async () => {
     const hashing = open({ ...cheap, concurrency: 1, queue: 2 })
     const accepted = [hashing.hash('running'), hashing.hash('first'), hashing.hash('second')]
