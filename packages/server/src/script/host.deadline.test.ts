@@ -142,7 +142,8 @@ describe('a handler that computes too long', () => {
       guildhall.on_rpc('go', async () => { state += 1; ${body} })
       guildhall.on_rpc('state', () => state)
     `,
-      { deadline_ms: 50 },
+      // Also on a busy machine enough for the call that looks afterwards.
+      { deadline_ms: 300 },
     )
     expect(await rpc('go')).toEqual({ error: 'RPC handler timed out' })
     expect(host.metrics()).toMatchObject({
