@@ -2,21 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Transaction, UniqueViolation } from './database.ts'
 import type { OpenedDatabase } from './schema-access.ts'
 import { testBackends } from './testing/backends.ts'
-import {
-  counterById,
-  insertCounter,
-  insertCounters,
-  tables,
-} from './testing/contract-statements.ts'
+import { openWithTables } from './testing/contract-database.ts'
+import { counterById, insertCounter, insertCounters } from './testing/contract-statements.ts'
 
 describe.each(testBackends)('what runs at the commit on $name', ({ open }) => {
   let db: OpenedDatabase
   beforeAll(async () => {
-    const test = await open({ migrated: false })
+    const test = await openWithTables(open)
     db = test.db
-    await db.schema.transaction(async (tx) => {
-      for (const table of tables) await tx.ddl(db.schema.render(table))
-    })
     return () => test.dispose()
   })
 

@@ -1,22 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from './schema-access.ts'
 import { testBackends } from './testing/backends.ts'
+import { openWithTables } from './testing/contract-database.ts'
 import {
   countersBetween,
   countInCounters,
   insertCounters,
   removeCounters,
-  tables,
 } from './testing/contract-statements.ts'
 
 describe.each(testBackends)('a batch on $name', ({ open }) => {
   let db: OpenedDatabase
   beforeAll(async () => {
-    const test = await open({ migrated: false })
+    const test = await openWithTables(open)
     db = test.db
-    await db.schema.transaction(async (tx) => {
-      for (const table of tables) await tx.ddl(db.schema.render(table))
-    })
     return () => test.dispose()
   })
 
