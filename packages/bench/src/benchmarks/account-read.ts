@@ -1,7 +1,8 @@
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
-import { inTurn } from '../load/rounds.ts'
+import { type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
+import { compareInTurn } from '../load/rounds.ts'
 import { shares } from '../load/window.ts'
 import { startBaseline } from '../processes/baseline.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
@@ -11,6 +12,7 @@ export const accountRead: Benchmark = { name: 'account-read', run }
 
 const baseline = new URL('../baselines/bare-http.ts', import.meta.url)
 const connections = 64
+const rounds = 5
 
 async function run(bench: Bench): Promise<Row[]> {
   await using server = await startGuildhall(bench)
@@ -20,20 +22,20 @@ async function run(bench: Bench): Promise<Row[]> {
   probe.close()
   await using bare = await startBaseline(bench, baseline, { args: [JSON.stringify(body)] })
 
-  const load = { connections, request: () => request, status: 200, seconds: bench.seconds(5) }
-  const loads = [
-    { ...load, server },
-    { ...load, server: bare },
-  ]
-  const [ours, theirs] = await inTurn(loads, ({ perCpuSecond }) => perCpuSecond)
-  if (ours === undefined || theirs === undefined) throw new Error('two servers were loaded')
+  const load = { connections, request: () => request, status: 200, seconds: bench.seconds(1) }
+  const sides = {
+    product: () => runHttpLoad({ ...load, server }),
+    baseline: () => runHttpLoad({ ...load, server: bare }),
+    ratioOf: (ours: HttpOutcome, theirs: HttpOutcome) => ours.perCpuSecond / theirs.perCpuSecond,
+  }
+  const { product: ours, baseline: theirs, ratio } = await compareInTurn(sides, { rounds })
   const unit = 'requests per CPU second'
   return [
     {
       what: `GET /v1/account, in memory, ${connections} connections`,
       product: { value: ours.perCpuSecond, unit },
       baseline: { name: 'bare node:http', value: theirs.perCpuSecond, unit },
-      ratio: ours.perCpuSecond / theirs.perCpuSecond,
+      ratio,
       bound: { of: 'ratio', is: 'at least', limit: 0.55 },
       notes:
         `${Math.round(ours.perSecond)}/s (${shares(ours)}); ` +

@@ -1,7 +1,8 @@
 import type { Bench, Benchmark, Bound, Row } from '../benchmark.ts'
 import { httpRequest } from '../load/http-connection.ts'
+import { type HttpLoad, type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
 import { createAccounts, signInOperator } from '../load/operator.ts'
-import { inTurn } from '../load/rounds.ts'
+import { compareInTurn } from '../load/rounds.ts'
 import { shares } from '../load/window.ts'
 import { type MeasuredBackend, onBackends } from '../processes/backends.ts'
 import type { Child } from '../processes/child.ts'
@@ -63,16 +64,18 @@ async function overHttpOn(bench: Bench, { name, url }: MeasuredBackend): Promise
   const token = await signInOperator(server.port)
   const ids = await createAccounts(server.port, token, accounts)
   const requests = ids.map((id) => adjustment(token, id))
-  const load = (of: readonly Buffer[]) => loadOf(bench, server, of)
-  const loads = [load(requests), load(requests.slice(0, 1))]
-  const [spread, hot] = await inTurn(loads, ({ perSecond }) => perSecond)
-  if (spread === undefined || hot === undefined) throw new Error('two loads were run')
+  const sides = {
+    product: () => runHttpLoad(loadOf(bench, server, requests.slice(0, 1))),
+    baseline: () => runHttpLoad(loadOf(bench, server, requests)),
+    ratioOf: (hot: HttpOutcome, spread: HttpOutcome) => hot.perSecond / spread.perSecond,
+  }
+  const { product: hot, baseline: spread, ratio } = await compareInTurn(sides, { rounds })
   return [
     {
       what: `adjust one wallet over HTTP, ${inFlight} in flight, ${name}`,
       product: { value: hot.perSecond, unit },
       baseline: { name: `${accounts} wallets`, value: spread.perSecond, unit },
-      ratio: hot.perSecond / spread.perSecond,
+      ratio,
       ...(name === 'in memory' ? {} : { bound: hotPerSecond }),
       notes:
         `${Math.round(hot.perCpuSecond)} per CPU second of the node (${shares(hot)}); ` +
@@ -81,7 +84,7 @@ async function overHttpOn(bench: Bench, { name, url }: MeasuredBackend): Promise
   ]
 }
 
-function loadOf(bench: Bench, server: Child, requests: readonly Buffer[]) {
+function loadOf(bench: Bench, server: Child, requests: readonly Buffer[]): HttpLoad {
   let sent = 0
   const request = () => {
     sent += 1
@@ -89,7 +92,7 @@ function loadOf(bench: Bench, server: Child, requests: readonly Buffer[]) {
     if (chosen === undefined) throw new Error('there is a request')
     return chosen
   }
-  return { server, connections: inFlight, request, status: 200, seconds: bench.seconds(10) }
+  return { server, connections: inFlight, request, status: 200, seconds: bench.seconds(2) }
 }
 
 function adjustment(token: string, id: string): Buffer {
