@@ -1,3 +1,5 @@
+import { joinedRows } from './json-pieces.ts'
+
 /** What is known of a list that was made by `preceded` or `beginning`. */
 type Growth = {
   /** The list that it was made of; let go of once there are bytes. */
@@ -115,11 +117,4 @@ function moved(
   const start = bytes.length - oldBytes
   old?.room.bytes.copy(bytes, start, old.start, old.end)
   return { room: { bytes, start }, end: bytes.length }
-}
-
-/** The rows as JSON with commas between them. */
-export function joinedRows(list: readonly unknown[], write: WriteRow): string {
-  let text = ''
-  for (const row of list) text += (text === '' ? '' : ',') + write(row)
-  return text
 }

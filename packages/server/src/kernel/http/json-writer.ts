@@ -1,6 +1,14 @@
 import type { z } from 'zod'
-import { joinedRows, writtenRows } from './growing-lists.ts'
-import { bytesMark, type JsonText, withBytes } from './json-pieces.ts'
+import { writtenRows } from './growing-lists.ts'
+import {
+  type JsonText,
+  joinedRows,
+  type Part,
+  partMark,
+  rowsAtOnce,
+  type Write,
+  withParts,
+} from './json-pieces.ts'
 import { isFree, isInt64 } from './schema-walk.ts'
 
 /**
@@ -9,18 +17,15 @@ import { isFree, isInt64 } from './schema-walk.ts'
  * misses a required member throws, which is a bug of the handler and becomes a 500.
  *
  * 64-bit integers are written in full, whether they come as number or as bigint. What is written
- * already, of a list that grows, stands in the answer as bytes.
+ * already, of a list that grows, stands in the answer as bytes; a long list is written later.
  */
 export function compileWriter(schema: z.ZodType): (value: unknown) => JsonText {
   const write = writerOf(schema)
   return (value) => {
-    const bytes: Buffer[] = []
-    return withBytes(write(value, bytes), bytes)
+    const parts: Part[] = []
+    return withParts(write(value, parts), parts)
   }
 }
-
-/** Marks the places of what it adds to `bytes`. */
-type Write = (value: unknown, bytes: Buffer[]) => string
 
 /** The part of a schema's definition that says what to write. */
 type Definition = {
@@ -86,7 +91,7 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
     optional: isOptional(schema),
     write: writerOf(schema),
   }))
-  return (value, bytes) => {
+  return (value, parts) => {
     if (!isRecord(value)) throw new TypeError('expected an object to write')
     let text = ''
     for (const { name, prefix, optional, write } of members) {
@@ -95,7 +100,7 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
         if (optional) continue
         throw new TypeError(`the answer misses its member ${name}`)
       }
-      text += (text === '' ? '' : ',') + prefix + write(member, bytes)
+      text += (text === '' ? '' : ',') + prefix + write(member, parts)
     }
     return `{${text}}`
   }
@@ -106,23 +111,25 @@ function writeArray(element: z.ZodType): Write {
   // Only rows without parts that could change are written alike for as long as they are frozen.
   const mayBeWritten = isPlainRow(element)
   const writePlain = (row: unknown) => write(row, [])
-  return (value, bytes) => {
+  return (value, parts) => {
     if (!Array.isArray(value)) throw new TypeError('expected an array to write')
     const written = mayBeWritten ? writtenRows(value, writePlain) : undefined
-    if (written === undefined) return `[${joinedRows(value, (item) => write(item, bytes))}]`
-    bytes.push(written)
-    return `[${bytesMark}]`
+    if (written === undefined && value.length <= rowsAtOnce) {
+      return `[${joinedRows(value, (item) => write(item, parts))}]`
+    }
+    parts.push(written ?? { rows: value, write })
+    return `[${partMark}]`
   }
 }
 
 /** A Map keeps the order of its names, also of those that look like numbers. */
 function writeRecord(write: Write): Write {
-  const writeMember = (name: string, value: unknown, bytes: Buffer[]) =>
-    `${JSON.stringify(name)}:${write(value, bytes)}`
-  return (value, bytes) => {
+  const writeMember = (name: string, value: unknown, parts: Part[]) =>
+    `${JSON.stringify(name)}:${write(value, parts)}`
+  return (value, parts) => {
     if (!isRecord(value)) throw new TypeError('expected an object to write')
     const members = value instanceof Map ? [...value] : Object.entries(value)
-    return `{${members.map(([name, member]) => writeMember(name, member, bytes)).join(',')}}`
+    return `{${members.map(([name, member]) => writeMember(name, member, parts)).join(',')}}`
   }
 }
 
@@ -135,16 +142,16 @@ function writeLiteral(values: readonly unknown[]): Write {
 }
 
 function writeNullable(write: Write): Write {
-  return (value, bytes) => (value === null ? 'null' : write(value, bytes))
+  return (value, parts) => (value === null ? 'null' : write(value, parts))
 }
 
 /** The first option that has every required member: unions of answers differ in their members. */
 function writeUnion(options: z.ZodType[]): Write {
   const choices = options.map((schema) => ({ schema, write: writerOf(schema) }))
-  return (value, bytes) => {
+  return (value, parts) => {
     const choice = choices.find(({ schema }) => schema.safeParse(value).success)
     if (choice === undefined) throw new TypeError('the answer fits no option of its union')
-    return choice.write(value, bytes)
+    return choice.write(value, parts)
   }
 }
 

@@ -11,7 +11,7 @@ import type {
 } from '../auth/principal.ts'
 import { Failure } from '../failure.ts'
 import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
-import type { JsonText } from './json-pieces.ts'
+import { JsonPieces, type JsonText } from './json-pieces.ts'
 import { compileWriter } from './json-writer.ts'
 import {
   AlreadyDone,
@@ -58,7 +58,9 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         mutation: with_.mutation as undefined,
         request: new LazyRequestInfo(exchange, sourceOf),
       }
-      return render(await answerOf(mounted, call))
+      const rendered = render(await answerOf(mounted, call))
+      if (rendered.body instanceof JsonPieces) await rendered.body.written()
+      return rendered
     }
 
     async function mutate(exchange: Exchange, caller: Caller, mutation: Mutation) {
