@@ -120,6 +120,13 @@ export type Database = Queries & {
    * outside the transaction and wait for nothing but the transaction's own statements.
    */
   transaction<T>(body: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /**
+   * Runs `body`, which changes nothing, over one committed state, for answers that may have many
+   * rows: these come some at a time, and the event loop serves others in between. Writers go on
+   * meanwhile; only in memory do they, and all who read, wait for its end. So `body` must wait for
+   * nothing but its own statements; it may be run again, as in a transaction.
+   */
+  longRead<T>(body: (state: Queries) => Promise<T>): Promise<T>
   state(): DatabaseState
   stats(): DatabaseStats
   /** Asks the database for a sign of life; resolves to whether it answered and takes writes. */

@@ -50,7 +50,7 @@ export async function openPostgresDatabase(
 
 type QueryMethods = Pick<
   Database,
-  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction'
+  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction' | 'longRead'
 >
 
 function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMethods {
@@ -100,6 +100,10 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     },
     transaction(body, options) {
       return executor.lend((on) => runTransaction(on, body, { ...options, prepared }))
+    },
+    longRead(body) {
+      const how = { snapshot: true, inParts: true, prepared }
+      return executor.lend((on) => runTransaction(on, body, how))
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Randomness } from '../../kernel/ids.ts'
 import { DatabaseContention, type TransactionOptions } from '../database.ts'
+import { rowsAtOnce } from '../rows-at-once.ts'
 import type { SchemaTransaction } from '../schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Connection } from './connection.ts'
@@ -56,6 +57,8 @@ export type RunOptions = TransactionOptions & {
   prepared: PreparedStatements
   /** Reads one committed state and changes nothing. */
   snapshot?: boolean
+  /** `all` fetches its rows some at a time: a long answer is taken in without letting others go. */
+  inParts?: boolean
   /** Its commit does not wait for the disk: the next one that does, behind it in the log, does. */
   flushesLater?: boolean
 }
@@ -66,7 +69,7 @@ export async function runTransaction<T>(
   body: (tx: SchemaTransaction) => Promise<T>,
   { isolation = 'serializable', repeatable = false, snapshot = false, ...options }: RunOptions,
 ): Promise<T> {
-  const tx = new PostgresTransaction(connection, options.prepared)
+  const tx = new PostgresTransaction(connection, options)
   let committing = false
   try {
     // Not awaited here: it travels together with the first statement.
@@ -75,7 +78,10 @@ export async function runTransaction<T>(
     const limits = connection.patient ? '; SET LOCAL statement_timeout = 0' : ''
     const flush = options.flushesLater ? '; SET LOCAL synchronous_commit = off' : ''
     const plans = options.plans === 'fresh' ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
-    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${limits}${flush}${plans}`)
+    // Every row will be fetched; the server would plan for the first tenth of them.
+    const parts = options.inParts ? '; SET LOCAL cursor_tuple_fraction = 1' : ''
+    const more = limits + flush + plans + parts
+    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${more}`)
     begun.catch(() => {})
     const result = await body(tx)
     await begun
@@ -102,12 +108,15 @@ export async function runTransaction<T>(
 class PostgresTransaction implements SchemaTransaction {
   readonly #connection: Connection
   readonly #prepared: PreparedStatements
+  readonly #inParts: boolean
   readonly #last: Call[] = []
+  #cursors = 0
   #open = true
 
-  constructor(connection: Connection, prepared: PreparedStatements) {
+  constructor(connection: Connection, { prepared, inParts = false }: RunOptions) {
     this.#connection = connection
     this.#prepared = prepared
+    this.#inParts = inParts
   }
 
   async all<P extends Columns, R extends Columns>(
@@ -116,6 +125,7 @@ class PostgresTransaction implements SchemaTransaction {
   ): Promise<Row<R>[]> {
     this.#check()
     const call = this.#prepared.call<R>(statement, params)
+    if (this.#inParts) return this.#fetched(call)
     return call.prepared.rows(await this.#connection.query(call))
   }
 
@@ -123,7 +133,9 @@ class PostgresTransaction implements SchemaTransaction {
     statement: Statement<P, R>,
     params: Row<P>,
   ): Promise<Row<R> | undefined> {
-    return (await this.all(statement, params))[0]
+    this.#check()
+    const call = this.#prepared.call<R>(statement, params)
+    return call.prepared.rows(await this.#connection.query(call))[0]
   }
 
   async run<P extends Columns, R extends Columns>(
@@ -167,6 +179,23 @@ class PostgresTransaction implements SchemaTransaction {
 
   end(): void {
     this.#open = false
+  }
+
+  async #fetched<R extends Columns>({ prepared, values }: Call<R>): Promise<Row<R>[]> {
+    this.#cursors += 1
+    const cursor = `guildhall_rows_${this.#cursors}`
+    const text = `DECLARE ${cursor} NO SCROLL CURSOR FOR ${prepared.text}`
+    const declared = this.#connection.query({ prepared: { name: '', text }, values })
+    const rows: Row<R>[] = []
+    for (let isLast = false; !isLast; ) {
+      this.#check()
+      const fetch = this.#connection.command(`FETCH ${rowsAtOnce} FROM ${cursor}`)
+      // The two travel together; of their failures, the first tells why.
+      const [, part] = await Promise.all([declared, fetch])
+      for (const row of prepared.rows(part)) rows.push(row)
+      isLast = part.rows.length < rowsAtOnce
+    }
+    return rows
   }
 
   #check(): void {

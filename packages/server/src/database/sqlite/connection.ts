@@ -49,6 +49,23 @@ export class SqliteConnection {
     return (rows as unknown as Value[][]).map(prepared.decode) as Row<R>[]
   }
 
+  /** The rows of `all` in parts of `rowsMax`; the last part has fewer, or none. */
+  *parts<R extends Columns>(
+    statement: Statement<Columns, R>,
+    params: object,
+    rowsMax: number,
+  ): Generator<Row<R>[]> {
+    const prepared = this.#prepare(statement)
+    let part: Row<R>[] = []
+    for (const values of prepared.native.iterate(...bind(statement, prepared, params))) {
+      part.push(prepared.decode(values as unknown as Value[]) as Row<R>)
+      if (part.length < rowsMax) continue
+      yield part
+      part = []
+    }
+    yield part
+  }
+
   get<R extends Columns>(statement: Statement<Columns, R>, params: object): Row<R> | undefined {
     const prepared = this.#prepare(statement)
     const row = prepared.native.get(...bind(statement, prepared, params))

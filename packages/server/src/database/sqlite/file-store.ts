@@ -5,6 +5,7 @@ import type { Log } from '../../kernel/log.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'
 import { GroupCommits } from './group-commits.ts'
+import { LongReads } from './long-reads.ts'
 import { Memory } from './memory.ts'
 import { createIfMissing } from './owned-file.ts'
 import { Scans } from './scans.ts'
@@ -29,6 +30,7 @@ export type FileStore = {
   readonly writer: Writer
   readonly memory: Memory
   readonly scans: Scans
+  readonly longReads: LongReads
   close(): Promise<void>
 }
 
@@ -67,15 +69,17 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     const memory = new Memory(connection, writer)
     const opened = reader
     const scans = new Scans({ path, nowUnixMs })
+    const longReads = new LongReads(() => new SqliteConnection(path, { readOnly: true, nowUnixMs }))
     return {
       reader: opened,
       writer,
       memory,
       scans,
+      longReads,
       async close() {
         await writer.drained()
         await commits.settled()
-        await Promise.all([keeper.close(), scans.close()])
+        await Promise.all([keeper.close(), scans.close(), longReads.close()])
         await wal.close()
         // The last connection to close moves the rest of the log into the file and removes it.
         opened.close()

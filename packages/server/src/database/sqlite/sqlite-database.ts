@@ -8,6 +8,7 @@ import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
+import { type LongReads, longRead } from './long-reads.ts'
 import { Memory } from './memory.ts'
 import type { Scans } from './scans.ts'
 import { ServedFile, type ServedFileDeps } from './served-file.ts'
@@ -21,6 +22,8 @@ type Live = {
   readonly memory?: Memory
   /** Absent where no other thread can open the database, so that scans run here as well. */
   readonly scans?: Scans
+  /** Absent where there is only one connection, which a long read then has to itself. */
+  readonly longReads?: LongReads
 }
 
 /** A private database inside the process, gone at its end. */
@@ -127,7 +130,7 @@ const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
 
 type QueryMethods = Pick<
   Database,
-  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction'
+  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction' | 'longRead'
 >
 
 /**
@@ -193,6 +196,11 @@ function queriesOn(
     recall: (lookup, key) => (mayRecall() ? current()?.memory?.recall(lookup, key) : undefined),
     async transaction(body) {
       return use().writer.transaction(body)
+    },
+    async longRead(body) {
+      const { writer, longReads } = use()
+      if (longReads) return longReads.read(body)
+      return writer.alone((on) => longRead(on, body))
     },
   }
 }

@@ -90,6 +90,17 @@ export class Writer {
     return result
   }
 
+  /** Runs `work`, which changes nothing, over as many turns as it takes; all others wait. */
+  async alone<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T> {
+    if (this.#busy || this.#commits.held) await this.#acquire()
+    else this.#busy = true
+    try {
+      return await work(this.#connection)
+    } finally {
+      this.#release()
+    }
+  }
+
   /** Resolves once everything that was asked for before has run. */
   async drained(): Promise<void> {
     await this.#acquire()

@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { countTurns } from '../kernel/turns.fixture.ts'
+import { DatabaseUnavailable, type Queries } from './database.ts'
+import { rowsAtOnce } from './rows-at-once.ts'
+import { statement } from './statement.ts'
+import { type TestDatabase, testBackends } from './testing/backends.ts'
+
+const insert = statement({
+  name: 'long-reads-test.insert',
+  text: 'INSERT INTO deployment_secrets (name, secret) VALUES (:name, :secret)',
+  params: { name: 'text', secret: 'bytes' },
+})
+const names = statement({
+  name: 'long-reads-test.names',
+  text: 'SELECT name FROM deployment_secrets ORDER BY name',
+  row: { name: 'text' },
+})
+const numbers = statement({
+  name: 'long-reads-test.numbers',
+  text: `WITH RECURSIVE n (i) AS (SELECT :first UNION ALL SELECT i + 1 FROM n WHERE i < :last)
+    SELECT i, CASE WHEN i % 2 = 0 THEN i END AS even FROM n WHERE i <= :last`,
+  params: { first: 'integer', last: 'integer' },
+  row: { i: 'integer', even: 'bigint?' },
+})
+const openCursors = statement({
+  name: 'long-reads-test.open-cursors',
+  text: "SELECT count(*) AS cursors FROM pg_cursors WHERE name LIKE 'guildhall%'",
+  row: { cursors: 'integer' },
+})
+const broken = statement({ name: 'long-reads-test.broken', text: 'SELECT 1 FROM missing' })
+const secret = new Uint8Array([1])
+
+const rowOf = (i: number) => ({ i, even: i % 2 === 0 ? BigInt(i) : null })
+const rowsTo = (last: number) => Array.from({ length: last }, (_, at) => rowOf(at + 1))
+
+describe.each(testBackends)('a long read on $name', ({ name: backend, open }) => {
+  let test: TestDatabase
+  beforeEach(async () => {
+    test = await open()
+    await test.db.run(insert, { name: 'a', secret })
+  })
+  afterEach(() => test.dispose())
+
+  const put = (name: string) => test.db.run(insert, { name, secret })
+
+  it.each([0, 1, rowsAtOnce - 1, rowsAtOnce, rowsAtOnce + 1, 2 * rowsAtOnce, 2 * rowsAtOnce + 1])(
+    'answers %s rows in their order, also to two that ask at once',
+    async (last) => {
+      const answers = await test.db.longRead((state) =>
+        Promise.all([
+          state.all(numbers, { first: 1, last }),
+          state.all(numbers, { first: 1, last: 2 }),
+          state.get(numbers, { first: last, last }),
+        ]),
+      )
+      expect(answers).toEqual([rowsTo(last), rowsTo(2), rowOf(last)])
+    },
+  )
+
+  it('lets others go on behind every so many rows', async () => {
+    const turns = countTurns()
+    await test.db.longRead((state) => state.all(numbers, { first: 1, last: 4 * rowsAtOnce }))
+    turns.stop()
+    expect(turns.count).toBeGreaterThanOrEqual(4)
+  })
+
+  it.skipIf(backend === 'in-memory')(
+    '[H-ACC-8] shows one state, while others write and are not kept waiting',
+    async () => {
+      const seen = await test.db.longRead(async (state) => {
+        const before = await state.all(names, {})
+        await put('b')
+        await test.db.transaction((tx) => tx.run(insert, { name: 'c', secret }))
+        return [before, await state.all(names, {})]
+      })
+      expect(seen).toEqual([[{ name: 'a' }], [{ name: 'a' }]])
+      const later = await test.db.longRead((state) => state.all(names, {}))
+      expect(later).toEqual([{ name: 'a' }, { name: 'b' }, { name: 'c' }])
+    },
+  )
+
+  it.runIf(backend === 'in-memory')(
+    '[H-ACC-8] shows one state in memory, where all others wait for its end',
+    async () => {
+      const ended: string[] = []
+      const tell = (name: string) => () => void ended.push(name)
+      const read = test.db.longRead(async (state) => {
+        const before = await state.all(names, {})
+        await state.all(numbers, { first: 1, last: 2 * rowsAtOnce })
+        return [before, await state.all(names, {})]
+      })
+      const others = [
+        put('b').then(tell('write')),
+        test.db
+          .transaction((tx) => tx.run(insert, { name: 'c', secret }))
+          .then(tell('transaction')),
+        test.db.all(names, {}).then(tell('read')),
+      ]
+      expect(await read).toEqual([[{ name: 'a' }], [{ name: 'a' }]])
+      expect(ended).toEqual([])
+      await Promise.all(others)
+      expect(ended).toHaveLength(3)
+    },
+  )
+
+  it.runIf(backend === 'postgres')('fetches its rows from a cursor', async () => {
+    const open = await test.db.longRead(async (state) => {
+      await state.all(names, {})
+      return state.get(openCursors, {})
+    })
+    expect(open).toEqual({ cursors: 1 })
+  })
+
+  it('changes nothing', async () => {
+    const change = test.db.longRead((state) => state.run(insert, { name: 'c', secret }))
+    await expect(change).rejects.toThrow()
+    expect(await test.db.all(names, {})).toEqual([{ name: 'a' }])
+  })
+
+  it('passes on what fails in it, and leaves nothing behind', async () => {
+    await expect(test.db.longRead((state) => state.all(broken, {}))).rejects.toThrow('missing')
+    const failing = test.db.longRead(async () => {
+      throw new Error('on purpose')
+    })
+    await expect(failing).rejects.toThrow('on purpose')
+    await put('b')
+    expect(await test.db.longRead((state) => state.all(names, {}))).toHaveLength(2)
+  })
+
+  it('refuses what is asked, or still read, after its end', async () => {
+    let late: Queries | undefined
+    let left: Promise<unknown> | undefined
+    await test.db.longRead(async (state) => {
+      late = state
+      left = state.all(numbers, { first: 1, last: 10 * rowsAtOnce })
+      left.catch(() => {})
+      await state.get(numbers, { first: 1, last: 1 })
+      left = state.all(numbers, { first: 1, last: 10 * rowsAtOnce })
+      left.catch(() => {})
+    })
+    await expect(left).rejects.toThrow('has ended')
+    await expect(late?.all(names, {})).rejects.toThrow('has ended')
+    expect(await test.db.all(names, {})).toHaveLength(1)
+  })
+
+  it('ends before the database closes, which refuses later ones', async () => {
+    const read = test.db.longRead((state) => state.all(numbers, { first: 1, last: 3 * rowsAtOnce }))
+    const later = test.db.longRead((state) => state.all(names, {}))
+    const outcome = Promise.all([read, later])
+    if (backend === 'postgres') await outcome
+    await test.db.close()
+    expect((await outcome).map((rows) => rows.length)).toEqual([3 * rowsAtOnce, 1])
+    // The last connection to close moves the log into the file.
+    expect(existsSync(`${test.url.slice('sqlite:'.length)}-wal`)).toBe(false)
+    await expect(test.db.longRead((state) => state.all(names, {}))).rejects.toBeInstanceOf(
+      DatabaseUnavailable,
+    )
+  })
+})
