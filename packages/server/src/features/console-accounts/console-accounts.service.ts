@@ -106,7 +106,7 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
 
     /** Everything that belongs to an account, as one state of the database. */
     export: (principal: OperatorPrincipal, id: string): Promise<AccountExport> =>
-      db.transaction(async (tx) => {
+      db.longRead(async (tx) => {
         const sees = (scope: 'groups:read' | 'storage:read') =>
           principal.kind === 'human' || principal.scopes.includes(scope)
         return {

@@ -20,7 +20,7 @@ export type Friends = ReturnType<typeof createFriends>
 export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps) {
   return {
     async list(id: string): Promise<Friend[]> {
-      const rows = await friendsOf(db, id)
+      const rows = await db.longRead((state) => friendsOf(state, id))
       if (rows.length === 0 && !(await accountExists(db, id))) throw unknownAccount()
       return rows
     },
@@ -78,7 +78,8 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
 /** The relations of one account by the id of the other. */
 export async function friendsOf(tx: Queries, id: string): Promise<Friend[]> {
   const rows = await friendsStore.list(tx, id)
-  return rows.map((row) => ({ ...row, state: edgeStateOf(row.state) }))
+  expectKnownStates(rows)
+  return rows
 }
 
 /** Makes a move of the actor, `user_id`, on a pair whose accounts are locked. */
@@ -113,6 +114,13 @@ async function take(
 }
 
 const edgeStates: readonly EdgeState[] = ['invited_sent', 'invited_received', 'friend', 'blocked']
+
+/** Copies nothing: an account may have a great many. */
+function expectKnownStates(
+  rows: Awaited<ReturnType<typeof friendsStore.list>>,
+): asserts rows is Friend[] {
+  for (const { state } of rows) edgeStateOf(state)
+}
 
 /** The schema lets the column hold no other values. */
 function edgeStateOf(stored: string): EdgeState {
