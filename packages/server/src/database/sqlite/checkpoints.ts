@@ -114,7 +114,7 @@ export class Checkpoints {
       this.#start()
       return
     }
-    // Another process reads an old state (a backup, a doctor): the log has to grow meanwhile.
+    // Somebody reads an old state (a long read, a backup, a doctor): the log has to grow meanwhile.
     if (frames > done) this.#holdAt = frames + this.#holdFrames
     this.#release()
   }
