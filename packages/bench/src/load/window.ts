@@ -3,7 +3,7 @@ import type { Child } from '../processes/child.ts'
 /** A stretch of time and who computed in it. */
 export type Window = {
   seconds: number
-  /** CPU time of all threads of the server, in milliseconds. */
+  /** CPU time of the server and of the processes that it started, in milliseconds. */
   cpuMs: number
   /** CPU time of this process, which makes the load, as a share of the time that passed. */
   loadShare: number

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cores, pinned } from './cores.ts'
-import { cpuMsOf, residentBytesOf } from './proc.ts'
+import { cpuMsOfFamily, residentBytesOf } from './proc.ts'
 
 /** A process under measurement. Disposing of it stops it. */
 export type Child = AsyncDisposable & {
@@ -13,7 +13,10 @@ export type Child = AsyncDisposable & {
   fact(name: string): string
   /** The port of the address on its ready line. */
   readonly port: number
-  /** CPU time of all its threads since its start, in milliseconds. */
+  /**
+   * CPU time of all its threads since its start, in milliseconds, and of the processes that it
+   * started and that still run: the game's script has one of its own.
+   */
   cpuMs(): number
   residentBytes(): number
   stop(): Promise<void>
@@ -58,7 +61,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     readyMs,
     fact,
     port: Number(/:(\d+)(?:\s|$)/.exec(line)?.[1]),
-    cpuMs: () => alive(cpuMsOf),
+    cpuMs: () => alive(cpuMsOfFamily),
     residentBytes: () => alive(residentBytesOf),
     stop,
     [Symbol.asyncDispose]: stop,

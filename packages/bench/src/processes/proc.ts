@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 const ticksPerSecond = 100
 
 /** CPU time of all threads of a process, in milliseconds, to the nearest 10. */
-export function cpuMsOf(pid: number): number {
+function cpuMsOf(pid: number): number {
   const { user, system } = statOf(pid)
   return ((user + system) * 1000) / ticksPerSecond
 }
