@@ -4,6 +4,9 @@ import { LeaseLost, type Transact } from './lease.ts'
 import { createRecordedLog } from './log.fake.ts'
 import { createPruneCounts, createRetention } from './retention.ts'
 
+/** A run that nobody ends. */
+const freely = { signal: new AbortController().signal, progress: () => undefined }
+
 type Prune = (items: number, transact?: Transact<string>) => Promise<number>
 
 /** A lease that is always held; its transactions run at once. */
@@ -37,10 +40,30 @@ describe('retention', () => {
   it('[O-RET-1] goes on in batches until one comes back short', async () => {
     const sessions = data(250)
     const { clock, pass } = setup({ sessions: sessions.prune })
-    const done = pass()
+    const done = pass(freely)
     await clock.advance(1000)
     await done
     expect(sessions.batches).toEqual([100, 100, 50])
+  })
+
+  it('[O-RET-1] gets on with every batch, and ends behind the present one when told to', async () => {
+    const [sessions, audit] = [data(1000), data(1000)]
+    const { clock, pass } = setup({ sessions: sessions.prune, audit: audit.prune })
+    const end = new AbortController()
+    let progress = 0
+    const run = {
+      signal: end.signal,
+      progress() {
+        progress += 1
+        if (progress === 3) end.abort()
+      },
+    }
+    const done = pass(run)
+    await clock.advance(1000)
+    await done
+    expect(progress).toBe(3)
+    expect(sessions.left()).toBe(700)
+    expect(audit.left()).toBe(1000)
   })
 
   it('[O-RET-2] a failure in one kind of data does not stop the others', async () => {
@@ -49,7 +72,7 @@ describe('retention', () => {
       throw new Error('no such luck')
     }
     const { pass } = setup({ sessions: failing, audit: audit.prune })
-    await expect(pass()).rejects.toThrow('retention did not complete')
+    await expect(pass(freely)).rejects.toThrow('retention did not complete')
     expect(audit.left()).toBe(0)
   })
 
@@ -69,7 +92,7 @@ describe('retention', () => {
       log: createRecordedLog(),
       counts: createPruneCounts([]),
     })
-    const done = pass()
+    const done = pass(freely)
     await clock.advance(1000)
     await done
     expect(sizes).toEqual([100, 50, 25])
@@ -78,7 +101,7 @@ describe('retention', () => {
   it('[O-RET-1] leaves a pass to the node that holds the lease', async () => {
     const sessions = data(5)
     const { pass } = setup({ sessions: sessions.prune }, { ...ownLease, keep: async () => false })
-    await pass()
+    await pass(freely)
     expect(sessions.batches).toEqual([])
   })
 
@@ -96,7 +119,7 @@ describe('retention', () => {
         .filter((it) => it.behind)
         .map((it) => it.data)
     expect([counts.list().length, behind()]).toEqual([3, []])
-    const done = pass().catch(() => undefined)
+    const done = pass(freely).catch(() => undefined)
     await clock.advance(5)
     expect(behind()).toEqual(['fragile', 'sessions'])
     await clock.advance(1000)
@@ -107,7 +130,7 @@ describe('retention', () => {
       { data: 'audit', pruned_total: 0, behind: false },
     ])
     broken = false
-    await pass()
+    await pass(freely)
     expect(counts.list()[0]).toEqual({ data: 'fragile', pruned_total: 7, behind: false })
   })
 
@@ -115,10 +138,10 @@ describe('retention', () => {
     const sessions = data(250)
     const hold = { on: true }
     const { clock, pass } = setup({ sessions: sessions.prune }, ownLease, () => hold.on)
-    await pass()
+    await pass(freely)
     expect(sessions.batches).toEqual([])
     hold.on = false
-    const done = pass()
+    const done = pass(freely)
     await clock.advance(5)
     hold.on = true
     await clock.advance(1000)
@@ -142,7 +165,7 @@ describe('retention', () => {
       ),
       { ...ownLease, transaction },
     )
-    await pass()
+    await pass(freely)
     expect(seen).toEqual(['a fenced', 'b fenced'])
   })
 })

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import { type Lease, LeaseLost, type Transact } from './lease.ts'
 import type { Log } from './log.ts'
+import type { TaskRun } from './supervisor-task.ts'
 
 /**
  * Deletes up to `batchItems` rows that are past their time; answers how many it deleted. Whatever
@@ -58,12 +59,13 @@ const batchMaxMs = 50
 /**
  * Makes the task that keeps the store within its bounds: every kind of data in batches until one
  * comes back short. A failure in one kind does not stop the others; the pass fails at its end. A
- * node that does not hold the lease, or loses it, leaves the rest to the one that does.
+ * node that does not hold the lease, or loses it, leaves the rest to the one that does. A pass takes
+ * as long as there is too much; one that is told to end does so after the present batch.
  */
 export function createRetention<Tx>(deps: RetentionDeps<Tx>) {
   const { pruners, lease, batchItems, clock, log, counts, onHold = () => false } = deps
 
-  async function prune(data: string, batch: PruneBatch<Tx>): Promise<number> {
+  async function prune(data: string, batch: PruneBatch<Tx>, run: TaskRun): Promise<number> {
     let size = batchItems
     let total = 0
     for (;;) {
@@ -72,18 +74,20 @@ export function createRetention<Tx>(deps: RetentionDeps<Tx>) {
       total += deleted
       const behind = deleted >= size
       counts.note(data, { pruned: deleted, behind })
-      if (!behind || onHold()) return total
+      run.progress()
+      if (!behind || onHold() || run.signal.aborted) return total
       if (clock.monotonicMs() - startedMs > batchMaxMs) size = Math.max(1, Math.floor(size / 2))
       await clock.sleep(pauseMs)
     }
   }
 
-  return async (): Promise<void> => {
+  return async (run: TaskRun): Promise<void> => {
     const failures: unknown[] = []
     if (onHold() || !(await lease.keep())) return
     for (const [data, batch] of Object.entries(pruners)) {
+      if (run.signal.aborted) break
       try {
-        const total = await prune(data, batch)
+        const total = await prune(data, batch, run)
         if (total > 0) log.debug('removed what was past its time', { data, total })
       } catch (error) {
         if (error instanceof LeaseLost) break

@@ -16,6 +16,7 @@ import {
   type RetentionDeps,
 } from '../kernel/retention.ts'
 import type { Supervisor, TaskHandle } from '../kernel/supervisor.ts'
+import type { TaskBody } from '../kernel/supervisor-task.ts'
 import { clockCheckMs, createClockCheck } from './clocks.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -50,7 +51,7 @@ export type TasksDeps = {
   /** Writes when API keys were last used. */
   flushKeyUse(): Promise<void>
   /** Keeps the number of accounts at hand. */
-  countAccounts(): Promise<void>
+  countAccounts: TaskBody
   /** Reads what other nodes of the database revoked. */
   readRevocations(): Promise<void>
   /** Renews the claim on the node's id since it was taken; absent where nobody else can want it. */

@@ -127,8 +127,26 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
     ])
   })
 
+  it('[H-ACC-2] counts in batches, gets on with each, and ends behind one when told to', async () => {
+    const counted = async () => Number((await scenario.rowsOf('account_totals'))[0]?.accounts)
+    const before = await counted()
+    const end = new AbortController()
+    let progress = 0
+    const run = {
+      signal: end.signal,
+      progress() {
+        progress += 1
+        if (progress === 2) end.abort()
+      },
+    }
+    await createAccountCount(scenario.db)(run)
+    expect(await counted()).toBe(before + 1000)
+  })
+
   it('[H-ACC-2] counts every account once, whoever counts and whoever comes meanwhile', async () => {
-    const count = createAccountCount(scenario.db)
+    const task = createAccountCount(scenario.db)
+    const count = async () =>
+      task({ signal: new AbortController().signal, progress: () => undefined })
     const before = (await list({ limit: '1' })).total
     const totals = new Set<number>()
     let watching = true

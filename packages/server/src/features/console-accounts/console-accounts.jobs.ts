@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.ts'
+import type { TaskBody } from '../../kernel/supervisor-task.ts'
 import { consoleAccountsStore } from './console-accounts.store.ts'
 
 /** Fewer accounts than these are counted at every question, which costs next to nothing. */
@@ -11,14 +12,15 @@ const batchItems = 500
  * all sign-ups write, so each account says for itself whether it was counted already, and the total
  * takes in those that gathered. The sum of both is exact at every moment.
  */
-export function createAccountCount(db: Database): () => Promise<void> {
-  return async () => {
+export function createAccountCount(db: Database): TaskBody {
+  return async ({ signal, progress }) => {
     if ((await consoleAccountsStore.uncounted(db, countFrom)) < countFrom) return
-    for (;;) {
+    while (!signal.aborted) {
       const counted = await db.transaction((tx) => consoleAccountsStore.countSome(tx, batchItems), {
         isolation: 'read committed',
       })
       if (counted < batchItems) return
+      progress()
     }
   }
 }
