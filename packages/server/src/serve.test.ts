@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +31,28 @@ async function readyUrl({ child }: ReturnType<typeof spawnNode>): Promise<string
 it('can be run as a file where `env` takes nothing but a name, as BusyBox does', () => {
   expect(readFileSync(main, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')
 })
+
+it.each([
+  ['a folder', 'folder', 'the database file cannot be used: unable to open database file'],
+  ['a file of something else', 'text', 'the database file cannot be used: file is not a database'],
+  ['a file in no folder', 'none/store.db', 'the folder of the database file does not exist: '],
+])(
+  '[O-DB-1] names the reason, without a stack, when its database is %s',
+  async (_, name, reason) => {
+    const folder = mkdtempSync(join(tmpdir(), 'guildhall-start-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    mkdirSync(join(folder, 'folder'))
+    writeFileSync(join(folder, 'text'), 'this is no database'.repeat(100))
+    const { child, exited } = spawnNode({ GUILDHALL_DATABASE__URL: `sqlite:${join(folder, name)}` })
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    expect((await exited)[0]).toBe(1)
+    expect(said).toContain(`the node could not start reason="${reason}`)
+    expect(said).not.toMatch(/^ +at /m)
+  },
+)
 
 it('[O-STP-1] [O-STP-3] counts the drain delay into the deadline, and ends there with 1', async () => {
   const node = await startNodeProcess({

@@ -2,15 +2,18 @@ import type { Writable } from 'node:stream'
 import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
+import { DatabaseUnavailable } from './database/database.ts'
 import { SchemaNotUsable } from './database/migrate.ts'
 import { NodeIdInUse } from './database/node-claim.ts'
 import { DatabaseUnfit } from './database/postgres/start.ts'
 import { DatabaseInUse } from './database/sqlite/file-lock.ts'
 import { type Clock, createSystemClock } from './kernel/clock.ts'
 import { ClockUnfit } from './kernel/clock-watch.ts'
+import { CertificateUnfit } from './kernel/http/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log.ts'
 import { createLog, createStreamSink, type LogWriter, parseLogLevels } from './kernel/log-writer.ts'
+import { reasonOf } from './kernel/reason.ts'
 import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
 import { ScriptLoadError } from './script/load-error.ts'
 import { version } from './version.ts'
@@ -52,7 +55,7 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
   } catch (error) {
     if (error instanceof StartCancelled) return endOfStart(await ending, log)
     if (node !== undefined || !(error instanceof Error)) throw error
-    const fields = isForeseen(error) ? { reason: error.message } : { error }
+    const fields = isForeseen(error) ? { reason: reasonOf(error) } : { error }
     log.error('the node could not start', fields)
     return exitCodeOf(error)
   } finally {
@@ -180,7 +183,9 @@ function isForeseen(error: Error): boolean {
     SchemaNotUsable,
     NodeIdInUse,
     DatabaseInUse,
+    DatabaseUnavailable,
     DatabaseUnfit,
+    CertificateUnfit,
     ClockUnfit,
     ScriptLoadError,
   ]

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { LoadedConfig } from '../config/load.ts'
 import { printable, quoted } from '../config/problem.ts'
 import { describeConfig } from '../config/redact.ts'
+import { reasonOf } from '../kernel/reason.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { backendOf, hasFolder, isAbsentFile, visitDatabase } from './database-visit.ts'
@@ -71,7 +72,7 @@ async function certificateProblem(
     await readCertificate(files, createSystemClock())
     return undefined
   } catch (error) {
-    return `http.tls: ${printable(error instanceof Error ? error.message : String(error))}`
+    return `http.tls: ${printable(reasonOf(error))}`
   }
 }
 

@@ -7,6 +7,7 @@ import type { OpenedDatabase } from '../database/schema-access.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import { reasonOf } from '../kernel/reason.ts'
 import { exitCodes, printLines, type Terminal } from './terminal.ts'
 
 /** An open database and what working with it takes. */
@@ -102,7 +103,7 @@ async function refusal(
   refused: number | undefined,
 ): Promise<number> {
   if (!(error instanceof Error)) throw error
-  printLines(terminal.stderr, [`guildhall: ${printable(error.message)}`])
+  printLines(terminal.stderr, [`guildhall: ${printable(reasonOf(error))}`])
   if (refused !== undefined) return refused
   const { SchemaNotUsable } = await import('../database/migrate.ts')
   return error instanceof SchemaNotUsable ? exitCodes.schemaNotUsable : exitCodes.failure

@@ -2,6 +2,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
+import { reasonOf } from './reason.ts'
 
 /** One line of the file: an incident, or several of one fingerprint within a second. */
 export type JournalLine = {
@@ -68,7 +69,7 @@ export async function openJournalFile(deps: FileDeps): Promise<JournalFile> {
       if (failed) log.info('the error journal can be written again')
       failed = false
     } catch (error) {
-      if (!failed) log.warn('the error journal cannot be written', { error })
+      if (!failed) log.warn('the error journal cannot be written', { reason: reasonOf(error) })
       failed = true
       // Nobody knows how much arrived: the next attempt makes the file anew.
       whole = false

@@ -1,4 +1,5 @@
 import type { Log } from '../../kernel/log.ts'
+import { reasonOf } from '../../kernel/reason.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { ConnectionLost, isUnreachable, sqlState } from './errors.ts'
@@ -30,7 +31,7 @@ export async function connectAtStart(
       if (options.clock.monotonicMs() + retryMs > giveUpAtMs) {
         throw new DatabaseUnavailable('the database cannot be reached', { cause: error })
       }
-      if (first) log.warn('the database cannot be reached yet', { error })
+      if (first) log.warn('the database cannot be reached yet', { reason: reasonOf(error) })
       await options.clock.sleep(retryMs)
     }
   }

@@ -52,14 +52,15 @@ function wasOwned(lock: DatabaseSync): boolean {
 /** Opens the database for ourselves alone, for which everybody else must have closed it. */
 function expectNobodyInside(databasePath: string): void {
   if (!existsSync(databasePath)) return
-  const probe = new DatabaseSync(databasePath, { timeout: insideWaitMs })
+  let probe: DatabaseSync | undefined
   try {
+    probe = new DatabaseSync(databasePath, { timeout: insideWaitMs })
     probe.exec('PRAGMA locking_mode = EXCLUSIVE; SELECT COUNT(*) FROM sqlite_schema')
   } catch (error) {
     // Whatever else is wrong with it shows when it is opened.
     if (isBusy(error)) throw error
   } finally {
-    probe.close()
+    probe?.close()
   }
 }
 

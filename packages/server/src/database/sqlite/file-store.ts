@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
+import { DatabaseUnavailable } from '../database.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'
 import { GroupCommits } from './group-commits.ts'
@@ -94,10 +95,18 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   }
 }
 
-/** The file behind links, so that every process finds the same lock beside it. */
+/**
+ * The file behind links, so that every process finds the same lock beside it.
+ *
+ * @throws DatabaseUnavailable when there is no folder in which it could be created
+ */
 export function resolvedPath(path: string): string {
   if (existsSync(path)) return realpathSync(path)
-  return join(realpathSync(dirname(path)), basename(path))
+  const folder = dirname(path)
+  if (!existsSync(folder)) {
+    throw new DatabaseUnavailable(`the folder of the database file does not exist: ${folder}`)
+  }
+  return join(realpathSync(folder), basename(path))
 }
 
 /**

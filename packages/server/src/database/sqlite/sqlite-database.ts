@@ -6,7 +6,7 @@ import { backUpBeforeMigration } from './backup.ts'
 import { createPlainCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
-import { lockFile } from './file-lock.ts'
+import { type FileLock, lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
 import { type LongReads, longRead } from './long-reads.ts'
 import { Memory } from './memory.ts'
@@ -81,9 +81,11 @@ export async function openFileDatabase(
   path: string,
   deps: Omit<ServedFileDeps, 'path'>,
 ): Promise<OpenedDatabase> {
-  const resolved = resolvedPath(path)
-  const lock = lockFile(resolved)
+  let lock: FileLock | undefined
   try {
+    const resolved = resolvedPath(path)
+    const taken = lockFile(resolved)
+    lock = taken
     const file = await ServedFile.open({ ...deps, path: resolved })
     return {
       ...queriesOn(() => file.live, {
@@ -104,11 +106,11 @@ export async function openFileDatabase(
       probe: () => file.probe(),
       async close() {
         await file.close()
-        lock.release()
+        taken.release()
       },
     }
   } catch (error) {
-    lock.release()
+    lock?.release()
     throw classified(error)
   }
 }

@@ -130,7 +130,7 @@ describe('a SQLite file', () => {
     const url = `sqlite:${join(folder, 'missing', 'guildhall.db')}`
     await expect(
       openDatabase({ url, clock, log: silentLog, randomness: randomBytes }),
-    ).rejects.toThrow('ENOENT')
+    ).rejects.toThrow('the folder of the database file does not exist')
   })
 
   it('[O-DSK-1] undoes what the disk has no room for, reads on, and recovers by a small write', async () => {

@@ -64,7 +64,10 @@ describe('at start', () => {
     await clock.advance(dayMs - 1)
     await expect(readCertificate(files, clock)).resolves.toBeDefined()
     await clock.advance(1)
-    await expect(readCertificate(files, clock)).rejects.toThrow('has expired')
+    await expect(readCertificate(files, clock)).rejects.toMatchObject({
+      name: 'CertificateUnfit',
+      cause: { message: expect.stringContaining('has expired') },
+    })
   })
 })
 

@@ -3,17 +3,35 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { reasonOf } from '../reason.ts'
 
 /** A certificate chain, leaf first, and its key, as PEM texts. */
 export type CertificatePair = { certificate: string; privateKey: string }
 
 export type CertificateFiles = { certificate_file: string; private_key_file: string }
 
-/** Reads a pair and makes sure that it loads, belongs together and has not expired. */
+/** Thrown for a pair that no listener could be opened with. */
+export class CertificateUnfit extends Error {
+  override readonly name = 'CertificateUnfit'
+}
+
+/**
+ * Reads a pair and makes sure that it loads, belongs together and has not expired.
+ *
+ * @throws CertificateUnfit otherwise; its cause says why
+ */
 export async function readCertificate(
   files: CertificateFiles,
   clock: Clock,
 ): Promise<CertificatePair> {
+  try {
+    return await readPair(files, clock)
+  } catch (cause) {
+    throw new CertificateUnfit('the certificate cannot be used', { cause })
+  }
+}
+
+async function readPair(files: CertificateFiles, clock: Clock): Promise<CertificatePair> {
   const [certificate, privateKey] = await Promise.all([
     readFile(files.certificate_file, 'utf8'),
     readFile(files.private_key_file, 'utf8'),
@@ -21,7 +39,7 @@ export async function readCertificate(
   // It throws when the key is not the certificate's.
   createSecureContext({ cert: certificate, key: privateKey })
   if (notAfterUnixMs(certificate) <= clock.nowUnixMs()) {
-    throw new Error(`the certificate ${files.certificate_file} has expired`)
+    throw new Error(`${files.certificate_file} has expired`)
   }
   return { certificate, privateKey }
 }
@@ -42,7 +60,7 @@ export function createCertificateReload(options: {
   let warnedOnDay: number | undefined
   return async (): Promise<void> => {
     const pair = await readCertificate(files, clock).catch((error: unknown) => {
-      log.warn('the new certificate cannot be used; the old one stays', { error })
+      log.warn('the new certificate cannot be used; the old one stays', { reason: reasonOf(error) })
       return current
     })
     if (pair.certificate !== current.certificate || pair.privateKey !== current.privateKey) {
