@@ -305,6 +305,28 @@ describe('what this version cannot do', () => {
     ])
   })
 
+  it.each([
+    'runtime.outbound_http.enabled=false',
+    'runtime.outbound_http.allowed_hosts=api.example.com',
+    'rooms.max_rooms=5',
+    'metrics.auth=none',
+    'logs.match_logs_retention_days=7',
+  ])('warns that %s changes nothing', async (setting) => {
+    const [key = ''] = setting.split('=')
+    const { warnings } = await workspace.load({ set: [setting, 'console.username=ops'] })
+    expect(warnings).toEqual([`${key} (flag --set) has no effect in this version`])
+  })
+
+  it('warns of nothing where a missing feature is switched off, or one that is there is set', async () => {
+    const set = [
+      'metrics.enabled=false',
+      'transport.quic.enabled=false',
+      'logs.audit_ring_capacity=9',
+    ]
+    const { warnings } = await workspace.load({ set: [...set, 'console.username=ops'] })
+    expect(warnings).toEqual([])
+  })
+
   it('[R-TR-1] leaves a transport that is on only by default to the node', async () => {
     const { config, sources } = await workspace.load({})
     expect(config.transport.quic.enabled).toBe(true)

@@ -8,7 +8,7 @@ import { defaultSource, problemLine, type Source } from './problem.ts'
 import { hasDefaultCredentials, isLocal, rules } from './rules.ts'
 import { type Config, keys, schema } from './schema.ts'
 import { readSecretFile } from './secret-file.ts'
-import { isUnavailable } from './unavailable.ts'
+import { hasNoEffect, isUnavailable } from './unavailable.ts'
 import { checkText, checkValue, isSecret, type Verdict } from './values.ts'
 
 export type LoadOptions = {
@@ -121,6 +121,9 @@ function settle(assignments: readonly Assignment[], cwd: string): Settled {
       settled.problems.push(problemLine(key, source, verdict.fault))
     } else {
       settled.values.set(key, verdict.value)
+      if (hasNoEffect(key)) {
+        settled.warnings.push(`${key} (${source.text}) has no effect in this version`)
+      }
     }
   }
   return settled

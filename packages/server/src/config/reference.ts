@@ -3,7 +3,7 @@ import { environmentName } from './environment.ts'
 import type { Key } from './key.ts'
 import { describeDefault } from './redact.ts'
 import { keys, schema } from './schema.ts'
-import { unavailable } from './unavailable.ts'
+import { hasNoEffect, unavailable } from './unavailable.ts'
 import { allowedBy, isSecret } from './values.ts'
 
 /** The reference page of all keys, docs/configuration.md, as it follows from the schema. */
@@ -45,6 +45,9 @@ function renderUnavailable(): string {
     'This version cannot honour the following values yet; they refuse the start when they are set:',
     '',
     ...lines,
+    '',
+    'Keys marked *no effect yet* belong to features that are still to come. They are checked, change',
+    'nothing, and are warned about when they are set.',
   ].join('\n')
 }
 
@@ -52,19 +55,19 @@ function renderSection(section: string): string {
   const prefix = `${section}.`
   const rows = [...keys]
     .filter(([name]) => name.startsWith(prefix))
-    .map(([name, key]) => renderRow(name.slice(prefix.length), key))
+    .map(([name, key]) => renderRow({ name, shown: name.slice(prefix.length) }, key))
   return [`## ${section}`, '', '| Key | Default | Allowed | |', '|---|---|---|---|', ...rows].join(
     '\n',
   )
 }
 
-function renderRow(name: string, key: Key): string {
+function renderRow({ name, shown }: { name: string; shown: string }, key: Key): string {
   const value = describeDefault(key)
   const cells = [
-    `\`${name}\``,
+    `\`${shown}\``,
     value === undefined ? '-' : `\`${value}\``,
     allowedBy(key) + (isSecret(key) ? ' (*secret*)' : ''),
-    key.doc,
+    key.doc + (hasNoEffect(name) ? ' (*no effect yet*)' : ''),
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

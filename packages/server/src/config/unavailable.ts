@@ -15,6 +15,34 @@ export const unavailable: readonly Unavailable[] = [
 
 type Unavailable = { key: string; values: readonly unknown[]; unlessDefault?: true }
 
+/**
+ * What the keys begin with that belong to features which this version does not have: they are
+ * checked, and nothing reads them.
+ */
+const withoutEffect: readonly string[] = [
+  'metrics.',
+  'transport.quic.',
+  'transport.webtransport.',
+  'transport.tls.',
+  'rooms.',
+  'matchmaker.',
+  'party.',
+  'cluster.',
+  'runtime.hot_reload_poll_ms',
+  'runtime.reload_drain_ms',
+  'runtime.outbound_http.',
+  'logs.match_logs_',
+  'logs.telemetry_',
+  'logs.matches_',
+  'lag_diagnostics.',
+]
+
+/** Whether a key changes nothing. What switches a missing feature off says the truth, and does. */
+export function hasNoEffect(key: string): boolean {
+  const isSwitch = unavailable.some((entry) => entry.key === key)
+  return !isSwitch && withoutEffect.some((beginning) => key.startsWith(beginning))
+}
+
 export function isUnavailable(key: string, value: unknown, source: Source): boolean {
   return unavailable.some(
     (entry) =>
