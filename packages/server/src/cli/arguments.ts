@@ -115,7 +115,8 @@ function splitOnce(word: string): [string, string | undefined] {
 }
 
 function unknown(kind: string, typed: string, known: readonly string[]): string {
-  const nearest = suggest(typed, known)
+  // Half of a name is further from the whole one than a suggestion may be.
+  const nearest = known.find((name) => name.startsWith(`${typed} `)) ?? suggest(typed, known)
   const hint = nearest === undefined ? '; run `guildhall --help`' : `; did you mean "${nearest}"?`
   return `unknown ${kind} ${quoted(typed)}${hint}`
 }

@@ -65,13 +65,15 @@ const globalFlags: readonly Switch[] = [
   { name: '--version', summary: 'Prints the version.' },
 ]
 
+const moreHelp = '`guildhall COMMAND --help` also lists the flags that only the command has.'
+
 /** What `--help` prints: everything, or what concerns one command. */
 export function helpText(named: CommandName | undefined): string {
   const usage = `Usage: guildhall [COMMAND] [FLAGS]`
   const flags = ['Flags:', ...globalFlags.map(row)]
   if (named === undefined) {
     const rows = commandNames.map((name) => row({ name, summary: commands[name].summary }))
-    return [usage, '', 'Commands:', ...rows, '', ...flags, ''].join('\n')
+    return [usage, '', 'Commands:', ...rows, '', ...flags, '', moreHelp, ''].join('\n')
   }
   const { summary, switches } = commands[named]
   const own = [...switches].map(row)

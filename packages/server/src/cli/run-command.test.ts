@@ -76,6 +76,8 @@ describe('the command line', () => {
   it.each([
     ['chek', 'unknown command "chek"; did you mean "check"?'],
     ['hash-pasword', 'unknown command "hash-pasword"; did you mean "hash-password"?'],
+    ['audit', 'unknown command "audit"; did you mean "audit verify"?'],
+    ['audit --help', 'unknown command "audit"; did you mean "audit verify"?'],
     ['backup', 'unknown command "backup"; run `guildhall --help`'],
     ['repair', 'unknown command "repair"; run `guildhall --help`'],
     ['check --pritn', 'unknown flag "--pritn"; did you mean "--print"?'],

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Health, Profile, Readiness, SessionTokens, Status } from '@guildhall/contract'
@@ -166,6 +166,19 @@ describe('a node', () => {
     const starting = startNodeProcess({ 'database.url': `sqlite:${folder}/guildhall.db` })
     await expect(starting).rejects.toThrow(/ended with 1/)
     expect(existsSync(folder)).toBe(false)
+  })
+
+  it.each([
+    { scripts_dir: './game', level: 'INFO', keys: {} },
+    { scripts_dir: 'gmae', level: 'WARN', keys: { 'runtime.scripts_dir': 'gmae' } },
+  ])('[S-SEL-2] says at level $level that $scripts_dir has no script', async (told) => {
+    const { scripts_dir, level, keys } = told
+    const cwd = mkdtempSync(join(tmpdir(), 'guildhall-scriptless-'))
+    const node = await startNodeProcess(keys, { cwd })
+    expect(await node.stop()).toBe(0)
+    rmSync(cwd, { recursive: true })
+    const line = node.output().match(/^.*there is no script.*$/m)?.[0]
+    expect(line).toMatch(new RegExp(`^\\S+ ${level} .* scripts_dir=${scripts_dir} `))
   })
 
   it('[R-REV-1] a logout closes the realtime connection of that session with 4004', async () => {

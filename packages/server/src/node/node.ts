@@ -160,7 +160,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     sourceOf: createSourceAddress(config.http.trusted_proxies),
   })
   shutdown.onStop('script', () => play.script.stop())
-  await play.script.start()
+  await play.startScript()
 
   const { tournaments } = features
   const settlement = config.scheduler.enabled

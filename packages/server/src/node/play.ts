@@ -64,6 +64,10 @@ export function createPlay(deps: PlayDeps) {
   return {
     script,
     gateway,
+    async startScript(): Promise<void> {
+      await script.start()
+      if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
+    },
     acceptUpgrade: websocket?.accept,
     scriptState: () => script.describe().readiness.state,
     /** The part of the runtime's view that `/status` shows to everybody. */
@@ -83,4 +87,12 @@ export function createPlay(deps: PlayDeps) {
     },
     metrics: () => ({ ...gateway.metrics(), ...script.metrics() }),
   }
+}
+
+/** Wished for or not: without its script a game's messages go nowhere, and nothing else says so. */
+function tellOfNoScript({ config, sources }: LoadedConfig, log: Log): void {
+  const { scripts_dir } = config.runtime
+  const isWished = sources.get('runtime.scripts_dir')?.layer !== 'default'
+  const tell = isWished ? log.warn : log.info
+  tell('there is no script, and the node runs without one', { scripts_dir })
 }
