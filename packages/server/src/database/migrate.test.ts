@@ -58,6 +58,17 @@ describe.each(testBackends)('migrations on $name', ({ name, open }) => {
     expect(await migrate(db, { ...common, migrations: repaired })).toMatchObject({ applied: 2 })
   })
 
+  it('[O-MIG-4] tell why they failed, also when their lease cannot be released', async () => {
+    const db = await openEmpty()
+    const run: typeof db.run = async (statement, params) => {
+      if (statement.name === 'schema.release-lease') throw new Error('the connection is gone')
+      return db.run(statement, params)
+    }
+    const broken = { ...create('a'), steps: ['CREATE TABLE )'] }
+    const migrating = migrate({ ...db, run }, { ...common, migrations: [broken] })
+    await expect(migrating).rejects.toThrow('syntax')
+  })
+
   it('[O-MIG-3] check the fencing token in every step', async () => {
     const db = await openEmpty()
     const usurped = 'UPDATE schema_lease SET token = token + 1'

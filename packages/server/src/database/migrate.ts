@@ -64,7 +64,10 @@ export async function migrate(db: OpenedDatabase, options: MigrateOptions): Prom
       options.log.info('migrated the schema', { number: migration.number, step: migration.name })
     }
   } finally {
-    await db.run(releaseLease, { holder: options.holder, token })
+    // It runs out by itself; that it could not be released must not hide why a migration failed.
+    await db.run(releaseLease, { holder: options.holder, token }).catch((error: unknown) => {
+      options.log.warn('the lease on the schema could not be released', { error })
+    })
   }
   return pendingMigrations(db, options)
 }

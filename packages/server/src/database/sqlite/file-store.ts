@@ -42,12 +42,14 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const connection = new SqliteConnection(path, { nowUnixMs })
   let reader: SqliteConnection | undefined
   let checkpoints: Checkpoints | undefined
+  let wal: WalFile | undefined
   try {
     connection.exec(writerPragmas)
     // The log exists from the first transaction on.
     connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
     reader = new SqliteConnection(path, { readOnly: true, nowUnixMs })
-    const wal = await (deps.openWal ?? openWalFile)(path)
+    const flushed = await (deps.openWal ?? openWalFile)(path)
+    wal = flushed
     // The log is a new file at every start, and a flush of it does not keep its name.
     flushFolderOf(path)
     const keeper = new Checkpoints(
@@ -57,7 +59,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     checkpoints = keeper
     const commits = new GroupCommits({
       connection,
-      wal,
+      wal: flushed,
       held: () => keeper.held,
       onCommitted() {
         memory.settled()
@@ -81,7 +83,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
         await writer.drained()
         await commits.settled()
         await Promise.all([keeper.close(), scans.close(), longReads.close()])
-        await wal.close()
+        await flushed.close()
         // The last connection to close moves the rest of the log into the file and removes it.
         opened.close()
         connection.close()
@@ -89,6 +91,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     }
   } catch (error) {
     await checkpoints?.close()
+    await wal?.close()
     reader?.close()
     connection.close()
     throw error

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { linkSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -186,6 +186,29 @@ describe('a SQLite file', () => {
     const ids = (await db.all(notes, {})).map((row) => row.id)
     expect(ids).toEqual(expect.arrayContaining(['kept', 'later']))
     await db.close()
+  })
+
+  it('[O-FLT-3] lets go of its log when the rest of it cannot be opened', async () => {
+    let closed = 0
+    const away = `${folder}-away`
+    const opening = openFileDatabase(path, {
+      clock,
+      log: silentLog,
+      async openWal(databasePath) {
+        const wal = await openWalFile(databasePath)
+        renameSync(folder, away)
+        return {
+          flush: wal.flush,
+          async close() {
+            closed += 1
+            await wal.close()
+          },
+        }
+      },
+    })
+    await expect(opening).rejects.toThrow('ENOENT')
+    renameSync(away, folder)
+    expect(closed).toBe(1)
   })
 
   it('goes on when a flush ends while the next group is open', async () => {
