@@ -62,6 +62,7 @@ describe.each(durable)('a node on $name', ({ open }) => {
         'server.node_id': `node-${round}`,
       })
       const call = createCaller(node.url)
+      const first = Promise.withResolvers<void>()
       let running = true
       const players = Array.from({ length: 8 }, async (_, lane) => {
         for (let turn = 0; running; turn += 1) {
@@ -69,15 +70,18 @@ describe.each(durable)('a node on $name', ({ open }) => {
           const body = { id: name, create: true, username: name }
           const answer = await call('POST', '/v1/auth/device', { body }).catch(() => undefined)
           if (answer === undefined) return
-          if (answer.status === 201) acknowledged.push(SessionTokens.parse(answer.body))
+          if (answer.status !== 201) continue
+          acknowledged.push(SessionTokens.parse(answer.body))
+          first.resolve()
         }
       })
-      await new Promise((resolve) => setTimeout(resolve, 150 + Math.random() * 250))
+      // However long a busy machine takes for it: without one there is nothing to lose.
+      await first.promise
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
       await node.kill()
       running = false
       await Promise.all(players)
     }
-    expect(acknowledged.length).toBeGreaterThan(0)
 
     const node = await startNodeProcess({ ...generous, 'database.url': url })
     try {
