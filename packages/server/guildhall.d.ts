@@ -22,9 +22,12 @@ type GuildhallJson =
 
 /**
  * `invalid_argument`: a value is out of its bounds or of the wrong type.
+ * `not_found`, `conflict`: what the call is about is not there, or not in the right state.
  * `limit_exceeded`: the call would go beyond a limit of one invocation.
  * `timeout`: the invocation was given up; nothing that it still does has an effect.
  * `unavailable`: the node does not offer this (now).
+ * `internal`: the node failed at it; its log says how.
+ * `forbidden`, `http_error`: not in this version.
  */
 type GuildhallErrorCode =
   | 'invalid_argument'

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@guildhall/contract'
+import { int64Max, int64Min, type Json, type JsonObject } from '@guildhall/contract'
 
 /**
  * The one text of a JSON object: members in the order of the UTF-8 bytes of their names at every
@@ -28,8 +28,6 @@ export function compareUtf8(a: string, b: string): number {
 }
 
 const depthMax = 64
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
 
 function textOf(value: Json, depth: number): string {
   switch (typeof value) {

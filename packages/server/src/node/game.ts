@@ -1,5 +1,4 @@
 import { leaderboardsApi, purchasesApi, subscriptionsApi } from '@guildhall/contract'
-import type { Transaction } from '../database/database.ts'
 import { createLeaderboardPruners } from '../features/leaderboards/leaderboards.jobs.ts'
 import { createResets, type Resets } from '../features/leaderboards/leaderboards.resets.ts'
 import { leaderboardHandlers } from '../features/leaderboards/leaderboards.routes.ts'
@@ -7,19 +6,16 @@ import { createLeaderboards } from '../features/leaderboards/leaderboards.servic
 import { purchaseHandlers, subscriptionHandlers } from '../features/purchases/purchases.routes.ts'
 import { createPurchases } from '../features/purchases/purchases.service.ts'
 import { createCustomValidator } from '../features/purchases/purchases.validator.ts'
-import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
+import { bindHandlers } from '../kernel/http/exchange.ts'
 import { readJson } from '../kernel/http/json-reader.ts'
 import { writeJson } from '../kernel/http/json-writer.ts'
-import type { PruneBatch } from '../kernel/retention.ts'
 import type { People } from './people.ts'
 import type { Players } from './players.ts'
+import { joinSections, type Section } from './sections.ts'
 import type { Shared } from './shared.ts'
 import { createStorageParts } from './storage.ts'
 import { createTournamentParts } from './tournaments.ts'
 import type { Trail } from './trail.ts'
-
-/** What one console section brings to the node. */
-type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }
 
 type Parts = { trail: Trail; players: Players; people: People }
 
@@ -48,8 +44,7 @@ export function createGame(shared: Shared, { trail, players, people }: Parts) {
     storage,
     tournaments,
     resets,
-    routes: sections.flatMap(({ routes }) => routes),
-    pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
+    ...joinSections(sections),
   }
 }
 

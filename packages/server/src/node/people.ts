@@ -7,7 +7,6 @@ import {
   notificationsApi,
   walletApi,
 } from '@guildhall/contract'
-import type { Transaction } from '../database/database.ts'
 import { createKeyUse } from '../features/api-keys/api-keys.jobs.ts'
 import { apiKeyHandlers } from '../features/api-keys/api-keys.routes.ts'
 import { createApiKeys } from '../features/api-keys/api-keys.service.ts'
@@ -27,16 +26,13 @@ import { storageOf } from '../features/storage/storage.service.ts'
 import { createWalletPruners } from '../features/wallet/wallet.jobs.ts'
 import { walletHandlers } from '../features/wallet/wallet.routes.ts'
 import { balancesOf, createWallets } from '../features/wallet/wallet.service.ts'
-import { bindHandlers, type MountedRoute } from '../kernel/http/exchange.ts'
+import { bindHandlers } from '../kernel/http/exchange.ts'
 import { readJson } from '../kernel/http/json-reader.ts'
 import { writeJson } from '../kernel/http/json-writer.ts'
-import type { PruneBatch } from '../kernel/retention.ts'
 import type { Players } from './players.ts'
+import { joinSections, type Section } from './sections.ts'
 import type { Shared } from './shared.ts'
 import type { Trail } from './trail.ts'
-
-/** What one console section brings to the node. */
-type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }
 
 type Parts = { trail: Trail; players: Players }
 
@@ -86,8 +82,7 @@ export function createPeople(shared: Shared, parts: Parts) {
     keyUse,
     storeNotifications: notifications.store,
     countAccounts: createAccountCount(db),
-    routes: sections.flatMap(({ routes }) => routes),
-    pruners: Object.assign({}, ...sections.map(({ pruners }) => pruners)) as Section['pruners'],
+    ...joinSections(sections),
   }
 }
 

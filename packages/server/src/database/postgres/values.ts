@@ -1,3 +1,4 @@
+import { int64Max, int64Min } from '@guildhall/contract'
 import type { Columns, ColumnType, Row } from '../statement.ts'
 
 /** A parameter as the wire takes it: text, or bytes in the type's binary form. */
@@ -84,9 +85,6 @@ type Spelling = {
   binary(value: unknown): Buffer
   decode(text: string): unknown
 }
-
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
 
 const spelled: { readonly [type in 'text' | 'integer' | 'bigint' | 'bytes']: Spelling } = {
   text: {

@@ -1,4 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
+import { int64Max, int64Min } from '@guildhall/contract'
 import type { Columns } from '../statement.ts'
 
 /** Any value a column can hold, before its declared type is looked at. */
@@ -52,9 +53,6 @@ function narrow(value: bigint, column: string): number {
   if (!Number.isSafeInteger(number)) throw new RangeError(`${column} is beyond 2^53 - 1`)
   return number
 }
-
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
 
 const encoders: { readonly [type: string]: Encode } = {
   text: (value) => (typeof value === 'string' ? value : undefined),

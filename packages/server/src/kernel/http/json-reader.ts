@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@guildhall/contract'
+import { int64Max, int64Min, type Json, type JsonObject } from '@guildhall/contract'
 
 /**
  * Reads one JSON text more exactly than `JSON.parse`: integers keep all 64 bits, nesting is
@@ -28,9 +28,6 @@ export class JsonRefusal extends Error {
 
 /** Objects and arrays within each other. */
 const depthMax = 64
-
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
 
 const space = /[ \t\n\r]*/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings must not hold them raw.
