@@ -5,7 +5,7 @@ import { describeConfig } from '../config/redact.ts'
 import { reasonOf } from '../kernel/reason.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
-import { backendOf, hasFolder, isAbsentFile, visitDatabase } from './database-visit.ts'
+import { backendOf, isAbsentFile, visitDatabase, whyNotWritable } from './database-visit.ts'
 import type { InspectScript } from './run-command.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
 
@@ -103,11 +103,12 @@ async function inspectDatabase(
   if (backendOf(url) === 'in-memory') {
     return { schema_version: migrations.length, pending: [], clock_ahead_ms: 0 }
   }
+  const problem = whyNotWritable(url, terminal.cwd)
+  if (problem !== undefined) {
+    printLines(terminal.stderr, [`guildhall: ${printable(problem)}`])
+    return exitCodes.failure
+  }
   if (isAbsentFile(url, terminal.cwd)) {
-    if (!hasFolder(url, terminal.cwd)) {
-      printLines(terminal.stderr, ['guildhall: the folder of the database file does not exist'])
-      return exitCodes.failure
-    }
     return { schema_version: 0, pending: migrations.map(({ name }) => name), clock_ahead_ms: 0 }
   }
   const [{ pendingMigrations }, { databaseNow }, { createClockWatch }] = await Promise.all([

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { LoadedConfig } from '../config/load.ts'
 import { printable } from '../config/problem.ts'
@@ -25,9 +25,21 @@ export function isAbsentFile(url: string | undefined, cwd: string): boolean {
   return !existsSync(resolve(cwd, url.slice('sqlite:'.length)))
 }
 
-/** Whether the folder is there in which a node would create the URL's embedded file. */
-export function hasFolder(url: string | undefined, cwd: string): boolean {
-  return existsSync(dirname(resolve(cwd, (url ?? '').slice('sqlite:'.length))))
+/**
+ * Why no node could write the URL's embedded file, or the files that lie beside it while it is
+ * served; undefined when one could, and on the other backends.
+ */
+export function whyNotWritable(url: string | undefined, cwd: string): string | undefined {
+  if (url === undefined || !url.startsWith('sqlite:')) return undefined
+  const path = resolve(cwd, url.slice('sqlite:'.length))
+  if (!existsSync(dirname(path))) return 'the folder of the database file does not exist'
+  try {
+    accessSync(`${dirname(path)}/.`, constants.W_OK)
+    if (existsSync(path)) accessSync(path, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return `the database file cannot be written: ${reasonOf(error)}`
+  }
 }
 
 /** Why there is nothing for a command that only reads; undefined when there may be. */

@@ -159,6 +159,14 @@ describe('check', () => {
     expect(readdirSync(cwd)).toEqual([])
   })
 
+  it('[O-DB-1] refuses a database that no node could write', async () => {
+    writeFileSync(join(cwd, 'a-file'), '')
+    const env = { GUILDHALL_DATABASE__URL: 'sqlite:a-file/game.db' }
+    const { code, stdout, stderr } = await run('check --database', { env })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('guildhall: the database file cannot be written: ENOTDIR')
+  })
+
   it('[O-CLI-2] prints one line without secrets, warnings elsewhere, and writes nothing', async () => {
     const env = {
       GUILDHALL_DATABASE__URL: 'sqlite:game.db',
