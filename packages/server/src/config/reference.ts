@@ -46,8 +46,8 @@ function renderUnavailable(): string {
     '',
     ...lines,
     '',
-    'Keys marked *no effect yet* belong to features that are still to come. They are checked, change',
-    'nothing, and are warned about when they are set.',
+    'Keys marked *no effect yet* belong to features that are still to come. They are checked,',
+    'change nothing, and are warned about when they are set.',
   ].join('\n')
 }
 
