@@ -13,7 +13,10 @@ export type Clock = {
   after(delayMs: number, task: () => void): Timer
   /** Runs `task` every `intervalMs`. The timer does not keep the process alive. */
   every(intervalMs: number, task: () => void): Timer
-  /** Resolves after `delayMs`; rejects with an `AbortError` when `signal` aborts first. */
+  /**
+   * Resolves after `delayMs`; rejects with an `AbortError` when `signal` aborts first. Unlike the
+   * timers above it keeps the process alive: somebody waits for it.
+   */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>
 }
 
