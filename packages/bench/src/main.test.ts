@@ -31,5 +31,11 @@ it.each([
 })
 
 it('names the benchmarks when it is asked for one that does not exist', async () => {
-  await expect(run(process.execPath, [main, 'nonsense'])).rejects.toThrow(/account-read/)
+  await expect(run(process.execPath, [main, 'nonsense'])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^there is no benchmark nonsense; .*account-read.*\nusage: .*\n$/,
+    ),
+  })
+  await expect(run(process.execPath, [main, '--quik'])).rejects.toMatchObject({ code: 2 })
 })

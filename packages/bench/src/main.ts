@@ -22,8 +22,10 @@ import { table } from './report.ts'
 /**
  * `npm run bench -- [--quick] [NAME ...]`: measures the product beside its baselines and prints a
  * table. Exits with 1 when a benchmark fails, or a bound does not hold, which a quick run is too
- * short to judge.
+ * short to judge, and with 2 for wrong arguments.
  */
+
+class WrongArguments extends Error {}
 
 const benchmarks: readonly Benchmark[] = [
   accountRead,
@@ -43,11 +45,31 @@ const benchmarks: readonly Benchmark[] = [
 /** How much shorter and smaller a quick run is. */
 const quickShare = 0.1
 
-const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false } },
-  allowPositionals: true,
-})
-process.exitCode = await measure(chosen(positionals), values.quick)
+process.exitCode = await run(process.argv.slice(2))
+
+async function run(args: string[]): Promise<number> {
+  try {
+    const { list, isQuick } = wishOf(args)
+    return await measure(list, isQuick)
+  } catch (error) {
+    if (!(error instanceof WrongArguments)) throw error
+    process.stderr.write(`${error.message}\nusage: npm run bench -- [--quick] [NAME ...]\n`)
+    return 2
+  }
+}
+
+function wishOf(args: string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { quick: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    })
+    return { list: chosen(positionals), isQuick: values.quick }
+  } catch (error) {
+    throw new WrongArguments(error instanceof Error ? error.message : String(error))
+  }
+}
 
 async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<number> {
   const cores = claimCores()
