@@ -15,7 +15,11 @@ export const authentication = {
   limits: {
     source: admission(30, 60_000, 'Player authentications per source address'),
     email: admission(10, 900_000, 'Email logins per email address'),
-    registration_source: admission(10, 3_600_000, 'Registrations per source address'),
+    registration_source: admission(
+      10,
+      3_600_000,
+      'Sign-ins with `create`, also those that register nobody, per source address',
+    ),
     console_login: admission(10, 300_000, 'Failed console logins per source and username'),
     console_login_source: admission(30, 300_000, 'Failed console logins per source'),
   },
