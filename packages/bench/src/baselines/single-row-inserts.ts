@@ -1,10 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
 /**
  * What a server does that writes each login's session by itself: prepared single-row inserts,
  * through a pool. Arguments: the database's URL, the connections, the inserts in flight, and the
- * seconds of the warm-up and of the measurement. Prints inserts per second and per CPU second.
+ * seconds of a round's warm-up and of its measurement. Every HTTP request plays one round, in this
+ * process and on this table, and is answered with its inserts per second.
  */
 const [url = '', ...numbers] = process.argv.slice(2)
 const [connections = 10, inFlight = 64, warmUpSeconds = 1, seconds = 5] = numbers.map(Number)
@@ -29,36 +33,39 @@ const insert = `INSERT INTO bench_sessions (id, account_id, access_digest, refre
 const pool = new pg.Pool({ connectionString: url, max: connections })
 await pool.query(table)
 const account = randomUUID()
-let inserted = 0
-let isOver = false
-const writers = Array.from({ length: inFlight }, write)
-await pause(warmUpSeconds)
-const start = { inserted, ms: performance.now(), cpu: process.cpuUsage() }
-await pause(seconds)
-const { user, system } = process.cpuUsage(start.cpu)
-const count = inserted - start.inserted
-const perSecond = (count * 1000) / (performance.now() - start.ms)
-isOver = true
-await Promise.all(writers)
-await pool.query('DROP TABLE bench_sessions')
-await pool.end()
-const perCpuSecond = (count * 1e6) / (user + system)
-process.stdout.write(`ready per_second=${perSecond} per_cpu_second=${perCpuSecond}\n`)
+const server = createServer((_, response) => {
+  round().then((perSecond) => response.end(JSON.stringify({ perSecond })))
+})
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo
+  process.stdout.write(`ready http=http://127.0.0.1:${port}\n`)
+})
 
-async function write(): Promise<void> {
-  while (!isOver) {
-    const id = randomUUID()
-    const now = Date.now()
-    const values = [id, account, digest(`a${id}`), digest(`r${id}`), now, now + 3.6e6, now + 2.6e9]
-    await pool.query({ name: 'insert', text: insert, values })
-    inserted += 1
-  }
+async function round(): Promise<number> {
+  let inserted = 0
+  let isOver = false
+  const writers = Array.from({ length: inFlight }, async () => {
+    while (!isOver) {
+      await insertOne()
+      inserted += 1
+    }
+  })
+  await pause(warmUpSeconds * 1000)
+  const start = { inserted, ms: performance.now() }
+  await pause(seconds * 1000)
+  const perSecond = ((inserted - start.inserted) * 1000) / (performance.now() - start.ms)
+  isOver = true
+  await Promise.all(writers)
+  return perSecond
+}
+
+async function insertOne(): Promise<void> {
+  const id = randomUUID()
+  const now = Date.now()
+  const values = [id, account, digest(`a${id}`), digest(`r${id}`), now, now + 3.6e6, now + 2.6e9]
+  await pool.query({ name: 'insert', text: insert, values })
 }
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
-}
-
-function pause(length: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, length * 1000))
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { deviceLogin, registerDevice } from '../load/accounts.ts'
-import { type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
+import { HttpConnection, httpRequest } from '../load/http-connection.ts'
+import { type HttpOutcome, runHttpLoad, warmUpShare } from '../load/http-load.ts'
 import { type Comparison, compareInTurn, middleOf, ratios } from '../load/rounds.ts'
 import { shares } from '../load/window.ts'
 import { startBaseline } from '../processes/baseline.ts'
@@ -73,16 +74,21 @@ async function postgresBesideInserts(bench: Bench): Promise<Comparison<HttpOutco
   const url = postgres.fact('url')
   await using server = await start(bench, url)
   const seconds = bench.seconds(roundSeconds)
-  const args = [url, poolConnections, inFlight, seconds * 0.3, seconds].map(String)
+  const args = [url, poolConnections, inFlight, seconds * warmUpShare, seconds].map(String)
+  await using inserts = await startBaseline(bench, baseline, { args, on: 'both' })
   const sides = {
     product: () => logins(bench, server),
-    async baseline() {
-      await using inserts = await startBaseline(bench, baseline, { args, on: 'both' })
-      return Number(inserts.fact('per_second'))
-    },
+    baseline: () => insertsPerSecond(inserts),
     ratioOf: (ours: HttpOutcome, rows: number) => ours.perSecond / rows,
   }
   return await compareInTurn(sides, { rounds, warmUps })
+}
+
+async function insertsPerSecond({ port }: Child): Promise<number> {
+  const connection = await HttpConnection.open(port)
+  const { body } = await connection.fetch(httpRequest('POST', '/'))
+  connection.close()
+  return (body as { perSecond: number }).perSecond
 }
 
 /** Not pinned: waiting for the disk and for PostgreSQL is done beside the server's main thread. */

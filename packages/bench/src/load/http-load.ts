@@ -17,7 +17,7 @@ export type HttpLoad = {
 export type HttpOutcome = Window & { responses: number; perSecond: number; perCpuSecond: number }
 
 /** Shares of the duration that are not measured, while compilers and caches settle. */
-const warmUpShare = 0.3
+export const warmUpShare = 0.3
 
 /** Keeps one request in flight on every connection. */
 export async function runHttpLoad(load: HttpLoad): Promise<HttpOutcome> {
