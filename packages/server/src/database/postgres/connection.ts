@@ -25,6 +25,8 @@ export class Connection {
   #alive = false
   #underWay = 0
   #lastProgressMs = 0
+  #plannedMs: number
+  #sentSince = 0
   /** While its statements may take their time, so that silence does not mean that it is lost. */
   patient = false
 
@@ -38,6 +40,7 @@ export class Connection {
     this.#client = new pg.Client(config)
     this.#clock = options.clock
     this.#onLost = onLost
+    this.#plannedMs = options.clock.monotonicMs()
     this.#client.on('error', () => this.#lost())
     this.#client.on('end', () => this.#lost())
   }
@@ -109,6 +112,20 @@ export class Connection {
     return this.query(commitCall)
   }
 
+  /**
+   * To be called between transactions: now and then it has the server forget its plans, which it
+   * makes anew at the next use of each statement, for tables as large as they are by then. Nobody
+   * waits for it, and a server that refuses it just keeps its plans.
+   */
+  renewPlans(): void {
+    if (this.#sentSince < renewAfterStatements) return
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#plannedMs < renewAfterMs) return
+    this.#plannedMs = nowMs
+    this.#sentSince = 0
+    this.command('DISCARD PLANS').catch(() => {})
+  }
+
   async close(): Promise<void> {
     this.#alive = false
     await this.#client.end().catch(() => {})
@@ -133,6 +150,7 @@ export class Connection {
     if (!this.#alive) return Promise.reject(new ConnectionLost('the connection is gone'))
     if (this.#underWay === 0) this.#lastProgressMs = this.#clock.monotonicMs()
     this.#underWay += 1
+    this.#sentSince += 1
     return new Promise((resolve, reject) => {
       this.#client.query(query as pg.QueryArrayConfig<WireValue[]>, (error, answer) => {
         this.#underWay -= 1
@@ -151,6 +169,10 @@ export class Connection {
     this.#onLost(this)
   }
 }
+
+/** When plans are renewed: after both, so that a quiet connection hardly ever does it. */
+const renewAfterMs = 2000
+const renewAfterStatements = 100
 
 /** Errors of statements stay as they are; all others mean that there is no connection any more. */
 function lostOr(error: unknown): unknown {

@@ -116,6 +116,7 @@ export class Executor {
     try {
       const lane = this.#lanes.pick()
       const connection = lane instanceof Connection ? lane : await lane
+      connection.renewPlans()
       return await connection.query(call)
     } catch (error) {
       throw this.#failed(error)
@@ -124,6 +125,7 @@ export class Executor {
 
   async #lendOnce<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await this.#pool.acquire()
+    connection.renewPlans()
     try {
       return await work(connection)
     } finally {
