@@ -83,9 +83,18 @@ const sealedAfter = statement({
 
 const oldestSealed = statement({
   name: 'audit-chain.oldest-sealed',
-  text: 'SELECT seq, hash, time_unix_ms FROM audit_entries ORDER BY seq LIMIT :limit',
+  text: 'SELECT seq, hash FROM audit_entries ORDER BY seq LIMIT :limit',
   params: { limit: 'integer' },
-  row: { seq: 'integer', hash: 'bytes', time_unix_ms: 'integer' },
+  row: { seq: 'integer', hash: 'bytes' },
+})
+
+/** Without those that a clock which was wrong has put into the future. */
+const oldestDated = statement({
+  name: 'audit-chain.oldest-dated',
+  text: `SELECT seq, time_unix_ms FROM audit_entries WHERE time_unix_ms <= :now_unix_ms
+    ORDER BY seq LIMIT :limit`,
+  params: { now_unix_ms: 'integer', limit: 'integer' },
+  row: { seq: 'integer', time_unix_ms: 'integer' },
 })
 
 const removeUpTo = statement({
@@ -117,5 +126,7 @@ export const chainStore = {
     ),
   sealedAfter: (tx: Queries, page: { after: number; limit: number }) => tx.all(sealedAfter, page),
   oldestSealed: (tx: Queries, limit: number) => tx.all(oldestSealed, { limit }),
+  oldestDated: (tx: Queries, page: { now_unix_ms: number; limit: number }) =>
+    tx.all(oldestDated, page),
   removeUpTo: (tx: Queries, seq: number) => tx.run(removeUpTo, { seq }),
 }

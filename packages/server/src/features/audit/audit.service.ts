@@ -70,11 +70,17 @@ export function createAudit({ db, clock, nodeId, recorder, retentionDays, queue 
      */
     prune: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
       transact(async (tx) => {
-        const beforeUnixMs = clock.nowUnixMs() - retentionDays * 86_400_000
+        const nowUnixMs = clock.nowUnixMs()
+        const beforeUnixMs = nowUnixMs - retentionDays * 86_400_000
+        // A time in the future is no entry's: it is as old at least as what was sealed after it.
+        const page = { now_unix_ms: nowUnixMs, limit: batchItems }
+        const dated = await chainStore.oldestDated(tx, page)
+        const kept = dated.findIndex(({ time_unix_ms }) => time_unix_ms >= beforeUnixMs)
+        const end = kept === -1 ? dated.at(-1) : dated[kept - 1]
+        if (end === undefined) return 0
         const oldest = await chainStore.oldestSealed(tx, batchItems)
-        const kept = oldest.findIndex(({ time_unix_ms }) => time_unix_ms >= beforeUnixMs)
-        const last = oldest.at(kept === -1 ? oldest.length - 1 : kept - 1)
-        if (kept === 0 || last === undefined) return 0
+        const last = oldest.findLast(({ seq }) => seq <= end.seq)
+        if (last === undefined) return 0
         await chainStore.moveEnd(tx, 'anchor', last)
         return chainStore.removeUpTo(tx, last.seq)
       }),
