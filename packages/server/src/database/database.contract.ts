@@ -4,6 +4,7 @@ import type { OpenedDatabase } from './schema-access.ts'
 import type { TestBackend, TestDatabase } from './testing/backends.ts'
 import {
   addToCounters,
+  answeredTwice,
   counterById,
   countersBetween,
   countersContaining,
@@ -353,6 +354,8 @@ export function databaseContract({ name, open }: TestBackend): void {
 
     it('refuses a statement that does not answer with the columns it declares', async () => {
       await expect(db.all(misdeclared, {})).rejects.toThrow('total')
+      // Also where no row comes that would show it.
+      await expect(db.all(answeredTwice, {})).rejects.toThrow('total is answered twice')
     })
 
     it('is up, answers probes, and refuses everything once it is closed', async () => {

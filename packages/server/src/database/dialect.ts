@@ -50,6 +50,23 @@ export function onlyReads({ text }: Statement): boolean {
   return /^\s*with\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text)
 }
 
+/**
+ * A statement that declares a row answers with exactly these columns, or was written wrongly. Two of
+ * one name are, too: only one of them would be seen.
+ */
+export function checkColumns({ name, row }: Statement, answered: readonly string[]): void {
+  const declared = Object.keys(row)
+  if (declared.length === 0) return
+  const wrong =
+    declared.find((column) => !answered.includes(column)) ??
+    answered.find((column) => !declared.includes(column))
+  if (wrong !== undefined) {
+    throw new Error(`${name}: column ${wrong} is not both declared and answered`)
+  }
+  const twice = answered.find((column, at) => answered.indexOf(column) !== at)
+  if (twice !== undefined) throw new Error(`${name}: column ${twice} is answered twice`)
+}
+
 /** Literals, quoted names, comments and casts are passed over; then come words and parameters. */
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|::\w+|\{\{([^}]*)\}\}|:([A-Za-z_][A-Za-z0-9_]*)/g

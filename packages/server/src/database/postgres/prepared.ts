@@ -85,7 +85,7 @@ function prepare<R extends Columns>(
   name: string,
   dialect: Dialect,
 ): Prepared<R> {
-  const decoder = createDecoder(statement.name, statement.row)
+  const decoder = createDecoder(statement)
   let decode: ReturnType<typeof decoder> | undefined
   return {
     name,
@@ -93,7 +93,6 @@ function prepare<R extends Columns>(
     onlyReads: onlyReads(statement),
     scan: statement.scan,
     rows(answer) {
-      if (answer.rows.length === 0) return []
       decode ??= decoder(answer.fields)
       return answer.rows.map(decode)
     },

@@ -1,5 +1,6 @@
 import { int64Max, int64Min } from '@guildhall/contract'
-import type { Columns, ColumnType, Row } from '../statement.ts'
+import { checkColumns } from '../dialect.ts'
+import type { Columns, ColumnType, Row, Statement } from '../statement.ts'
 
 /** A parameter as the wire takes it: text, or bytes in the type's binary form. */
 export type WireValue = string | Buffer | null
@@ -51,18 +52,12 @@ export function createBatchEncoder(
 
 /** Makes rows of what the server answers, which is text in the order of its columns. */
 export function createDecoder<R extends Columns>(
-  name: string,
-  row: R,
+  statement: Statement<Columns, R>,
 ): (fields: readonly { name: string }[]) => (values: readonly (string | null)[]) => Row<R> {
-  const columns = columnsOf(row)
+  const columns = columnsOf(statement.row)
   return (fields) => {
     const answered = fields.map((field) => field.name)
-    const wrong =
-      columns.find(({ column }) => !answered.includes(column))?.column ??
-      answered.find((column) => !(column in row))
-    if (wrong !== undefined && columns.length > 0) {
-      throw new Error(`${name}: column ${wrong} is not both declared and answered`)
-    }
+    checkColumns(statement, answered)
     const plan = columns.map(({ column, spelling }) => {
       return { column, at: answered.indexOf(column), decode: spelling.decode }
     })

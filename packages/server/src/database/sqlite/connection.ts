@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { type Dialect, onlyReads, renderStatement } from '../dialect.ts'
+import { checkColumns, type Dialect, onlyReads, renderStatement } from '../dialect.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import {
   type AnyRow,
@@ -186,15 +186,4 @@ function bind(statement: Statement, prepared: Prepared, params: object): SQLInpu
     values.push(value)
   }
   return values
-}
-
-/** A statement that declares a row answers with exactly these columns, or was written wrongly. */
-function checkColumns(statement: Statement, answered: readonly string[]): void {
-  const declared = Object.keys(statement.row)
-  if (declared.length === 0) return
-  const wrong =
-    declared.find((name) => !answered.includes(name)) ??
-    answered.find((name) => !declared.includes(name))
-  if (wrong === undefined) return
-  throw new Error(`${statement.name}: column ${wrong} is not both declared and answered`)
 }

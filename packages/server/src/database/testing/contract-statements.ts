@@ -171,6 +171,12 @@ export const misdeclared = statement({
   row: counterColumns,
 })
 
+export const answeredTwice = statement({
+  name: 'contract.answered-twice',
+  text: `SELECT c.id, c.total, 1 AS total FROM counters c WHERE c.id = 'nowhere'`,
+  row: counterColumns,
+})
+
 export const readNow = statement({
   name: 'contract.now',
   text: 'SELECT {{now}} AS now',
