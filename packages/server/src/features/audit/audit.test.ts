@@ -252,6 +252,21 @@ describe.each(testBackends)('keeping the audit trail on $name', (backend) => {
     },
   )
 
+  it.runIf(durable)(
+    '[O-WB-3] counts what was abandoned at the shutdown as dropped, too',
+    async () => {
+      const [queue] = scenario.api.features.queues
+      const { list } = await openReader(scenario)
+      await fail(scenario, numbered(10))
+      expect((await list()).dropped_total).toBe(3)
+      await queue?.drain(0)
+      await fail(scenario, ['late-1', 'late-2'])
+      expect(queue?.counts()).toMatchObject({ added: 13, written: 8, dropped: 3, abandoned: 2 })
+      expect((await list()).dropped_total).toBe(5)
+      expect(scenario.api.features.counters().audit_dropped_total).toBe(5)
+    },
+  )
+
   it.runIf(durable)('[O-DB-3] outlives a restart, which the ring does not', async () => {
     await fail(scenario, ['before'])
     await scenario.api.features.queues[0]?.flush(2000)
