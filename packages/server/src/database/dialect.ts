@@ -51,8 +51,8 @@ export function onlyReads({ text }: Statement): boolean {
 }
 
 /**
- * A statement that declares a row answers with exactly these columns, or was written wrongly. Two of
- * one name are, too: only one of them would be seen.
+ * A statement that declares a row answers with exactly these columns, or was written wrongly; so
+ * was one with two columns of one name, of which only one would be seen.
  */
 export function checkColumns({ name, row }: Statement, answered: readonly string[]): void {
   const declared = Object.keys(row)
