@@ -72,6 +72,15 @@ describe.each(testBackends)('registrations at the same time on $name', (backend)
     expect((await race('email', [wrong, right])).statuses).toEqual({ 200: 1, 401: 1 })
   })
 
+  it('[H-PLY-4] [H-PLY-6] lets nobody in who registers an email beside its owner with another password', async () => {
+    const bodies = Array.from({ length: 4 }, (_, index) => {
+      return { email: 'beside@example.com', username: 'beside', password: `password ${index}` }
+    })
+    const { statuses, added } = await race('email', bodies)
+    expect(statuses).toEqual({ 201: 1, 401: 3 })
+    expect(added).toEqual([1, 1, 1])
+  })
+
   it('[H-PLY-4] gives one new username to one of many credentials', async () => {
     const bodies = Array.from({ length: 30 }, (_, index) => {
       return { id: `claim-${index}`, username: 'claimed' }
