@@ -63,5 +63,16 @@ export function headRefusal(message: IncomingMessage, head: RequestHead): string
   if (head.bytes > headerBytesMax) return 'the headers are over 16 KiB'
   if (head.hosts > 1) return 'Host is repeated'
   if (head.hosts === 0 && message.httpVersionMinor > 0) return 'Host is missing'
-  return undefined
+  return codingRefusal(message)
+}
+
+/**
+ * A proxy in front may see the end of such a body elsewhere, so that what follows would be a
+ * request to one of the two and a body to the other. Nor is any coding but `chunked` undone.
+ */
+function codingRefusal({ headers, httpVersionMinor }: IncomingMessage): string | undefined {
+  const coding = headers['transfer-encoding']
+  if (coding === undefined) return undefined
+  if (httpVersionMinor === 0) return 'HTTP/1.0 has no Transfer-Encoding'
+  return coding.toLowerCase() === 'chunked' ? undefined : 'Transfer-Encoding must be chunked'
 }

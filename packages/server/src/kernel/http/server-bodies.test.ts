@@ -44,6 +44,41 @@ function noteOf(bytes: number): string {
   return JSON.stringify({ text: 'x'.repeat(bytes - '{"text":""}'.length) })
 }
 
+describe('transfer codings', () => {
+  const chunked = `Host: a\r\n${json}\r\nTransfer-Encoding:`
+  const behind = '\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\n\r\n'
+
+  it.each(['chunked', ' CHUNKED ', '\tchunked'])(
+    '[H-GEN-11] undoes "%s", and takes what follows for the next request',
+    async (coding) => {
+      const connection = await openRawConnection(server.port)
+      connection.write(`POST /v1/auth/sample HTTP/1.1\r\n${chunked}${coding}${behind}`)
+      expect((await connection.next()).body).toBe('{"bytes":1}')
+      expect((await connection.next()).body).toBe('{"open":true}')
+      connection.destroy()
+    },
+  )
+
+  it.each([
+    ['HTTP/1.1', 'gzip, chunked'],
+    ['HTTP/1.1', 'identity, chunked'],
+    ['HTTP/1.0', 'chunked'],
+    ['HTTP/1.0\r\nConnection: keep-alive', 'chunked'],
+  ])(
+    '[H-GEN-5] refuses the body of %j in "%s", and takes nothing behind it for a request',
+    async (version, coding) => {
+      for (const line of ['POST /v1/auth/sample', 'GET /open']) {
+        const connection = await openRawConnection(server.port)
+        connection.write(`${line} ${version}\r\n${chunked} ${coding}${behind}`)
+        const answer = await connection.next()
+        expectRefused(answer)
+        expect(answer.header('connection')).toBe('close')
+        expect(await connection.closed).toBe('')
+      }
+    },
+  )
+})
+
 describe('size', () => {
   it.each([
     ['/v1/auth/sample', 16_384],

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRawConnection, sendRaw } from './raw-connection.fixture.ts'
 import { openSampleServer, tokens } from './server.fixture.ts'
@@ -106,6 +107,30 @@ describe('reuse', () => {
       expect([answer.status, answer.header('connection')]).toEqual([400, 'close'])
     }
     expect((await sendRaw(server.port, 'GET /open HTTP/1.1\r\nHost:\r\n\r\n')).status).toBe(200)
+  })
+
+  it('[R-WS-1] upgrades every spelling of the path, and none of another', async () => {
+    const accepted: (string | undefined)[] = []
+    const accept = ({ url }: IncomingMessage) => void accepted.push(url)
+    const server = await open({ deps: { upgrade: { path: '/v1/realtime', accept } } })
+    const upgrade = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+    const targets = ['/v1/realtime', '/v1/realtime?%zz', '/v1/%72ealtime', 'http://a/v1/realtime?b']
+    for (const [index, target] of targets.entries()) {
+      const connection = await openRawConnection(server.port)
+      connection.write(`GET ${target} HTTP/1.1\r\n${upgrade}`)
+      await vi.waitFor(() => expect(accepted).toEqual(targets.slice(0, index + 1)))
+      connection.destroy()
+    }
+    for (const target of [
+      '/v1/realtime?a#b',
+      '/v1/realtime/',
+      '/v1/realtime%2F',
+      '/v1/realtime%zz',
+    ]) {
+      const answer = await sendRaw(server.port, `GET ${target} HTTP/1.1\r\n${upgrade}`)
+      expect(answer.status).toBeGreaterThanOrEqual(400)
+    }
+    expect(accepted).toEqual(targets)
   })
 
   it('[H-PUB-10] treats an upgrade like an ordinary request where nobody takes it over', async () => {

@@ -254,11 +254,10 @@ function baseHeaders({ config, tls }: HttpServerDeps): Record<string, string> {
 }
 
 function isUpgrade(request: IncomingMessage, path: string): boolean {
-  const target = request.url ?? ''
   return (
     request.method === 'GET' &&
     request.headers.upgrade?.toLowerCase() === 'websocket' &&
-    (target === path || target.startsWith(`${path}?`))
+    pathOf(canonicalTarget(request.url ?? '') ?? '') === path
   )
 }
 
