@@ -105,6 +105,20 @@ describe.each(testBackends)('the counts of admission on $name', ({ name, open })
     )
   })
 
+  it('[H-ADM-2] are apart wherever the values differ, however they read together', async () => {
+    const node = nodeWith(each(1))
+    const pairs = [
+      ['198.51.100.1', '1x'],
+      ['198.51.100.11', 'x'],
+      ['198.51.100.1', '1', 'x'],
+    ]
+    for (const values of [...pairs, ['198.51.100.1'], ['198.51.100.11x']]) {
+      const rules = [{ rule: 'console_login', values }] as const
+      expect([values, await node.take(rules).catch(isRefused)]).toEqual([values, expect.anything()])
+      expect(await node.take(rules).catch(isRefused)).toBeUndefined()
+    }
+  })
+
   it('[H-ADM-1] keep what was taken when a limit is lower than that', async () => {
     for (let made = 0; made < 5; made += 1) await nodeWith(each(5)).take(plan('source'))
     const stricter = nodeWith({ ...each(5), source: 2 })

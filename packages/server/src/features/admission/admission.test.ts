@@ -186,6 +186,34 @@ describe.each(testBackends)('admission on $name', (backend) => {
     expect((await of('203.0.113.78')).status).toBe(401)
   })
 
+  it.each(['custom', 'email'])(
+    '[H-GEN-33] [H-ADM-3] counts IPv6 sources by their /64 at the door %s, too',
+    async (door) => {
+      const of = (source: string, n: number) => {
+        const credential = { email: `${n}@example.com`, password: 'some password' }
+        return signIn(door, door === 'email' ? credential : { id: 'x' }, { from: source })
+      }
+      expect(await statuses(6, (n) => of(`2001:db8:0:1:${n}::1`, n))).toEqual([
+        ...Array(5).fill(401),
+        429,
+      ])
+      expect((await of('2001:db8:0:2::1', 6)).status).toBe(401)
+    },
+  )
+
+  it('[H-PUB-7] tells how many signed in, failed, and were refused by a limit', async () => {
+    const body = { id: 'metered', create: true, username: 'metered' }
+    await signIn('device', body)
+    await signIn('device', body)
+    await signIn('device', { ...body, username: '' })
+    for (let i = 0; i < 5; i += 1) await stranger()
+    expect(scenario.api.features.counters()).toMatchObject({
+      auth_success_total: 2,
+      auth_failure_total: 3,
+      admission_refused_total: 2,
+    })
+  })
+
   it('[H-ADM-6] has no limit on refresh, logout, lookup and account routes', async () => {
     const { token, refresh_token } = await scenario.signUp()
     const attempts = [
