@@ -4,6 +4,7 @@ import {
   type RawClient,
   type RealtimeFixture,
   startRealtime,
+  type TestClient,
   upgradeRequest,
   waiting,
 } from '../realtime.fixture.ts'
@@ -113,6 +114,46 @@ describe('the upgrade', () => {
     pending.send(5)
     await pending.next()
     await realtime.connect()
+  })
+
+  test('[R-LIM-1] [R-LIM-2] the caps are the same, however the connections before ended', async () => {
+    realtime = await startRealtime({
+      limits: { max_pending_handshakes: 1, max_connections_per_address: 2 },
+      sourceOf: () => '203.0.113.7',
+    })
+    const endings: ((client: TestClient) => void)[] = [
+      (client) => client.end(),
+      (client) => client.send(5, 't-unknown'),
+      (client) => client.socket.send('text'),
+      (client) => client.socket.close(),
+      (client) => {
+        client.send(5)
+        client.socket.send('text')
+      },
+      (client) => client.send(5, 't-ann'),
+      (client) => client.send(5, 't-ann'),
+    ]
+    const { metrics } = realtime.gateway
+    for (const end of endings) {
+      const client = await realtime.connect()
+      end(client)
+      if (client.socket.readyState === client.socket.OPEN) {
+        await expect
+          .poll(() => metrics().participants_active + client.received.length, waiting)
+          .not.toBe(0)
+        client.end()
+      }
+      await expect.poll(() => metrics().connections_active, waiting).toBe(0)
+    }
+    const first = await realtime.connect()
+    expect((await refusal(await realtime.connectRaw())).status).toBe(429)
+    first.send(5)
+    await first.next()
+    await realtime.connect()
+    expect((await refusal(await realtime.connectRaw())).status).toBe(429)
+    first.end()
+    await expect.poll(() => metrics().connections_active, waiting).toBe(1)
+    expect((await refusal(await realtime.connectRaw())).status).toBe(429)
   })
 })
 
