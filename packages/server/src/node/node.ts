@@ -112,7 +112,8 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   const journal = await openErrorJournal({ clock, log, bounds: config.errors, directory })
   shutdown.onStop('error journal', () => journal.close())
 
-  const { db, secrets } = await openStore({ config, clock, ids, log, version, bootId })
+  const opened = await openStore({ config, clock, ids, log, version, bootId })
+  const { db, secrets, databaseErrors } = opened
   shutdown.onStop('database', () => db.close())
   const clockWatch = await openClockWatch({ db, clock, log })
   const claim = await claimNode({ db, clock, log, nodeId, bootId })
@@ -124,7 +125,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
     ? supervisor.every('node-claim', claimRenewMs, () => claim.renew())
     : undefined
   const shared = { db, clock, clockWatch, ids, log, config, version }
-  return { journal, claim, nodeClaim, supervisor, secrets, shared }
+  return { journal, claim, nodeClaim, supervisor, secrets, databaseErrors, shared }
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
@@ -179,6 +180,17 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
 
 type Parts = Awaited<ReturnType<typeof build>>
 
+/** What is counted by neither the listener, nor a feature, nor play. */
+function ownCounters({ databaseErrors, courier, shared }: Parts) {
+  const { delivered, failed } = courier.counts()
+  return {
+    database_errors_total: databaseErrors(),
+    outbox_delivered_total: delivered,
+    outbox_failed_total: failed,
+    clock_jumps_total: shared.clockWatch.jumps(),
+  }
+}
+
 /** Starts the background tasks and opens the door. */
 async function listen(parts: Parts, shutdown: Shutdown) {
   const { shared, journal, claim, features, play, scheduler, supervisor } = parts
@@ -198,9 +210,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
       ...listener.server.counters(),
       ...features.counters(),
       ...play.metrics(),
-      outbox_delivered_total: parts.courier.counts().delivered,
-      outbox_failed_total: parts.courier.counts().failed,
-      clock_jumps_total: shared.clockWatch.jumps(),
+      ...ownCounters(parts),
     }),
   })
   const listener = await createListener({

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { deploymentSecret } from '../database/deployment-secrets.ts'
+import { countErrors } from '../database/error-count.ts'
 import { migrate, pendingMigrations, SchemaNotUsable } from '../database/migrate.ts'
 import { openDatabase } from '../database/open.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
@@ -17,7 +18,12 @@ export type StoreDeps = {
 }
 
 /** The database as the node uses it: of the right schema, with the deployment's secrets. */
-export type Store = { db: OpenedDatabase; secrets: Secrets }
+export type Store = {
+  db: OpenedDatabase
+  /** How often it has failed since the start. */
+  databaseErrors(): number
+  secrets: Secrets
+}
 
 /** The deployment's secrets, 32 bytes each and the same on every node. */
 export type Secrets = {
@@ -31,18 +37,19 @@ export type Secrets = {
 export async function openStore(deps: StoreDeps): Promise<Store> {
   const { config, clock, log, ids } = deps
   const { database } = config
-  const db = await openDatabase({
+  const opened = await openDatabase({
     url: database.url,
     config: database,
     clock,
     log: log.component('database'),
     randomness: ids.bytes,
   })
+  const { db, errors: databaseErrors } = countErrors(opened)
   try {
     await bringUpToDate(db, deps)
     const admission = await deploymentSecret(db, 'admission', ids.bytes)
     const sessions = await deploymentSecret(db, 'sessions', ids.bytes)
-    return { db, secrets: { admission, sessions } }
+    return { db, databaseErrors, secrets: { admission, sessions } }
   } catch (error) {
     await db.close()
     throw error
