@@ -175,7 +175,11 @@ describe('slow consumers', () => {
   })
 
   test('[R-BP-4] above the total the connection with the most bytes goes first', async () => {
-    realtime = await startRealtime({ limits: { max_queued_bytes_total: 2_000_000 } })
+    // So large that the lane of one alone closes nobody.
+    const reliable_queue_bytes = 100_000_000
+    realtime = await startRealtime({
+      limits: { max_queued_bytes_total: 2_000_000, reliable_queue_bytes },
+    })
     await stuckClient()
     await stuckClient()
     const fill = async (participant: number, count: number) => {
@@ -187,7 +191,10 @@ describe('slow consumers', () => {
     }
     while (realtime.gateway.metrics().reliable_queue_bytes < 300_000) await fill(1, 1)
     const queuedByFirst = realtime.gateway.metrics().reliable_queue_bytes
-    while (realtime.gateway.metrics().slow_consumer_closes_total === 0) await fill(2, 1)
+    while (realtime.gateway.metrics().slow_consumer_closes_total === 0) {
+      await fill(2, 1)
+      expect(realtime.gateway.metrics().reliable_queue_bytes).toBeLessThanOrEqual(2_000_000)
+    }
     expect(realtime.script.hooks()).toEqual(['join 1', 'join 2', 'leave 2'])
     expect(realtime.gateway.metrics().reliable_queue_bytes).toBe(queuedByFirst)
   })

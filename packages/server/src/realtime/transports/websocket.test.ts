@@ -57,6 +57,19 @@ describe('the stream of frames', () => {
     expect(await client.closed).toEqual({ code: 4003, reason: 'protocol error: incomplete frame' })
   })
 
+  test('[R-WS-4] the 30 s run on while a frame comes byte by byte', async () => {
+    realtime = await startRealtime({ websocket: { heartbeat_interval_ms: 0 } })
+    const client = await realtime.join()
+    for (let sent = 1; sent <= 4; sent += 1) {
+      client.sendBytes(new Uint8Array([sent === 4 ? 99 : 0]))
+      await expectBytesIn(6 + sent)
+      await realtime.clock.advance(7_400)
+    }
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+    await realtime.clock.advance(1000)
+    expect(await client.closed).toEqual({ code: 4003, reason: 'protocol error: incomplete frame' })
+  })
+
   test('[R-WS-4] the 30 s begin anew with every frame', async () => {
     realtime = await startRealtime({ websocket: { heartbeat_interval_ms: 0 } })
     const client = await realtime.join()
