@@ -193,6 +193,19 @@ test('[R-HS-2] a connection that is gone before its token was verified is never 
   expect(other.socket.readyState).toBe(other.socket.OPEN)
 })
 
+test('[R-HS-3] [R-SES-1] two connections of a session in one turn both get their result', async () => {
+  realtime = await startRealtime()
+  const answer = holdVerification()
+  const clients = [await realtime.connect(), await realtime.connect()]
+  for (const client of clients) client.send(5, 't-ann')
+  await expect.poll(() => answer.asked, waiting).toBe(2)
+  answer.give(realtime.backend.players.get('t-ann'))
+  answer.give(realtime.backend.players.get('t-ann'))
+  for (const client of clients) expect(hexOf((await client.next()).body)).toBe(account.result)
+  expect((await Promise.race(clients.map(({ closed }) => closed))).code).toBe(4005)
+  expect(realtime.script.hooks()).toEqual(['join 1', 'leave 1', 'join 2'])
+})
+
 test('[R-HS-3] a bad frame behind AUTH does not change the result of AUTH', async () => {
   realtime = await startRealtime()
   for (const [token, result] of [

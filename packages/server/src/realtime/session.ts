@@ -344,6 +344,8 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
       this.#deps.drains.add(this)
       this.flush()
     } else {
+      // Nothing is waited for, but what the transport takes at once was queued before the decision.
+      this.#outbox.transmit()
       this.part()
     }
   }
