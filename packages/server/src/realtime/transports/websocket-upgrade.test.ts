@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
 import { errorTable, realtimeApi } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
@@ -94,6 +96,20 @@ describe('the upgrade', () => {
       connection: 'close',
     })
     expect(realtime.gateway.metrics().connections_refused_total).toBe(1)
+  })
+
+  test('[R-LIM-1] a refused peer that keeps its side open does not keep the connection', async () => {
+    realtime = await startRealtime({ limits: { max_pending_handshakes: 1 } })
+    await realtime.connect()
+    const socket = connectTcp({ port: realtime.port, host: '127.0.0.1', allowHalfOpen: true })
+    const over = once(socket, 'error')
+    socket.write(upgradeRequest())
+    socket.resume()
+    await once(socket, 'end')
+    const knocking = setInterval(() => socket.write('x'), 20)
+    await over
+    clearInterval(knocking)
+    socket.destroy()
   })
 
   test('[R-LIM-1] a connection that ended makes room for another', async () => {

@@ -206,6 +206,28 @@ describe('limits and liveness', () => {
     await expect.poll(() => pongs, waiting).toBe(200)
   })
 
+  test('[R-BP-1] a peer that pings and does not read is not answered without bound', async () => {
+    const limits = { inbound_envelopes_per_sec: 0, inbound_bytes_per_sec: 0 }
+    realtime = await startRealtime({ limits })
+    const client = await realtime.join()
+    client.socket.pause()
+    // More than the buffers of both systems hold.
+    const pings = 200_000
+    const payload = Buffer.alloc(125)
+    for (let sent = 0; sent < pings; sent += 1) client.socket.ping(payload)
+    client.send(44, new Uint8Array([1, 0, 0, 0, 0]))
+    const allTaken = () => realtime.gateway.metrics().messages_in_total
+    await expect.poll(allTaken, { ...waiting, timeout: 25_000 }).toBe(1)
+    let pongs = 0
+    client.socket.on('pong', () => {
+      pongs += 1
+    })
+    client.socket.resume()
+    await client.next()
+    expect(pongs).toBeGreaterThan(0)
+    expect(pongs).toBeLessThan(pings)
+  })
+
   test('[R-LIV-1] a client that answers pings lives on in silence', async () => {
     realtime = await startRealtime()
     const client = await realtime.join()
