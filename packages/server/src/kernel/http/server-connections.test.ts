@@ -130,6 +130,10 @@ describe('reuse', () => {
       const answer = await sendRaw(server.port, `GET ${target} HTTP/1.1\r\n${upgrade}`)
       expect(answer.status).toBeGreaterThanOrEqual(400)
     }
+    for (const method of ['POST', 'HEAD', 'PUT']) {
+      const answer = await sendRaw(server.port, `${method} /v1/realtime HTTP/1.1\r\n${upgrade}`)
+      expect([method, answer.status]).toEqual([method, 404])
+    }
     expect(accepted).toEqual(targets)
   })
 

@@ -43,6 +43,12 @@ describe('the upgrade', () => {
     expect(realtime.gateway.metrics().connections_accepted_total).toBe(0)
   })
 
+  test('[R-WS-1] HTTP/1.0 is 400 invalid_request', async () => {
+    realtime = await startRealtime()
+    const raw = await realtime.connectRaw(upgradeRequest().replace('HTTP/1.1', 'HTTP/1.0'))
+    expect(await refusal(raw)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+  })
+
   test.each([
     ['no origin', undefined, 101],
     ['the listed origin', 'https://game.example', 101],
