@@ -41,6 +41,7 @@ describe.each(testBackends)('the errors of a database on $name', ({ open }) => {
       () => db.each(missingRows, [{ id: 'a' }]),
       () => db.find(missingLookup, { id: 'a' }),
       () => db.transaction((tx) => tx.get(missing, {})),
+      () => db.longRead((state) => state.all(missing, {})),
     ]
     for (const [made, attempt] of attempts.entries()) {
       await expect(attempt()).rejects.toThrow(/nowhere/)

@@ -32,6 +32,7 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
       each: (statement, rows, options) => watched(db.each(statement, rows, options)),
       find: (lookup, params) => watched(db.find(lookup, params)),
       transaction: (body, options) => watched(db.transaction(body, options)),
+      longRead: (body) => watched(db.longRead(body)),
     },
     errors: () => errors,
   }
