@@ -23,6 +23,25 @@ const numbers = statement({
   params: { first: 'integer', last: 'integer' },
   row: { i: 'integer', even: 'bigint?' },
 })
+/** As many rows as the table has, each so many times. */
+const repeated = statement({
+  name: 'long-reads-test.repeated',
+  text: `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :last)
+    SELECT name FROM deployment_secrets CROSS JOIN n`,
+  params: { last: 'integer' },
+  row: { name: 'text' },
+})
+const ownPid = statement({
+  name: 'long-reads-test.own-pid',
+  text: 'SELECT pg_backend_pid() AS pid',
+  row: { pid: 'integer' },
+})
+const terminate = statement({
+  name: 'long-reads-test.terminate',
+  text: 'SELECT pg_terminate_backend(:pid::integer, 5000)::text AS ended',
+  params: { pid: 'integer' },
+  row: { ended: 'text' },
+})
 const openCursors = statement({
   name: 'long-reads-test.open-cursors',
   text: "SELECT count(*) AS cursors FROM pg_cursors WHERE name LIKE 'guildhall%'",
@@ -144,17 +163,62 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     expect(await test.db.all(names, {})).toHaveLength(1)
   })
 
-  it('ends before the database closes, which refuses later ones', async () => {
-    const read = test.db.longRead((state) => state.all(numbers, { first: 1, last: 3 * rowsAtOnce }))
-    const later = test.db.longRead((state) => state.all(names, {}))
-    const outcome = Promise.all([read, later])
-    if (backend === 'postgres') await outcome
-    await test.db.close()
-    expect((await outcome).map((rows) => rows.length)).toEqual([3 * rowsAtOnce, 1])
+  it.runIf(backend === 'sqlite')(
+    'leaves no statement behind that holds on to its state',
+    async () => {
+      const first = test.db.longRead(async (state) => {
+        state.all(repeated, { last: 1000 * rowsAtOnce }).catch(() => {})
+        await put('b')
+      })
+      const second = test.db.longRead((state) => state.all(names, {}))
+      await first
+      expect(await second).toEqual([{ name: 'a' }, { name: 'b' }])
+    },
+  )
+
+  it.runIf(backend === 'postgres')('is run again when its connection dies at its end', async () => {
+    let runs = 0
+    const seen = await test.db.longRead(async (state) => {
+      runs += 1
+      const { pid } = (await state.get(ownPid, {})) ?? { pid: 0 }
+      if (runs === 1) await test.db.get(terminate, { pid })
+      return runs
+    })
+    expect(seen).toBe(2)
+  })
+
+  it('ends when the database closes, which refuses those behind it and later ones', async () => {
+    const { db } = await opened({ max_connections: 1 })
+    const begun = Promise.withResolvers<void>()
+    const long = { first: 1, last: 100 * rowsAtOnce }
+    const read = db.longRead(async (state) => {
+      await state.all(names, {})
+      begun.resolve()
+      return state.all(numbers, long)
+    })
+    const behind = db.longRead((state) => state.all(names, {}))
+    const outcomes = Promise.allSettled([read, behind])
+    await begun.promise
+    await db.close()
+    // PostgreSQL answers what it was asked; the others end at the rows that they have.
+    const refused = {
+      status: 'rejected',
+      reason: new DatabaseUnavailable('the database is closed'),
+    }
+    const [ended, turnedAway] = await outcomes
+    expect(turnedAway).toEqual(refused)
+    if (backend === 'postgres') expect(ended).toMatchObject({ status: 'fulfilled' })
+    else expect(ended).toEqual(refused)
     // The last connection to close moves the log into the file.
     expect(existsSync(`${test.url.slice('sqlite:'.length)}-wal`)).toBe(false)
-    await expect(test.db.longRead((state) => state.all(names, {}))).rejects.toBeInstanceOf(
+    await expect(db.longRead((state) => state.all(names, {}))).rejects.toBeInstanceOf(
       DatabaseUnavailable,
     )
   })
+
+  async function opened(config: { max_connections: number }) {
+    await test.dispose()
+    test = await open({ config })
+    return test
+  }
 })

@@ -77,20 +77,26 @@ export class Pool {
 
   /** Drops every connection and turns away everybody who waits: the server is down. */
   fail(error: DatabaseUnavailable): void {
-    for (const waiting of this.#waiting) {
-      waiting.timer.cancel()
-      waiting.reject(error)
-    }
-    this.#waiting.clear()
+    this.#turnAway(error)
     // A copy, because each one that is lost is forgotten at once.
     for (const connection of [...this.connections()]) connection.destroy()
     this.#idle.length = 0
   }
 
+  /** Closes what is idle, and later what is lent; nobody who waits gets a connection any more. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#turnAway(new DatabaseUnavailable('the database is closed'))
     const idle = this.#idle.splice(0)
     await Promise.all(idle.map((connection) => connection.close()))
+  }
+
+  #turnAway(error: DatabaseUnavailable): void {
+    for (const waiting of this.#waiting) {
+      waiting.timer.cancel()
+      waiting.reject(error)
+    }
+    this.#waiting.clear()
   }
 
   #takeWaiting(): Waiting | undefined {

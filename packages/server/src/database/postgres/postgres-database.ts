@@ -102,7 +102,7 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
       return executor.lend((on) => runTransaction(on, body, { ...options, prepared }))
     },
     longRead(body) {
-      const how = { snapshot: true, inParts: true, prepared }
+      const how = { snapshot: true, repeatable: true, inParts: true, prepared }
       return executor.lend((on) => runTransaction(on, body, how))
     },
   }

@@ -1,5 +1,5 @@
 import { afterOthers } from '../../kernel/clock.ts'
-import type { Queries } from '../database.ts'
+import { DatabaseUnavailable, type Queries } from '../database.ts'
 import { rowsAtOnce } from '../rows-at-once.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { SqliteConnection } from './connection.ts'
@@ -10,56 +10,78 @@ export class LongReads {
   readonly #open: () => SqliteConnection
   #connection: SqliteConnection | undefined
   #last: Promise<unknown> = Promise.resolve()
+  #closed = false
 
   constructor(open: () => SqliteConnection) {
     this.#open = open
   }
 
   read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
-    const read = this.#last.then(() => longRead(this.#opened(), body))
+    const isOpen = () => !this.#closed
+    const read = this.#last.then(() => longRead(() => this.#opened(), { body, isOpen }))
     this.#last = read.catch(() => {})
     return read
   }
 
-  /** Closes the connection once every read that was asked for has ended. */
+  /**
+   * Closes the connection once the read under way has seen that it has to end; those behind it are
+   * refused. A file that failed is opened again only after that.
+   */
   async close(): Promise<void> {
+    this.#closed = true
     await this.#last
     this.#connection?.close()
   }
 
   #opened(): SqliteConnection {
-    try {
-      this.#connection ??= this.#open()
-      return this.#connection
-    } catch (error) {
-      throw classified(error)
-    }
+    this.#connection ??= this.#open()
+    return this.#connection
   }
+}
+
+type Reading<T> = {
+  body: (state: Queries) => Promise<T>
+  /** False once the database is being closed, which waits for nobody who reads. */
+  isOpen: () => boolean
 }
 
 /** Runs `body` over one state of a connection that nobody else uses meanwhile. */
 export async function longRead<T>(
-  connection: SqliteConnection,
-  body: (state: Queries) => Promise<T>,
+  open: () => SqliteConnection,
+  { body, isOpen }: Reading<T>,
 ): Promise<T> {
-  const state = new LongRead(connection)
-  connection.exec('BEGIN')
+  const connection = begun(open, isOpen)
+  const state = new LongRead(connection, isOpen)
   try {
     return await body(state)
   } finally {
-    state.end()
+    // A statement that still runs would keep its state for the next read.
+    await state.end()
     if (connection.inTransaction) connection.exec('COMMIT')
+  }
+}
+
+function begun(open: () => SqliteConnection, isOpen: () => boolean): SqliteConnection {
+  if (!isOpen()) throw closed()
+  try {
+    const connection = open()
+    connection.exec('BEGIN')
+    return connection
+  } catch (error) {
+    throw classified(error)
   }
 }
 
 /** Runs its statements one after another: the rows of one may take several turns to come. */
 class LongRead implements Queries {
   readonly #connection: SqliteConnection
+  readonly #isOpen: () => boolean
   #last: Promise<unknown> = Promise.resolve()
-  #open = true
+  #ended = false
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, isOpen: () => boolean) {
     this.#connection = connection
+    this.#isOpen = isOpen
   }
 
   all<P extends Columns, R extends Columns>(
@@ -90,8 +112,10 @@ class LongRead implements Queries {
     return this.#inTurn(statement, () => this.#connection.each(statement, rows))
   }
 
-  end(): void {
-    this.#open = false
+  /** Resolves once no statement runs any more. */
+  async end(): Promise<void> {
+    this.#ended = true
+    await this.#last
   }
 
   #inTurn<T>(statement: Statement, work: () => T | Promise<T>): Promise<T> {
@@ -120,8 +144,13 @@ class LongRead implements Queries {
   }
 
   #check(): void {
-    if (!this.#open) throw new Error(endedMessage)
+    if (this.#ended) throw new Error(endedMessage)
+    if (!this.#isOpen()) throw closed()
   }
+}
+
+function closed(): DatabaseUnavailable {
+  return new DatabaseUnavailable('the database is closed')
 }
 
 const writes = 'changes something, which a long read may not'

@@ -202,7 +202,8 @@ function queriesOn(
     async longRead(body) {
       const { writer, longReads } = use()
       if (longReads) return longReads.read(body)
-      return writer.alone((on) => longRead(on, body))
+      const isOpen = () => current() !== undefined
+      return writer.alone((on) => longRead(() => on, { body, isOpen }))
     },
   }
 }
