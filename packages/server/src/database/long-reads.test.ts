@@ -104,11 +104,15 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     async () => {
       const ended: string[] = []
       const tell = (name: string) => () => void ended.push(name)
+      const begun = Promise.withResolvers<void>()
       const read = test.db.longRead(async (state) => {
         const before = await state.all(names, {})
+        await state.all(numbers, { first: 1, last: rowsAtOnce })
+        begun.resolve()
         await state.all(numbers, { first: 1, last: 2 * rowsAtOnce })
         return [before, await state.all(names, {})]
       })
+      await begun.promise
       const others = [
         put('b').then(tell('write')),
         test.db
@@ -166,15 +170,47 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
   it.runIf(backend === 'sqlite')(
     'leaves no statement behind that holds on to its state',
     async () => {
+      let runs = 0
       const first = test.db.longRead(async (state) => {
+        runs += 1
         state.all(repeated, { last: 1000 * rowsAtOnce }).catch(() => {})
-        await put('b')
+        await put(`b${runs}`)
       })
-      const second = test.db.longRead((state) => state.all(names, {}))
+      const second = test.db.longRead(async (state) => {
+        await state.all(repeated, { last: rowsAtOnce })
+        return state.all(names, {})
+      })
       await first
-      expect(await second).toEqual([{ name: 'a' }, { name: 'b' }])
+      expect(await second).toContainEqual({ name: `b${runs}` })
+      expect(runs).toBe(2)
     },
   )
+
+  it.skipIf(backend === 'postgres')('lets a short one overtake, and is begun anew', async () => {
+    const ended: string[] = []
+    const read = async (name: string, last: number) => {
+      const rows = await test.db.longRead((state) =>
+        state.all(numbers, { first: 1, last }).catch(() => []),
+      )
+      ended.push(`${name} ${rows.length}`)
+    }
+    const last = 20 * rowsAtOnce
+    await Promise.all([read('long', last), read('longer', last), read('short', 3)])
+    expect(ended.toSorted()).toEqual([`long ${last}`, `longer ${last}`, 'short 3'])
+    expect(ended.indexOf('short 3')).toBeLessThan(ended.indexOf(`longer ${last}`))
+  })
+
+  it.runIf(backend === 'in-memory')('lets others go on between two in memory', async () => {
+    const ended: string[] = []
+    const reads = ['first', 'second', 'third'].map(async (name) => {
+      await test.db.longRead((state) => state.all(numbers, { first: 1, last: 4 * rowsAtOnce }))
+      ended.push(name)
+    })
+    await put('b')
+    ended.push('write')
+    await Promise.all(reads)
+    expect(ended.indexOf('write')).toBeLessThan(2)
+  })
 
   it.runIf(backend === 'postgres')('is run again when its connection dies at its end', async () => {
     let runs = 0

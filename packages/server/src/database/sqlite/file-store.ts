@@ -72,7 +72,9 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     const memory = new Memory(connection, writer)
     const opened = reader
     const scans = new Scans({ path, nowUnixMs })
-    const longReads = new LongReads(() => new SqliteConnection(path, { readOnly: true, nowUnixMs }))
+    const longReads = LongReads.opening(
+      () => new SqliteConnection(path, { readOnly: true, nowUnixMs }),
+    )
     return {
       reader: opened,
       writer,

@@ -5,37 +5,102 @@ import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 
-/** Runs long reads of a file one after another, on a connection that nothing else uses. */
+/** Lends a connection that nobody else uses until `work` has ended. */
+export type Lend = <T>(work: (connection: SqliteConnection) => Promise<T>) => Promise<T>
+
+/**
+ * Runs long reads one after another. Which are long shows when their rows come: each is tried
+ * among the brief ones first, so that a list of three does not wait for an export of a million.
+ */
 export class LongReads {
-  readonly #open: () => SqliteConnection
-  #connection: SqliteConnection | undefined
+  readonly #brief: Lend
+  readonly #long: Lend
+  readonly #onClose: () => void
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
+
+  constructor({ brief, long, onClose = () => {} }: Lent) {
+    this.#brief = brief
+    this.#long = oneByOne(long)
+    this.#onClose = onClose
+  }
+
+  /** On connections of their own. */
+  static opening(open: () => SqliteConnection): LongReads {
+    const [brief, long] = [new OwnConnection(open), new OwnConnection(open)]
+    return new LongReads({
+      brief: oneByOne(brief.lend),
+      long: long.lend,
+      onClose() {
+        brief.close()
+        long.close()
+      },
+    })
+  }
+
+  read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
+    const read = this.#read(body)
+    this.#last = Promise.all([this.#last, read.catch(() => {})])
+    return read
+  }
+
+  /**
+   * Ends the reads under way at the rows that they have, and those behind them before they begin: a
+   * file that failed is opened again only after that.
+   */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#last
+    this.#onClose()
+  }
+
+  async #read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
+    const isOpen = () => !this.#closed
+    const attempt = { isLong: false }
+    try {
+      const answer = await this.#brief((on) => longRead(on, { body, isOpen, attempt }))
+      // Also when the body made something of the failure.
+      if (!attempt.isLong) return answer
+    } catch (error) {
+      if (!attempt.isLong) throw error
+    }
+    return this.#long((on) => longRead(on, { body, isOpen }))
+  }
+}
+
+type Lent = { brief: Lend; long: Lend; onClose?: () => void }
+
+/** Opened for the first who borrows it. */
+class OwnConnection {
+  readonly #open: () => SqliteConnection
+  #connection: SqliteConnection | undefined
 
   constructor(open: () => SqliteConnection) {
     this.#open = open
   }
 
-  read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
-    const isOpen = () => !this.#closed
-    const read = this.#last.then(() => longRead(() => this.#opened(), { body, isOpen }))
-    this.#last = read.catch(() => {})
-    return read
-  }
+  readonly lend: Lend = async (work) => work(this.#opened())
 
-  /**
-   * Closes the connection once the read under way has seen that it has to end; those behind it are
-   * refused. A file that failed is opened again only after that.
-   */
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#last
+  close(): void {
     this.#connection?.close()
   }
 
   #opened(): SqliteConnection {
-    this.#connection ??= this.#open()
-    return this.#connection
+    try {
+      this.#connection ??= this.#open()
+      return this.#connection
+    } catch (error) {
+      throw classified(error)
+    }
+  }
+}
+
+function oneByOne(lend: Lend): Lend {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(() => lend(work))
+    last = turn.catch(() => {})
+    return turn
   }
 }
 
@@ -43,15 +108,20 @@ type Reading<T> = {
   body: (state: Queries) => Promise<T>
   /** False once the database is being closed, which waits for nobody who reads. */
   isOpen: () => boolean
+  /** Given to a read that must take no turns: told when it would have to, and the read fails. */
+  attempt?: Attempt
 }
 
+type Attempt = { isLong: boolean }
+
 /** Runs `body` over one state of a connection that nobody else uses meanwhile. */
-export async function longRead<T>(
-  open: () => SqliteConnection,
-  { body, isOpen }: Reading<T>,
+async function longRead<T>(
+  connection: SqliteConnection,
+  { body, isOpen, attempt }: Reading<T>,
 ): Promise<T> {
-  const connection = begun(open, isOpen)
-  const state = new LongRead(connection, isOpen)
+  if (!isOpen()) throw closed()
+  begin(connection)
+  const state = new LongRead(connection, { isOpen, attempt })
   try {
     return await body(state)
   } finally {
@@ -61,12 +131,9 @@ export async function longRead<T>(
   }
 }
 
-function begun(open: () => SqliteConnection, isOpen: () => boolean): SqliteConnection {
-  if (!isOpen()) throw closed()
+function begin(connection: SqliteConnection): void {
   try {
-    const connection = open()
     connection.exec('BEGIN')
-    return connection
   } catch (error) {
     throw classified(error)
   }
@@ -76,12 +143,17 @@ function begun(open: () => SqliteConnection, isOpen: () => boolean): SqliteConne
 class LongRead implements Queries {
   readonly #connection: SqliteConnection
   readonly #isOpen: () => boolean
+  readonly #attempt: Attempt | undefined
   #last: Promise<unknown> = Promise.resolve()
   #ended = false
 
-  constructor(connection: SqliteConnection, isOpen: () => boolean) {
+  constructor(
+    connection: SqliteConnection,
+    { isOpen, attempt }: { isOpen: () => boolean; attempt: Attempt | undefined },
+  ) {
     this.#connection = connection
     this.#isOpen = isOpen
+    this.#attempt = attempt
   }
 
   all<P extends Columns, R extends Columns>(
@@ -137,10 +209,17 @@ class LongRead implements Queries {
     for (const part of this.#connection.parts(statement, params, rowsAtOnce)) {
       for (const row of part) rows.push(row)
       if (part.length < rowsAtOnce) break
+      this.#checkMayTakeTurns()
       await afterOthers()
       this.#check()
     }
     return rows
+  }
+
+  #checkMayTakeTurns(): void {
+    if (!this.#attempt) return
+    this.#attempt.isLong = true
+    throw new Error('this read is long and is begun anew among the long ones')
   }
 
   #check(): void {

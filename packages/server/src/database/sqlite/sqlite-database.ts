@@ -8,7 +8,7 @@ import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 import { type FileLock, lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
-import { type LongReads, longRead } from './long-reads.ts'
+import { type Lend, LongReads } from './long-reads.ts'
 import { Memory } from './memory.ts'
 import type { Scans } from './scans.ts'
 import { ServedFile, type ServedFileDeps } from './served-file.ts'
@@ -22,15 +22,14 @@ type Live = {
   readonly memory?: Memory
   /** Absent where no other thread can open the database, so that scans run here as well. */
   readonly scans?: Scans
-  /** Absent where there is only one connection, which a long read then has to itself. */
-  readonly longReads?: LongReads
+  readonly longReads: LongReads
 }
 
 /** A private database inside the process, gone at its end. */
 export function openMemoryDatabase({ clock }: { clock: Clock }): OpenedDatabase {
   const connection = new SqliteConnection(':memory:', { nowUnixMs: clock.nowUnixMs })
   connection.exec(memoryPragmas)
-  const live = { reader: connection, writer: plainWriter(connection) }
+  const live = oneConnection(connection)
   const memory = new Memory(connection, live.writer)
   return { ...onOneConnection({ ...live, memory }), backend: 'in-memory', durable: false }
 }
@@ -46,15 +45,17 @@ export function openFileToRead(path: string, { clock }: { clock: Clock }): Opene
   try {
     const options = { readOnly: true, nowUnixMs: clock.nowUnixMs }
     const connection = new SqliteConnection(path, options)
-    const live = { reader: connection, writer: plainWriter(connection) }
-    return { ...onOneConnection(live), backend: 'sqlite', durable: true }
+    return { ...onOneConnection(oneConnection(connection)), backend: 'sqlite', durable: true }
   } catch (error) {
     throw classified(error)
   }
 }
 
-function plainWriter(connection: SqliteConnection): Writer {
-  return new Writer(connection, createPlainCommits(connection))
+/** A long read has the connection to itself; between two of them come all who waited. */
+function oneConnection(connection: SqliteConnection): Live {
+  const writer = new Writer(connection, createPlainCommits(connection))
+  const alone: Lend = (work) => writer.alone(work)
+  return { reader: connection, writer, longReads: new LongReads({ brief: alone, long: alone }) }
 }
 
 function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durable'> {
@@ -70,6 +71,7 @@ function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durabl
     async close() {
       if (!live) return
       live = undefined
+      await opened.longReads.close()
       await opened.writer.drained()
       opened.reader.close()
     },
@@ -200,10 +202,7 @@ function queriesOn(
       return use().writer.transaction(body)
     },
     async longRead(body) {
-      const { writer, longReads } = use()
-      if (longReads) return longReads.read(body)
-      const isOpen = () => current() !== undefined
-      return writer.alone((on) => longRead(() => on, { body, isOpen }))
+      return use().longReads.read(body)
     },
   }
 }
