@@ -124,8 +124,8 @@ export type Database = Queries & {
    * Runs `body`, which changes nothing, over one committed state, for answers that may have many
    * rows: these come some at a time, and the event loop serves others in between. Writers go on
    * meanwhile; only in memory do they, and all who read, wait for its end. So `body` must wait for
-   * nothing but its own statements; it may be run again, as in a transaction. A database that is
-   * closed, or whose file failed, waits for none of them: on SQLite they end where they are.
+   * nothing but its own statements. It is run again when it has many rows, behind those that asked
+   * before, and as in a transaction. On SQLite those under way fail when the database is closed.
    */
   longRead<T>(body: (state: Queries) => Promise<T>): Promise<T>
   state(): DatabaseState

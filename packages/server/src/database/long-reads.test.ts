@@ -186,7 +186,8 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     },
   )
 
-  it.skipIf(backend === 'postgres')('lets a short one overtake, and is begun anew', async () => {
+  it('lets a short one overtake, and is begun anew', async () => {
+    await opened({ max_connections: 1 })
     const ended: string[] = []
     const read = async (name: string, last: number) => {
       const rows = await test.db.longRead((state) =>
@@ -223,16 +224,56 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     expect(seen).toBe(2)
   })
 
+  it.runIf(backend === 'postgres')('leaves others a connection, however many ask', async () => {
+    await opened({ max_connections: 10, acquire_timeout_ms: 1000 })
+    const gate = Promise.withResolvers<void>()
+    let reading = 0
+    const reads = Array.from({ length: 12 }, () =>
+      test.db.longRead(async (state) => {
+        await state.all(numbers, { first: 1, last: rowsAtOnce })
+        reading += 1
+        await gate.promise
+      }),
+    )
+    const outcome = Promise.all(reads)
+    while (reading < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    await Promise.all(['b', 'c', 'd'].map(put))
+    expect(await test.db.longRead((state) => state.all(names, {}))).toHaveLength(3)
+    expect(reading).toBe(2)
+    gate.resolve()
+    await outcome
+    expect(reading).toBe(12)
+  })
+
+  it.runIf(backend === 'postgres')(
+    'keeps nobody waiting for it when the database closes',
+    async () => {
+      await opened({ max_connections: 1 })
+      const begun = Promise.withResolvers<void>()
+      const gate = Promise.withResolvers<void>()
+      const read = test.db.longRead(async () => {
+        begun.resolve()
+        await gate.promise
+      })
+      await begun.promise
+      const waiting = expect(put('b')).rejects.toThrow('the database is closed')
+      await test.db.close()
+      await waiting
+      gate.resolve()
+      await read
+    },
+  )
+
   it('ends when the database closes, which refuses those behind it and later ones', async () => {
     const { db } = await opened({ max_connections: 1 })
     const begun = Promise.withResolvers<void>()
     const long = { first: 1, last: 100 * rowsAtOnce }
     const read = db.longRead(async (state) => {
-      await state.all(names, {})
+      await state.all(numbers, { first: 1, last: rowsAtOnce })
       begun.resolve()
       return state.all(numbers, long)
     })
-    const behind = db.longRead((state) => state.all(names, {}))
+    const behind = db.longRead((state) => state.all(numbers, long))
     const outcomes = Promise.allSettled([read, behind])
     await begun.promise
     await db.close()
@@ -252,7 +293,7 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     )
   })
 
-  async function opened(config: { max_connections: number }) {
+  async function opened(config: { max_connections: number; acquire_timeout_ms?: number }) {
     await test.dispose()
     test = await open({ config })
     return test

@@ -3,6 +3,7 @@ import type { Randomness } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { DatabaseConfig } from '../config.ts'
 import { type DatabaseState, type DatabaseStats, DatabaseUnavailable } from '../database.ts'
+import { Turns } from '../turns.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified, isConnectionClass } from './errors.ts'
 import { Health } from './health.ts'
@@ -29,6 +30,7 @@ export class Executor {
   readonly #pool: Pool
   readonly #probe: Probe
   readonly #retry: RetryDeps
+  readonly #longTurns: Turns
   readonly #watch: Timer
   #contentionTotal = 0
   #closed = false
@@ -45,6 +47,7 @@ export class Executor {
       clock,
       open: (onLost) => Connection.open(options, onLost),
     })
+    this.#longTurns = new Turns(longReadsMaxOf(config.max_connections - laneCount))
     this.#probe = createProbe({ options, clock })
     this.#retry = {
       clock,
@@ -93,6 +96,11 @@ export class Executor {
     } catch (error) {
       throw this.#failed(error)
     }
+  }
+
+  /** As `lend`, to so few at a time that the others always find a connection. */
+  lendForLong<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#longTurns.take(() => this.lend(work))
   }
 
   async probe(): Promise<boolean> {
@@ -157,4 +165,8 @@ export class Executor {
 function laneCountOf(connectionsMax: number): number {
   if (connectionsMax < 4) return 0
   return connectionsMax < 8 ? 1 : 2
+}
+
+function longReadsMaxOf(poolSize: number): number {
+  return Math.max(1, Math.floor(poolSize / 4))
 }

@@ -1,3 +1,4 @@
+import { briefFirst } from '../brief-first.ts'
 import type { Database, Transaction, WriteOptions } from '../database.ts'
 import {
   type OpenedDatabase,
@@ -103,7 +104,10 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     },
     longRead(body) {
       const how = { snapshot: true, repeatable: true, inParts: true, prepared }
-      return executor.lend((on) => runTransaction(on, body, how))
+      return briefFirst({
+        brief: (attempt) => executor.lend((on) => runTransaction(on, body, { ...how, attempt })),
+        long: () => executor.lendForLong((on) => runTransaction(on, body, how)),
+      })
     },
   }
 }

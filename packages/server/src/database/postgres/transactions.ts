@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Randomness } from '../../kernel/ids.ts'
+import { type Attempt, goOn } from '../brief-first.ts'
 import { DatabaseContention, type TransactionOptions } from '../database.ts'
 import { rowsAtOnce } from '../rows-at-once.ts'
 import type { SchemaTransaction } from '../schema-access.ts'
@@ -59,6 +60,8 @@ export type RunOptions = TransactionOptions & {
   snapshot?: boolean
   /** `all` fetches its rows some at a time: a long answer is taken in without letting others go. */
   inParts?: boolean
+  /** Given to a read that is to have no more than one part of rows. */
+  attempt?: Attempt
   /** Its commit does not wait for the disk: the next one that does, behind it in the log, does. */
   flushesLater?: boolean
 }
@@ -109,14 +112,16 @@ class PostgresTransaction implements SchemaTransaction {
   readonly #connection: Connection
   readonly #prepared: PreparedStatements
   readonly #inParts: boolean
+  readonly #attempt: Attempt | undefined
   readonly #last: Call[] = []
   #cursors = 0
   #open = true
 
-  constructor(connection: Connection, { prepared, inParts = false }: RunOptions) {
+  constructor(connection: Connection, { prepared, inParts = false, attempt }: RunOptions) {
     this.#connection = connection
     this.#prepared = prepared
     this.#inParts = inParts
+    this.#attempt = attempt
   }
 
   async all<P extends Columns, R extends Columns>(
@@ -194,6 +199,7 @@ class PostgresTransaction implements SchemaTransaction {
       const [, part] = await Promise.all([declared, fetch])
       for (const row of prepared.rows(part)) rows.push(row)
       isLast = part.rows.length < rowsAtOnce
+      if (!isLast) goOn(this.#attempt)
     }
     return rows
   }

@@ -1,17 +1,16 @@
 import { afterOthers } from '../../kernel/clock.ts'
+import { type Attempt, briefFirst, goOn } from '../brief-first.ts'
 import { DatabaseUnavailable, type Queries } from '../database.ts'
 import { rowsAtOnce } from '../rows-at-once.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
+import { Turns } from '../turns.ts'
 import type { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 
 /** Lends a connection that nobody else uses until `work` has ended. */
 export type Lend = <T>(work: (connection: SqliteConnection) => Promise<T>) => Promise<T>
 
-/**
- * Runs long reads one after another. Which are long shows when their rows come: each is tried
- * among the brief ones first, so that a list of three does not wait for an export of a million.
- */
+/** Runs long reads one after another; the brief ones overtake them. */
 export class LongReads {
   readonly #brief: Lend
   readonly #long: Lend
@@ -54,17 +53,12 @@ export class LongReads {
     this.#onClose()
   }
 
-  async #read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
+  #read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
     const isOpen = () => !this.#closed
-    const attempt = { isLong: false }
-    try {
-      const answer = await this.#brief((on) => longRead(on, { body, isOpen, attempt }))
-      // Also when the body made something of the failure.
-      if (!attempt.isLong) return answer
-    } catch (error) {
-      if (!attempt.isLong) throw error
-    }
-    return this.#long((on) => longRead(on, { body, isOpen }))
+    return briefFirst({
+      brief: (attempt) => this.#brief((on) => longRead(on, { body, isOpen, attempt })),
+      long: () => this.#long((on) => longRead(on, { body, isOpen })),
+    })
   }
 }
 
@@ -96,23 +90,17 @@ class OwnConnection {
 }
 
 function oneByOne(lend: Lend): Lend {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(() => lend(work))
-    last = turn.catch(() => {})
-    return turn
-  }
+  const turns = new Turns(1)
+  return (work) => turns.take(() => lend(work))
 }
 
 type Reading<T> = {
   body: (state: Queries) => Promise<T>
   /** False once the database is being closed, which waits for nobody who reads. */
   isOpen: () => boolean
-  /** Given to a read that must take no turns: told when it would have to, and the read fails. */
+  /** Given to a read that must take no turns. */
   attempt?: Attempt
 }
-
-type Attempt = { isLong: boolean }
 
 /** Runs `body` over one state of a connection that nobody else uses meanwhile. */
 async function longRead<T>(
@@ -209,17 +197,11 @@ class LongRead implements Queries {
     for (const part of this.#connection.parts(statement, params, rowsAtOnce)) {
       for (const row of part) rows.push(row)
       if (part.length < rowsAtOnce) break
-      this.#checkMayTakeTurns()
+      goOn(this.#attempt)
       await afterOthers()
       this.#check()
     }
     return rows
-  }
-
-  #checkMayTakeTurns(): void {
-    if (!this.#attempt) return
-    this.#attempt.isLong = true
-    throw new Error('this read is long and is begun anew among the long ones')
   }
 
   #check(): void {
