@@ -11,11 +11,15 @@ export class JsonPieces {
     this.#parts = parts
   }
 
-  /** Writes long lists, so many rows at a time that others can go on in between. */
-  async written(): Promise<void> {
+  /**
+   * Writes long lists, so many rows at a time that others can go on in between; given up once
+   * nobody wants them any more.
+   */
+  async written(isWanted: () => boolean): Promise<void> {
     if (this.#pieces || this.#parts.every(Buffer.isBuffer)) return
     const pieces: Buffer[] = []
     for (const piece of piecesOf(this.#text, this.#parts)) {
+      if (!isWanted()) return
       // As bytes, because to encode all of it would take long as well.
       pieces.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
       await afterOthers()

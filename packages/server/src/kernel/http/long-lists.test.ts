@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { openTestApi } from '../../testing/api.ts'
+import { afterOthers } from '../clock.ts'
 import { countTurns } from '../turns.fixture.ts'
 import { preceded } from './growing-lists.ts'
 import { JsonPieces, rowsAtOnce } from './json-pieces.ts'
@@ -21,7 +22,7 @@ const write = compileWriter(Lists)
 const rowsTo = (count: number) => Array.from({ length: count }, (_, seq) => ({ seq, note: 'a' }))
 
 /** A route with a long list, and the turns of the event loop in which its rows are read. */
-function longRoute() {
+function longRoute(length = 2 * rowsAtOnce) {
   const turns = countTurns()
   const readIn: number[] = []
   const { list } = defineApi({
@@ -33,7 +34,7 @@ function longRoute() {
       ok: z.array(Row),
     },
   })
-  const rows = rowsTo(2 * rowsAtOnce).map((row) => ({
+  const rows = rowsTo(length).map((row) => ({
     ...row,
     get note() {
       readIn.push(turns.count)
@@ -69,7 +70,7 @@ describe('a long list', () => {
       }
       const expected = JSON.stringify(values)
       const [atOnce, inTurns] = [write(values), write(values)]
-      if (inTurns instanceof JsonPieces) await inTurns.written()
+      if (inTurns instanceof JsonPieces) await inTurns.written(() => true)
       for (const text of [atOnce, inTurns]) {
         expect(String(text)).toBe(expected)
         if (text instanceof JsonPieces) expect(text.byteLength).toBe(Buffer.byteLength(expected))
@@ -90,7 +91,7 @@ describe('a long list', () => {
     }))
     const text = write({ before: '', rows, groups: [], after: [] })
     if (!(text instanceof JsonPieces)) throw new Error('it was written at once')
-    await text.written()
+    await text.written(() => true)
     turns.stop()
     const atOnce = Map.groupBy(readIn, (turn) => turn)
     expect([...atOnce.values()].map((rows) => rows.length)).toEqual([
@@ -115,11 +116,33 @@ describe('a long list', () => {
     expect(new Set(readIn).size).toBe(2)
   })
 
+  it('is not written to its end for a client that has left', async () => {
+    const leaving = new AbortController()
+    const { route, turns, readIn } = longRoute(400 * rowsAtOnce)
+    const handle = async () => {
+      const rows = await route.handle()
+      leaving.abort()
+      return rows
+    }
+    const { db, dispose } = await memoryDatabase()
+    const api = await openTestApi({ db, routes: [{ ...route, handle }] })
+    const { signal } = leaving
+    await expect(fetch(`${api.url}/v1/long`, { signal })).rejects.toThrow()
+    await api.close()
+    for (let seen = -1; seen < readIn.length; ) {
+      seen = readIn.length
+      for (let turn = 0; turn < 10; turn += 1) await afterOthers()
+    }
+    turns.stop()
+    await dispose()
+    expect(readIn.length).toBeLessThan(200 * rowsAtOnce)
+  })
+
   it('[H-GEN-1] shows declared members only, and fails for a missing one', async () => {
     const rows = Array.from({ length: rowsAtOnce + 1 }, (_, seq) => ({ seq, note: '', token: 'S' }))
     const written = async (rows: unknown) => {
       const text = write({ before: '', rows, groups: [], after: [] })
-      if (text instanceof JsonPieces) await text.written()
+      if (text instanceof JsonPieces) await text.written(() => true)
       return String(text)
     }
     expect(await written(rows)).not.toContain('token')

@@ -59,7 +59,8 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         request: new LazyRequestInfo(exchange, sourceOf),
       }
       const rendered = render(await answerOf(mounted, call))
-      if (rendered.body instanceof JsonPieces) await rendered.body.written()
+      const isWanted = () => !exchange.response.destroyed
+      if (rendered.body instanceof JsonPieces) await rendered.body.written(isWanted)
       return rendered
     }
 
