@@ -39,7 +39,8 @@ export class LongReads {
 
   read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
     const read = this.#read(body)
-    this.#last = Promise.all([this.#last, read.catch(() => {})])
+    // What they answered is not kept.
+    this.#last = Promise.allSettled([this.#last, read]).then(() => {})
     return read
   }
 
