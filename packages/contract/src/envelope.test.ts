@@ -12,8 +12,10 @@ import {
 } from './envelope.ts'
 
 const someKind = fc.integer({ min: 0, max: 65535 })
-const someEnvelope = fc.record({ kind: someKind, body: fc.uint8Array({ maxLength: 700 }) })
-const someCuts = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60 })
+// Without a size of its own an array has about ten elements, whatever its largest length is.
+const someBody = fc.uint8Array({ maxLength: 700, size: 'max' })
+const someEnvelope = fc.record({ kind: someKind, body: fc.oneof(fc.uint8Array(), someBody) })
+const someCuts = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60, size: 'max' })
 
 describe('frames', () => {
   test('[R-FR-1] a length of 2 is taken and a length of 0 or 1 is refused', () => {
@@ -108,7 +110,44 @@ describe('frames', () => {
     expect(decoded).toEqual([{ kind: 300, body: bytes('010203') }])
   })
 
+  test('[R-FR-2] a chunk without bytes changes nothing, wherever it comes', () => {
+    const frame = encodeFrame(9, bytes('0102'))
+    const decoder = new FrameDecoder(65536)
+    const empty = new Uint8Array(0)
+    for (const chunk of [empty, frame.slice(0, 5), empty, frame.slice(5), empty, frame, empty]) {
+      decoder.push(chunk)
+    }
+    const envelope = { kind: 9, body: [1, 2] }
+    expect(drain(decoder).map(plain)).toEqual([envelope, envelope])
+  })
+
+  test('[R-FR-2] a decoder that lagged once and caught up can lag again', () => {
+    const decoder = new FrameDecoder(65536)
+    for (const kind of [1, 2, 3]) {
+      const frame = encodeFrame(kind, bytes('010203'))
+      for (const byte of frame) decoder.push(Uint8Array.of(byte))
+      expect(drain(decoder).map(plain)).toEqual([{ kind, body: [1, 2, 3] }])
+      expect(decoder.pendingBytes).toBe(0)
+    }
+  })
+
+  test('a frame that lies within one chunk is a view of it, and none is copied', () => {
+    const two = concat([encodeFrame(1, bytes('0a')), encodeFrame(2, bytes('0b'))])
+    const bodies = drain(decoderOf(two)).map((envelope) => envelope.body)
+    expect(bodies.map((body) => body.buffer === two.buffer)).toEqual([true, true])
+  })
+
+  test('[R-FR-3] all four bytes of a length are written and read', () => {
+    for (const size of [0, 253, 254, 65_533, 65_534, 70_000, envelopeBytesMax - 2]) {
+      const frame = encodeFrame(0x1234, new Uint8Array(size).fill(7))
+      expect(Buffer.from(frame).readUInt32BE()).toBe(size + 2)
+      const [envelope, ...more] = drain(decoderOf(frame, envelopeBytesMax))
+      expect([envelope?.kind, envelope?.body.length, more.length]).toEqual([0x1234, size, 0])
+    }
+  })
+
   test('[R-FR-3] no frame above 8 MiB and no kind beyond u16 can be encoded', () => {
+    expect(envelopeBytesMax).toBe(8_388_608)
     expect(() => encodeFrame(1, new Uint8Array(envelopeBytesMax - 1))).toThrow(RangeError)
     expect(encodeFrame(1, new Uint8Array(envelopeBytesMax - 2))).toHaveLength(envelopeBytesMax + 4)
     for (const kind of [-1, 65536, 1.5, Number.NaN]) {

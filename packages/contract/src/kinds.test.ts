@@ -45,8 +45,8 @@ describe('the table', () => {
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const safe = fc.maxSafeNat()
 const u64 = fc.bigInt({ min: 0n, max: 0xffffffffffffffffn })
-const someText = fc.string({ unit: 'binary', maxLength: 40 })
-const someBytes = fc.uint8Array({ maxLength: 64 })
+const someText = fc.string({ unit: 'binary', maxLength: 40, size: 'max' })
+const someBytes = fc.uint8Array({ maxLength: 64, size: 'max' })
 const captureId = fc
   .uint8Array({ minLength: 16, maxLength: 16 })
   .map((bytes) => Buffer.from(bytes).toString('hex'))
@@ -85,7 +85,11 @@ const codecs = [
   carrying(
     'rpc request',
     play.rpcRequestBody,
-    fc.record({ request_id: u64, method: fc.string({ maxLength: 128 }), payload: someBytes }),
+    fc.record({
+      request_id: u64,
+      method: fc.string({ maxLength: 128, size: 'max' }),
+      payload: someBytes,
+    }),
   ),
   carrying(
     'rpc response',
@@ -175,7 +179,7 @@ const codecs = [
           direction: fc.constantFrom('inbound' as const, 'outbound' as const),
           entity: fc.option(u64),
         }),
-        { minLength: 1, maxLength: 16 },
+        { minLength: 1, maxLength: 16, size: 'max' },
       ),
     }),
   ),
@@ -222,6 +226,27 @@ describe('bounds', () => {
     expect(() => rooms.roomCreateBody.decode(cutEuro)).toThrow(WireError)
     const marked = session.authBody.encode({ access_token: '\ufefftok' })
     expect(session.authBody.decode(marked)).toEqual({ access_token: '\ufefftok' })
+  })
+
+  test('[R-GEN-3] a number above 2^53 - 1 is malformed where it must be exact', () => {
+    const info = session.sessionInfoBody.encode({
+      flags: 0,
+      participant: Number.MAX_SAFE_INTEGER,
+      room_id: null,
+      max_envelope_bytes: 65536,
+    })
+    expect(session.sessionInfoBody.decode(info).participant).toBe(Number.MAX_SAFE_INTEGER)
+    new DataView(info.buffer).setBigUint64(5, 2n ** 53n)
+    expect(() => session.sessionInfoBody.decode(info)).toThrow(WireError)
+  })
+
+  test('[R-HS-4] an AUTH_RESULT of no known status or reason, or with more behind, is malformed', () => {
+    const decode = (...body: number[]) => session.authResultBody.decode(new Uint8Array(body))
+    expect(decode(1)).toEqual({ status: 'guest' })
+    expect(decode(2, 2)).toEqual({ status: 'rejected', reason: 'protocol_violation' })
+    for (const body of [[3], [3, 0], [255, 0], [2, 3], [2], [1, 0], [2, 1, 0], []]) {
+      expect(() => decode(...body)).toThrow(WireError)
+    }
   })
 
   test('[R-RPC-2] a request without id, with a broken method and with a long one differ', () => {
@@ -288,7 +313,7 @@ function carrying<Value>(name: string, codec: BodyCodec<Value>, values: fc.Arbit
     },
     survivesAnyBytes() {
       fc.assert(
-        fc.property(fc.uint8Array({ maxLength: 120 }), (body) => {
+        fc.property(fc.uint8Array({ maxLength: 120, size: 'max' }), (body) => {
           expectValueOrTypedError(codec, body)
         }),
       )

@@ -24,7 +24,7 @@ describe('a ring', () => {
     )
     const property = fc.property(
       fc.integer({ min: 1, max: 6 }),
-      fc.array(step),
+      fc.array(step, { maxLength: 60, size: 'max' }),
       (capacity, steps) => {
         const ring = new Ring<number>(capacity)
         const list: number[] = []

@@ -8,9 +8,10 @@ function open() {
   const clock = createFakeClock({ startUnixMs: 1_763_700_000_000 })
   const incidents: Incident[] = []
   const journal = { record: (incident: Incident) => String(incidents.push(incident)) }
-  const supervisor = createSupervisor({ clock, log: createRecordedLog(), journal })
+  const log = createRecordedLog()
+  const supervisor = createSupervisor({ clock, log, journal })
   const state = () => supervisor.status()[0]?.state
-  return { clock, incidents, supervisor, state }
+  return { clock, incidents, log, supervisor, state }
 }
 
 const never = new Promise<void>(() => undefined)
@@ -99,6 +100,18 @@ describe('a task at intervals', () => {
     expect(await nextDelay()).toBe(1000)
   })
 
+  it('[O-TSK-1] doubles its pauses also when it fails after a long time of health', async () => {
+    const { clock, supervisor } = open()
+    const failedMs: number[] = []
+    supervisor.every('outbox', 1000, () => {
+      if (clock.monotonicMs() < 400_000) return
+      failedMs.push(clock.monotonicMs())
+      throw new Error('broken')
+    })
+    await clock.advance(407_000)
+    expect(failedMs).toEqual([400_000, 401_000, 403_000, 407_000])
+  })
+
   it('[O-HLT-3] is failing from its first failure until a run ends well', async () => {
     const { clock, supervisor } = open()
     let isBroken = true
@@ -128,6 +141,9 @@ describe('a task at intervals', () => {
     task.wake()
     await clock.advance(10_000)
     expect(startedMs).toEqual([0, 1000, 1100])
+    // The waits that were cut short are over: what comes next comes an interval after the last end.
+    await clock.advance(60_000)
+    expect(startedMs).toEqual([0, 1000, 1100, 61_200])
   })
 
   it('cannot be woken out of its backing off', async () => {
@@ -222,6 +238,35 @@ describe('a task without progress', () => {
     expect(incidents).toEqual([])
   })
 
+  it('[O-TSK-2] is stalled that long after its last progress, not later', async () => {
+    const { clock, supervisor, state } = open()
+    supervisor.every('retention', 1000, async ({ progress }) => {
+      await clock.sleep(20_000)
+      progress()
+      await never
+    })
+    await clock.advance(20_000 + 32_999)
+    expect(state()).toBe('running')
+    await clock.advance(1)
+    expect(state()).toBe('stalled')
+  })
+
+  it.each([
+    ['well', (): undefined => undefined],
+    ['badly', (): Promise<void> => Promise.reject(new Error('cancelled'))],
+  ] as const)('[O-TSK-2] is not heard when it ends %s before its restart', async (_how, end) => {
+    const { clock, incidents, supervisor, state } = open()
+    supervisor.every('settlement', 1000, async ({ signal }) => {
+      await clock.sleep(1_000_000, signal).catch(() => undefined)
+      return end()
+    })
+    await clock.advance(33_999)
+    expect([state(), incidents.length]).toEqual(['stalled', 1])
+    expect(supervisor.failing()).toEqual([{ name: 'settlement', forMs: 999 }])
+    await clock.advance(1)
+    expect([state(), incidents.length]).toEqual(['running', 1])
+  })
+
   it.each(['well', 'badly'] as const)(
     '[O-TSK-2] does no harm when it ends late, %s, neither to the next run nor to a stop',
     async (how) => {
@@ -278,10 +323,10 @@ describe('the status of tasks', () => {
   })
 
   it('[O-HLT-3] shows a loop that heals itself beside the tasks', () => {
-    const { supervisor } = open()
+    const { supervisor, state } = open()
     let forMs = 0
     supervisor.adopt('write-behind', { failingForMs: () => forMs, failures: () => 3 })
-    expect(supervisor.failing()).toEqual([])
+    expect([supervisor.failing(), state()]).toEqual([[], 'waiting'])
     forMs = 31_000
     expect(supervisor.failing()).toEqual([{ name: 'write-behind', forMs: 31_000 }])
     expect(supervisor.status()[0]).toMatchObject({ state: 'backing_off', restarts: 3 })
@@ -311,8 +356,27 @@ describe('stopping', () => {
     expect(clock.timersWaiting()).toBe(0)
   })
 
+  it.each([
+    ['ends well', (): undefined => undefined],
+    ['fails', (): Promise<void> => Promise.reject(new Error('cancelled'))],
+  ] as const)('[O-STP-2] is the end also for a run at work that then %s', async (_how, end) => {
+    const { clock, incidents, supervisor, state } = open()
+    let runs = 0
+    supervisor.every('retention', 1000, async () => {
+      runs += 1
+      await clock.sleep(500)
+      return end()
+    })
+    await clock.advance(10)
+    const stopped = supervisor.stop(5000)
+    await clock.advance(500)
+    expect([await stopped, clock.timersWaiting()]).toEqual([[], 0])
+    await clock.advance(100_000)
+    expect([state(), runs, incidents, clock.timersWaiting()]).toEqual(['stopped', 1, [], 0])
+  })
+
   it('[O-STP-3] names the tasks that do not end in time', async () => {
-    const { clock, supervisor } = open()
+    const { clock, log, supervisor } = open()
     supervisor.run('outbox', 1000, () => never)
     supervisor.run('scheduler', 1000, ({ signal }) => {
       return new Promise((_, reject) =>
@@ -323,5 +387,6 @@ describe('stopping', () => {
     const stopped = supervisor.stop(5000)
     await clock.advance(5000)
     expect(await stopped).toEqual(['outbox'])
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { tasks: ['outbox'] } }])
   })
 })

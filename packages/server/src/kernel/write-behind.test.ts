@@ -65,6 +65,16 @@ describe('a write-behind queue', () => {
     expect(attempts[2]?.rows).toEqual([9])
   })
 
+  it('[S-Q-2] writes at once what came as a whole batch while another was written', async () => {
+    const { clock, attempts, add } = open({ batchItems: 2 })
+    add(1, 2)
+    await clock.advance(0)
+    add(3, 4)
+    attempts[0]?.commit()
+    await clock.advance(0)
+    expect(attempts[1]?.rows).toEqual([3, 4])
+  })
+
   it('[O-WB-2] repeats a failed batch unchanged after 250 ms, doubling to 5 s', async () => {
     const { clock, attempts, queue, add, last } = open()
     add(1, 2)
@@ -94,6 +104,8 @@ describe('a write-behind queue', () => {
 
   it('[O-WB-3] drops the oldest waiting row when it is full, never one being written', async () => {
     const { clock, attempts, queue, add } = open({ capacity: 6 })
+    await clock.advance(1000)
+    expect(queue.droppedAgoMs()).toBe(Number.POSITIVE_INFINITY)
     add(1, 2, 3, 4)
     await clock.advance(0)
     add(5, 6, 7, 8)
@@ -101,6 +113,7 @@ describe('a write-behind queue', () => {
     expect(queue.droppedAgoMs()).toBe(0)
     attempts[0]?.commit()
     await clock.advance(250)
+    expect(queue.droppedAgoMs()).toBe(250)
     expect(attempts.map((attempt) => attempt.rows)).toEqual([
       [1, 2, 3, 4],
       [7, 8],
@@ -172,7 +185,7 @@ describe('a flush', () => {
 
 describe('the drain at shutdown', () => {
   it('[S-Q-3] writes everything when there is time, and abandons nothing', async () => {
-    const { clock, attempts, queue, add } = open()
+    const { clock, attempts, log, queue, add } = open()
     add(1, 2, 3, 4, 5)
     const drained = queue.drain(5000)
     await clock.advance(0)
@@ -181,6 +194,25 @@ describe('the drain at shutdown', () => {
     attempts[1]?.commit()
     expect(await drained).toBe(0)
     expect(queue.counts()).toMatchObject({ written: 5, abandoned: 0 })
+    expect(log.lines).toEqual([])
+  })
+
+  it('[S-Q-3] tries nothing again once its time is up, and says so to who waits', async () => {
+    const { clock, attempts, queue, add, last } = open()
+    add(1)
+    const flushed = queue.flush(60_000)
+    const drained = queue.drain(1100)
+    // At 0, 250 and 750 ms; the next attempt would come at 1750 ms.
+    for (const delayMs of [0, 250, 500]) {
+      await clock.advance(delayMs)
+      last()?.fail()
+    }
+    await clock.advance(350)
+    expect([await drained, await flushed]).toEqual([1, false])
+    add(2)
+    await clock.advance(10_000)
+    expect(attempts).toHaveLength(3)
+    expect(queue.counts()).toMatchObject({ abandoned: 2, queued: 0, failures: 3 })
   })
 
   it('[S-Q-3] counts and logs what is left when the time is up', async () => {
@@ -217,7 +249,7 @@ describe('its counts', () => {
   it('[O-WB-3] account for every row at every moment, and no row is written twice', async () => {
     const property = fc.asyncProperty(
       shape,
-      fc.array(step, { maxLength: 40 }),
+      fc.array(step, { maxLength: 40, size: 'max' }),
       async (how, steps) => {
         const node = open(how)
         const stored: number[] = []

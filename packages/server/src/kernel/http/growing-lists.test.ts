@@ -24,37 +24,41 @@ describe('a list that grows', () => {
     const part = compileWriter(z.array(z.strictObject({ note: z.string() })))
     const lengths = fc.tuple(fc.integer({ min: 1, max: 6 }), fc.nat(6))
     fc.assert(
-      fc.property(lengths, fc.array(step, { maxLength: 60 }), ([max, initial], steps) => {
-        const rows = Array.from({ length: initial }, (_, seq): Row => ({ seq, note: 'é' }))
-        const lists = [{ list: rows.slice(0, max), plain: rows.slice(0, max) }]
-        const at = (from: number) => lists[from % lists.length] ?? { list: [], plain: [] }
-        const answers: (() => void)[] = []
-        for (const [seq, { from, cut, note, writes }] of steps.entries()) {
-          if (cut !== null) {
-            const { list, plain } = at(from)
-            lists.unshift({ list: beginning(list, cut), plain: plain.slice(0, cut) })
-          }
-          const { list, plain } = at(cut === null ? from : 0)
-          const row = { seq, note }
-          lists.unshift({
-            list: preceded(list, { ...row }, max),
-            plain: [row, ...plain].slice(0, max),
-          })
-          for (const [which, isWhole] of writes) {
-            const { list, plain } = at(which)
-            const before = note
-            const text = isWhole ? whole({ before, rows: list }) : part(list)
-            const notes = plain.map(({ note }) => ({ note }))
-            const expected = JSON.stringify(isWhole ? { before, rows: plain } : notes)
-            // Also later, when others have been written behind and in front of it.
-            answers.push(() => expect(String(text)).toBe(expected))
-            if (text instanceof JsonPieces) {
-              expect(text.byteLength).toBe(Buffer.byteLength(expected))
+      fc.property(
+        lengths,
+        fc.array(step, { maxLength: 60, size: 'max' }),
+        ([max, initial], steps) => {
+          const rows = Array.from({ length: initial }, (_, seq): Row => ({ seq, note: 'é' }))
+          const lists = [{ list: rows.slice(0, max), plain: rows.slice(0, max) }]
+          const at = (from: number) => lists[from % lists.length] ?? { list: [], plain: [] }
+          const answers: (() => void)[] = []
+          for (const [seq, { from, cut, note, writes }] of steps.entries()) {
+            if (cut !== null) {
+              const { list, plain } = at(from)
+              lists.unshift({ list: beginning(list, cut), plain: plain.slice(0, cut) })
+            }
+            const { list, plain } = at(cut === null ? from : 0)
+            const row = { seq, note }
+            lists.unshift({
+              list: preceded(list, { ...row }, max),
+              plain: [row, ...plain].slice(0, max),
+            })
+            for (const [which, isWhole] of writes) {
+              const { list, plain } = at(which)
+              const before = note
+              const text = isWhole ? whole({ before, rows: list }) : part(list)
+              const notes = plain.map(({ note }) => ({ note }))
+              const expected = JSON.stringify(isWhole ? { before, rows: plain } : notes)
+              // Also later, when others have been written behind and in front of it.
+              answers.push(() => expect(String(text)).toBe(expected))
+              if (text instanceof JsonPieces) {
+                expect(text.byteLength).toBe(Buffer.byteLength(expected))
+              }
             }
           }
-        }
-        for (const check of answers) check()
-      }),
+          for (const check of answers) check()
+        },
+      ),
       { numRuns: 300 },
     )
   })
