@@ -56,6 +56,27 @@ describe('a PHC string', () => {
     good.replace(digest, 'A'.repeat(41)),
   ])('[O-SEC-6] is not %j', (text) => expect(parsePhc(text)).toBeUndefined())
 
+  it.each([
+    ['8 KiB for a lane', good.replace('m=19456', 'm=8')],
+    ['8 KiB for each lane', good.replace('m=19456,t=2,p=1', 'm=16,t=2,p=2')],
+    ['4 GiB', good.replace('m=19456', 'm=4194304')],
+    ['1,000 passes', good.replace('t=2', 't=1000')],
+    ['255 lanes', good.replace('p=1', 'p=255')],
+    ['a salt of 8 bytes', good.replace(salt, unpadded(8))],
+    ['a salt of 64 bytes', good.replace(salt, unpadded(64))],
+    ['a hash of 16 bytes', good.replace(digest, unpadded(16))],
+    ['a hash of 128 bytes', good.replace(digest, unpadded(128))],
+  ])('[O-SEC-6] may have %s', (_what, text) => expect(parsePhc(text)).toBeDefined())
+
+  it.each([
+    ['less than 8 KiB for each lane', good.replace('m=19456,t=2,p=1', 'm=15,t=2,p=2')],
+    ['more lanes than its memory serves', good.replace('m=19456,t=2,p=1', 'm=2039,t=2,p=255')],
+    ['a salt of 7 bytes', good.replace(salt, unpadded(7))],
+    ['a salt of 65 bytes', good.replace(salt, unpadded(65))],
+    ['a hash of 15 bytes', good.replace(digest, unpadded(15))],
+    ['a hash of 129 bytes', good.replace(digest, unpadded(129))],
+  ])('[O-SEC-6] has not %s', (_what, text) => expect(parsePhc(text)).toBeUndefined())
+
   it('[O-SEC-6] is either read or refused, whatever the text', () => {
     fc.assert(
       fc.property(fc.nat(good.length - 1), fc.string({ maxLength: 3 }), (at, noise) => {
@@ -86,3 +107,7 @@ describe('a weaker verifier', () => {
     expect(phc && isWeaker({ ...phc, ...change }, params)).toBe(weaker)
   })
 })
+
+function unpadded(bytes: number): string {
+  return Buffer.alloc(bytes, 1).toString('base64').replaceAll('=', '')
+}

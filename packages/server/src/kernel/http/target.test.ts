@@ -26,6 +26,12 @@ describe('canonicalTarget', () => {
     },
   )
 
+  it.each(['/a', '/%61'])('[H-GEN-5] has one up to 8 KiB and none beyond, after %s', (start) => {
+    const longest = start.padEnd(8192, 'x')
+    expect(canonicalTarget(longest)).toBe(`/a${'x'.repeat(8192 - start.length)}`)
+    expect(canonicalTarget(`${longest}x`)).toBeUndefined()
+  })
+
   it('[H-GEN-23] leaves a canonical target as it is, and loses no segment', () => {
     const segment = fc.string({ unit: 'grapheme' }).filter((text) => text.isWellFormed())
     fc.assert(
