@@ -71,6 +71,22 @@ test('full buckets need not be kept', () => {
   expect(buckets.isFull()).toBe(true)
 })
 
+test('[R-LIM-3] buckets are kept until both are full', () => {
+  const bytes = bucketsWith(rates)
+  bytes.spend(5500)
+  bytes.refill(1000)
+  expect(bytes.isFull()).toBe(false)
+  bytes.refill(5500)
+  expect(bytes.isFull()).toBe(true)
+  const envelopes = bucketsWith({ ...rates, inbound_envelopes_per_sec: 1 })
+  envelopes.spend(0)
+  envelopes.spend(0)
+  envelopes.refill(1999)
+  expect(envelopes.isFull()).toBe(false)
+  envelopes.refill(2000)
+  expect(envelopes.isFull()).toBe(true)
+})
+
 test('[R-LIM-1] the caps count in total and per source, and loopback in total only', () => {
   const metrics = createGatewayMetrics()
   const { limits } = transportConfig({

@@ -342,6 +342,25 @@ describe('framing', () => {
     expect(await early.closed).toBe('')
   })
 
+  it('[H-GEN-5] judges broken bytes by the last request of a connection, not by its first', async () => {
+    const kept = async () => {
+      const connection = await openRawConnection(server.port)
+      connection.write('GET /open HTTP/1.1\r\nHost: a\r\n\r\n')
+      expect((await connection.next()).status).toBe(200)
+      return connection
+    }
+    const broken = await kept()
+    broken.write(`${start}Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n`)
+    expectRefused(await broken.next())
+    expect(await broken.closed).toBe('')
+    const early = await kept()
+    const console = 'POST /console/v1/items HTTP/1.1\r\nHost: a\r\n'
+    early.write(`${console}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n`)
+    expect((await early.next()).status).toBe(401)
+    early.write('zz\r\n')
+    expect(await early.closed).toBe('')
+  })
+
   it('[H-GEN-5] answers what came before broken bytes, then refuses them and closes', async () => {
     const connection = await openRawConnection(server.port)
     const open = 'GET /open HTTP/1.1\r\nHost: a\r\n\r\n'
