@@ -169,6 +169,20 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
     await expect(c.commit('held')).resolves.toBe(1)
   })
 
+  it('[O-STP-2] stays released when that comes while it is taken or renewed', async () => {
+    const { node, row } = await setUp()
+    const [a, b] = [node('bt1-a'), node('bt1-b')]
+    for (const waitMs of [0, lifeMs / 3]) {
+      await a.clock.advance(waitMs)
+      await Promise.all([a.leases.keep(), a.leases.release()])
+      expect(a.lease.held()).toBe(false)
+      expect(await b.lease.keep()).toBe(true)
+      expect(await row()).toMatchObject({ holder: 'bt1-b' })
+      await b.lease.release()
+      await a.lease.keep()
+    }
+  })
+
   it.runIf(backend === 'postgres')(
     '[O-SCH-2] frees the locks of a holder that was paused inside a transaction',
     async () => {

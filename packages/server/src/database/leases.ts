@@ -104,6 +104,8 @@ function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDep
       }, options)
     },
     async release() {
+      // What is being taken or renewed is there only when that has ended.
+      await keeping?.catch(() => undefined)
       if (taken === undefined) return
       const { token } = taken
       taken = undefined
