@@ -169,6 +169,18 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
     await expect(c.commit('held')).resolves.toBe(1)
   })
 
+  it('fails as a whole when the database is gone, and is not held then', async () => {
+    const { test, node } = await setUp()
+    const { leases, lease } = node('bt1-a')
+    expect(leases.of('job')).toBe(lease)
+    leases.of('other')
+    await leases.keep()
+    await test.db.close()
+    await expect(leases.release()).rejects.toThrow('leases could not be released')
+    await expect(leases.keep()).rejects.toThrow('leases could not be renewed')
+    expect(lease.held()).toBe(false)
+  })
+
   it('[O-STP-2] stays released when that comes while it is taken or renewed', async () => {
     const { node, row } = await setUp()
     const [a, b] = [node('bt1-a'), node('bt1-b')]

@@ -60,6 +60,24 @@ function turned(value: Json): Json {
   )
 }
 
+/** Whole numbers are the same however a language holds them, and -0 is 0. */
+function sameKind(value: Json): unknown {
+  if (Array.isArray(value)) return value.map(sameKind)
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
+  if (typeof value !== 'object' || value === null) return value
+  return new Map(Object.entries(value).map(([name, member]) => [name, sameKind(member)]))
+}
+
+it('[H-STO-5] [H-GEN-16] loses nothing of what it is the text of', () => {
+  fc.assert(
+    fc.property(object, (value) => {
+      expect(sameKind(readJson(canonicalJson(value)).value)).toEqual(sameKind(value))
+    }),
+  )
+  const scalars = { f: false, n: null, t: true, e: '', a: [], o: {}, z: 0 }
+  expect(canonicalJson(scalars)).toBe('{"a":[],"e":"","f":false,"n":null,"o":{},"t":true,"z":0}')
+})
+
 it('[H-STO-5] is the same text however the members are ordered', () => {
   fc.assert(
     fc.property(object, (value) => {
