@@ -1,5 +1,6 @@
+import { kinds, rpcRequestBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
-import { type RealtimeFixture, startRealtime, waiting } from './realtime.fixture.ts'
+import { bytesOf, type RealtimeFixture, startRealtime, waiting } from './realtime.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -186,4 +187,30 @@ test('[R-CLS-4] an upgrade that arrives during the shutdown ends with 1001', asy
   await realtime.gateway.close()
   const late = await realtime.connect()
   expect(await late.closed).toEqual({ code: 1001, reason: 'shutdown' })
+})
+
+const rpc = rpcRequestBody.encode({ request_id: 1n, method: 'echo', payload: bytesOf('') })
+
+test.each([
+  ['an RPC', kinds.RPC_REQUEST.first, rpc, true],
+  ['a message that the game handles', 100, bytesOf('x'), true],
+  ['a position that the game handles', kinds.POSITION.first, bytesOf('x'), true],
+  ['a message that nobody handles', 101, bytesOf('x'), false],
+  ['a kind of the service', kinds.ROOM_MAP_READY.first, bytesOf('x'), false],
+])('[R-LIM-6] %s (kind %d) while the inbox is full', async (_what, kind, body, waits) => {
+  realtime = await startRealtime()
+  // A script may say so of any number; the service keeps its own kinds.
+  for (const handled of [100, kinds.POSITION.first, kinds.ROOM_MAP_READY.first]) {
+    realtime.script.kinds.add(handled)
+  }
+  const client = await realtime.join()
+  const before = realtime.gateway.metrics().bytes_in_total
+  realtime.script.isCongested = true
+  client.send(kind, body)
+  const bytesIn = () => realtime.gateway.metrics().bytes_in_total - before
+  await expect.poll(bytesIn, waiting).toBe(6 + body.length)
+  await realtime.clock.advance(0)
+  expect(realtime.gateway.metrics().messages_in_total).toBe(waits ? 0 : 1)
+  realtime.script.drain()
+  await expect.poll(() => realtime.gateway.metrics().messages_in_total, waiting).toBe(1)
 })
