@@ -238,12 +238,14 @@ describe('positions', () => {
 
   test('[R-DSP-2] among more than 256 others it is counted as unhandled', async () => {
     realtime = await startRealtime()
-    const [ann, bob] = [await realtime.join(), await realtime.join()]
+    const [ann, bob] = [await joinWithNotices(), await realtime.join()]
     for (let count = 0; count < 255; count += 1) await realtime.join()
     ann.send(1, 'x')
     expect((await bob.next()).kind).toBe(2)
+    expect(realtime.gateway.metrics().unhandled_kind_total).toBe(0)
     await realtime.join()
     ann.send(1, 'y')
+    expect(await notice(ann)).toMatchObject({ code: 1, kind: 1 })
     await expectCounter('unhandled_kind_total', 1)
     expect(bob.received).toEqual([])
   })
