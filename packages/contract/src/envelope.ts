@@ -117,9 +117,9 @@ export class FrameDecoder {
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return
     this.#pendingBytes += chunk.length
-    if (this.#offset === this.#chunk.length) {
+    // What is used up has been let go, so an empty chunk means that nothing waits.
+    if (this.#chunk.length === 0) {
       this.#chunk = chunk
-      this.#offset = 0
     } else {
       this.#queue ??= []
       this.#queue.push(chunk)
