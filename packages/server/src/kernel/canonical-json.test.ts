@@ -60,10 +60,10 @@ function turned(value: Json): Json {
   )
 }
 
-/** Whole numbers are the same however a language holds them, and -0 is 0. */
+/** Whole numbers are what their digits say, however they are held; -0 is 0. */
 function sameKind(value: Json): unknown {
   if (Array.isArray(value)) return value.map(sameKind)
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
+  if (typeof value === 'number') return /^-?[0-9]+$/.test(`${value}`) ? BigInt(`${value}`) : value
   if (typeof value !== 'object' || value === null) return value
   return new Map(Object.entries(value).map(([name, member]) => [name, sameKind(member)]))
 }
