@@ -163,6 +163,27 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await expect(storage().runtime.query('of_slot', {})).rejects.toBeDefined()
   })
 
+  it('[S-IX-2] builds anew what is declared again before its old entries are gone', async () => {
+    await write('ana', 'kept', { level: 1 })
+    await write('ana', 'gone', { level: 1 })
+    const ended = new AbortController()
+    ended.abort()
+    const without = await scenario.openNode(configOf(ofSlot))
+    await storage(without).indexes.keep({ ...run, signal: ended.signal })
+    // From here on nobody keeps the index, and nothing of it is removed yet.
+    await remove('ana', 'gone')
+    await write('bob', 'new', { level: 1 })
+    const again = await scenario.openNode(configOf(byLevel, ofSlot))
+    await storage(again).indexes.keep({ ...run, signal: ended.signal })
+    expect(await scenario.rowsOf('storage_indexes')).toHaveLength(3)
+    await expect(storage(again).runtime.query('by_level', {})).rejects.toEqual(
+      refusal('runtime_unavailable'),
+    )
+    await storage(again).indexes.keep(run)
+    expect(await found({ level: 1 }, { api: again })).toEqual(['ana/kept', 'bob/new'])
+    expect(await scenario.rowsOf('storage_indexes')).toHaveLength(2)
+  })
+
   it('[S-IX-4] asks the filter before a write: only what it takes is in the index', async () => {
     const asked: unknown[] = []
     await storage().runtime.setFilter('by_level', async (candidate) => {
