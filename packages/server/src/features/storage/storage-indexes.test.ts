@@ -5,6 +5,7 @@ import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { openStorageDesk, pathOf } from './storage.fixture.ts'
+import { storageIndexStore } from './storage.index.store.ts'
 import type { IndexFilters } from './storage.queries.ts'
 
 const refusal = (code: string) => expect.objectContaining({ name: 'Failure', code })
@@ -184,6 +185,22 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     expect(await scenario.rowsOf('storage_indexes')).toHaveLength(2)
   })
 
+  it('[S-IX-2] a build that ends late does not bring back what was dropped', async () => {
+    const ended = new AbortController()
+    ended.abort()
+    const late = { name: 'late', collection: 'saves', fields: ['level'] }
+    const node = await scenario.openNode(configOf(byLevel, ofSlot, late))
+    await storage(node).indexes.keep({ ...run, signal: ended.signal })
+    const other = await scenario.openNode(configOf(byLevel, ofSlot))
+    await storage(other).indexes.keep({ ...run, signal: ended.signal })
+    const stateOf = async () => {
+      const rows = await scenario.rowsOf('storage_indexes')
+      return rows.find(({ name }) => name === 'late')
+    }
+    await storageIndexStore.complete(scenario.db, Number((await stateOf())?.id))
+    expect(await stateOf()).toMatchObject({ state: 'dropped' })
+  })
+
   it('[S-IX-4] asks the filter before a write: only what it takes is in the index', async () => {
     const asked: unknown[] = []
     await storage().runtime.setFilter('by_level', async (candidate) => {
@@ -285,6 +302,34 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await storage(node).indexes.keep(run)
     expect(await found({ level: 1 }, { api: node, index: 'late' })).toHaveLength(19)
     expect(await found({ level: 0 }, { api: node, index: 'late' })).toEqual(['-/k9'])
+  })
+
+  it('[S-IX-2] [S-IX-5] looks at more objects than one page has, each of them once', async () => {
+    const { runtime, indexes } = storage(
+      await scenario.openNode(configOf({ name: 'many', collection: 'saves', fields: ['level'] })),
+    )
+    // Owners and keys go up in opposite ways: a page in another order would leave some out.
+    const places = Array.from({ length: 600 }, (_, at) => {
+      return { owner: `user-${at + 100}`, collection: 'saves', key: `k${900 - at}` }
+    })
+    for (let at = 0; at < places.length; at += 100) {
+      const part = places.slice(at, at + 100)
+      await runtime.writeAll(part.map((place) => ({ ...place, value: { level: 1 } })))
+    }
+    await runtime.setFilter('many', () => true)
+    await runtime.setFilter('many', undefined)
+    await indexes.keep(run)
+    expect(await scenario.rowsOf('storage_index_pending')).toHaveLength(600)
+    let asked = 0
+    await runtime.setFilter('many', ({ user_id }) => {
+      asked += 1
+      if (user_id === 'user-699') throw new Error('on purpose')
+      return true
+    })
+    await indexes.keep(run)
+    expect(asked).toBe(600)
+    expect(await scenario.rowsOf('storage_index_entries')).toHaveLength(2 * 599)
+    expect(await scenario.rowsOf('storage_index_pending')).toMatchObject([{ user_id: 'user-699' }])
   })
 
   it('[S-IX-1] [S-IX-3] is what a look at every object would find', async () => {
