@@ -113,6 +113,53 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
     expect(await finished()).toEqual(['renewed'])
   })
 
+  it('[O-SCH-1] counts its life from before it asked, however late the answer comes', async () => {
+    const { node, db } = await setUp()
+    const late: Database = Object.create(db)
+    const { clock, lease } = node('bt1-a', late)
+    late.get = async (...asked) => {
+      const row = await db.get(...asked)
+      await clock.advance(1000)
+      return row
+    }
+    late.run = async (...asked) => {
+      const rows = await db.run(...asked)
+      await clock.advance(1000)
+      return rows
+    }
+    for (const _ of ['taken', 'renewed']) {
+      expect(await lease.keep()).toBe(true)
+      await clock.advance((lifeMs * 2) / 3 - 1001)
+      expect(lease.held()).toBe(true)
+      await clock.advance(1)
+      expect(lease.held()).toBe(false)
+    }
+  })
+
+  it('[O-SCH-1] is taken once by all who ask for it on a node at the same time', async () => {
+    const { node, row, finished } = await setUp()
+    const { lease, commit } = node('bt1-a')
+    expect(await Promise.all([lease.keep(), lease.keep(), lease.keep()])).toEqual([true, true, true])
+    expect(await row()).toMatchObject({ holder: 'bt1-a', token: 1 })
+    await commit('work')
+    expect(await finished()).toEqual(['work'])
+  })
+
+  it('[O-SCH-1] is kept also when another one of the node cannot be, which is told', async () => {
+    const { node, db } = await setUp()
+    const failing: Database = Object.create(db)
+    failing.get = (text, params) =>
+      'name' in params && params.name === 'broken'
+        ? Promise.reject(new Error('on purpose'))
+        : db.get(text, params)
+    const { leases, lease } = node('bt1-a', failing)
+    leases.of('broken')
+    leases.of('later')
+    await expect(leases.keep()).rejects.toThrow('leases could not be renewed')
+    expect([lease.held(), leases.of('later').held()]).toEqual([true, true])
+    expect(leases.of('broken').held()).toBe(false)
+  })
+
   it('[O-SCH-2] lets a holder that slept through its end commit nothing', async () => {
     const { node, row, finished, expireNow } = await setUp()
     const [paused, next] = [node('bt1-a'), node('bt1-b')]

@@ -59,6 +59,25 @@ describe.each(testBackends)('the node claim on $name', ({ name, open }) => {
     expect(await left()).toEqual(['bt1-89', 'bt1-running'])
   })
 
+  it('[O-STP-4] leaves the boots of other nodes alone', async () => {
+    const { db, clock, log, claim } = await setUp()
+    await claim('bt1-a')
+    await claimNode({ db, clock, log, nodeId: 'node-2', bootId: 'bt1-b' })
+    expect(await db.all(boots, {})).toEqual([
+      { boot_id: 'bt1-a', ended: 0 },
+      { boot_id: 'bt1-b', ended: 0 },
+    ])
+    expect(log.lines.filter((line) => line.level === 'warn')).toEqual([])
+  })
+
+  it('[O-STP-4] notes at each renewal when its boot was last seen', async () => {
+    const { db, claim } = await setUp()
+    const held = await claim('bt1-a')
+    await db.run(forgetSeen, {})
+    await held.renew()
+    expect(await db.all(unseen, {})).toEqual([])
+  })
+
   it('[O-STP-4] logs a boot that did not end, once', async () => {
     const { db, log, claim } = await setUp()
     await claim('bt1-killed')
@@ -136,6 +155,17 @@ const boots = statement({
   text: `SELECT boot_id, CASE WHEN ended_at_unix_ms IS NULL THEN 0 ELSE 1 END AS ended
     FROM node_boots ORDER BY boot_id`,
   row: { boot_id: 'text', ended: 'integer' },
+})
+
+const forgetSeen = statement({
+  name: 'claim-test.forget-seen',
+  text: 'UPDATE node_boots SET seen_at_unix_ms = 0',
+})
+
+const unseen = statement({
+  name: 'claim-test.unseen',
+  text: 'SELECT boot_id FROM node_boots WHERE seen_at_unix_ms = 0',
+  row: { boot_id: 'text' },
 })
 
 const addEndedBoot = statement({
