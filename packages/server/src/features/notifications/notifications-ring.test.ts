@@ -1,13 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
+import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { PruneBatch } from '../../kernel/retention.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { openScenario } from '../../testing/scenario.ts'
 import { openNotificationDesk } from './notifications.fixture.ts'
+import { notificationsStore } from './notifications.store.ts'
 
 const withCapacity = (capacity: number) => ({ 'notifications.capacity': String(capacity) })
+
+const waiting = statement({
+  name: 'tests.waiting',
+  text: `SELECT count(*) AS count FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  row: { count: 'integer' },
+})
 
 describe.each(testBackends)('the ring of notifications on $name', (backend) => {
   it('[H-NTF-2] evicts the oldest at once, from lists, totals and deletes', async () => {
@@ -86,6 +95,30 @@ describe.each(testBackends)('the ring of notifications on $name', (backend) => {
     )
     await scenario.dispose()
   })
+
+  // Only there can one be written while another is not committed yet.
+  it.runIf(backend.name === 'postgres')(
+    '[H-NTF-2] is seen in the order of its ids: nobody draws one before it is its turn',
+    async () => {
+      const scenario = await openScenario(backend)
+      const desk = await openNotificationDesk(scenario.api)
+      await desk.send({})
+      const row = { user_id: null, subject: 'first', content: '{}', code: 0 }
+      const { id, later } = await scenario.db.transaction(
+        async (tx) => {
+          await notificationsStore.lockTotal(tx)
+          const later = desk.send({})
+          while ((await scenario.db.get(waiting, {}))?.count === 0);
+          const id = await notificationsStore.insert(tx, { ...row, created_at_unix_ms: 1 })
+          await notificationsStore.countIn(tx, [null])
+          return { id, later }
+        },
+        { isolation: 'read committed' },
+      )
+      expect((await later).id).toBeGreaterThan(id)
+      await scenario.dispose()
+    },
+  )
 
   it('[H-NTF-2] holds its bound and its totals under many hands on two nodes', async () => {
     const scenario = await openScenario(backend, withCapacity(30))

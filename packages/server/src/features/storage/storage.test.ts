@@ -43,6 +43,20 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
     ])
   })
 
+  it('[H-STO-4] stores each permission by itself, also when nothing else changes', async () => {
+    const path = pathOf('permissions', 'k')
+    for (const [read_permission, write_permission] of [
+      [1, 1],
+      [2, 1],
+      [2, 0],
+      [0, 0],
+      [0, 1],
+    ]) {
+      await desk.put(path, {}, { read_permission, write_permission })
+      expect(await desk.get(path)).toMatchObject({ read_permission, write_permission })
+    }
+  })
+
   it('[H-STO-5] [H-GEN-16] has one version for one JSON, exact to the last digit', async () => {
     const path = pathOf('exact', 'k')
     const body =

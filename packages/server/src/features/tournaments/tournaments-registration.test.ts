@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { statement } from '../../database/statement.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
@@ -6,6 +7,20 @@ import { farUnixMs, openTournamentDesk, type TournamentDesk } from './tournament
 
 /** Registering is open by the database's clock, which is not the scenario's. */
 const open = { ends_at_unix_ms: farUnixMs }
+
+/** Keeps everybody else from looking at the state of an account until its transaction ends. */
+const holdAccount = statement({
+  name: 'tests.hold-account',
+  text: 'UPDATE accounts SET state = state WHERE id = :user_id',
+  params: { user_id: 'text' },
+})
+
+const waiting = statement({
+  name: 'tests.waiting',
+  text: `SELECT count(*) AS count FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  row: { count: 'integer' },
+})
 
 describe.each(testBackends)('registering for a tournament on $name', (backend) => {
   let scenario: Scenario
@@ -18,6 +33,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
 
   const register = (id: string, user: string) =>
     scenario.api.features.tournaments.register(id, user)
+  const waitingNow = async () => (await scenario.db.get(waiting, {}))?.count
   const refused = (code: string) => expect.objectContaining({ name: 'Failure', code })
 
   it('[S-API-12] [H-TRN-2] enters a user once, in the order of registering', async () => {
@@ -141,6 +157,31 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(1)
     expect(await desk.entrants(id)).toEqual([user_id])
   })
+
+  // Only there can a registration be under way while another transaction is.
+  it.runIf(backend.name === 'postgres')(
+    '[S-API-12] a start waits for the registration that is under way',
+    async () => {
+      const { id } = await desk.make(open)
+      await desk.move(id, 'registration_open')
+      const { user_id } = await scenario.signUp()
+      const order: string[] = []
+      const work = await scenario.db.transaction(
+        async (tx) => {
+          await tx.run(holdAccount, { user_id })
+          const entered = register(id, user_id).then(() => order.push('entered'))
+          await expect.poll(waitingNow, { timeout: 10_000 }).toBe(1)
+          const started = desk.move(id, 'running').then(() => order.push('started'))
+          await expect.poll(waitingNow, { timeout: 10_000 }).toBe(2)
+          return [entered, started]
+        },
+        { isolation: 'read committed' },
+      )
+      await Promise.all(work)
+      expect(order).toEqual(['entered', 'started'])
+      expect(await desk.entrants(id)).toEqual([user_id])
+    },
+  )
 
   it('[S-API-12] registrations and the start at once: who was in before is in, nobody after', async () => {
     const { id } = await desk.make(open)
