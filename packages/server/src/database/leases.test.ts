@@ -139,7 +139,11 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
   it('[O-SCH-1] is taken once by all who ask for it on a node at the same time', async () => {
     const { node, row, finished } = await setUp()
     const { lease, commit } = node('bt1-a')
-    expect(await Promise.all([lease.keep(), lease.keep(), lease.keep()])).toEqual([true, true, true])
+    expect(await Promise.all([lease.keep(), lease.keep(), lease.keep()])).toEqual([
+      true,
+      true,
+      true,
+    ])
     expect(await row()).toMatchObject({ holder: 'bt1-a', token: 1 })
     await commit('work')
     expect(await finished()).toEqual(['work'])

@@ -108,7 +108,8 @@ describe.each(testBackends)('the ring of notifications on $name', (backend) => {
         async (tx) => {
           await notificationsStore.lockTotal(tx)
           const later = desk.send({})
-          while ((await scenario.db.get(waiting, {}))?.count === 0);
+          const waits = async () => (await scenario.db.get(waiting, {}))?.count
+          await expect.poll(waits, { timeout: 10_000 }).toBe(1)
           const id = await notificationsStore.insert(tx, { ...row, created_at_unix_ms: 1 })
           await notificationsStore.countIn(tx, [null])
           return { id, later }
