@@ -131,6 +131,14 @@ describe.each(testBackends)('chat on $name', (backend) => {
       expect(busy?.messages).toBe(8)
     })
 
+    it('[O-DB-3] loses nothing to what another channel drops', async () => {
+      for (const channel of ['a', 'b', 'c']) await desk.say(channel, 'kept')
+      for (let id = 1; id <= 7; id += 1) await desk.say('busy', String(id))
+      for (const channel of ['a', 'b', 'c']) {
+        expect((await desk.history(channel)).items).toMatchObject([{ id: 1, content: 'kept' }])
+      }
+    })
+
     it('[O-DB-3] drops all that a lowered limit leaves over with the next message', async () => {
       for (let count = 1; count <= 5; count += 1) await desk.say('busy', String(count))
       const tighter = await scenario.openNode({ 'chat.history_limit': '2' })

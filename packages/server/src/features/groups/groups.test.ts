@@ -257,6 +257,17 @@ describe.each(testBackends)('groups on $name', (backend) => {
       ])
     })
 
+    it('[H-GRP-5] change in the one group, and in no other that they are in', async () => {
+      const members = [['ada', 'superadmin'] as const, ['bo', 'member'] as const]
+      const [one, other] = [await desk.makeOf(members), await desk.makeOf(members)]
+      await desk.move(one.id, 'bo', 'promote')
+      expect(membersOf(await desk.get(one.id))).toEqual(['ada:superadmin', 'bo:admin'])
+      expect(await desk.get(other.id)).toEqual(other)
+      await desk.move(one.id, 'bo', 'kick')
+      expect(membersOf(await desk.get(one.id))).toEqual(['ada:superadmin'])
+      expect(await desk.get(other.id)).toEqual(other)
+    })
+
     it('[H-GRP-5] [H-GRP-6] leave by a kick, except for the last superadmin', async () => {
       const { id } = await desk.makeOf([
         ['boss', 'superadmin'],
