@@ -12,7 +12,7 @@ export const accountRead: Benchmark = { name: 'account-read', run }
 
 const baseline = new URL('../baselines/bare-http.ts', import.meta.url)
 const connections = 64
-const rounds = 5
+const rounds = 9
 
 async function run(bench: Bench): Promise<Row[]> {
   await using server = await startGuildhall(bench)

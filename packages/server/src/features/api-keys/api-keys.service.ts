@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { type ApiKey, type Scope, scopes } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { ApiKeyPrincipal } from '../../kernel/auth/principal.ts'
@@ -6,6 +6,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { type Failure, refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
 import type { Ids } from '../../kernel/ids.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 import { apiKeysStore, credentialLookup, type KeyRow } from './api-keys.store.ts'
 
 export type ApiKeysDeps = {
@@ -128,7 +129,7 @@ export function parseKeyValue(value: string): { id: string; secret: Buffer } | u
 }
 
 function digest(secret: Buffer): Buffer {
-  return hash('sha256', secret, 'buffer')
+  return sha256(secret)
 }
 
 /** Each scope once, in the order of the interface. */

@@ -1,4 +1,5 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { sha256 } from '../../kernel/sha256.ts'
 import { type AuditRow, entryColumns } from './audit.store.ts'
 
 /** A place in the chain: rows after it are linked to this hash. */
@@ -16,7 +17,7 @@ export const origin: Link = { seq: 0, hash: new Uint8Array(32) }
  */
 export function linkHash(before: Uint8Array, row: Unhashed, key: string | undefined): Uint8Array {
   const linked = Buffer.concat([before, Buffer.from(canonicalJson(row, linkedNames))])
-  if (key === undefined) return hash('sha256', linked, 'buffer')
+  if (key === undefined) return sha256(linked)
   return createHmac('sha256', key).update(linked).digest()
 }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import {
   type ChannelType,
   type ChatChannel,
@@ -11,6 +10,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
 import type { Transact } from '../../kernel/lease.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 import { type ChannelRow, chatStore, type MessageRow } from './chat.store.ts'
 
 export type ChatDeps = {
@@ -145,5 +145,5 @@ function messageOf(row: MessageRow): ChatMessage {
 
 /** Records of moderation outlive what they tell of, so they name nobody. */
 function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer')
+  return sha256(text)
 }

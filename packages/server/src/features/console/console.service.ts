@@ -4,6 +4,7 @@ import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 
 export type ConsoleDeps = {
   clock: Clock
@@ -129,7 +130,7 @@ function createTurns() {
 
 /** Constant-time: digests are of one length, whatever the texts are. */
 function equalText(one: string, other: string): boolean {
-  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+  return timingSafeEqual(sha256(one), sha256(other))
 }
 
 function digest(token: string): string {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import {
   type Purchase,
   type PurchaseStore,
@@ -9,6 +8,7 @@ import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 import { type PurchaseRow, purchasesStore, type SubscriptionRow } from './purchases.store.ts'
 import type { PresentedReceipt, ReceiptValidator } from './purchases.validator.ts'
 
@@ -52,7 +52,7 @@ export function createPurchases({ db, clock, mutate, validate }: PurchasesDeps) 
           user_id,
           product_id,
           store,
-          receipt_digest: hash('sha256', receipt, 'buffer'),
+          receipt_digest: sha256(receipt),
           validated_at_unix_ms: clock.nowUnixMs(),
           subscription_expiry_unix_ms: said.subscription_expiry_unix_ms ?? null,
         }

@@ -5,6 +5,7 @@ import type { Row } from '../../database/statement.ts'
 import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
 import { type CombinerOptions, createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 import {
   accessLookup,
   type KnownSession,
@@ -169,7 +170,7 @@ export function createSessions(deps: SessionsDeps) {
       const ended = await db.transaction(
         async (tx) => {
           const [only, other] = await sessionsStore.named(tx, {
-            access_digest: bearer === undefined ? undefined : hash('sha256', bearer, 'buffer'),
+            access_digest: bearer === undefined ? undefined : sha256(bearer),
             refresh: refresh_token === undefined ? undefined : refreshDigests(refresh_token),
           })
           if (only === undefined || other !== undefined) return undefined

@@ -1,6 +1,7 @@
-import { createHmac, createSecretKey, hash } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 import type { RefreshDigests } from './sessions.store.ts'
 
 export type TokensDeps = {
@@ -49,5 +50,5 @@ export function createTokens({ clock, ids, secret, config }: TokensDeps) {
 }
 
 function digest(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
+  return sha256(secret)
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { hash } from 'node:crypto'
 import { storageName, storageOwner } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
+import { sha256 } from '../../kernel/sha256.ts'
 
 /** The last row of a page: the next one begins behind it. */
 export type Position = { user_id: string; key: string }
@@ -51,7 +51,7 @@ const cursorCharactersMax = 2048
 
 function seal(list: readonly string[], place: Buffer): Buffer {
   const text = JSON.stringify([...list, place.toString('latin1')])
-  return hash('sha256', text, 'buffer').subarray(0, digestBytes)
+  return sha256(text).subarray(0, digestBytes)
 }
 
 function notOfTheList() {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { AdminWrite, Route } from '@guildhall/contract'
 import type { HumanPrincipal } from '../auth/principal.ts'
 import { refuse } from '../failure.ts'
+import { sha256 } from '../sha256.ts'
 import type { Exchange } from './exchange.ts'
 import type { RepeatableRequest } from './mutation.ts'
 
@@ -28,7 +29,7 @@ export function repeatableRequest(given: Repeatable): RepeatableRequest {
     principal: `${principal.role}:${principal.username}`,
     target: `${route.method} ${named(exchange.message.url ?? '')}`,
     key,
-    body_digest: hash('sha256', bytes, 'buffer'),
+    body_digest: sha256(bytes),
     recordsAnswer: route.answerHoldsSecret !== true,
   }
 }
