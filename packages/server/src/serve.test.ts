@@ -16,7 +16,7 @@ const main = fileURLToPath(new URL('main.ts', import.meta.url))
 function spawnNode(variables: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [main, 'serve'], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'], GUILDHALL_HTTP__BIND: '127.0.0.1:0', ...variables },
+    env: { PATH: process.env.PATH, GUILDHALL_HTTP__BIND: '127.0.0.1:0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -100,7 +100,7 @@ it.runIf(process.platform !== 'win32')(
     const shell = spawn('/bin/sh', ['-c', `"$0" "$1" serve & wait`, process.execPath, main], {
       cwd: tmpdir(),
       env: {
-        PATH: process.env['PATH'],
+        PATH: process.env.PATH,
         GUILDHALL_HTTP__BIND: '127.0.0.1:0',
         npm_lifecycle_event: 'start',
       },

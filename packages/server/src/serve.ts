@@ -96,7 +96,7 @@ function firstEnding(host: NodeJS.Process, clock: Clock): Promise<Ending> {
  * that they are gone is all that it gets to know of it.
  */
 function whenLeftByNpm(host: NodeJS.Process, clock: Clock, onLeft: () => void): void {
-  if (host.env['npm_lifecycle_event'] === undefined) return
+  if (host.env.npm_lifecycle_event === undefined) return
   const { ppid } = host
   const watch = clock.every(parentLookMs, () => {
     if (host.ppid === ppid) return
