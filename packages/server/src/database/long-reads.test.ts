@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rowsAtOnce } from '../kernel/rows-at-once.ts'
 import { countTurns } from '../kernel/turns.fixture.ts'
 import { DatabaseUnavailable, type Queries } from './database.ts'
-import { rowsAtOnce } from './rows-at-once.ts'
 import { statement } from './statement.ts'
 import { type TestDatabase, testBackends } from './testing/backends.ts'
 

@@ -39,65 +39,45 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const { path, clock, log } = deps
   createIfMissing(path)
   const nowUnixMs = clock.nowUnixMs
-  const connection = new SqliteConnection(path, { nowUnixMs })
-  let reader: SqliteConnection | undefined
-  let checkpoints: Checkpoints | undefined
-  let wal: WalFile | undefined
-  try {
-    connection.exec(writerPragmas)
-    // The log exists from the first transaction on.
-    connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
-    reader = new SqliteConnection(path, { readOnly: true, nowUnixMs })
-    const flushed = await (deps.openWal ?? openWalFile)(path)
-    wal = flushed
-    // The log is a new file at every start, and a flush of it does not keep its name.
-    flushFolderOf(path)
-    const keeper = new Checkpoints(
-      { path, connection, clock, log },
-      deps.walFramesMax === undefined ? {} : { framesMax: deps.walFramesMax },
-    )
-    checkpoints = keeper
-    const commits = new GroupCommits({
-      connection,
-      wal: flushed,
-      held: () => keeper.held,
-      onCommitted() {
-        memory.settled()
-        keeper.committed()
-      },
-      onDiskFull: deps.onDiskFull,
-      onFailure: deps.onFailure,
-    })
-    const writer = new Writer(connection, commits)
-    const memory = new Memory(connection, writer)
-    const opened = reader
-    const scans = new Scans({ path, nowUnixMs })
-    const longReads = LongReads.opening(
-      () => new SqliteConnection(path, { readOnly: true, nowUnixMs }),
-    )
-    return {
-      reader: opened,
-      writer,
-      memory,
-      scans,
-      longReads,
-      async close() {
-        await writer.drained()
-        await commits.settled()
-        await Promise.all([keeper.close(), scans.close(), longReads.close()])
-        await flushed.close()
-        // The last connection to close moves the rest of the log into the file and removes it.
-        opened.close()
-        connection.close()
-      },
-    }
-  } catch (error) {
-    await checkpoints?.close()
-    await wal?.close()
-    reader?.close()
-    connection.close()
-    throw error
-  }
+  // What is opened is closed in the opposite order, at the end or when the next thing fails. The
+  // last connection to close moves the rest of the log into the file and removes it.
+  await using opened = new AsyncDisposableStack()
+  const connection = opened.adopt(new SqliteConnection(path, { nowUnixMs }), close)
+  connection.exec(writerPragmas)
+  // The log exists from the first transaction on.
+  connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
+  const openReader = () => new SqliteConnection(path, { readOnly: true, nowUnixMs })
+  const reader = opened.adopt(openReader(), close)
+  const wal = opened.adopt(await (deps.openWal ?? openWalFile)(path), close)
+  // The log is a new file at every start, and a flush of it does not keep its name.
+  flushFolderOf(path)
+  const { walFramesMax } = deps
+  const bounds = walFramesMax === undefined ? {} : { framesMax: walFramesMax }
+  const checkpoints = new Checkpoints({ path, connection, clock, log }, bounds)
+  opened.adopt(checkpoints, close)
+  const scans = opened.adopt(new Scans({ path, nowUnixMs }), close)
+  const longReads = opened.adopt(LongReads.opening(openReader), close)
+  const commits = new GroupCommits({
+    connection,
+    wal,
+    held: () => checkpoints.held,
+    onCommitted() {
+      memory.settled()
+      checkpoints.committed()
+    },
+    onDiskFull: deps.onDiskFull,
+    onFailure: deps.onFailure,
+  })
+  opened.defer(() => commits.settled())
+  const writer = new Writer(connection, commits)
+  opened.defer(() => writer.drained())
+  const memory = new Memory(connection, writer)
+  const all = opened.move()
+  return { reader, writer, memory, scans, longReads, close: () => all.disposeAsync() }
+}
+
+function close(opened: { close(): void | Promise<void> }): void | Promise<void> {
+  return opened.close()
 }
 
 /**

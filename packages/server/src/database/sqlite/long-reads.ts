@@ -1,7 +1,7 @@
 import { afterOthers } from '../../kernel/clock.ts'
+import { rowsAtOnce } from '../../kernel/rows-at-once.ts'
 import { type Attempt, briefFirst, goOn } from '../brief-first.ts'
 import { DatabaseUnavailable, type Queries } from '../database.ts'
-import { rowsAtOnce } from '../rows-at-once.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import { Turns } from '../turns.ts'
 import type { SqliteConnection } from './connection.ts'

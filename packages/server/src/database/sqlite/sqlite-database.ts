@@ -6,7 +6,7 @@ import { backUpBeforeMigration } from './backup.ts'
 import { createPlainCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
-import { type FileLock, lockFile } from './file-lock.ts'
+import { lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
 import { type Lend, LongReads } from './long-reads.ts'
 import { Memory } from './memory.ts'
@@ -83,12 +83,12 @@ export async function openFileDatabase(
   path: string,
   deps: Omit<ServedFileDeps, 'path'>,
 ): Promise<OpenedDatabase> {
-  let lock: FileLock | undefined
   try {
     const resolved = resolvedPath(path)
-    const taken = lockFile(resolved)
-    lock = taken
+    using opening = new DisposableStack()
+    const lock = opening.adopt(lockFile(resolved), (each) => each.release())
     const file = await ServedFile.open({ ...deps, path: resolved })
+    opening.move()
     return {
       ...queriesOn(() => file.live, {
         sharesConnection: false,
@@ -108,11 +108,10 @@ export async function openFileDatabase(
       probe: () => file.probe(),
       async close() {
         await file.close()
-        taken.release()
+        lock.release()
       },
     }
   } catch (error) {
-    lock?.release()
     throw classified(error)
   }
 }

@@ -45,7 +45,7 @@ export function createApiKeys({ db, clock, ids, mutate, flushUse }: ApiKeysDeps)
       if (sent === undefined) return undefined
       const key = await db.find(credentialLookup, { id: sent.id })
       // Constant-time even for unknown ids: the reply must not tell which part was wrong.
-      const same = timingSafeEqual(digest(sent.secret), key?.secret_digest ?? nobodysDigest)
+      const same = timingSafeEqual(sha256(sent.secret), key?.secret_digest ?? nobodysDigest)
       if (!same || key === undefined) return undefined
       if (statusAt(clock.nowUnixMs(), key) !== 'active') return undefined
       return {
@@ -66,7 +66,7 @@ export function createApiKeys({ db, clock, ids, mutate, flushUse }: ApiKeysDeps)
       const secret = ids.bytes(secretBytes)
       const key = { id, name, scopes: inOrder(scopes).join(','), created_at, expires_at }
       return mutate(mutation, async (tx) => {
-        const row = await apiKeysStore.insert(tx, { ...key, secret_digest: digest(secret) })
+        const row = await apiKeysStore.insert(tx, { ...key, secret_digest: sha256(secret) })
         if (row === undefined) throw new Error('the new API key did not come back')
         const details = `${wordsOf(row)} scopes=${row.scopes}`
         const answer = { key: metadataAt(created_at, row), secret: formatKeyValue(id, secret) }
@@ -91,7 +91,7 @@ export function createApiKeys({ db, clock, ids, mutate, flushUse }: ApiKeysDeps)
     async rotate(mutation: Mutation, { id, generation }: KeyGeneration) {
       await flushUse()
       const secret = ids.bytes(secretBytes)
-      const change = { id, generation, secret_digest: digest(secret) }
+      const change = { id, generation, secret_digest: sha256(secret) }
       return mutate(mutation, async (tx) => {
         const now_unix_ms = clock.nowUnixMs()
         const row = await apiKeysStore.rotate(tx, { ...change, now_unix_ms })
@@ -126,10 +126,6 @@ export function parseKeyValue(value: string): { id: string; secret: Buffer } | u
   if (id === undefined || text === undefined) return undefined
   const secret = Buffer.from(text, 'base64url')
   return secret.toString('base64url') === text ? { id, secret } : undefined
-}
-
-function digest(secret: Buffer): Buffer {
-  return sha256(secret)
 }
 
 /** Each scope once, in the order of the interface. */

@@ -34,8 +34,8 @@ export function createTokens({ clock, ids, secret, config }: TokensDeps) {
         token,
         refresh_token,
         now_unix_ms: now,
-        access_digest: digest(token),
-        refresh_digest: digest(refresh_token),
+        access_digest: sha256(token),
+        refresh_digest: sha256(refresh_token),
         access_expires_at_unix_ms: now + config.access_ttl_sec * 1000,
         refresh_expires_at_unix_ms: now + config.refresh_ttl_sec * 1000,
       }
@@ -43,12 +43,8 @@ export function createTokens({ clock, ids, secret, config }: TokensDeps) {
 
     /** What the session of a refresh token is found by. */
     refreshDigests: (refreshToken: string): RefreshDigests => ({
-      refresh_digest: digest(refreshToken),
-      access_digest: digest(accessTokenOf(refreshToken)),
+      refresh_digest: sha256(refreshToken),
+      access_digest: sha256(accessTokenOf(refreshToken)),
     }),
   }
-}
-
-function digest(secret: string): Buffer {
-  return sha256(secret)
 }

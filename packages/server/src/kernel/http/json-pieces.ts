@@ -1,4 +1,5 @@
 import { afterOthers } from '../clock.ts'
+import { rowsAtOnce } from '../rows-at-once.ts'
 
 /** JSON of which some is bytes that were written before, or long lists that are still to be. */
 export class JsonPieces {
@@ -55,9 +56,6 @@ type LongList = { readonly rows: readonly unknown[]; readonly write: Write }
 
 /** Stands in a text where a part belongs: as itself this character cannot occur in JSON. */
 export const partMark = '\0'
-
-/** Longer lists are written so many rows at a time, which is about a millisecond's work. */
-export const rowsAtOnce = 500
 
 /** Puts the parts in their places. */
 export function withParts(text: string, parts: readonly Part[]): JsonText {

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
+import { rowsAtOnce } from '../rows-at-once.ts'
 import { writtenRows } from './growing-lists.ts'
 import {
   type JsonText,
   joinedRows,
   type Part,
   partMark,
-  rowsAtOnce,
   type Write,
   withParts,
 } from './json-pieces.ts'

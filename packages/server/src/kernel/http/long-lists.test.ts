@@ -5,9 +5,10 @@ import { z } from 'zod'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { openTestApi } from '../../testing/api.ts'
 import { afterOthers } from '../clock.ts'
+import { rowsAtOnce } from '../rows-at-once.ts'
 import { countTurns } from '../turns.fixture.ts'
 import { preceded } from './growing-lists.ts'
-import { JsonPieces, rowsAtOnce } from './json-pieces.ts'
+import { JsonPieces } from './json-pieces.ts'
 import { compileWriter } from './json-writer.ts'
 
 const Row = z.strictObject({ seq: z.int(), note: z.string() })

@@ -59,8 +59,9 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         request: new LazyRequestInfo(exchange, sourceOf),
       }
       const rendered = render(await answerOf(mounted, call))
-      const isWanted = () => !exchange.response.destroyed
-      if (rendered.body instanceof JsonPieces) await rendered.body.written(isWanted)
+      if (rendered.body instanceof JsonPieces) {
+        await rendered.body.written(() => !exchange.response.destroyed)
+      }
       return rendered
     }
 
