@@ -129,6 +129,21 @@ describe.each(testBackends)('friends at the console on $name', (backend) => {
     await expect(block(ada, ada)).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
+  it('[H-FRD-2] judges a pair by its own two relations, whatever either has with others', async () => {
+    const [ada, bob, cid] = await idsOf(3)
+    for (const [one, other] of [
+      [ada, cid],
+      [cid, ada],
+    ] as const) {
+      await block(one, bob)
+      expect((await add(one, other)).status).toBe(200)
+    }
+    expect(await list(ada)).toMatchObject([
+      { user_id: bob, state: 'blocked' },
+      { user_id: cid, state: 'friend' },
+    ])
+  })
+
   it.each(['disabled', 'tombstoned'] as const)('[H-ACC-7] works when %s', async (state) => {
     const [ada, bob] = await idsOf(2)
     await scenario.setState(ada, state)
