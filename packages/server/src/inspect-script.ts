@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Config } from './config/schema.ts'
 import { createSystemClock } from './kernel/clock.ts'
-import { createLog } from './kernel/log-writer.ts'
+import { createLog } from './kernel/log/log-writer.ts'
 import { createScriptHost } from './script/host.ts'
 
 /** Loads the script that the configuration selects, as a node would, and lets it go again. */

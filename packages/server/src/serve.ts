@@ -3,17 +3,22 @@ import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { DatabaseUnavailable } from './database/database.ts'
-import { SchemaNotUsable } from './database/migrate.ts'
-import { NodeIdInUse } from './database/node-claim.ts'
+import { NodeIdInUse } from './database/jobs/node-claim.ts'
+import { SchemaNotUsable } from './database/migrations/migrate.ts'
 import { DatabaseUnfit } from './database/postgres/start.ts'
 import { DatabaseInUse } from './database/sqlite/file-lock.ts'
 import { type Clock, createSystemClock } from './kernel/clock.ts'
-import { ClockUnfit } from './kernel/clock-watch.ts'
+import { reasonOf } from './kernel/errors/reason.ts'
 import { CertificateUnfit } from './kernel/http/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
-import type { Log } from './kernel/log.ts'
-import { createLog, createStreamSink, type LogWriter, parseLogLevels } from './kernel/log-writer.ts'
-import { reasonOf } from './kernel/reason.ts'
+import type { Log } from './kernel/log/log.ts'
+import {
+  createLog,
+  createStreamSink,
+  type LogWriter,
+  parseLogLevels,
+} from './kernel/log/log-writer.ts'
+import { ClockUnfit } from './kernel/time/clock-watch.ts'
 import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
 import { ScriptLoadError } from './script/load-error.ts'
 import { version } from './version.ts'

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { LoadedConfig } from '../config/load.ts'
 import { printable, quoted } from '../config/problem.ts'
 import { describeConfig } from '../config/redact.ts'
-import { reasonOf } from '../kernel/reason.ts'
+import { reasonOf } from '../kernel/errors/reason.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { backendOf, isAbsentFile, visitDatabase, whyNotWritable } from './database-visit.ts'
@@ -112,9 +112,9 @@ async function inspectDatabase(
     return { schema_version: 0, pending: migrations.map(({ name }) => name), clock_ahead_ms: 0 }
   }
   const [{ pendingMigrations }, { databaseNow }, { createClockWatch }] = await Promise.all([
-    import('../database/migrate.ts'),
+    import('../database/migrations/migrate.ts'),
     import('../database/stored-time.ts'),
-    import('../kernel/clock-watch.ts'),
+    import('../kernel/time/clock-watch.ts'),
   ])
   let report: DatabaseReport | undefined
   const code = await visitDatabase(loaded, { terminal, access: 'read' }, async (visit) => {

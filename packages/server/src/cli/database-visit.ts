@@ -5,9 +5,9 @@ import { printable } from '../config/problem.ts'
 import type { Backend } from '../database/database.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { reasonOf } from '../kernel/errors/reason.ts'
 import type { Ids } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
-import { reasonOf } from '../kernel/reason.ts'
+import type { Log } from '../kernel/log/log.ts'
 import { exitCodes, printLines, type Terminal } from './terminal.ts'
 
 /** An open database and what working with it takes. */
@@ -69,7 +69,7 @@ export async function visitDatabase(
       import('../database/open.ts'),
       import('../kernel/clock.ts'),
       import('../kernel/ids.ts'),
-      import('../kernel/log-writer.ts'),
+      import('../kernel/log/log-writer.ts'),
     ])
   const clock = createSystemClock()
   const bootId = newBootId()
@@ -117,6 +117,6 @@ async function refusal(
   if (!(error instanceof Error)) throw error
   printLines(terminal.stderr, [`guildhall: ${printable(reasonOf(error))}`])
   if (refused !== undefined) return refused
-  const { SchemaNotUsable } = await import('../database/migrate.ts')
+  const { SchemaNotUsable } = await import('../database/migrations/migrate.ts')
   return error instanceof SchemaNotUsable ? exitCodes.schemaNotUsable : exitCodes.failure
 }

@@ -25,7 +25,7 @@ export async function migrateDatabase(
   if (checkOnly && isAbsentFile(database.url, terminal.cwd)) {
     return report({ schema_version: 0, applied: [], pending: migrations.map(label) })
   }
-  const { migrate, pendingMigrations } = await import('../database/migrate.ts')
+  const { migrate, pendingMigrations } = await import('../database/migrations/migrate.ts')
   const access = checkOnly ? 'read' : 'own'
   return visitDatabase(loaded, { terminal, access }, async ({ db, clock, log, bootId }) => {
     const before = await pendingMigrations(db, { version })

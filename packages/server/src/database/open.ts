@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Randomness } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import { type DatabaseConfig, databaseDefaults } from './config.ts'
 import { openPostgresDatabase } from './postgres/postgres-database.ts'
 import type { OpenedDatabase } from './schema-access.ts'

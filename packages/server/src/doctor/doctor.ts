@@ -1,4 +1,4 @@
-import { SchemaNotUsable } from '../database/migrate.ts'
+import { SchemaNotUsable } from '../database/migrations/migrate.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import { accountsCheck } from './accounts.store.ts'
 import { apiKeysCheck } from './api-keys.store.ts'

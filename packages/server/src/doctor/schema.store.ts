@@ -1,4 +1,4 @@
-import { pendingMigrations, SchemaNotUsable } from '../database/migrate.ts'
+import { pendingMigrations, SchemaNotUsable } from '../database/migrations/migrate.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import { type Check, defineCheck, rule } from './check.store.ts'
 

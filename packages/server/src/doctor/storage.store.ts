@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Json } from '@guildhall/contract'
 import type { Queries } from '../database/database.ts'
 import { batchStatement, type Row, statement } from '../database/statement.ts'
-import { readJson } from '../kernel/http/json-reader.ts'
+import { readJson } from '../kernel/json/json-reader.ts'
 import { type Check, defineCheck, type Example, rule } from './check.store.ts'
 
 const named = (index: string, of: string) =>

@@ -1,8 +1,8 @@
 import type { Database } from '../database/database.ts'
 import { databaseNow, lastRecordedTime } from '../database/stored-time.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type ClockWatch, createClockWatch, expectSameTime } from '../kernel/clock-watch.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
+import { type ClockWatch, createClockWatch, expectSameTime } from '../kernel/time/clock-watch.ts'
 
 /** How often the clocks are looked at, in milliseconds. */
 export const clockCheckMs = 1000

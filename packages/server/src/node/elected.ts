@@ -1,4 +1,4 @@
-import { createLeases } from '../database/leases.ts'
+import { createLeases } from '../database/jobs/leases.ts'
 import { createSealer } from '../features/audit/audit.sealer.ts'
 import type { Shared } from './shared.ts'
 import type { Shutdown } from './shutdown.ts'

@@ -1,4 +1,4 @@
-import { createEndedBootsPruner } from '../database/node-claim.ts'
+import { createEndedBootsPruner } from '../database/jobs/node-claim.ts'
 import { isReadOfRecords, keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { Verifiers } from '../kernel/auth/principal.ts'
 import { createGame } from './game.ts'

@@ -9,7 +9,7 @@ import { signInHandlers } from '../features/sign-in/sign-in.routes.ts'
 import { createSignIn } from '../features/sign-in/sign-in.service.ts'
 import { createHashing } from '../kernel/auth/hashing.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
-import { writeJson } from '../kernel/http/json-writer.ts'
+import { writeJson } from '../kernel/json/json-writer.ts'
 import type { Shared } from './shared.ts'
 import type { Secrets } from './store.ts'
 

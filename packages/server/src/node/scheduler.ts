@@ -1,9 +1,9 @@
 import type { Status } from '@guildhall/contract'
-import type { Leases } from '../database/leases.ts'
+import type { Leases } from '../database/jobs/leases.ts'
 import { createResetPass } from '../features/leaderboards/leaderboards.resets.jobs.ts'
 import type { Resets } from '../features/leaderboards/leaderboards.resets.ts'
 import type { Timer } from '../kernel/clock.ts'
-import type { Supervisor } from '../kernel/supervisor.ts'
+import type { Supervisor } from '../kernel/tasks/supervisor.ts'
 import type { Shared } from './shared.ts'
 
 export type Scheduler = ReturnType<typeof createScheduler>

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
-import type { PruneBatch } from '../kernel/retention.ts'
+import type { PruneBatch } from '../kernel/tasks/retention.ts'
 
 /** What one console section brings to the node. */
 export type Section = { routes: MountedRoute[]; pruners: Record<string, PruneBatch<Transaction>> }

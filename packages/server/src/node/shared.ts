@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { ClockWatch } from '../kernel/clock-watch.ts'
 import type { Ids } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
+import type { ClockWatch } from '../kernel/time/clock-watch.ts'
 
 /** What every part of the node is built with. */
 export type Shared = {

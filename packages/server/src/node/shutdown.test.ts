@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createFakeClock } from '../kernel/clock.fake.ts'
-import { createRecordedLog } from '../kernel/log.fake.ts'
+import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import { Shutdown } from './shutdown.ts'
 
 function prepare() {

@@ -1,10 +1,10 @@
 import type { Status } from '@guildhall/contract'
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
+import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { PruneCounts } from '../kernel/retention.ts'
-import type { Supervisor } from '../kernel/supervisor.ts'
-import type { WriteBehind } from '../kernel/write-behind.ts'
+import type { PruneCounts } from '../kernel/tasks/retention.ts'
+import type { Supervisor } from '../kernel/tasks/supervisor.ts'
 
 export type StatusDeps = {
   config: Config

@@ -1,12 +1,12 @@
 import type { Config } from '../config/schema.ts'
 import { deploymentSecret } from '../database/deployment-secrets.ts'
 import { countErrors } from '../database/error-count.ts'
-import { migrate, pendingMigrations, SchemaNotUsable } from '../database/migrate.ts'
+import { migrate, pendingMigrations, SchemaNotUsable } from '../database/migrations/migrate.ts'
 import { openDatabase } from '../database/open.ts'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 
 export type StoreDeps = {
   config: Config

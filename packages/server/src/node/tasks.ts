@@ -1,22 +1,22 @@
 import type { Config } from '../config/schema.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import type { Leases } from '../database/leases.ts'
+import type { Leases } from '../database/jobs/leases.ts'
 import { headIntervalMs, type Sealer, sealIntervalMs } from '../features/audit/audit.sealer.ts'
 import { type Courier, courierIntervalMs } from '../features/outbox/outbox.courier.ts'
 import { type IndexJobs, indexIntervalMs } from '../features/storage/storage.jobs.ts'
 import { type Settlement, settlementIntervalMs } from '../features/tournaments/tournaments.jobs.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { ClockWatch } from '../kernel/clock-watch.ts'
 import { type DiskSpace, diskSpaceIntervalMs } from '../kernel/disk-space.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import {
   createRetention,
   type PruneBatch,
   type PruneCounts,
   type RetentionDeps,
-} from '../kernel/retention.ts'
-import type { Supervisor, TaskHandle } from '../kernel/supervisor.ts'
-import type { TaskBody } from '../kernel/supervisor-task.ts'
+} from '../kernel/tasks/retention.ts'
+import type { Supervisor, TaskHandle } from '../kernel/tasks/supervisor.ts'
+import type { TaskBody } from '../kernel/tasks/supervisor-task.ts'
+import type { ClockWatch } from '../kernel/time/clock-watch.ts'
 import { clockCheckMs, createClockCheck } from './clocks.ts'
 import type { Scheduler } from './scheduler.ts'
 

@@ -16,7 +16,7 @@ import {
   tournamentCompleted,
 } from '../features/tournaments/tournaments.settlement.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
-import type { Lease } from '../kernel/lease.ts'
+import type { Lease } from '../kernel/tasks/lease.ts'
 import type { EventHook } from '../script/hooks.ts'
 import type { Shared } from './shared.ts'
 import type { Trail } from './trail.ts'

@@ -3,7 +3,7 @@ import { createMutate } from '../features/audit/audit.mutations.ts'
 import { createAudit } from '../features/audit/audit.service.ts'
 import { createIdempotency } from '../features/idempotency/idempotency.service.ts'
 import { createAuditRecorder, type RecordedEvent } from '../kernel/audit/recorder.ts'
-import { createWriteBehind } from '../kernel/write-behind.ts'
+import { createWriteBehind } from '../kernel/batching/write-behind.ts'
 import type { Shared } from './shared.ts'
 
 export type Trail = ReturnType<typeof createTrail>

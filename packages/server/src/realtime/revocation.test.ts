@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../kernel/clock.fake.ts'
-import { createRecordedLog } from '../kernel/log.fake.ts'
+import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { LiveSession } from './live-session.ts'
 import { createGatewayMetrics } from './metrics.ts'
 import { newParticipant } from './participant.ts'

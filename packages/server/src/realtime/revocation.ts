@@ -1,5 +1,5 @@
 import { atEndOfTurn, type Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import { closings } from './closings.ts'
 import type { LiveSessions } from './ports.ts'
 import type { Registry } from './registry.ts'

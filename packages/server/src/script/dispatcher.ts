@@ -1,5 +1,5 @@
 import { atEndOfTurn, type Clock, type Timer } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './call-records.ts'
 import type { CallContext, Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'

@@ -1,5 +1,5 @@
 import { Failure } from '../kernel/failure.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import type { Delivery, HostFunctions } from './ports.ts'
 import type { HostCall, HostResult } from './protocol.ts'
 

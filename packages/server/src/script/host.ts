@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { refuse } from '../kernel/failure.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody, type Origin, type Outcome, type RpcOutcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Clock, Timer } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody } from './calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'

@@ -1,11 +1,11 @@
 import type { Database } from '../database/database.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
-import { createClockWatch } from '../kernel/clock-watch.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds, newBootId } from '../kernel/ids.ts'
-import { createRecordedLog, type RecordedLog } from '../kernel/log.fake.ts'
+import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
+import { createClockWatch } from '../kernel/time/clock-watch.ts'
 import { createFeatures, type Features } from '../node/features.ts'
 import { testConfig } from './config.ts'
 

@@ -1,5 +1,5 @@
-import { briefFirst } from '../brief-first.ts'
 import type { Database, Transaction, WriteOptions } from '../database.ts'
+import { briefFirst } from '../reads/brief-first.ts'
 import {
   type OpenedDatabase,
   renderWords,

@@ -1,5 +1,5 @@
-import type { Log } from '../../kernel/log.ts'
-import { reasonOf } from '../../kernel/reason.ts'
+import { reasonOf } from '../../kernel/errors/reason.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { ConnectionLost, isUnreachable, sqlState } from './errors.ts'

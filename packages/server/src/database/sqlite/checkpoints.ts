@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import type { SqliteConnection } from './connection.ts'
 
 type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Clock; log: Log }

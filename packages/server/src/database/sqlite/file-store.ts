@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { SqliteConnection } from './connection.ts'

@@ -1,9 +1,9 @@
+import { rowsAtOnce } from '../../kernel/batching/rows-at-once.ts'
 import { afterOthers } from '../../kernel/clock.ts'
-import { rowsAtOnce } from '../../kernel/rows-at-once.ts'
-import { type Attempt, briefFirst, goOn } from '../brief-first.ts'
 import { DatabaseUnavailable, type Queries } from '../database.ts'
+import { type Attempt, briefFirst, goOn } from '../reads/brief-first.ts'
+import { Turns } from '../reads/turns.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
-import { Turns } from '../turns.ts'
 import type { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TestProject } from 'vitest/node'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { migrate } from '../migrate.ts'
+import { migrate } from '../migrations/migrate.ts'
 import { openDatabase } from '../open.ts'
 import { onServer, type PostgresServer, startPostgresServer } from './postgres-server.ts'
 import { silentLog } from './silent-log.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../kernel/log.ts'
+import type { Log } from '../../kernel/log/log.ts'
 
 /** For tests that do not look at what is logged. */
 export const silentLog: Log = {

@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
+import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { type CombinedResult, createCombiner } from '../../kernel/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Transact } from '../../kernel/lease.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
 import { admissionStore, type Window } from './admission.store.ts'
 import { decide, type Judged } from './admission.verdicts.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import type { ApiKeyPrincipal } from '../../kernel/auth/principal.ts'
+import { createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { createCombiner } from '../../kernel/combiner.ts'
 import { apiKeysStore, type KeyUseRow } from './api-keys.store.ts'
 
 export type KeyUseDeps = {

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { AuditRecorder, RecordedEvent } from '../../kernel/audit/recorder.ts'
-import type { CombinedResult } from '../../kernel/combiner.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import {
   AlreadyDone,
   type Done,

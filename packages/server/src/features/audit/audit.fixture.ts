@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
-import { createLeases } from '../../database/leases.ts'
+import { createLeases } from '../../database/jobs/leases.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { createRecordedLog, type RecordedLog } from '../../kernel/log.fake.ts'
+import { createRecordedLog, type RecordedLog } from '../../kernel/log/log.fake.ts'
 import { createSealer, type Sealer } from './audit.sealer.ts'
 
 type Options = { holder?: string; key?: string; log?: RecordedLog; batchItems?: number }

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { type Lease, LeaseLost } from '../../kernel/lease.ts'
-import type { Log } from '../../kernel/log.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import { type Lease, LeaseLost } from '../../kernel/tasks/lease.ts'
 import { chainStore, type UnsealedRow } from './audit.chain.store.ts'
 import { type Link, linkHash, origin } from './audit.chain.ts'
 

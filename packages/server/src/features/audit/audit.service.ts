@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { AuditRecorder, RecordedEvent } from '../../kernel/audit/recorder.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Transact } from '../../kernel/lease.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
 import { chainStore } from './audit.chain.store.ts'
 import { type AuditRow, auditStore } from './audit.store.ts'
 

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../database/database.ts'
-import type { PruneBatch } from '../../kernel/retention.ts'
+import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { chatStore } from './chat.store.ts'
 
 /**

@@ -9,8 +9,8 @@ import { totals } from '../../database/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
-import type { Transact } from '../../kernel/lease.ts'
 import { sha256 } from '../../kernel/sha256.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
 import { type ChannelRow, chatStore, type MessageRow } from './chat.store.ts'
 
 export type ChatDeps = {

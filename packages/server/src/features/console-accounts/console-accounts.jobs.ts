@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts'
-import type { TaskBody } from '../../kernel/supervisor-task.ts'
+import type { TaskBody } from '../../kernel/tasks/supervisor-task.ts'
 import { consoleAccountsStore } from './console-accounts.store.ts'
 
 /** Fewer accounts than these are counted at every question, which costs next to nothing. */

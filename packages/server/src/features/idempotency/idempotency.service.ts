@@ -8,7 +8,7 @@ import {
   type RecordedAnswer,
   type RepeatableRequest,
 } from '../../kernel/http/mutation.ts'
-import type { Transact } from '../../kernel/lease.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
 import { idempotencyStore, recordLifeMs } from './idempotency.store.ts'
 
 /** A repeat waits this long for the first request to end, in milliseconds. */

@@ -1,8 +1,8 @@
 import { type JsonObject, leaderboardsApi } from '@guildhall/contract'
 import { z } from 'zod'
-import { canonicalJson, NotCanonical } from '../../kernel/canonical-json.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { validate } from '../../kernel/http/validate.ts'
+import { canonicalJson, NotCanonical } from '../../kernel/json/canonical-json.ts'
+import { validate } from '../../kernel/json/validate.ts'
 
 /** The most records that are shown on each side of one: as many as a page has. */
 const neighbour = z.int().min(0).max(500)

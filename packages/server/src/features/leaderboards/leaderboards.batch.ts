@@ -1,7 +1,7 @@
 import type { BoardOperator, BoardSort } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
-import type { CombinedResult } from '../../kernel/combiner.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/http/mutation.ts'
 import { blocksStore } from './leaderboards.blocks.store.ts'

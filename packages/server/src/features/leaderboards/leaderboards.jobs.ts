@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
-import type { Transact } from '../../kernel/lease.ts'
-import type { PruneBatch } from '../../kernel/retention.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
+import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { retentionStore } from './leaderboards.retention.store.ts'
 
 type LeaderboardJobsDeps = {

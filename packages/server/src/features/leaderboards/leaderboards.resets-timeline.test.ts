@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { databaseNow } from '../../database/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { parseCron } from '../../kernel/cron.ts'
+import { parseCron } from '../../kernel/time/cron.ts'
 import { addBoards, cursorsOf, epochsOf, openResetNode } from './leaderboards.resets.fixture.ts'
 
 const minute = 60_000

@@ -3,7 +3,7 @@ import { statement } from '../../database/statement.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
-import { parseCron } from '../../kernel/cron.ts'
+import { parseCron } from '../../kernel/time/cron.ts'
 import {
   addBoards,
   cursorsOf,

@@ -1,7 +1,7 @@
 import { leaderboardsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { readJson } from '../../kernel/http/json-reader.ts'
+import { readJson } from '../../kernel/json/json-reader.ts'
 import type { ApiAnswer } from '../../testing/api.ts'
 import { type Desk, openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'

@@ -1,5 +1,5 @@
 import { auditApi, consoleApi, notificationsApi } from '@guildhall/contract'
-import { readJson } from '../../kernel/http/json-reader.ts'
+import { readJson } from '../../kernel/json/json-reader.ts'
 import type { TestApi } from '../../testing/api.ts'
 
 const path = '/console/v1/notifications'

@@ -4,7 +4,7 @@ import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
-import type { Transact } from '../../kernel/lease.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
 import { type NotificationRow, notificationsStore } from './notifications.store.ts'
 
 export type NotificationsDeps = {

@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock, Timer } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import { type Claim, type ClaimedRow, outboxStore } from './outbox.store.ts'
 
 /** Whom the events of one kind are told. */

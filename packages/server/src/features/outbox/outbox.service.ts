@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Log } from '../../kernel/log.ts'
-import type { PruneBatch } from '../../kernel/retention.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { outboxStore } from './outbox.store.ts'
 
 export type OutboxDeps = { db: Database; clock: Clock; log: Log }

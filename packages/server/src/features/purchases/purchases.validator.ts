@@ -1,6 +1,6 @@
 import { type PurchaseStore, Receipt, utf8Bytes } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
-import { validateJson } from '../../kernel/http/validate.ts'
+import { validateJson } from '../../kernel/json/validate.ts'
 
 /** A receipt as it was handed in, and the store that it is said to come from. */
 export type PresentedReceipt = { store: PurchaseStore; receipt: string }

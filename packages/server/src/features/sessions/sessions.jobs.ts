@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { PruneBatch } from '../../kernel/retention.ts'
+import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { sessionsStore } from './sessions.store.ts'
 
 /** How long ended sessions and entries of the revocation feed are kept, in milliseconds. */

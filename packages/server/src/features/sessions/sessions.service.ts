@@ -3,7 +3,7 @@ import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Row } from '../../database/statement.ts'
 import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
-import { type CombinerOptions, createCombiner } from '../../kernel/combiner.ts'
+import { type CombinerOptions, createCombiner } from '../../kernel/batching/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { sha256 } from '../../kernel/sha256.ts'
 import {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
-import type { Log } from '../../kernel/log.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import { covers, type IndexDeclaration } from './storage.indexes.ts'
 import { noVerdicts, type Operation, type Verdicts, type Write } from './storage.operations.ts'
 import type { Place } from './storage.store.ts'

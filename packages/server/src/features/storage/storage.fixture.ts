@@ -1,5 +1,5 @@
 import { StorageObject, storageApi } from '@guildhall/contract'
-import { readJson } from '../../kernel/http/json-reader.ts'
+import { readJson } from '../../kernel/json/json-reader.ts'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
 import { openDesk } from '../../testing/desk.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
-import type { Log } from '../../kernel/log.ts'
-import type { TaskRun } from '../../kernel/supervisor-task.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { TaskRun } from '../../kernel/tasks/supervisor-task.ts'
 import { type Position, start } from './storage.cursor.ts'
 import type { IndexFilter, StorageFilters } from './storage.filters.ts'
 import { type IndexRow, storageIndexStore } from './storage.index.store.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type JsonObject, storageValueBytesMax } from '@guildhall/contract'
-import { canonicalJson, NotCanonical } from '../../kernel/canonical-json.ts'
 import { refuse } from '../../kernel/failure.ts'
+import { canonicalJson, NotCanonical } from '../../kernel/json/canonical-json.ts'
 import type { Place } from './storage.store.ts'
 
 /** What the filters said of a value, by the name of the index; false keeps it out of the index. */

@@ -8,7 +8,7 @@ import {
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { validate } from '../../kernel/http/validate.ts'
+import { validate } from '../../kernel/json/validate.ts'
 import type { StorageFilters } from './storage.filters.ts'
 import {
   type Actor,

@@ -1,6 +1,6 @@
 import type { StorageObject } from '@guildhall/contract'
 import { type Transaction, UniqueViolation } from '../../database/database.ts'
-import { type CombinedResult, createCombiner } from '../../kernel/combiner.ts'
+import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
 import { applyAll, type Batch, type Told } from './storage.batch.ts'
 import type { KnownIndexes } from './storage.entries.ts'

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { createRecordedLog } from '../../kernel/log.fake.ts'
+import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { createSettlement } from './tournaments.jobs.ts'
 import { createSettlementRules } from './tournaments.settlement.ts'
 

@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
-import type { CombinedResult } from '../../kernel/combiner.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { Failure, refuse } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/http/mutation.ts'
 import { type Applied, type Book, openBook, type Wallets, type WalletView } from './wallet.book.ts'

@@ -1,6 +1,6 @@
 import { int64Max } from '@guildhall/contract'
 import { type Failure, refuse } from '../../kernel/failure.ts'
-import { preceded } from '../../kernel/http/growing-lists.ts'
+import { preceded } from '../../kernel/json/growing-lists.ts'
 import {
   type EntryRow,
   type HoldingRow,

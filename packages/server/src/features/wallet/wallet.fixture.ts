@@ -1,6 +1,6 @@
 import { auditApi, consoleApi, walletApi } from '@guildhall/contract'
 import { statement } from '../../database/statement.ts'
-import { readJson } from '../../kernel/http/json-reader.ts'
+import { readJson } from '../../kernel/json/json-reader.ts'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
 import type { Scenario } from '../../testing/scenario.ts'
 

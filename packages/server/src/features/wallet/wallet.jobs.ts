@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Transact } from '../../kernel/lease.ts'
-import type { PruneBatch } from '../../kernel/retention.ts'
+import type { Transact } from '../../kernel/tasks/lease.ts'
+import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { walletStore } from './wallet.store.ts'
 
 type WalletJobsDeps = {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../database/database.ts'
-import { beginning } from '../../kernel/http/growing-lists.ts'
+import { beginning } from '../../kernel/json/growing-lists.ts'
 import { type Wallets, walletsOf } from './wallet.book.ts'
 import { type EntryRow, type HeadRow, ledgerShown, walletStore } from './wallet.store.ts'
 

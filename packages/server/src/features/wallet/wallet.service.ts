@@ -4,8 +4,8 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
+import { createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { createCombiner } from '../../kernel/combiner.ts'
 import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
 import { type Adjusted, adjustAll, type BatchDeps, unknownAccount } from './wallet.batch.ts'
 import { type Wallets, type WalletView, walletsOf } from './wallet.book.ts'

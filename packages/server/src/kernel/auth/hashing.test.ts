@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createSystemClock } from '../clock.ts'
 import { Failure } from '../failure.ts'
 import { createIds } from '../ids.ts'
-import { createRecordedLog } from '../log.fake.ts'
+import { createRecordedLog } from '../log/log.fake.ts'
 import { createHashing, type Hashing, type HashingConfig } from './hashing.ts'
 
 const clock = createSystemClock()

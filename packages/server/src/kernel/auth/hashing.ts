@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { afterOthers, type Clock } from '../clock.ts'
 import { refuse } from '../failure.ts'
 import type { Ids } from '../ids.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { HashingAnswer, HashingOptions, HashingQuestion } from './hashing-worker.ts'
 import { isWeaker, parsePhc } from './phc.ts'
 

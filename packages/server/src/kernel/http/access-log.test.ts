@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRecordedLog } from '../log.fake.ts'
+import { createRecordedLog } from '../log/log.fake.ts'
 import { type AccessLogConfig, createAccessLog } from './access-log.ts'
 
 const request = {

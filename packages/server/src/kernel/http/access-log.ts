@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { AnsweredRequest } from './server.ts'
 import { networkOf } from './source-address.ts'
 

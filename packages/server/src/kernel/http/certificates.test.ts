@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFakeClock } from '../clock.fake.ts'
-import { createRecordedLog } from '../log.fake.ts'
+import { createRecordedLog } from '../log/log.fake.ts'
 import { makeCertificate } from './certificates.fixture.ts'
 import { type CertificatePair, createCertificateReload, readCertificate } from './certificates.ts'
 

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
-import { reasonOf } from '../reason.ts'
+import { reasonOf } from '../errors/reason.ts'
+import type { Log } from '../log/log.ts'
 
 /** A certificate chain, leaf first, and its key, as PEM texts. */
 export type CertificatePair = { certificate: string; privateKey: string }

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { openTestApi } from '../../testing/api.ts'
+import { rowsAtOnce } from '../batching/rows-at-once.ts'
 import { afterOthers } from '../clock.ts'
-import { rowsAtOnce } from '../rows-at-once.ts'
-import { countTurns } from '../turns.fixture.ts'
-import { preceded } from './growing-lists.ts'
-import { JsonPieces } from './json-pieces.ts'
-import { compileWriter } from './json-writer.ts'
+import { preceded } from '../json/growing-lists.ts'
+import { JsonPieces } from '../json/json-pieces.ts'
+import { compileWriter } from '../json/json-writer.ts'
+import { countTurns } from '../time/turns.fixture.ts'
 
 const Row = z.strictObject({ seq: z.int(), note: z.string() })
 const Lists = z.strictObject({

@@ -1,6 +1,6 @@
 import type { AuditAction } from '@guildhall/contract'
 import type { HumanPrincipal } from '../auth/principal.ts'
-import type { CombinedResult } from '../combiner.ts'
+import type { CombinedResult } from '../batching/combiner.ts'
 
 /**
  * What a console mutation carries to its service: who does it, under which action it is audited,

@@ -10,9 +10,9 @@ import type {
   Verifiers,
 } from '../auth/principal.ts'
 import { Failure } from '../failure.ts'
+import { JsonPieces, type JsonText } from '../json/json-pieces.ts'
+import { compileWriter } from '../json/json-writer.ts'
 import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
-import { JsonPieces, type JsonText } from './json-pieces.ts'
-import { compileWriter } from './json-writer.ts'
 import {
   AlreadyDone,
   type Idempotency,

@@ -1,10 +1,10 @@
 import type { Route } from '@guildhall/contract'
 import type { Awaitable } from '../auth/principal.ts'
 import { refuse } from '../failure.ts'
+import { validate, validateJson } from '../json/validate.ts'
 import type { Exchange } from './exchange.ts'
 import { decodeUtf8, expectJson, hasBody, readBody } from './media.ts'
 import { readQuery } from './query.ts'
-import { validate, validateJson } from './validate.ts'
 
 export type RequestParts = { params: never; query: never; body: never }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from '../auth/principal.ts'
 import { createFakeClock } from '../clock.fake.ts'
 import { refuse } from '../failure.ts'
-import { createRecordedLog } from '../log.fake.ts'
+import { createRecordedLog } from '../log/log.fake.ts'
 import type { Document } from './documents.ts'
 import { bindHandlers } from './exchange.ts'
 import {

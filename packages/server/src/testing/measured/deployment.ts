@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { migrate } from '../../database/migrate.ts'
+import { migrate } from '../../database/migrations/migrate.ts'
 import { openDatabase } from '../../database/open.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
 import { testVersion } from '../../database/testing/template.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { createClockWatch } from '../../kernel/clock-watch.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
+import { createClockWatch } from '../../kernel/time/clock-watch.ts'
 import { createTrail } from '../../node/trail.ts'
 import { testConfig } from '../config.ts'
 
