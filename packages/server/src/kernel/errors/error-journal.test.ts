@@ -263,7 +263,7 @@ describe('its file', () => {
 describe('the place of an error', () => {
   it('[H-ERR-2] is a file and line of this project', () => {
     expect(placeOf(new Error('here'))).toMatch(
-      /^packages\/server\/src\/kernel\/error-journal\.test\.ts:\d+$/,
+      /^packages\/server\/src\/kernel\/errors\/error-journal\.test\.ts:\d+$/,
     )
   })
 
