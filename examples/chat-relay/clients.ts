@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createPlayer, type Realtime } from '@guildhall/client'
-import { relayedBody } from '@guildhall/contract'
+import { splitSender } from '@guildhall/contract'
 
 /** The kind on which the game's script relays chat. */
 const chatKind = 100
@@ -60,7 +60,7 @@ function listen(realtime: Realtime): () => Promise<Line> {
   const waiting: ((line: Line) => void)[] = []
   realtime.onEnvelope(({ kind, body }) => {
     if (kind !== chatKind) return
-    const { sender, body: bytes } = relayedBody.decode(body)
+    const { sender, body: bytes } = splitSender(body)
     const line = { sender, text: text(bytes) }
     const next = waiting.shift()
     if (next === undefined) arrived.push(line)

@@ -98,17 +98,25 @@ export const peerPositionBody: BodyCodec<PeerPosition> = {
 }
 
 /**
- * The convention of relays on application kinds: the sender's participant id, then its bytes.
+ * Puts the sender's participant id in front of a body: the convention of relays on application
+ * kinds.
+ *
+ * @throws RangeError when `sender` is no safe integer of 0 or more
+ * @example tagWithSender(42, new TextEncoder().encode('hi'))
  */
-export type Relayed = { sender: number; body: Uint8Array }
+export function tagWithSender(sender: number, body: Uint8Array): Uint8Array {
+  return senderAndBytes(sender, body)
+}
 
-/** @example relayedBody.encode({ sender: 42, body: new TextEncoder().encode('hi') }) */
-export const relayedBody: BodyCodec<Relayed> = {
-  encode: ({ sender, body }) => senderAndBytes(sender, body),
-  decode(bytes) {
-    const reader = new BodyReader(bytes)
-    return { sender: reader.safe(), body: reader.rest() }
-  },
+/**
+ * Takes a relayed body apart; the rest is a view of `bytes`.
+ *
+ * @throws WireError `malformed_body` when there is no participant id in front
+ * @example const { sender, body } = splitSender(message.bytes)
+ */
+export function splitSender(bytes: Uint8Array): { sender: number; body: Uint8Array } {
+  const reader = new BodyReader(bytes)
+  return { sender: reader.safe(), body: reader.rest() }
 }
 
 /** Written without a BodyWriter, because relays are made once per inbound envelope. */

@@ -12,6 +12,39 @@ export const roomCreateBody: BodyCodec<RoomCreate> = {
   decode: (body) => ({ name: new BodyReader(body).str() }),
 }
 
+/** Longest options of ROOM_ENTER, in bytes of UTF-8. */
+export const roomOptionsBytesMax = 1024
+
+/**
+ * The body of ROOM_ENTER. `join` enters by id, `join_or_create` by name (empty means `default`),
+ * `create` makes a room whose name must be free (empty means none). `options` is the text of a
+ * JSON object for the game's script, or empty.
+ */
+export type RoomEnter =
+  | { mode: 'join'; room_id: number; options: string }
+  | { mode: 'join_or_create' | 'create'; name: string; options: string }
+
+/** The modes of ROOM_ENTER, in the order of the mode byte 0, 1, 2. */
+export const roomEnterModes = ['join', 'join_or_create', 'create'] as const
+
+/** @example roomEnterBody.encode({ mode: 'create', name: 'lobby', options: '{"team":1}' }) */
+export const roomEnterBody: BodyCodec<RoomEnter> = {
+  encode(enter) {
+    const writer = new BodyWriter().u8(1).u8(roomEnterModes.indexOf(enter.mode))
+    if (enter.mode === 'join') writer.safe(enter.room_id)
+    else writer.str(enter.name)
+    return writer.str(enter.options).finish()
+  },
+  decode(body) {
+    const reader = new BodyReader(body).literal(1)
+    const mode = reader.oneOf(roomEnterModes, reader.u8())
+    const target = mode === 'join' ? { mode, room_id: reader.id() } : { mode, name: reader.str() }
+    const enter = { ...target, options: reader.str() }
+    reader.end()
+    return enter
+  },
+}
+
 /** The body of ROOM_JOIN, ROOM_LEAVE and ROOM_MAP_READY. */
 export type RoomReference = { room_id: number }
 
@@ -33,7 +66,7 @@ export const roomJoinedBody: BodyCodec<RoomJoined> = {
   },
 }
 
-/** The body of ROOM_REJECT: the kind of the refused request (21 or 22) and a short text. */
+/** The body of ROOM_REJECT: the kind of the refused request (21, 22 or 48) and a short text. */
 export type RoomReject = { request_kind: number; reason: string }
 
 /** @example roomRejectBody.encode({ request_kind: 22, reason: 'room is full' }) */
@@ -60,68 +93,4 @@ export const matchClosedBody: BodyCodec<MatchClosed> = {
     const reader = new BodyReader(body)
     return { room_id: reader.safe(), reason: reader.u8(), requeue: reader.u8() !== 0 }
   },
-}
-
-/** Why a member left a room, in the order of the reason byte 1, 2, 3. */
-export const departures = ['left', 'disconnected', 'removed'] as const
-export type Departure = (typeof departures)[number]
-
-/** A member in ROOM_PRESENCE. Guests have no user id. */
-export type PresenceEntry = {
-  participant: number
-  user_id: string | null
-  /** Null unless the event is `left`. */
-  departure: Departure | null
-}
-
-/** The body of ROOM_PRESENCE. `more` announces further parts of one snapshot. */
-export type RoomPresence = {
-  event: (typeof presenceEvents)[number]
-  more: boolean
-  room_id: number
-  /** At most 512 entries. */
-  entries: PresenceEntry[]
-}
-
-/** The events of ROOM_PRESENCE, in the order of the event byte 1, 2, 3. */
-export const presenceEvents = ['snapshot', 'joined', 'left'] as const
-
-/** Most entries of one ROOM_PRESENCE. */
-export const presenceEntriesMax = 512
-
-/** @example roomPresenceBody.decode(envelope.body).entries.map((entry) => entry.participant) */
-export const roomPresenceBody: BodyCodec<RoomPresence> = {
-  encode({ event, more, room_id, entries }) {
-    if (entries.length > presenceEntriesMax) throw new RangeError('at most 512 entries')
-    const writer = new BodyWriter()
-      .u8(1)
-      .u8(presenceEvents.indexOf(event) + 1)
-      .u8(more ? 1 : 0)
-      .safe(room_id)
-      .u16(entries.length)
-    for (const { participant, user_id, departure } of entries) {
-      const reason = departure === null ? 0 : departures.indexOf(departure) + 1
-      writer
-        .safe(participant)
-        .u8(reason)
-        .str(user_id ?? '')
-    }
-    return writer.finish()
-  },
-  decode(body) {
-    const reader = new BodyReader(body).literal(1)
-    const event = reader.oneOf(presenceEvents, reader.u8() - 1)
-    const more = (reader.u8() & 1) === 1
-    const room_id = reader.safe()
-    const count = reader.u16()
-    const entries: PresenceEntry[] = []
-    for (let index = 0; index < count; index += 1) entries.push(presenceEntry(reader))
-    return { event, more, room_id, entries }
-  },
-}
-
-function presenceEntry(reader: BodyReader): PresenceEntry {
-  const participant = reader.safe()
-  const departure = reader.oneOf([null, ...departures], reader.u8())
-  return { participant, departure, user_id: reader.str() || null }
 }

@@ -47,8 +47,11 @@ export const authResultBody: BodyCodec<AuthResult> = {
   },
 }
 
-/** The bits of the flags of SESSION_OPTIONS and SESSION_INFO. */
-export const sessionFlags = { presence: 1, server_time: 2, notices: 4 } as const
+/**
+ * The bits of the flags of SESSION_OPTIONS and SESSION_INFO. `presence_names` asks for presence in
+ * version 2 and has no effect without `presence`.
+ */
+export const sessionFlags = { presence: 1, server_time: 2, notices: 4, presence_names: 8 } as const
 
 /** The body of SESSION_OPTIONS; unknown bits are ignored by the server. */
 export type SessionOptions = { flags: number }

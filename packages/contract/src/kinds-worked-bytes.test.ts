@@ -1,45 +1,35 @@
 import { expect, test } from 'vitest'
-import { decodeDatagram, encodeDatagram, encodeFrame, FrameDecoder } from './envelope.ts'
+import { decodeDatagram, encodeDatagram } from './envelope.ts'
 import { kinds } from './kinds.ts'
 import type { BodyCodec } from './kinds-bytes.ts'
 import {
-  diagCapabilitiesBody,
-  diagClockSyncBody,
-  diagFeatures,
-  diagFlushBody,
-  diagServerTimeBody,
-  diagStartBody,
-  diagStatusBody,
-} from './kinds-diagnostics.ts'
-import {
   peerPositionBody,
   positionBody,
-  relayedBody,
   rpcRequestBody,
   rpcResponseBody,
+  splitSender,
+  tagWithSender,
 } from './kinds-play.ts'
 import {
   matchClosedBody,
   roomCreateBody,
+  roomEnterBody,
   roomJoinedBody,
-  roomPresenceBody,
   roomReferenceBody,
   roomRejectBody,
 } from './kinds-rooms.ts'
-import {
-  authBody,
-  authResultBody,
-  noticeBody,
-  noticeCodes,
-  sessionFlags,
-  sessionInfoBody,
-  sessionOptionsBody,
-} from './kinds-session.ts'
+import { authBody, authResultBody } from './kinds-session.ts'
+import { row, testWorkedFrames, utf8 } from './worked-frames.fixture.ts'
 
-const capture_id = '00112233445566778899aabbccddeeff'
+const partyMessage =
+  '{"type":"party.message","party_id":"AAAAAAAAAAAAAAAAAAAAAAAA","sender_user_id":"u-1","data":{"ready":true}}'
+const relayed: BodyCodec<{ sender: number; body: Uint8Array }> = {
+  encode: ({ sender, body }) => tagWithSender(sender, body),
+  decode: splitSender,
+}
 const opaque: BodyCodec<Uint8Array> = { encode: (body) => body, decode: (body) => body }
 
-const workedFrames = [
+testWorkedFrames([
   row('AUTH guest', kinds.AUTH.first, authBody, { access_token: '' }, '000000020005'),
   row('AUTH, token tok', kinds.AUTH.first, authBody, { access_token: 'tok' }, '000000050005746f6b'),
   row(
@@ -114,6 +104,27 @@ const workedFrames = [
     '0000000a00160000000000000007',
   ),
   row(
+    'ROOM_ENTER mode 0, room 7, no options',
+    kinds.ROOM_ENTER.first,
+    roomEnterBody,
+    { mode: 'join', room_id: 7, options: '' },
+    '0000000e003001000000000000000007 0000',
+  ),
+  row(
+    'ROOM_ENTER mode 1, lobby, options {"team":1}',
+    kinds.ROOM_ENTER.first,
+    roomEnterBody,
+    { mode: 'join_or_create', name: 'lobby', options: '{"team":1}' },
+    '000000170030010100056c6f62627900 0a7b227465616d223a317d',
+  ),
+  row(
+    'ROOM_ENTER mode 2, no name, no options',
+    kinds.ROOM_ENTER.first,
+    roomEnterBody,
+    { mode: 'create', name: '', options: '' },
+    '000000080030010200000000',
+  ),
+  row(
     'ROOM_JOINED room 7, map arena1, mode ffa',
     kinds.ROOM_JOINED.first,
     roomJoinedBody,
@@ -150,11 +161,25 @@ const workedFrames = [
     '0000001200210016000c726f6f6d2069 732066756c6c',
   ),
   row(
+    'ROOM_REJECT kind 48 room name taken',
+    kinds.ROOM_REJECT.first,
+    roomRejectBody,
+    { request_kind: 48, reason: 'room name taken' },
+    '0000001500210030000f726f6f6d206e 616d652074616b656e',
+  ),
+  row(
     'MATCH_CLOSED room 7, reason 0, requeue',
     kinds.MATCH_CLOSED.first,
     matchClosedBody,
     { room_id: 7, reason: 0, requeue: true },
     '0000000c002000000000000000070001',
+  ),
+  row(
+    'NOTIFICATION party.message of u-1',
+    kinds.NOTIFICATION.first,
+    opaque,
+    utf8(partyMessage),
+    `0000006d001b${Buffer.from(partyMessage).toString('hex')}`,
   ),
   row(
     'POSITION (125.0, 64.0)',
@@ -180,141 +205,11 @@ const workedFrames = [
   row(
     'chat relay on kind 100: sender 42, text hi',
     kinds.APPLICATION.first,
-    relayedBody,
+    relayed,
     { sender: 42, body: utf8('hi') },
     '0000000c0064000000000000002a6869',
   ),
-  row(
-    'SESSION_OPTIONS presence, server time, notices',
-    kinds.SESSION_OPTIONS.first,
-    sessionOptionsBody,
-    { flags: sessionFlags.presence | sessionFlags.server_time | sessionFlags.notices },
-    '00000007002c0100000007',
-  ),
-  row(
-    'SESSION_INFO flags 7, participant 42, no room, limit 65536',
-    kinds.SESSION_INFO.first,
-    sessionInfoBody,
-    { flags: 7, participant: 42, room_id: null, max_envelope_bytes: 65536 },
-    '0000001b002d01000000070000000000 00002a000000000000000000010000',
-  ),
-  row(
-    'ROOM_PRESENCE snapshot room 7: 41 guest, 42 u-1',
-    kinds.ROOM_PRESENCE.first,
-    roomPresenceBody,
-    {
-      event: 'snapshot',
-      more: false,
-      room_id: 7,
-      entries: [
-        { participant: 41, user_id: null, departure: null },
-        { participant: 42, user_id: 'u-1', departure: null },
-      ],
-    },
-    `00000028002e01010000000000000000 07000200000000000000290000000000
-  00000000002a000003752d31`,
-  ),
-  row(
-    'ROOM_PRESENCE left room 7: 42 u-1, disconnected',
-    kinds.ROOM_PRESENCE.first,
-    roomPresenceBody,
-    {
-      event: 'left',
-      more: false,
-      room_id: 7,
-      entries: [{ participant: 42, user_id: 'u-1', departure: 'disconnected' }],
-    },
-    `0000001d002e01030000000000000000 070001000000000000002a020003752d
-  31`,
-  ),
-  row(
-    'NOTICE code 1, kind 150, no handler',
-    kinds.NOTICE.first,
-    noticeBody,
-    { code: noticeCodes.no_handler, kind: 150, text: 'no handler' },
-    '00000012002f01010096000a6e6f2068 616e646c6572',
-  ),
-  row(
-    'DIAG_SERVER_TIME offer 9, 1700000000000',
-    kinds.DIAG_SERVER_TIME.first,
-    diagServerTimeBody,
-    { offer_id: 9n, server_utc_ms: 1_700_000_000_000 },
-    '00000013002201000000000000000900 00018bcfe56800',
-  ),
-  row(
-    'DIAG_CAPABILITIES offer 9, recording',
-    kinds.DIAG_CAPABILITIES.first,
-    diagCapabilitiesBody,
-    { offer_id: 9n, features: diagFeatures.recording },
-    '0000000d002301000000000000000900 01',
-  ),
-  row(
-    'DIAG_CLOCK_SYNC request 1, client 5000000 us',
-    kinds.DIAG_CLOCK_SYNC.first,
-    diagClockSyncBody,
-    { type: 'request', seq: 1, client_mono_us: 5_000_000n },
-    '00000010002401000000000100000000 004c4b40',
-  ),
-  row(
-    'DIAG_CLOCK_SYNC response 1',
-    kinds.DIAG_CLOCK_SYNC.first,
-    diagClockSyncBody,
-    {
-      type: 'response',
-      seq: 1,
-      client_mono_us: 5_000_000n,
-      server_recv_utc_us: 1700000000000250,
-      server_sent_utc_us: 1700000000000300,
-    },
-    `00000020002401010000000100000000 004c4b4000060a24181e40fa00060a24
-  181e412c`,
-  ),
-  row(
-    'DIAG_START, one filter: kind 100 inbound',
-    kinds.DIAG_START.first,
-    diagStartBody,
-    {
-      capture_id,
-      generation: 1,
-      deadline_utc_ms: 1700000600000,
-      max_bytes: 4194304,
-      filters: [{ kind: 100, direction: 'inbound', entity: null }],
-    },
-    `00000034002501001122334455667788 99aabbccddeeff000000000000000100
-  00018bcfee8fc0004000000100640000 0000000000000000`,
-  ),
-  row(
-    'DIAG_FLUSH attempt 1, path /u, token t',
-    kinds.DIAG_FLUSH.first,
-    diagFlushBody,
-    {
-      capture_id,
-      generation: 1,
-      attempt: 1,
-      deadline_utc_ms: 1700000060000,
-      max_compressed_bytes: 4194304,
-      path: '/u',
-      token: 't',
-    },
-    `00000038002601001122334455667788 99aabbccddeeff000000000000000100
-  000000000000010000018bcfe6526000 4000000101000200012f7574`,
-  ),
-  row(
-    'DIAG_STATUS recording',
-    kinds.DIAG_STATUS.first,
-    diagStatusBody,
-    { capture_id, generation: 1, state: 'recording', attempt: 0, packets: 0, dropped: 0, bytes: 0 },
-    `00000030002701001122334455667788 99aabbccddeeff000000000000000101
-  00000000000000000000000000000000 00000000`,
-  ),
-]
-
-for (const { name, hex, encode, decode } of workedFrames) {
-  test(`[R-EX-1] ${name}`, () => {
-    expect(Buffer.from(encode()).toString('hex')).toBe(hex)
-    decode(Uint8Array.from(Buffer.from(hex, 'hex')))
-  })
-}
+])
 
 test('[R-EX-1] POSITION (125.0, 64.0) as a datagram', () => {
   const datagram = encodeDatagram(kinds.POSITION.first, positionBody.encode({ x: 125, y: 64 }))
@@ -323,28 +218,3 @@ test('[R-EX-1] POSITION (125.0, 64.0) as a datagram', () => {
   expect(kind).toBe(1)
   expect(positionBody.decode(body)).toEqual({ x: 125, y: 64 })
 })
-
-function row<Value>(
-  name: string,
-  kind: number,
-  codec: BodyCodec<Value>,
-  ...[value, spacedHex]: [value: Value, spacedHex: string]
-) {
-  return {
-    name,
-    hex: spacedHex.replaceAll(/\s/g, ''),
-    encode: () => encodeFrame(kind, codec.encode(value)),
-    decode(frame: Uint8Array) {
-      const decoder = new FrameDecoder(65536)
-      decoder.push(frame)
-      const envelope = decoder.next()
-      expect(envelope?.kind).toBe(kind)
-      expect(envelope && codec.decode(envelope.body)).toEqual(value)
-      expect(decoder.next()).toBeUndefined()
-    },
-  }
-}
-
-function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
-}

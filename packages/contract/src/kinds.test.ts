@@ -1,46 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { WireError } from './envelope.ts'
-import { kindRow, kinds } from './kinds.ts'
 import type { BodyCodec } from './kinds-bytes.ts'
 import * as diagnostics from './kinds-diagnostics.ts'
 import * as play from './kinds-play.ts'
+import * as presence from './kinds-presence.ts'
 import * as rooms from './kinds-rooms.ts'
 import * as session from './kinds-session.ts'
-
-describe('the table', () => {
-  test('every kind from 0 to 65535 has exactly one row, in order', () => {
-    let next = 0
-    for (const { first, last } of Object.values(kinds)) {
-      expect(first).toBe(next)
-      next = last + 1
-    }
-    expect(next).toBe(65536)
-  })
-
-  test('every row answers for all of its kinds', () => {
-    for (const row of Object.values(kinds)) {
-      expect(kindRow(row.first)).toBe(row)
-      expect(kindRow(row.last)).toBe(row)
-    }
-    for (const kind of [-1, 65536, 1.5, 100.5]) expect(() => kindRow(kind)).toThrow(RangeError)
-  })
-
-  test('[R-KND-2] the kinds that only the server sends are the listed ones', () => {
-    const fromServer = Object.values(kinds).filter((row) => row.direction === 'server')
-    expect(fromServer.map((row) => row.first)).toEqual([
-      2, 4, 6, 23, 26, 27, 28, 32, 33, 34, 37, 38, 45, 46, 47,
-    ])
-  })
-
-  test('[R-KND-3] only positions and application kinds may travel unreliably from a client', () => {
-    const either = Object.values(kinds).filter((row) => row.lane === 'either')
-    expect(either.map((row) => [row.first, row.last])).toEqual([
-      [1, 1],
-      [100, 65535],
-    ])
-  })
-})
 
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const safe = fc.maxSafeNat()
@@ -50,6 +16,33 @@ const someBytes = fc.uint8Array({ maxLength: 64, size: 'max' })
 const captureId = fc
   .uint8Array({ minLength: 16, maxLength: 16 })
   .map((bytes) => Buffer.from(bytes).toString('hex'))
+
+/** The convention of relays, in the form of a codec. */
+const relayed: BodyCodec<{ sender: number; body: Uint8Array }> = {
+  encode: ({ sender, body }) => play.tagWithSender(sender, body),
+  decode: play.splitSender,
+}
+
+function presenceArbitrary<const Version extends 1 | 2>(version: Version) {
+  const events = version === 1 ? presence.presenceEvents.slice(0, 3) : presence.presenceEvents
+  const reasons = version === 1 ? presence.departures : [...presence.departures, 'dropped' as const]
+  const name = fc.option(fc.string({ minLength: 1 }))
+  return fc.record({
+    version: fc.constant(version),
+    event: fc.constantFrom(...events),
+    more: fc.boolean(),
+    room_id: safe,
+    entries: fc.array(
+      fc.record({
+        participant: safe,
+        user_id: name,
+        username: version === 1 ? fc.constant(null) : name,
+        reason: fc.constantFrom(null, ...reasons),
+      }),
+      { maxLength: 5 },
+    ),
+  })
+}
 
 /** Each codec with the values that it must carry unchanged. */
 const codecs = [
@@ -106,7 +99,7 @@ const codecs = [
     play.peerPositionBody,
     fc.record({ participant: safe, position: someBytes }),
   ),
-  carrying('relayed', play.relayedBody, fc.record({ sender: safe, body: someBytes })),
+  carrying('relayed', relayed, fc.record({ sender: safe, body: someBytes })),
   carrying('room create', rooms.roomCreateBody, fc.record({ name: someText })),
   carrying('room reference', rooms.roomReferenceBody, fc.record({ room_id: safe })),
   carrying(
@@ -125,21 +118,21 @@ const codecs = [
     fc.record({ room_id: safe, reason: fc.nat(255), requeue: fc.boolean() }),
   ),
   carrying(
+    'room enter',
+    rooms.roomEnterBody,
+    fc.oneof(
+      fc.record({ mode: fc.constant('join' as const), room_id: safe, options: someText }),
+      fc.record({
+        mode: fc.constantFrom('join_or_create' as const, 'create' as const),
+        name: someText,
+        options: someText,
+      }),
+    ),
+  ),
+  carrying<presence.RoomPresence>(
     'room presence',
-    rooms.roomPresenceBody,
-    fc.record({
-      event: fc.constantFrom(...rooms.presenceEvents),
-      more: fc.boolean(),
-      room_id: safe,
-      entries: fc.array(
-        fc.record({
-          participant: safe,
-          user_id: fc.option(fc.string({ minLength: 1 })),
-          departure: fc.constantFrom(null, ...rooms.departures),
-        }),
-        { maxLength: 5 },
-      ),
-    }),
+    presence.roomPresenceBody,
+    fc.oneof(presenceArbitrary(1), presenceArbitrary(2)),
   ),
   carrying(
     'server time',
@@ -277,6 +270,45 @@ describe('bounds', () => {
   test('[R-KND-6] bytes behind the known fields of kinds 44 to 47 are ignored', () => {
     const longer = new Uint8Array([...session.sessionOptionsBody.encode({ flags: 5 }), 1, 2, 3])
     expect(session.sessionOptionsBody.decode(longer)).toEqual({ flags: 5 })
+  })
+
+  test('[R-ENT-1] another version, another mode and bytes behind ROOM_ENTER are malformed', () => {
+    const body = rooms.roomEnterBody.encode({ mode: 'join', room_id: 7, options: '' })
+    const changed = (at: number, byte: number) => body.with(at, byte)
+    for (const bad of [changed(0, 2), changed(1, 3), new Uint8Array([...body, 0])]) {
+      expect(() => rooms.roomEnterBody.decode(bad)).toThrow(WireError)
+    }
+  })
+
+  test('[R-PRS-3] [R-PRS-4] presence has as many entries as its version allows', () => {
+    for (const [version, entriesMax] of [[1, 512] as const, [2, 256] as const]) {
+      const entry = { participant: 1, user_id: null, username: null, reason: null }
+      const encode = (count: number) =>
+        presence.roomPresenceBody.encode({
+          version,
+          event: 'snapshot',
+          more: false,
+          room_id: 7,
+          entries: new Array<presence.PresenceEntry>(count).fill(entry),
+        })
+      expect(presence.roomPresenceBody.decode(encode(entriesMax)).entries).toHaveLength(entriesMax)
+      expect(() => encode(entriesMax + 1)).toThrow(RangeError)
+    }
+  })
+
+  test('[R-PRS-4] version 1 has no drop, neither as an event nor as a reason', () => {
+    const dropped = {
+      version: 2 as const,
+      event: 'dropped' as const,
+      more: false,
+      room_id: 7,
+      entries: [{ participant: 42, user_id: 'u-1', username: 'ana', reason: 'dropped' as const }],
+    }
+    const body = presence.roomPresenceBody.encode(dropped)
+    expect(() => presence.roomPresenceBody.decode(body.with(0, 1))).toThrow(WireError)
+    expect(() => presence.roomPresenceBody.encode({ ...dropped, version: 1 })).toThrow(RangeError)
+    const snapshot = { ...dropped, version: 1 as const, event: 'snapshot' as const }
+    expect(() => presence.roomPresenceBody.encode(snapshot)).toThrow(RangeError)
   })
 
   test('[R-DIA-5] bytes behind a diagnostics body are malformed', () => {

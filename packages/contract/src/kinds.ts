@@ -62,7 +62,8 @@ export const kinds = {
   SESSION_INFO: spoken(45, 'server'),
   ROOM_PRESENCE: spoken(46, 'server'),
   NOTICE: spoken(47, 'server'),
-  FREE_48: free(48, 99),
+  ROOM_ENTER: spoken(48, 'client'),
+  FREE_49: free(49, 99),
   APPLICATION: {
     first: 100,
     last: 65535,
