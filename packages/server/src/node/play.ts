@@ -5,6 +5,8 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { createGateway, type Gateway } from '../realtime/gateway.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
+import { noMatchRecords } from '../realtime/rooms/match-records.port.ts'
+import { noRoomHooks } from '../realtime/rooms/room-hooks.port.ts'
 import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
 import { createScriptHost } from '../script/host.ts'
 import type { HostFunctions } from '../script/ports.ts'
@@ -45,7 +47,8 @@ export function createPlay(deps: PlayDeps) {
     config: config.transport,
     clock,
     log,
-    script: script.game,
+    script: { ...noRoomHooks, admit: script.admit, ...script.game },
+    records: noMatchRecords,
     verifyPlayer: deps.verifyPlayer,
     liveSessions: deps.liveSessions,
     nodeSlot: 0,

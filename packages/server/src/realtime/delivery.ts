@@ -10,6 +10,13 @@ export type Delivery = {
   /** Sends to participants; one that is unknown or gone is no error. `body` is copied. */
   send(command: Send): void
   sessions(): ConnectedSession[]
+  /** Which of these accounts have a connection now, in the order given. */
+  online(userIds: readonly string[]): string[]
+  /**
+   * Sends to all connections of these accounts; null reaches the connections of every account,
+   * guests left out. `body` is copied.
+   */
+  push(userIds: readonly string[] | null, kind: number, body: Uint8Array): void
 }
 
 export type Broadcast = {
@@ -21,6 +28,8 @@ export type Broadcast = {
   except: readonly number[]
   /** Null reaches every session. */
   room_id: number | null
+  /** Reaches those who are in the topic instead. */
+  topic?: string
 }
 
 export type Send = {
@@ -42,9 +51,9 @@ const roomlessPeersMax = 256
 
 export function createDelivery(registry: Registry): Delivery {
   return {
-    broadcast({ kind, body, unreliable, sender, except, room_id }) {
-      // Nobody is in a room yet, so a room has no receivers.
-      if (room_id !== null) return
+    broadcast({ kind, body, unreliable, sender, except, room_id, topic }) {
+      // Nobody is in a room or topic yet, so neither has receivers.
+      if (room_id !== null || topic !== undefined) return
       const frame = outgoingFrame(kind, body)
       const excluded = new Set(except).add(sender)
       for (const live of registry.all()) {
@@ -56,6 +65,19 @@ export function createDelivery(registry: Registry): Delivery {
       const frame = outgoingFrame(kind, body)
       for (const participant of participants) {
         registry.byId(participant)?.deliver(frame, unreliable)
+      }
+    },
+    online: (userIds) => [...new Set(userIds)].filter(registry.isConnected),
+    push(userIds, kind, body) {
+      const frame = outgoingFrame(kind, body)
+      if (userIds === null) {
+        for (const live of registry.all()) {
+          if (live.participant.context.user_id !== null) live.deliver(frame, false)
+        }
+        return
+      }
+      for (const userId of new Set(userIds)) {
+        for (const live of registry.byUser(userId)) live.deliver(frame, false)
       }
     },
     sessions() {

@@ -14,6 +14,8 @@ import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
 import { createReadingPauses } from './reading-pauses.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { createRevocation, type Revocation } from './revocation.ts'
+import type { MatchRecorder } from './rooms/match-records.port.ts'
+import type { RoomCommands } from './rooms/room-commands.port.ts'
 import { createRpc } from './rpc.ts'
 import { Session, type SessionDeps } from './session.ts'
 import { startSweeper } from './sweeper.ts'
@@ -28,13 +30,16 @@ export type GatewayDeps = {
   script: GameScript
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
+  /** Keeps the durable records of matches; `noMatchRecords` for a database in memory. */
+  records: MatchRecorder
   /** 0 on a node without cluster, 0..4095 otherwise; part of every participant id. */
   nodeSlot: number
 }
 
 /** Everything realtime of one node, whatever the transports are. */
 export type Gateway = Acceptor &
-  Delivery & {
+  Delivery &
+  RoomCommands & {
     /** To be called at the commit that revoked the sessions; closes with 4004. */
     closeSessions(sessionIds: readonly string[]): void
     /**
@@ -93,6 +98,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   return {
     ...createDelivery(registry),
+    ...noRooms,
     closeSessions: revocation.closeSessions,
     revalidate: revocation.revalidate,
     metrics: () => ({ ...metrics }),
@@ -110,6 +116,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return closing
     },
   }
+}
+
+/** What is answered as long as there are no rooms. */
+const noRooms: RoomCommands = {
+  rooms: () => [],
+  room: () => undefined,
+  members: () => [],
+  updateRoom() {},
+  removeMember() {},
+  setMatchResult() {},
+  tickRooms: () => [],
+  closeBoundRooms() {},
+  joinTopic() {},
+  leaveTopic() {},
 }
 
 type Parts = GatewayDeps & {

@@ -1,4 +1,6 @@
-/** What the gateway needs from the rest of the node; `node.ts` fills it. */
+import type { RoomHooks } from './rooms/room-hooks.port.ts'
+
+/** What the gateway needs from the rest of the node; `node/` fills it. */
 
 /** The account behind an access token, as the gateway needs it. */
 export type Player = {
@@ -24,7 +26,7 @@ export type RpcOutcome = { ok: true; reply: Uint8Array } | { ok: false; error: s
  * The game's script, as the gateway calls it. Calls about one participant start in the order in
  * which they are made here; none of them throws, and none blocks the event loop.
  */
-export type GameScript = {
+export type GameScript = RoomHooks & {
   /** Whether a worker serves calls right now. */
   serving(): boolean
   /** Whether the serving script registered a handler for the kind. */

@@ -9,6 +9,8 @@ import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { CallContext, GameScript, LiveSessions, Player, RpcOutcome } from './ports.ts'
+import { noMatchRecords } from './rooms/match-records.port.ts'
+import { noRoomHooks } from './rooms/room-hooks.port.ts'
 import { createWebSocketTransport } from './transports/websocket.ts'
 
 /** A gateway behind a real listener, with a script that records and a clock that stands still. */
@@ -53,6 +55,7 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     script,
     verifyPlayer: (token) => backend.verify(token),
     liveSessions: (ids) => backend.liveSessions(ids),
+    records: noMatchRecords,
     nodeSlot: options.nodeSlot ?? 0,
   })
   const transport = createWebSocketTransport({
@@ -174,6 +177,7 @@ export function createRecordingScript(): RecordingScript {
   const calls: ScriptCall[] = []
   let drained: (() => void)[] = []
   const script: RecordingScript = {
+    ...noRoomHooks,
     calls,
     kinds: new Set(),
     isServing: true,

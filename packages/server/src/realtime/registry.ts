@@ -1,7 +1,7 @@
 import type { LiveSession } from './live-session.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
-/** Who is connected: by participant id, and for accounts by the session of their token. */
+/** Who is connected: by participant id, and for accounts by user id and by session. */
 export type Registry = {
   /** Gives the next id of this boot. */
   nextId(): number
@@ -9,6 +9,9 @@ export type Registry = {
   remove(live: LiveSession): void
   byId(participant: number): LiveSession | undefined
   bySession(sessionId: string): LiveSession | undefined
+  /** The connections of an account, the longest connected first. */
+  byUser(userId: string): Iterable<LiveSession>
+  isConnected(userId: string): boolean
   all(): Iterable<LiveSession>
   sessionIds(): string[]
   readonly size: number
@@ -21,6 +24,7 @@ export type Registry = {
 export function createRegistry(nodeSlot: number, metrics: GatewayMetrics): Registry {
   const participants = new Map<number, LiveSession>()
   const sessions = new Map<string, LiveSession>()
+  const users = new Map<string, Set<LiveSession>>()
   let made = 0
 
   function count(): void {
@@ -38,20 +42,36 @@ export function createRegistry(nodeSlot: number, metrics: GatewayMetrics): Regis
     },
     add(live) {
       participants.set(live.participant.context.participant, live)
-      const { session_id } = live.participant
+      const { session_id, context } = live.participant
       if (session_id !== null) sessions.set(session_id, live)
+      if (context.user_id !== null) addTo(users, context.user_id, live)
       count()
     },
     remove(live) {
       participants.delete(live.participant.context.participant)
-      const { session_id } = live.participant
+      const { session_id, context } = live.participant
+      if (context.user_id !== null) removeFrom(users, context.user_id, live)
       // A newer connection of the session is added only after this one is gone.
       if (session_id !== null) sessions.delete(session_id)
       count()
     },
     byId: (participant) => participants.get(participant),
     bySession: (sessionId) => sessions.get(sessionId),
+    byUser: (userId) => users.get(userId) ?? [],
+    isConnected: (userId) => users.has(userId),
     all: () => participants.values(),
     sessionIds: () => [...sessions.keys()],
   }
+}
+
+function addTo(index: Map<string, Set<LiveSession>>, key: string, live: LiveSession): void {
+  const found = index.get(key)
+  if (found === undefined) index.set(key, new Set([live]))
+  else found.add(live)
+}
+
+function removeFrom(index: Map<string, Set<LiveSession>>, key: string, live: LiveSession): void {
+  const found = index.get(key)
+  found?.delete(live)
+  if (found?.size === 0) index.delete(key)
 }

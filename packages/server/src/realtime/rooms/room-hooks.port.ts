@@ -1,0 +1,95 @@
+import type { CallContext } from '../ports.ts'
+import type { RoomRow, ScriptBinding } from './label.ts'
+import type { Termination } from './match-records.port.ts'
+
+/**
+ * What a hook that answers returned. `absent`: nothing answers, and the default holds (no script,
+ * no handler; for creations also no worker). `failed`: the handler raised an error, ran out of
+ * time or lost its worker, or no worker serves a revision that had the hook `on_room_join`.
+ */
+export type HookAnswer =
+  | { status: 'absent' }
+  | { status: 'failed' }
+  /** `value` is what the handler returned, as JSON; undefined or null when it returned nothing. */
+  | { status: 'answered'; value: unknown }
+
+/** The part of the game's script that rooms and matches need. Nothing here throws or rejects. */
+export type RoomHooks = {
+  /** The readiness gate of `require_script`; every false is counted as a rejection. */
+  admit(): boolean
+  /** What a room made now is bound to; null on nodes that do not require a script. */
+  binding(): ScriptBinding | null
+  /** `on_room_create`; `options` is JSON text of an object. */
+  roomCreate(
+    context: CallContext,
+    call: { name: string | null; options: string },
+  ): Promise<HookAnswer>
+  /** `on_room_join`. */
+  roomJoin(context: CallContext, call: { room: RoomRow; options: string }): Promise<HookAnswer>
+  /** `on_matchmaker_matched`. */
+  matched(call: { room_id: number; members: MatchedMember[] }): Promise<HookAnswer>
+  /** `on_drop`: the connection is lost, the seat is kept. In order with the participant's calls. */
+  drop(context: CallContext, seat: SeatTimes): void
+  /** `on_return`; `settled` is called when nothing more comes of it, which may be at once. */
+  returned(context: CallContext, seat: SeatTimes, settled: () => void): void
+  /**
+   * The five match hooks, in order for each room. `settled` is called once the handler has
+   * returned, has timed out, has lost its worker, or at once when there is none.
+   */
+  match(event: MatchEvent, settled: () => void): void
+}
+
+export type SeatTimes = {
+  /** The time that is left of the grace, in ms. */
+  grace_ms: number
+  /** The time since the connection was lost, in ms. */
+  away_ms: number
+}
+
+export type TicketProperties = Readonly<Record<string, string | number>>
+
+export type MatchedMember = {
+  user_id: string | null
+  participant: number
+  properties: TicketProperties
+}
+
+/** What happened to a match; the hook is `on_match_` and the event. */
+export type MatchEvent = MatchContext &
+  (
+    | { event: 'created' | 'started' }
+    | {
+        event: 'join'
+        participant: number
+        user_id: string | null
+        properties: TicketProperties | null
+      }
+    | { event: 'leave'; participant: number; user_id: string | null }
+    | { event: 'ended'; termination_reason: Termination }
+  )
+
+/** The room right after the event. */
+export type MatchContext = {
+  room_id: number
+  match_id: string
+  name: string | null
+  map: string
+  mode: string
+  max_players: number
+  open: boolean
+  participants: number
+  /** The worker that the room keeps to; not for the script. */
+  binding: ScriptBinding | null
+}
+
+/** The hooks of a script that has registered none of them. */
+export const noRoomHooks: RoomHooks = {
+  admit: () => true,
+  binding: () => null,
+  roomCreate: async () => ({ status: 'absent' }),
+  roomJoin: async () => ({ status: 'absent' }),
+  matched: async () => ({ status: 'absent' }),
+  drop() {},
+  returned: (_context, _seat, settled) => settled(),
+  match: (_event, settled) => settled(),
+}
