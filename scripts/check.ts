@@ -6,6 +6,7 @@ import { checkConfinement } from './checks/confinement.ts'
 import { checkImports } from './checks/imports.ts'
 import { checkLengths } from './checks/lengths.ts'
 import { checkPins } from './checks/pins.ts'
+import { checkRules } from './checks/rules.ts'
 import { codeSources, type Problem, readSources } from './checks/sources.ts'
 import { checkWords } from './checks/words.ts'
 
@@ -62,6 +63,7 @@ function runOwnChecks(): Outcome[] {
     runOwn('bans', () => checkBans(code)),
     runOwn('words', () => checkWords(files, registryHost)),
     runOwn('pins', () => checkPins(files)),
+    runOwn('rules', () => checkRules(files)),
   ]
 }
 

@@ -8,6 +8,7 @@ import { checkConfinement } from './confinement.ts'
 import { checkImports } from './imports.ts'
 import { checkLengths } from './lengths.ts'
 import { checkPins } from './pins.ts'
+import { checkRules } from './rules.ts'
 import { type CodeSource, codeSources, type Problem, readSources, type Source } from './sources.ts'
 import { checkWords } from './words.ts'
 
@@ -264,6 +265,17 @@ describe('words', () => {
     ['packages/a/src/a.test.ts', "fetch('/../../../../etc/passwd')"],
   ])('allows in %s: %s', (path, text) => {
     expect(checkWords(tree({ [path]: text }).sources, 'registry.npmjs.org')).toEqual([])
+  })
+})
+
+describe('rules', () => {
+  it('allows a rule that is listed', () => {
+    expect(checkRules(tree({ 'a.test.ts': "it('[H-GEN-1] answers')" }).sources)).toEqual([])
+  })
+
+  it('finds one that is not', () => {
+    const text = `it('[${['H', 'GEN', '999'].join('-')}] answers')`
+    expect(checkRules(tree({ 'a.test.ts': text }).sources)).toHaveLength(1)
   })
 })
 

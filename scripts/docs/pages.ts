@@ -1,8 +1,13 @@
+import { join } from 'node:path'
 import { api } from '@guildhall/contract'
 import { renderReference } from '../../packages/server/src/config/reference.ts'
 import { describeApi, openapiInfo } from '../../packages/server/src/kernel/http/openapi.ts'
 import { version } from '../../packages/server/src/version.ts'
+import { readSources } from '../checks/sources.ts'
 import { type Description, renderApiPage } from './api-page.ts'
+import { renderRulesPage } from './rules-page.ts'
+
+const root = join(import.meta.dirname, '../..')
 
 /** Every page that follows from the code, by its file in `docs`. */
 export function renderPages(): Readonly<Record<string, string>> {
@@ -12,5 +17,6 @@ export function renderPages(): Readonly<Record<string, string>> {
     'openapi.json': `${openapi}\n`,
     'api.md': renderApiPage(description),
     'configuration.md': renderReference(),
+    'rules.md': renderRulesPage(readSources(root)),
   }
 }
