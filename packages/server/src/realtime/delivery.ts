@@ -1,7 +1,7 @@
 import { kinds, peerPositionBody } from '@guildhall/contract'
-import type { LiveSession } from './live-session.ts'
-import { outgoingFrame } from './outgoing-frame.ts'
 import type { Registry } from './registry.ts'
+import { outgoingFrame } from './send-queue/outgoing-frame.ts'
+import type { LiveSession } from './session/live-session.ts'
 
 /** How envelopes reach participants: what scripts send, and what the gateway relays itself. */
 export type Delivery = {

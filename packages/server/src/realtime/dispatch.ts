@@ -11,11 +11,11 @@ import {
   sessionOptionsBody,
   WireError,
 } from '@guildhall/contract'
-import { protocolError } from './closings.ts'
-import type { LiveSession } from './live-session.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { type Notices, wantsNotices } from './notices.ts'
 import type { GameScript } from './ports.ts'
+import { protocolError } from './session/closings.ts'
+import type { LiveSession } from './session/live-session.ts'
 
 export type DispatchDeps = {
   metrics: GatewayMetrics
@@ -83,12 +83,12 @@ function repeatedAuth(live: LiveSession): void {
 function sessionOptions({ notices, maxEnvelopeBytes }: DispatchDeps): Handle {
   const known = sessionFlags.presence | sessionFlags.server_time | sessionFlags.notices
   return (live, { kind, body }) => {
-    const { participant } = live
+    const { participant, client } = live
     const flags = flagsOf(body)
     if (flags === undefined) return notices(live, 'malformed_body', kind)
-    participant.flags = flags & known
+    client.flags = flags & known
     const info = {
-      flags: participant.flags,
+      flags: client.flags,
       participant: participant.context.participant,
       room_id: participant.context.room_id,
       max_envelope_bytes: maxEnvelopeBytes,

@@ -1,26 +1,28 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { type ConnectionCaps, createConnectionCaps } from './admission.ts'
-import { closings } from './closings.ts'
+import { createArrivals } from './arrivals.ts'
 import type { TransportConfig } from './config.ts'
-import { createDeadlineQueue } from './deadline-queue.ts'
+import { type ConnectionCaps, createConnectionCaps } from './connection-caps.ts'
 import { createDelivery, createPositionRelay, type Delivery } from './delivery.ts'
 import { createDispatch, isForScript } from './dispatch.ts'
-import { handshakePolicy } from './handshake.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
-import type { OutboxLedger } from './outbox.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
-import { createReadingPauses } from './reading-pauses.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { createRevocation, type Revocation } from './revocation.ts'
 import type { MatchRecorder } from './rooms/match-records.port.ts'
 import type { RoomCommands } from './rooms/room-commands.port.ts'
 import { createRpc } from './rpc.ts'
-import { Session, type SessionDeps } from './session.ts'
+import type { QueueLedger } from './send-queue/send-queue.ts'
+import { createTurnBatch } from './send-queue/turn-batch.ts'
+import { closings } from './session/closings.ts'
+import { createDeadlineQueue } from './session/deadline-queue.ts'
+import { handshakePolicy } from './session/handshake.ts'
+import { createReadingPauses } from './session/reading-pauses.ts'
+import { Session } from './session/session.ts'
+import type { SessionDeps } from './session/session-deps.ts'
 import { startSweeper } from './sweeper.ts'
 import type { Acceptor, Connection, ConnectionEvents } from './transports/transport.ts'
-import { createTurnBatch } from './turn-batch.ts'
 
 export type GatewayDeps = {
   /** The `transport` section of the configuration. */
@@ -134,7 +136,7 @@ const noRooms: RoomCommands = {
 
 type Parts = GatewayDeps & {
   metrics: GatewayMetrics
-  ledger: OutboxLedger
+  ledger: QueueLedger
   registry: Registry
   caps: ConnectionCaps
   revocation: Revocation
@@ -157,6 +159,7 @@ function createSessionDeps(parts: Parts): SessionDeps {
     greetings: deadline(config.auth.handshake_timeout_ms, (session) => session.timeOut()),
     drains: deadline(drainMs, (session) => session.part()),
     partings: deadline(partingMs, (session) => session.destroy()),
+    arrivals: createArrivals({ registry, script, recheck: parts.revocation.recheck }),
     dispatch: createDispatch({
       metrics,
       script,
@@ -166,16 +169,10 @@ function createSessionDeps(parts: Parts): SessionDeps {
       relayPosition: createPositionRelay(registry),
     }),
     mustWait: (envelope) => script.congested() && isForScript(script, envelope.kind),
-    // The order of the end of a participant. Tickets, rooms and parties come between the two.
-    depart(live) {
-      script.leave(live.participant.context)
-      registry.remove(live)
-    },
     flushLater: flushes.add,
     relieve: () => relieve(parts, flushes.runNow),
     awaitScript: pauses.awaitScript,
     awaitRate: pauses.awaitRate,
-    recheck: parts.revocation.recheck,
     decided: caps.decided,
     gone(session) {
       connected.delete(session)

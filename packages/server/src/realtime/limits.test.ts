@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../kernel/clock.fake.ts'
-import { createConnectionCaps } from './admission.ts'
-import { createDeadlineQueue } from './deadline-queue.ts'
+import { createConnectionCaps } from './connection-caps.ts'
 import { createGatewayMetrics } from './metrics.ts'
 import { transportConfig } from './realtime.fixture.ts'
-import { TokenBuckets } from './token-buckets.ts'
+import { createDeadlineQueue } from './session/deadline-queue.ts'
+import { TokenBuckets } from './session/token-buckets.ts'
 
 const rates = {
   inbound_envelopes_per_sec: 100,

@@ -1,6 +1,6 @@
 import { kinds, noticeBody, noticeCodes, sessionFlags } from '@guildhall/contract'
 import type { Clock } from '../kernel/clock.ts'
-import type { LiveSession } from './live-session.ts'
+import type { LiveSession } from './session/live-session.ts'
 
 export type NoticeCode = keyof typeof noticeCodes
 
@@ -20,19 +20,19 @@ const noticeTexts: Record<NoticeCode, string> = {
 
 export function createNotices(clock: Clock): Notices {
   return (live, code, kind) => {
-    const { participant } = live
+    const { client } = live
     if (!wantsNotices(live)) return
     const nowMs = clock.monotonicMs()
-    if (participant.notices === undefined || nowMs - participant.notices.sinceMs >= 1000) {
-      participant.notices = { sinceMs: nowMs, count: 0 }
+    if (client.notices === undefined || nowMs - client.notices.sinceMs >= 1000) {
+      client.notices = { sinceMs: nowMs, count: 0 }
     }
-    participant.notices.count += 1
-    if (participant.notices.count > noticesPerSecMax) return
+    client.notices.count += 1
+    if (client.notices.count > noticesPerSecMax) return
     const body = noticeBody.encode({ code: noticeCodes[code], kind, text: noticeTexts[code] })
     live.send(kinds.NOTICE.first, body)
   }
 }
 
-export function wantsNotices({ participant }: LiveSession): boolean {
-  return ((participant.flags ?? 0) & sessionFlags.notices) !== 0
+export function wantsNotices({ client }: LiveSession): boolean {
+  return ((client.flags ?? 0) & sessionFlags.notices) !== 0
 }

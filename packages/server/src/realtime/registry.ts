@@ -1,5 +1,5 @@
-import type { LiveSession } from './live-session.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import type { LiveSession } from './session/live-session.ts'
 
 /** Who is connected: by participant id, and for accounts by user id and by session. */
 export type Registry = {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../kernel/clock.fake.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
-import type { LiveSession } from './live-session.ts'
 import { createGatewayMetrics } from './metrics.ts'
-import { newParticipant } from './participant.ts'
 import { createRegistry } from './registry.ts'
 import { createRevocation } from './revocation.ts'
+import { newClientState } from './session/client-state.ts'
+import type { LiveSession } from './session/live-session.ts'
+import { newParticipant } from './session/participant.ts'
 
 test('[R-REV-3] asks about every session, however many there are, and closes all that are over', async () => {
   const registry = createRegistry(0, createGatewayMetrics())
@@ -15,7 +16,9 @@ test('[R-REV-3] asks about every session, however many there are, and closes all
     const player = { session_id, user_id: 'u', username: 'u', refresh_expires_at_unix_ms: 1 }
     const live: LiveSession = {
       participant: newParticipant(registry.nextId(), player),
+      client: newClientState(),
       send() {},
+      takeUnsent: () => [],
       deliver() {},
       end: ({ code }) => void closed.push(`${session_id} ${code}`),
     }

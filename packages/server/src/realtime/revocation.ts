@@ -1,8 +1,8 @@
 import { atEndOfTurn, type Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { closings } from './closings.ts'
 import type { LiveSessions } from './ports.ts'
 import type { Registry } from './registry.ts'
+import { closings } from './session/closings.ts'
 
 export type Revocation = {
   /** Closes the connections of these sessions with 4004; sessions without one are no error. */

@@ -6,9 +6,9 @@ import {
   rpcResponseBody,
   WireError,
 } from '@guildhall/contract'
-import { protocolError } from './closings.ts'
-import type { LiveSession } from './live-session.ts'
 import type { GameScript, RpcOutcome } from './ports.ts'
+import { protocolError } from './session/closings.ts'
+import type { LiveSession } from './session/live-session.ts'
 
 /** Methods that start so are the service's own; a script cannot register them. */
 const builtInFamilies = ['matchmaker.', 'party.'] as const
@@ -21,21 +21,21 @@ const replyBytesMax = 65536
  */
 export function createRpc({ script, inFlightMax }: { script: GameScript; inFlightMax: number }) {
   function run(live: LiveSession, request: RpcRequest): void {
-    const { participant } = live
+    const { participant, client } = live
     const { request_id, method, payload } = request
     if (builtInFamilies.some((family) => method.startsWith(family))) {
       respond(live, request_id, refusal('unknown RPC method'))
       return
     }
-    if (participant.rpcsOpen >= inFlightMax) {
+    if (client.rpcsOpen >= inFlightMax) {
       respond(live, request_id, refusal('too many requests'))
       return
     }
     const settle = (outcome: RpcOutcome) => {
-      participant.rpcsOpen -= 1
+      client.rpcsOpen -= 1
       respond(live, request_id, outcome)
     }
-    participant.rpcsOpen += 1
+    client.rpcsOpen += 1
     script
       .rpc(participant.context, method, payload)
       .then(settle, () => settle(refusal('RPC handler error')))

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
-import { closings } from './closings.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import type { OutboxLedger } from './outbox.ts'
-import type { Session } from './session.ts'
+import type { QueueLedger } from './send-queue/send-queue.ts'
+import { closings } from './session/closings.ts'
+import type { Session } from './session/session.ts'
 
 type SweeperDeps = {
   clock: Clock
   metrics: GatewayMetrics
-  ledger: OutboxLedger
+  ledger: QueueLedger
   connected: ReadonlySet<Session>
 }
 

@@ -1,4 +1,4 @@
-import type { FrameQueue } from '../frame-queue.ts'
+import type { FrameQueue } from '../send-queue/frame-queue.ts'
 
 /**
  * What a transport gives to the gateway for one accepted connection. Nothing here waits: what a
@@ -34,11 +34,17 @@ export type ConnectionEvents = {
   pinged(bytes: number): void
   ponged(): void
   drained(): void
-  /** The transport is closing the connection by itself, or lost it. */
-  failed(): void
+  /** The transport is closing the connection by itself, or lost it; called at most once. */
+  ending(end: PeerEnd): void
   /** The connection is over. The last event. */
   closed(): void
 }
+
+/**
+ * Why a connection ends that the gateway did not end. `left` is wilful: the peer closed without a
+ * code or with the one that says so, or broke the rules of the transport. `lost` is everything else.
+ */
+export type PeerEnd = 'left' | 'lost'
 
 /** What a transport needs of the gateway. */
 export type Acceptor = {

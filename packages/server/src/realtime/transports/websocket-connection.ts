@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import type { FrameQueue } from '../frame-queue.ts'
-import type { OutgoingFrame } from '../outgoing-frame.ts'
+import type { FrameQueue } from '../send-queue/frame-queue.ts'
+import type { OutgoingFrame } from '../send-queue/outgoing-frame.ts'
 import {
   type Connection,
   type ConnectionEvents,

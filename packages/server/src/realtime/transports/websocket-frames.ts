@@ -1,4 +1,4 @@
-import type { OutgoingFrame } from '../outgoing-frame.ts'
+import type { OutgoingFrame } from '../send-queue/outgoing-frame.ts'
 
 /** Longest header of an unmasked WebSocket frame, in bytes. */
 export const messageHeaderBytesMax = 10

@@ -5,8 +5,8 @@ import { type Failure, refuse } from '../../kernel/failure.ts'
 import { hasBody } from '../../kernel/http/media.ts'
 import { headRefusal, readRequestHead } from '../../kernel/http/request-head.ts'
 import { limitGroup } from '../../kernel/http/source-address.ts'
-import { closings } from '../closings.ts'
 import type { TransportConfig } from '../config.ts'
+import { closings } from '../session/closings.ts'
 import type { Acceptor } from './transport.ts'
 import { createMessageScratch, WebSocketConnection } from './websocket-connection.ts'
 import { refuseUpgrade, type UpgradeAnswers } from './websocket-refusal.ts'
@@ -85,6 +85,12 @@ export function createWebSocketTransport(deps: WebSocketTransportDeps): WebSocke
   }
 }
 
+/**
+ * With these codes nobody means to come back: the peer closed normally or without a code, or `ws`
+ * itself ends a stream that breaks the protocol or is too big.
+ */
+const wilful: ReadonlySet<number | undefined> = new Set([undefined, 1000, 1002, 1007, 1009])
+
 /** A WebSocket that knows its connection, so that listeners can be shared by all of them. */
 class GameSocket extends WebSocket {
   connection: WebSocketConnection | undefined
@@ -94,7 +100,7 @@ class GameSocket extends WebSocket {
    * be gone then, however long the closing takes.
    */
   override close(code?: number, reason?: string | Buffer): void {
-    this.connection?.events?.failed()
+    this.connection?.events?.ending(wilful.has(code) ? 'left' : 'lost')
     const { messageTooBig } = closings
     super.close(code, code === messageTooBig.code ? messageTooBig.reason : reason)
   }

@@ -1,10 +1,10 @@
 import { type Envelope, FrameDecoder, frameHeaderBytes, WireError } from '@guildhall/contract'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { TransportLimits } from '../config.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { Connection } from '../transports/transport.ts'
 import type { ProtocolDetail } from './closings.ts'
-import type { TransportLimits } from './config.ts'
-import type { GatewayMetrics } from './metrics.ts'
 import { TokenBuckets } from './token-buckets.ts'
-import type { Connection } from './transports/transport.ts'
 
 /** Why a connection is not read from; it is read again when no reason is left. */
 export const pauseReasons = { handshake: 1, rate: 2, script: 4, join: 8 } as const

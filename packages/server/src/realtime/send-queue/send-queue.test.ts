@@ -1,9 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { FrameQueue } from './frame-queue.ts'
-import { createGatewayMetrics } from './metrics.ts'
-import { Outbox } from './outbox.ts'
-import { type OutgoingFrame, outgoingFrame } from './outgoing-frame.ts'
+import { createGatewayMetrics } from '../metrics.ts'
 import {
   bytesOf,
   type RealtimeFixture,
@@ -11,73 +8,76 @@ import {
   transportConfig,
   upgradeRequest,
   waiting,
-} from './realtime.fixture.ts'
-import type { Connection, Lanes } from './transports/transport.ts'
+} from '../realtime.fixture.ts'
+import type { Connection, Lanes } from '../transports/transport.ts'
+import { FrameQueue } from './frame-queue.ts'
+import { type OutgoingFrame, outgoingFrame } from './outgoing-frame.ts'
+import { SendQueue } from './send-queue.ts'
 
 describe('the lanes of one connection', () => {
   test('[R-BP-1] the reliable lane is bounded by envelopes, up to the exact number', () => {
-    const { outbox, metrics } = outboxWith({ reliable_queue_capacity: 3 })
-    const fits = [1, 2, 3, 4].map(() => outbox.queueReliable(frame(100, 'x')))
+    const { queue, metrics } = queueWith({ reliable_queue_capacity: 3 })
+    const fits = [1, 2, 3, 4].map(() => queue.queueReliable(frame(100, 'x')))
     expect(fits).toEqual([true, true, true, false])
     expect(metrics.reliable_queue_bytes).toBe(21)
   })
 
   test('[R-BP-1] the reliable lane is bounded by bytes, up to the exact byte', () => {
-    const { outbox } = outboxWith({ reliable_queue_bytes: 14 })
-    expect(outbox.queueReliable(frame(100, 'xx'))).toBe(true)
-    expect(outbox.queueReliable(frame(100, 'x'))).toBe(false)
-    expect(outbox.queueReliable(frame(100, ''))).toBe(true)
+    const { queue } = queueWith({ reliable_queue_bytes: 14 })
+    expect(queue.queueReliable(frame(100, 'xx'))).toBe(true)
+    expect(queue.queueReliable(frame(100, 'x'))).toBe(false)
+    expect(queue.queueReliable(frame(100, ''))).toBe(true)
   })
 
   test('[R-BP-1] an envelope counts only until the transport has taken it', () => {
-    const { outbox, transport, metrics, ledger } = outboxWith({ reliable_queue_capacity: 1 })
-    outbox.queueReliable(frame(100, 'x'))
+    const { queue, transport, metrics, ledger } = queueWith({ reliable_queue_capacity: 1 })
+    queue.queueReliable(frame(100, 'x'))
     transport.room = 1
-    expect(outbox.queueReliable(frame(101, 'y'))).toBe(true)
+    expect(queue.queueReliable(frame(101, 'y'))).toBe(true)
     expect(transport.taken).toEqual([100])
     expect(metrics).toMatchObject({ messages_out_total: 1, bytes_out_total: 7 })
     expect([metrics.reliable_queue_bytes, ledger.queuedBytes]).toEqual([7, 7])
   })
 
   test('[R-BP-2] a full unreliable lane drops its oldest entries', () => {
-    const { outbox, transport, metrics } = outboxWith({ unreliable_queue_capacity: 2 })
-    for (const kind of [100, 101, 102, 103]) outbox.queueUnreliable(frame(kind, 'x'))
+    const { queue, transport, metrics } = queueWith({ unreliable_queue_capacity: 2 })
+    for (const kind of [100, 101, 102, 103]) queue.queueUnreliable(frame(kind, 'x'))
     transport.room = 10
-    outbox.transmit()
+    queue.transmit()
     expect(transport.taken).toEqual([102, 103])
     expect(metrics.unreliable_dropped_total).toBe(2)
   })
 
   test('[R-BP-2] the unreliable lane is bounded by bytes too', () => {
-    const { outbox, transport, metrics, ledger } = outboxWith({ unreliable_queue_bytes: 20 })
-    for (const kind of [100, 101, 102]) outbox.queueUnreliable(frame(kind, 'xx'))
+    const { queue, transport, metrics, ledger } = queueWith({ unreliable_queue_bytes: 20 })
+    for (const kind of [100, 101, 102]) queue.queueUnreliable(frame(kind, 'xx'))
     expect(ledger.queuedBytes).toBe(16)
     transport.room = 10
-    outbox.transmit()
+    queue.transmit()
     expect([transport.taken, metrics.unreliable_dropped_total]).toEqual([[101, 102], 1])
     expect(ledger.queuedBytes).toBe(0)
   })
 
   test('[R-BP-2] the newest position of a sender takes the place of the one that waits', () => {
-    const { outbox, metrics, ledger } = outboxWith({})
+    const { queue, metrics, ledger } = queueWith({})
     for (const [sender, at] of [
       [41, 'a'],
       [42, 'b'],
       [41, 'cc'],
     ] as const) {
-      outbox.queueUnreliable(position(sender, at))
+      queue.queueUnreliable(position(sender, at))
     }
-    const waitingBodies = [0, 1].map((index) => outbox.unreliable?.at(index)?.bytes.at(-1))
+    const waitingBodies = [0, 1].map((index) => queue.unreliable?.at(index)?.bytes.at(-1))
     expect(waitingBodies).toEqual([...bytesOf('cb')])
-    expect(outbox.unreliable?.length).toBe(2)
+    expect(queue.unreliable?.length).toBe(2)
     expect(metrics.unreliable_coalesced_total).toBe(1)
-    expect(ledger.queuedBytes).toBe(outbox.bytes)
+    expect(ledger.queuedBytes).toBe(queue.bytes)
   })
 
   test('[R-BP-2] application kinds are never merged', () => {
-    const { outbox, metrics } = outboxWith({})
-    for (let count = 0; count < 3; count += 1) outbox.queueUnreliable(frame(100, 'same body'))
-    expect(outbox.unreliable?.length).toBe(3)
+    const { queue, metrics } = queueWith({})
+    for (let count = 0; count < 3; count += 1) queue.queueUnreliable(frame(100, 'same body'))
+    expect(queue.unreliable?.length).toBe(3)
     expect(metrics.unreliable_coalesced_total).toBe(0)
   })
 
@@ -92,24 +92,24 @@ describe('the lanes of one connection', () => {
     )
     fc.assert(
       fc.property(steps, (list) => {
-        const { outbox, transport, metrics, ledger } = outboxWith({
+        const { queue, transport, metrics, ledger } = queueWith({
           reliable_queue_capacity: 10,
           unreliable_queue_capacity: 5,
           unreliable_queue_bytes: 200,
         })
         for (const step of list) {
-          if (step.do === 'reliable') outbox.queueReliable(frame(100, 'x'.repeat(step.size)))
-          if (step.do === 'unreliable') outbox.queueUnreliable(frame(100, 'x'.repeat(step.size)))
-          if (step.do === 'position') outbox.queueUnreliable(position(step.size, 'x'))
+          if (step.do === 'reliable') queue.queueReliable(frame(100, 'x'.repeat(step.size)))
+          if (step.do === 'unreliable') queue.queueUnreliable(frame(100, 'x'.repeat(step.size)))
+          if (step.do === 'position') queue.queueUnreliable(position(step.size, 'x'))
           if (step.do === 'transmit') {
             transport.room = step.size
-            outbox.transmit()
+            queue.transmit()
             transport.room = 0
           }
-          expect(ledger.queuedBytes).toBe(outbox.bytes)
-          expect(metrics.reliable_queue_bytes).toBe(outbox.reliable?.bytes ?? 0)
+          expect(ledger.queuedBytes).toBe(queue.bytes)
+          expect(metrics.reliable_queue_bytes).toBe(queue.reliable?.bytes ?? 0)
         }
-        outbox.discard()
+        queue.discard()
         expect([ledger.queuedBytes, metrics.reliable_queue_bytes]).toEqual([0, 0])
       }),
     )
@@ -291,13 +291,13 @@ describe('slow consumers', () => {
   }
 })
 
-function outboxWith(limits: Parameters<typeof transportConfig>[0]['limits'] & object) {
+function queueWith(limits: Parameters<typeof transportConfig>[0]['limits'] & object) {
   const metrics = createGatewayMetrics()
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
   const transport = createNarrowTransport()
   const config = transportConfig({ limits })
-  const outbox = new Outbox(transport, { limits: config.limits, metrics, ledger })
-  return { outbox, transport, metrics, ledger }
+  const queue = new SendQueue(transport, { limits: config.limits, metrics, ledger })
+  return { queue, transport, metrics, ledger }
 }
 
 /** A transport that takes as many frames as there is room, reliable ones first. */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../kernel/clock.ts'
+import type { Clock, Timer } from '../../kernel/clock.ts'
 
 /**
  * Who has the same time for the same thing. Since everybody gets the same delay, the order of

@@ -1,6 +1,6 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { GatewayMetrics } from './metrics.ts'
-import type { Connection } from './transports/transport.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { Connection } from '../transports/transport.ts'
 
 /** An interval of 0 sends no pings. */
 export type LivenessConfig = { intervalMs: number; timeoutMs: number }

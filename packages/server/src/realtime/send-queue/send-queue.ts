@@ -1,31 +1,31 @@
-import type { TransportLimits } from './config.ts'
+import type { TransportLimits } from '../config.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { Connection, Lanes } from '../transports/transport.ts'
 import { FrameQueue } from './frame-queue.ts'
-import type { GatewayMetrics } from './metrics.ts'
 import type { OutgoingFrame } from './outgoing-frame.ts'
-import type { Connection, Lanes } from './transports/transport.ts'
 
-/** What the outboxes of all connections share. */
-export type OutboxDeps = {
+/** What the send queues of all connections share. */
+export type SendQueueDeps = {
   limits: TransportLimits
   metrics: GatewayMetrics
-  ledger: OutboxLedger
+  ledger: QueueLedger
 }
 
 /** The bytes that wait in all lanes together, and the largest reliable lane of this minute. */
-export type OutboxLedger = { queuedBytes: number; highWaterBytes: number }
+export type QueueLedger = { queuedBytes: number; highWaterBytes: number }
 
 /**
  * The two lanes of one connection. A reliable frame is never dropped: one that does not fit ends
  * the connection. Of the unreliable ones the oldest gives way. Lanes exist only while something
  * waits in them, because most connections are idle most of the time.
  */
-export class Outbox implements Lanes {
+export class SendQueue implements Lanes {
   reliable: FrameQueue | undefined
   unreliable: FrameQueue | undefined
   readonly #connection: Connection
-  readonly #deps: OutboxDeps
+  readonly #deps: SendQueueDeps
 
-  constructor(connection: Connection, deps: OutboxDeps) {
+  constructor(connection: Connection, deps: SendQueueDeps) {
     this.#connection = connection
     this.#deps = deps
   }
@@ -87,6 +87,16 @@ export class Outbox implements Lanes {
     ledger.queuedBytes -= taken
     if (this.reliable?.length === 0) this.reliable = undefined
     if (this.unreliable?.length === 0) this.unreliable = undefined
+  }
+
+  /** Takes out the reliable frames that wait, in order. */
+  takeReliable(): OutgoingFrame[] {
+    const frames = this.reliable?.takeAll() ?? []
+    const bytes = frames.reduce((sum, frame) => sum + frame.bytes.length, 0)
+    this.#deps.metrics.reliable_queue_bytes -= bytes
+    this.#deps.ledger.queuedBytes -= bytes
+    this.reliable = undefined
+    return frames
   }
 
   /** Forgets what waits; nothing of it will be sent. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts'
-import type { GameScript } from './ports.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { GameScript } from '../ports.ts'
 import type { Session } from './session.ts'
 
 /** Knows who is not read from, and lets them go on when what they wait for is there. */

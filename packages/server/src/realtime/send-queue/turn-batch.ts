@@ -1,4 +1,4 @@
-import { atEndOfTurn } from '../kernel/clock.ts'
+import { atEndOfTurn } from '../../kernel/clock.ts'
 
 /** Collects items during one turn of the event loop and works on all of them at its end. */
 export type TurnBatch<Item> = {

@@ -1,6 +1,6 @@
 import { encodeFrame } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Player } from './ports.ts'
+import type { Player } from '../ports.ts'
 import {
   bytesOf,
   hexOf,
@@ -9,7 +9,7 @@ import {
   type TestClient,
   textOf,
   waiting,
-} from './realtime.fixture.ts'
+} from '../realtime.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())

@@ -1,4 +1,4 @@
-import type { TransportLimits } from './config.ts'
+import type { TransportLimits } from '../config.ts'
 
 /**
  * How much a connection may still send: envelopes and bytes, each refilled at its rate up to its

@@ -41,6 +41,13 @@ export class FrameQueue {
     return before - this.#bytes
   }
 
+  /** Takes out everything. */
+  takeAll(): OutgoingFrame[] {
+    const frames = this.#frames.slice(this.#head)
+    this.drop(frames.length)
+    return frames
+  }
+
   /** Puts `frame` in the place of the one with its merge key; the change in bytes, or undefined. */
   merge(frame: OutgoingFrame): number | undefined {
     if (frame.mergeKey === 0) return undefined

@@ -1,6 +1,6 @@
 import { kinds, rpcRequestBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
-import { bytesOf, type RealtimeFixture, startRealtime, waiting } from './realtime.fixture.ts'
+import { bytesOf, type RealtimeFixture, startRealtime, waiting } from '../realtime.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())

@@ -1,0 +1,38 @@
+/**
+ * How the server ends a connection. `drains` gives what is queued reliably a last second. `seat` is
+ * what becomes of the participant's place in its room where there is a reconnect grace: it is kept,
+ * handed over to the connection that replaces this one, or there is none.
+ */
+export type Closing = { code: number; reason: string; drains: boolean; seat: SeatFate }
+
+export type SeatFate = 'kept' | 'handed_over' | 'none'
+
+/** What a peer did wrong; the text is part of the close reason. */
+export type ProtocolDetail =
+  | 'frame length'
+  | 'incomplete frame'
+  | 'text message'
+  | 'repeated auth'
+  | 'handshake'
+  | 'rpc header'
+
+/** Every deliberate close but protocol errors. Slow and silent peers get nothing more. */
+export const closings = {
+  shutdown: { code: 1001, reason: 'shutdown', drains: true, seat: 'none' },
+  messageTooBig: { code: 1009, reason: 'message too big', drains: false, seat: 'none' },
+  authRejected: { code: 4001, reason: 'auth rejected', drains: true, seat: 'none' },
+  authTimeout: { code: 4002, reason: 'auth timeout', drains: false, seat: 'none' },
+  sessionRevoked: { code: 4004, reason: 'session revoked', drains: true, seat: 'none' },
+  sessionReplaced: {
+    code: 4005,
+    reason: 'session replaced',
+    drains: false,
+    seat: 'handed_over',
+  },
+  livenessTimeout: { code: 4006, reason: 'liveness timeout', drains: false, seat: 'kept' },
+  slowConsumer: { code: 4008, reason: 'slow consumer', drains: false, seat: 'none' },
+} as const satisfies Record<string, Closing>
+
+export function protocolError(detail: ProtocolDetail): Closing {
+  return { code: 4003, reason: `protocol error: ${detail}`, drains: true, seat: 'none' }
+}

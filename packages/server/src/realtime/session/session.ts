@@ -1,0 +1,318 @@
+import { type AuthResult, authResultBody, type Envelope, kinds } from '@guildhall/contract'
+import type { Player } from '../ports.ts'
+import { type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
+import { SendQueue } from '../send-queue/send-queue.ts'
+import type { Connection, ConnectionEvents, PeerEnd } from '../transports/transport.ts'
+import { type ClientState, newClientState } from './client-state.ts'
+import { ClosingPhase } from './closing.ts'
+import { type Closing, closings, type ProtocolDetail, protocolError } from './closings.ts'
+import { Greeting } from './greeting.ts'
+import { closingAfter, type FirstFrame, handshakeTable } from './handshake.ts'
+import { Inbound, type InboundConsumer } from './inbound.ts'
+import type { LiveSession } from './live-session.ts'
+import { Liveness } from './liveness.ts'
+import type { Participant } from './participant.ts'
+import type { SessionDeps } from './session-deps.ts'
+
+/**
+ * The life of one connection.
+ *
+ * | phase    | what it does                                        | what comes next     |
+ * |----------|-----------------------------------------------------|---------------------|
+ * | greeting | waits for the first frame and for its verification  | live, closing, gone |
+ * | live     | plays: envelopes are dispatched                     | closing, gone       |
+ * | closing  | nothing comes in, nothing new goes out              | gone                |
+ * | gone     | the transport is closed                             |                     |
+ */
+type Phase =
+  | { name: 'greeting'; greeting: Greeting }
+  | { name: 'live'; participant: Participant; client: ClientState; liveness: Liveness }
+  | { name: 'closing'; closing: ClosingPhase<Session> }
+  | { name: 'gone' }
+
+type LivePhase = Extract<Phase, { name: 'live' }>
+
+const incompleteFrameMsMax = 30_000
+
+export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
+  readonly #connection: Connection
+  readonly #deps: SessionDeps
+  readonly #inbound: Inbound
+  readonly #queue: SendQueue
+  #phase: Phase
+  /** The live phase, also when it is over. */
+  #lived: LivePhase | undefined
+  #pending = true
+  #flushQueued = false
+
+  constructor(connection: Connection, deps: SessionDeps) {
+    this.#connection = connection
+    this.#deps = deps
+    this.#inbound = new Inbound(connection, this, deps)
+    this.#queue = new SendQueue(connection, deps)
+    this.#phase = { name: 'greeting', greeting: new Greeting(this.#greetingHost(), deps) }
+    deps.greetings.add(this)
+  }
+
+  get limitGroup(): string | undefined {
+    return this.#connection.limitGroup
+  }
+
+  get queuedBytes(): number {
+    return this.#queue.bytes
+  }
+
+  get participant(): Participant {
+    return this.#registered().participant
+  }
+
+  get client(): ClientState {
+    return this.#registered().client
+  }
+
+  // What the transport reports.
+
+  received(bytes: Uint8Array): void {
+    this.#inbound.push(bytes)
+  }
+
+  receivedText(): void {
+    this.#inbound.breakOff('text message')
+  }
+
+  pinged(bytes: number): void {
+    if (!this.#isClosing()) this.#inbound.spend(bytes)
+  }
+
+  ponged(): void {
+    if (this.#phase.name === 'live') this.#phase.liveness.ponged()
+  }
+
+  drained(): void {
+    this.flush()
+  }
+
+  ending(end: PeerEnd): void {
+    if (this.#isClosing()) return
+    const closing = this.#newClosing(closings.shutdown)
+    this.#fence({ name: 'closing', closing }, end === 'lost' ? 'kept' : 'none')
+    closing.beginParting()
+  }
+
+  closed(): void {
+    if (this.#phase.name === 'gone') return
+    if (this.#phase.name === 'closing') this.#phase.closing.gone()
+    this.#fence({ name: 'gone' }, 'kept')
+    this.#queue.discard()
+    this.#deps.gone(this)
+  }
+
+  // What the stream of frames brings.
+
+  take(envelope: Envelope): void {
+    const phase = this.#phase
+    if (phase.name === 'greeting') phase.greeting.take(envelope)
+    if (phase.name !== 'live') return
+    if (this.#deps.mustWait(envelope)) this.#postpone(envelope)
+    else this.#deps.dispatch(this, envelope)
+  }
+
+  broken(detail: ProtocolDetail): void {
+    // Behind AUTH it waits for the decision like a frame does: how the stream was cut into messages
+    // must not change what happens.
+    if (this.#phase.name === 'greeting' && this.#phase.greeting.verifying) return
+    this.#violate(detail)
+  }
+
+  throttled(): void {
+    this.#deps.awaitRate(this)
+  }
+
+  // What the gateway asks for.
+
+  send(kind: number, body: Uint8Array): void {
+    this.deliver(outgoingFrame(kind, body), false)
+  }
+
+  deliver(frame: OutgoingFrame, unreliable: boolean): void {
+    if (this.#isClosing()) return
+    if (unreliable) this.#queue.queueUnreliable(frame)
+    else if (!this.#queue.queueReliable(frame)) this.endAsSlow()
+    if (!this.#flushQueued) {
+      this.#flushQueued = true
+      this.#deps.flushLater(this)
+    }
+    const { ledger, limits } = this.#deps
+    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
+  }
+
+  takeUnsent(): OutgoingFrame[] {
+    return this.#queue.takeReliable()
+  }
+
+  endAsSlow(): void {
+    if (this.#isClosing()) return
+    this.#deps.metrics.slow_consumer_closes_total += 1
+    this.end(closings.slowConsumer)
+  }
+
+  end(how: Closing): void {
+    if (this.#isClosing()) return
+    const closing = this.#newClosing(how)
+    this.#fence({ name: 'closing', closing }, how.seat)
+    closing.begin()
+  }
+
+  /** Hands the transport what is queued; a session that only waited for that closes now. */
+  flush(): void {
+    this.#flushQueued = false
+    if (this.#phase.name === 'closing') this.#phase.closing.flush()
+    else this.#queue.transmit()
+  }
+
+  /** The time to drain is over. */
+  part(): void {
+    if (this.#phase.name === 'closing') this.#phase.closing.part()
+  }
+
+  destroy(): void {
+    this.#connection.destroy()
+  }
+
+  /** Nothing was heard within the handshake timeout. */
+  timeOut(): void {
+    if (this.#phase.name === 'greeting' && !this.#phase.greeting.verifying) this.#refuse('silence')
+  }
+
+  resumeAfterScript(): void {
+    this.#resume('script')
+  }
+
+  /** True when the session need not be asked again, because it reads again or is over. */
+  resumeAfterRate(nowMs: number): boolean {
+    if (this.#isClosing()) return true
+    if (!this.#inbound.refill(nowMs)) return false
+    this.#resume('rate')
+    return true
+  }
+
+  /** Looks at everything that has a deadline and no queue of its own. */
+  sweep(nowMs: number): void {
+    if (this.#isClosing()) return
+    if (this.#inbound.incompleteForMs(nowMs) > incompleteFrameMsMax) {
+      this.#deps.metrics.decode_errors_total += 1
+      this.#violate('incomplete frame')
+    } else if (this.#phase.name === 'live' && !this.#inbound.paused) {
+      if (!this.#phase.liveness.check(nowMs)) this.end(closings.livenessTimeout)
+    }
+  }
+
+  sessionEnded(nowUnixMs: number): boolean {
+    return this.#phase.name === 'live' && this.participant.session_ends_at_unix_ms <= nowUnixMs
+  }
+
+  /** Only a session that was accepted has a participant; asking any other is a bug. */
+  #registered(): LivePhase {
+    if (this.#lived === undefined) throw new Error('a session that was not accepted')
+    return this.#lived
+  }
+
+  /** The script takes nothing more at the moment, so nothing more is read for it. */
+  #postpone(envelope: Envelope): void {
+    this.#inbound.giveBack([envelope])
+    this.#inbound.pause('script')
+    this.#deps.awaitScript(this)
+  }
+
+  /** What could not be seen while nothing was read does not count against the peer. */
+  #resume(reason: 'script' | 'rate' | 'join'): void {
+    const pausedMs = this.#inbound.resume(reason)
+    if (this.#phase.name === 'live') this.#phase.liveness.postpone(pausedMs)
+  }
+
+  #greetingHost() {
+    const decide = (run: () => void) => {
+      if (this.#phase.name === 'greeting') run()
+    }
+    return {
+      accept: (player: Player | undefined, waiting: Envelope[]) =>
+        decide(() => this.#accept(player, waiting)),
+      refuse: (first: FirstFrame) => decide(() => this.#refuse(first)),
+      takeAvailable: (max: number) => this.#inbound.takeAvailable(max),
+      pauseReading: () => this.#inbound.pause('handshake'),
+    }
+  }
+
+  #accept(player: Player | undefined, waiting: Envelope[]): void {
+    const { arrivals, dispatch } = this.#deps
+    if (player) arrivals.replace(player)
+    this.#tell(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
+    if (this.#isClosing()) return
+    const liveness = new Liveness(this.#connection, this.#deps)
+    const client = newClientState()
+    const participant = arrivals.place(this, player)
+    this.#lived = { name: 'live', participant, client, liveness }
+    this.#phase = this.#lived
+    this.#decide()
+    liveness.begin()
+    arrivals.register(this)
+    const isOptions = ({ kind }: Envelope) => kind === kinds.SESSION_OPTIONS.first
+    for (const options of waiting.filter(isOptions)) dispatch(this, options)
+    const queued = waiting.filter((envelope) => !isOptions(envelope))
+    this.#inbound.giveBack(queued)
+    // What the gateway itself answers to them comes behind what the script sends to a newcomer.
+    if (queued.length > 0) this.#inbound.pause('join')
+    arrivals.begin(this, () => this.#resume('join'))
+    this.#inbound.resume('handshake')
+    this.#inbound.pump()
+  }
+
+  #refuse(first: FirstFrame, detail: ProtocolDetail = 'handshake'): void {
+    const outcome = handshakeTable[first][this.#deps.policy]
+    if (outcome.result !== 'rejected' && outcome.result !== 'timeout') return
+    const { metrics } = this.#deps
+    if (outcome.result === 'rejected') {
+      metrics.handshake_rejected_total += 1
+      this.#tell({ status: 'rejected', reason: outcome.reason })
+    } else {
+      metrics.handshake_timeouts_total += 1
+    }
+    this.end(closingAfter(outcome, detail))
+  }
+
+  /** Ends a connection whose peer broke a rule, in the way its phase asks for. */
+  #violate(detail: ProtocolDetail): void {
+    if (this.#phase.name === 'live') this.end(protocolError(detail))
+    else if (!this.#isClosing()) this.#refuse('broken', detail)
+  }
+
+  #tell(result: AuthResult): void {
+    this.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
+  }
+
+  #newClosing(how: Closing): ClosingPhase<Session> {
+    const { drains, partings } = this.#deps
+    const [connection, queue] = [this.#connection, this.#queue]
+    return new ClosingPhase(how, { session: this, connection, queue, drains, partings })
+  }
+
+  /** From here on nothing comes in; a participant that was there departs. */
+  #fence(next: Phase, seat: Closing['seat']): void {
+    const wasLive = this.#phase.name === 'live'
+    this.#phase = next
+    this.#inbound.stop()
+    this.#decide()
+    if (wasLive) this.#deps.arrivals.depart(this, seat)
+  }
+
+  #decide(): void {
+    if (!this.#pending) return
+    this.#pending = false
+    this.#deps.greetings.remove(this)
+    this.#deps.decided()
+  }
+
+  #isClosing(): boolean {
+    return this.#phase.name === 'closing' || this.#phase.name === 'gone'
+  }
+}
