@@ -42,7 +42,7 @@ export type ConnectionEvents = {
 
 /**
  * Why a connection ends that the gateway did not end. `left` is wilful: the peer closed without a
- * code or with the one that says so, or broke the rules of the transport. `lost` is everything else.
+ * code or with the one that says so, or broke the rules of the transport. `lost` is all the rest.
  */
 export type PeerEnd = 'left' | 'lost'
 
