@@ -19,6 +19,7 @@ import {
   parseLogLevels,
 } from './kernel/log/log-writer.ts'
 import { ClockUnfit } from './kernel/time/clock-watch.ts'
+import { within } from './kernel/time/within.ts'
 import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
 import { ScriptLoadError } from './script/load-error.ts'
 import { version } from './version.ts'
@@ -140,14 +141,11 @@ function endOfStart(end: Ending, log: Log): number {
 
 /** Waits until the reader of a stream has what was written, or has had time enough. */
 async function handedOn(stream: Writable, clock: Clock): Promise<void> {
-  const done = new AbortController()
-  const tooLate = clock.sleep(lastLinesMs, done.signal).catch(() => undefined)
   const taken = new Promise<void>((resolve) => {
     if (!stream.writable || stream.writableLength === 0) resolve()
     else stream.write('', () => resolve())
   })
-  await Promise.race([taken, tooLate])
-  done.abort()
+  await within(clock, lastLinesMs, taken)
 }
 
 function openLog(

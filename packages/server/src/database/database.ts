@@ -21,18 +21,7 @@ export type Queries = {
   each<P extends Columns, R extends Columns>(
     statement: BatchStatement<P, R>,
     rows: readonly Row<P>[],
-    options?: WriteOptions,
   ): Promise<Row<R>[]>
-}
-
-export type WriteOptions = {
-  /**
-   * `ordered` waits for no disk: the change may reach it a moment later, but with or before
-   * everything that is written after it, so whoever then writes durably has it too. On SQLite
-   * readers may not see it yet, and a commit that fails takes both. Inside a transaction it means
-   * nothing.
-   */
-  durability?: 'durable' | 'ordered'
 }
 
 /**
@@ -60,16 +49,12 @@ export type TransactionOptions = {
    */
   repeatable?: boolean
   /**
-   * `long`: PostgreSQL does not end its statements after `database.statement_timeout_ms`. For work
-   * of the background that takes as long as there are many rows, and has to be one transaction.
+   * For jobs: work that has to be one transaction and takes as long as there are many rows.
+   * PostgreSQL does not end its statements after `database.statement_timeout_ms`, and plans each for
+   * what the tables hold now: a plan that it kept from a table that was empty then is the wrong one
+   * for thousands of rows a moment later. The transactions of a lease always are. Default: false.
    */
-  patience?: 'long'
-  /**
-   * `fresh`: PostgreSQL plans each statement for its parameters and for what the tables hold now. A
-   * plan that it made once and kept is the wrong one for a table that was empty then and has
-   * thousands of rows a moment later; it is only made again when autovacuum has come by.
-   */
-  plans?: 'fresh'
+  background?: boolean
 }
 
 export type Backend = 'in-memory' | 'sqlite' | 'postgres'

@@ -29,7 +29,7 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
       all: (statement, params) => watched(db.all(statement, params)),
       get: (statement, params) => watched(db.get(statement, params)),
       run: (statement, params) => watched(db.run(statement, params)),
-      each: (statement, rows, options) => watched(db.each(statement, rows, options)),
+      each: (statement, rows) => watched(db.each(statement, rows)),
       find: (lookup, params) => watched(db.find(lookup, params)),
       transaction: (body, options) => watched(db.transaction(body, options)),
       longRead: (body) => watched(db.longRead(body)),

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
+import { late, within } from '../kernel/time/within.ts'
 
 type Step = { name: string; run: () => Promise<unknown> }
 
@@ -43,23 +44,14 @@ export class Shutdown {
    * the rest is abandoned, or something may have been lost.
    */
   async run(deadlineMs: number): Promise<boolean> {
-    const inTime = new AbortController()
-    const tooLate = this.#clock.sleep(deadlineMs, inTime.signal).then(
-      () => {
-        this.#abandoned = true
-        return false
-      },
-      () => false,
-    )
-    const clean = await Promise.race([this.#runSteps(), tooLate])
-    inTime.abort()
-    if (this.#abandoned) {
-      this.#log.error('the shutdown passed its deadline', {
-        unfinished_step: this.#current,
-        rows_not_written: this.#unwrittenRows(),
-      })
-    }
-    return clean
+    const clean = await within(this.#clock, deadlineMs, this.#runSteps())
+    if (clean !== late) return clean
+    this.#abandoned = true
+    this.#log.error('the shutdown passed its deadline', {
+      unfinished_step: this.#current,
+      rows_not_written: this.#unwrittenRows(),
+    })
+    return false
   }
 
   async #runSteps(): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type Lease, LeaseLost } from '../../kernel/tasks/lease.ts'
 import type { Database, Transaction } from '../database.ts'
-import { statement } from '../statement.ts'
+import { leaseRows } from './lease-rows.ts'
 
 export type LeasesDeps = {
   db: Database
@@ -46,18 +46,22 @@ export function createLeases(deps: LeasesDeps): Leases {
 /** What this node knows of a lease that it took; `token` tells this taking from every other. */
 type Taken = { token: number; renewedAtMs: number }
 
-function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDeps) {
+/** When a lease is renewed, and how long it is believed after that; both default to its thirds. */
+type Times = { renewAfterMs?: number; heldMs?: number }
+
+export function createLease(name: string, deps: LeasesDeps, times: Times = {}): Lease<Transaction> {
+  const { db, clock, log, holder, lifeMs } = deps
+  // Two thirds of its life after the last renewal: so the others can only take it later.
+  const { renewAfterMs = lifeMs / 3, heldMs = (lifeMs * 2) / 3 } = times
   let taken: Taken | undefined
   let keeping: Promise<boolean> | undefined
 
-  /** Two thirds of its life after the last renewal: so the others can only take it later. */
-  const held = () => taken !== undefined && clock.monotonicMs() - taken.renewedAtMs < workMs
-  const workMs = (lifeMs * 2) / 3
+  const held = () => taken !== undefined && clock.monotonicMs() - taken.renewedAtMs < heldMs
 
   async function renew({ token, renewedAtMs }: Taken): Promise<void> {
     const askedAtMs = clock.monotonicMs()
-    if (askedAtMs - renewedAtMs < lifeMs / 3) return
-    const renewed = await db.run(renewLease, { name, holder, token, life_ms: lifeMs })
+    if (askedAtMs - renewedAtMs < renewAfterMs) return
+    const renewed = await db.run(rows.renew, { name, holder, token, life_ms: lifeMs })
     if (taken?.token !== token) return
     taken = renewed > 0 ? { token, renewedAtMs: askedAtMs } : undefined
     if (renewed === 0) log.warn('lost a lease to another node', { lease: name, token })
@@ -66,7 +70,7 @@ function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDep
   async function take(): Promise<void> {
     // Counted from before the question, so that this node never believes longer than the database.
     const renewedAtMs = clock.monotonicMs()
-    const row = await db.get(takeLease, { name, holder, life_ms: lifeMs })
+    const row = await db.get(rows.take, { name, holder, life_ms: lifeMs })
     if (row === undefined) return
     taken = { token: row.token, renewedAtMs }
     log.info('took a lease', { lease: name, token: row.token })
@@ -74,7 +78,7 @@ function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDep
 
   /** The row stays locked until the commit, so nobody takes the lease in between. */
   async function fence(tx: Transaction, token: number): Promise<void> {
-    if ((await tx.get(ownLease, { name, holder, token })) !== undefined) return
+    if ((await tx.get(rows.own, { name, holder, token })) !== undefined) return
     if (taken?.token === token) taken = undefined
     throw new LeaseLost(`the lease ${name} is not this node's any more`)
   }
@@ -98,10 +102,13 @@ function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDep
     async transaction(body, options) {
       if (taken === undefined || !held()) throw new LeaseLost(`the lease ${name} is not held`)
       const { token } = taken
-      return db.transaction(async (tx) => {
-        await fence(tx, token)
-        return body(tx)
-      }, options)
+      return db.transaction(
+        async (tx) => {
+          await fence(tx, token)
+          return body(tx)
+        },
+        { ...options, background: true },
+      )
     },
     async release() {
       // What is being taken or renewed is there only when that has ended.
@@ -109,7 +116,7 @@ function createLease(name: string, { db, clock, log, holder, lifeMs }: LeasesDep
       if (taken === undefined) return
       const { token } = taken
       taken = undefined
-      await db.run(releaseLease, { name, holder, token })
+      await db.run(rows.release, { name, holder, token })
     },
   }
   return lease
@@ -125,44 +132,10 @@ async function each<T>(
   if (errors.length > 0) throw new AggregateError(errors, complaint)
 }
 
-/**
- * A lease is free when its life is over or the boot that held it has ended. A holder that does not
- * know that it holds the lease, because the answer was lost, takes it again under a new token.
- */
-const takeLease = statement({
-  name: 'leases.take',
-  text: `INSERT INTO leases (name, holder, token, expires_at_unix_ms)
-    VALUES (:name, :holder, 1, {{now}} + :life_ms)
-    ON CONFLICT (name) DO UPDATE SET
-      holder = excluded.holder,
-      token = leases.token + 1,
-      expires_at_unix_ms = excluded.expires_at_unix_ms
-    WHERE leases.expires_at_unix_ms <= {{now}} OR leases.holder = excluded.holder
-      OR EXISTS (SELECT 1 FROM node_boots b
-        WHERE b.boot_id = leases.holder AND b.ended_at_unix_ms IS NOT NULL)
-    RETURNING token`,
-  params: { name: 'text', holder: 'text', life_ms: 'integer' },
-  row: { token: 'integer' },
-})
-
-const renewLease = statement({
-  name: 'leases.renew',
-  text: `UPDATE leases SET expires_at_unix_ms = {{now}} + :life_ms
-    WHERE name = :name AND holder = :holder AND token = :token`,
-  params: { name: 'text', holder: 'text', token: 'integer', life_ms: 'integer' },
-})
-
-const ownLease = statement({
-  name: 'leases.own',
-  text: `SELECT l.token FROM leases l
-    WHERE l.name = :name AND l.holder = :holder AND l.token = :token {{for share of l}}`,
-  params: { name: 'text', holder: 'text', token: 'integer' },
-  row: { token: 'integer' },
-})
-
-const releaseLease = statement({
-  name: 'leases.release',
-  text: `UPDATE leases SET expires_at_unix_ms = 0
-    WHERE name = :name AND holder = :holder AND token = :token`,
-  params: { name: 'text', holder: 'text', token: 'integer' },
-})
+/** What belonged to a boot that has ended is free at once. */
+const rows = leaseRows(
+  'leases',
+  `EXISTS (SELECT 1 FROM node_boots b
+    WHERE b.boot_id = leases.holder AND b.ended_at_unix_ms IS NOT NULL
+      AND leases.name NOT LIKE 'node/%')`,
+)

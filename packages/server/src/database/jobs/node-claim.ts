@@ -3,6 +3,7 @@ import type { Log } from '../../kernel/log/log.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import type { Database, Transaction } from '../database.ts'
 import { statement } from '../statement.ts'
+import { createLease } from './leases.ts'
 
 /** Thrown when another process holds the node id; the process ends with exit code 4. */
 export class NodeIdInUse extends Error {
@@ -35,9 +36,9 @@ export async function claimNode(deps: NodeClaimDeps): Promise<NodeClaim> {
   await reportUnendedBoots(deps)
   await recordBoot(deps)
   return {
-    ok: claim.ok,
+    ok: claim.held,
     async renew() {
-      await claim.renew()
+      await claim.keep()
       await deps.db.run(seenBoot, { boot_id: deps.bootId })
     },
     async release() {
@@ -47,40 +48,25 @@ export async function claimNode(deps: NodeClaimDeps): Promise<NodeClaim> {
   }
 }
 
-const noLease: NodeClaim = { ok: () => true, renew: async () => {}, release: async () => {} }
+const noLease = { held: () => true, keep: async () => true, release: async () => {} }
 
-async function takeLease({ db, clock, log, nodeId, bootId }: NodeClaimDeps): Promise<NodeClaim> {
-  const claim = { name: `node/${nodeId}`, holder: bootId, life_ms: claimLifeMs }
-  let heldUntilMs = 0
-
-  async function take(): Promise<boolean> {
-    // Counted from before the question, so that this node never believes longer than the database.
-    const askedAtMs = clock.monotonicMs()
-    const held = (await db.run(takeOrRenew, claim)) > 0
-    heldUntilMs = held ? askedAtMs + claimLifeMs : 0
-    return held
-  }
-
+async function takeLease({ nodeId, bootId, ...deps }: NodeClaimDeps) {
+  const { clock } = deps
+  // Renewed at each call, and believed for all of its life: it is no job that could run twice.
+  const times = { renewAfterMs: 0, heldMs: claimLifeMs }
+  const lease = createLease(
+    `node/${nodeId}`,
+    { ...deps, holder: bootId, lifeMs: claimLifeMs },
+    times,
+  )
   const giveUpAtMs = clock.monotonicMs() + startForMs
-  while (!(await take())) {
+  while (!(await lease.keep())) {
     if (clock.monotonicMs() >= giveUpAtMs) {
       throw new NodeIdInUse(`node_id ${nodeId} is in use by another process on this database`)
     }
     await clock.sleep(startPauseMs)
   }
-  const ok = () => clock.monotonicMs() < heldUntilMs
-  return {
-    ok,
-    async renew() {
-      const before = ok()
-      const held = await take()
-      if (held !== before) log.warn(held ? 'took the node claim again' : 'lost the node claim')
-    },
-    async release() {
-      heldUntilMs = 0
-      await db.run(releaseLease, { name: claim.name, holder: bootId })
-    },
-  }
+  return lease
 }
 
 /** A boot that was not ended was killed: what it had not written yet may be missing. */
@@ -97,24 +83,6 @@ async function reportUnendedBoots({ db, log, nodeId }: NodeClaimDeps): Promise<v
 async function recordBoot({ db, nodeId, bootId }: NodeClaimDeps): Promise<void> {
   await db.run(insertBoot, { boot_id: bootId, node_id: nodeId })
 }
-
-const takeOrRenew = statement({
-  name: 'node-claim.take-or-renew',
-  text: `INSERT INTO leases (name, holder, token, expires_at_unix_ms)
-    VALUES (:name, :holder, 1, {{now}} + :life_ms)
-    ON CONFLICT (name) DO UPDATE SET
-      holder = excluded.holder,
-      token = leases.token + CASE WHEN leases.holder = excluded.holder THEN 0 ELSE 1 END,
-      expires_at_unix_ms = excluded.expires_at_unix_ms
-    WHERE leases.holder = excluded.holder OR leases.expires_at_unix_ms <= {{now}}`,
-  params: { name: 'text', holder: 'text', life_ms: 'integer' },
-})
-
-const releaseLease = statement({
-  name: 'node-claim.release',
-  text: 'UPDATE leases SET expires_at_unix_ms = 0 WHERE name = :name AND holder = :holder',
-  params: { name: 'text', holder: 'text' },
-})
 
 /** Boots that have ended are remembered this long, in milliseconds. */
 const endedKeptMs = 90 * 86_400_000

@@ -61,7 +61,7 @@ describe.each(testBackends)('migrations on $name', ({ name, open }) => {
   it('[O-MIG-4] tell why they failed, also when their lease cannot be released', async () => {
     const db = await openEmpty()
     const run: typeof db.run = async (statement, params) => {
-      if (statement.name === 'schema.release-lease') throw new Error('the connection is gone')
+      if (statement.name === 'schema_lease.release') throw new Error('the connection is gone')
       return db.run(statement, params)
     }
     const broken = { ...create('a'), steps: ['CREATE TABLE )'] }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { StatementTimeout, UniqueViolation } from '../database.ts'
+import { leaseRows } from '../jobs/lease-rows.ts'
 import type { OpenedDatabase, SchemaTransaction } from '../schema-access.ts'
 import { statement } from '../statement.ts'
 import { migrations as released } from './index.ts'
@@ -53,32 +54,34 @@ export async function migrate(db: OpenedDatabase, options: MigrateOptions): Prom
   const before = await pendingMigrations(db, options)
   if (before.pending.length === 0) return before
   await createBookkeeping(db)
-  const token = await acquireLease(db, options)
+  const lease = await acquireLease(db, options)
   try {
     const { applied, pending } = await pendingMigrations(db, options)
     if (applied > 0 && pending.length > 0 && options.backup !== false) {
       await db.schema.backup?.(applied)
     }
     for (const migration of pending) {
-      await db.schema.transaction((tx) => apply(tx, migration, { db, options, token }))
+      await db.schema.transaction((tx) => apply(tx, migration, { db, options, lease }))
       options.log.info('migrated the schema', { number: migration.number, step: migration.name })
     }
   } finally {
     // It runs out by itself; that it could not be released must not hide why a migration failed.
-    await db.run(releaseLease, { holder: options.holder, token }).catch((error: unknown) => {
+    await db.run(schemaLease.release, lease).catch((error: unknown) => {
       options.log.warn('the lease on the schema could not be released', { error })
     })
   }
   return pendingMigrations(db, options)
 }
 
-type Applying = { db: OpenedDatabase; options: MigrateOptions; token: number }
+/** The lease as its statements name it. */
+type HeldLease = { name: string; holder: string; token: number }
+
+type Applying = { db: OpenedDatabase; options: MigrateOptions; lease: HeldLease }
 
 async function apply(tx: SchemaTransaction, migration: Migration, with_: Applying): Promise<void> {
-  const { db, options, token } = with_
-  const lease = { holder: options.holder, token, life_ms: leaseLifeMs }
+  const { db, options, lease } = with_
   // The row lock that this takes keeps every other migrator out until the commit.
-  if ((await tx.run(renewLease, lease)) === 0) throw new Error('lost the lease on the schema')
+  await renew(tx, lease)
   for (const step of migration.steps) await tx.ddl(db.schema.render(step))
   await tx.run(record, {
     number: migration.number,
@@ -88,7 +91,12 @@ async function apply(tx: SchemaTransaction, migration: Migration, with_: Applyin
     oldest_binary: migration.oldestBinary,
     applied_at_unix_ms: options.clock.nowUnixMs(),
   })
-  await tx.run(renewLease, lease)
+  await renew(tx, lease)
+}
+
+async function renew(tx: SchemaTransaction, lease: HeldLease): Promise<void> {
+  const renewed = await tx.run(schemaLease.renew, { ...lease, life_ms: leaseLifeMs })
+  if (renewed === 0) throw new Error('lost the lease on the schema')
 }
 
 /** What makes a migration what it is; a released one never changes. */
@@ -143,12 +151,14 @@ async function createBookkeeping(db: OpenedDatabase): Promise<void> {
   }
 }
 
-async function acquireLease(db: OpenedDatabase, options: MigrateOptions): Promise<number> {
-  const { clock, holder, log } = options
+async function acquireLease(
+  db: OpenedDatabase,
+  { clock, holder, log }: MigrateOptions,
+): Promise<HeldLease> {
   const giveUpAtMs = clock.monotonicMs() + waitMs
   for (let first = true; ; first = false) {
     const lease = await tryLease(db, holder)
-    if (lease) return lease.token
+    if (lease) return lease
     if (clock.monotonicMs() > giveUpAtMs) {
       throw new Error('another node has been migrating the schema for 10 minutes')
     }
@@ -157,13 +167,12 @@ async function acquireLease(db: OpenedDatabase, options: MigrateOptions): Promis
   }
 }
 
-async function tryLease(
-  db: OpenedDatabase,
-  holder: string,
-): Promise<{ token: number } | undefined> {
-  const alone = db.backend === 'postgres' ? 0 : 1
+async function tryLease(db: OpenedDatabase, holder: string): Promise<HeldLease | undefined> {
+  const lease = { name: 'schema', holder }
   try {
-    return await db.get(takeLease, { holder, alone, life_ms: leaseLifeMs })
+    const { take } = db.backend === 'postgres' ? schemaLease : embeddedLease
+    const taken = await db.get(take, { ...lease, life_ms: leaseLifeMs })
+    return taken && { ...lease, token: taken.token }
   } catch (error) {
     if (error instanceof UniqueViolation) return undefined
     // A migration that is being applied keeps the row locked, for as long as it takes.
@@ -177,6 +186,9 @@ async function tryLease(
  * on the row that keeps the others out.
  */
 const leaseLifeMs = 10_000
+const schemaLease = leaseRows('schema_lease')
+/** An embedded file is locked by its process: whoever held the lease before is gone. */
+const embeddedLease = leaseRows('schema_lease', '1 = 1')
 const waitMs = 600_000
 const pollMs = 500
 
@@ -216,33 +228,4 @@ const record = statement({
     oldest_binary: 'text',
     applied_at_unix_ms: 'integer',
   },
-})
-
-/** An embedded file is locked by its process: whoever held the lease before is gone. */
-const takeLease = statement({
-  name: 'schema.take-lease',
-  text: `INSERT INTO schema_lease (name, holder, token, expires_at_unix_ms)
-    VALUES ('schema', :holder, 1, {{now}} + :life_ms)
-    ON CONFLICT (name) DO UPDATE SET
-      holder = excluded.holder,
-      token = schema_lease.token + 1,
-      expires_at_unix_ms = excluded.expires_at_unix_ms
-    WHERE schema_lease.expires_at_unix_ms <= {{now}} OR :alone = 1
-    RETURNING token`,
-  params: { holder: 'text', alone: 'integer', life_ms: 'integer' },
-  row: { token: 'integer' },
-})
-
-const renewLease = statement({
-  name: 'schema.renew-lease',
-  text: `UPDATE schema_lease SET expires_at_unix_ms = {{now}} + :life_ms
-    WHERE name = 'schema' AND holder = :holder AND token = :token`,
-  params: { holder: 'text', token: 'integer', life_ms: 'integer' },
-})
-
-const releaseLease = statement({
-  name: 'schema.release-lease',
-  text: `UPDATE schema_lease SET expires_at_unix_ms = 0
-    WHERE name = 'schema' AND holder = :holder AND token = :token`,
-  params: { holder: 'text', token: 'integer' },
 })

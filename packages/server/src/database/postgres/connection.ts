@@ -25,6 +25,8 @@ export class Connection {
   #alive = false
   #underWay = 0
   #lastProgressMs = 0
+  /** The names of the statements that the server has prepared here. */
+  readonly #prepared = new Set<string>()
   #plannedMs: number
   #sentSince = 0
   /** While its statements may take their time, so that silence does not mean that it is lost. */
@@ -88,7 +90,9 @@ export class Connection {
 
   /** Runs a prepared statement; it is prepared at its first use on this connection. */
   query({ prepared: { name, text }, values }: Sent): Promise<Answer> {
-    return this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
+    const answer = this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
+    if (name !== '' && !this.#prepared.has(name)) this.#notePrepared(name, answer)
+    return answer
   }
 
   /** Runs text that is not prepared: COMMIT and the like. */
@@ -103,7 +107,7 @@ export class Connection {
   async commit(calls: readonly Sent[]): Promise<Answer> {
     if (calls.length === 0) return this.command('COMMIT')
     const together = [...calls, commitCall]
-    if (together.every(({ prepared }) => this.#knows(prepared))) {
+    if (together.every(({ prepared }) => this.#prepared.has(prepared.name))) {
       const answers = await this.#send(new Together(together))
       return (answers as unknown as Answer[]).at(-1) as Answer
     }
@@ -134,16 +138,7 @@ export class Connection {
   /** Drops the connection at once; every query under way fails. */
   destroy(): void {
     this.#lost()
-    this.#wire.stream.destroy()
-  }
-
-  /** What `pg` keeps to itself: the protocol's messages, and what this connection has prepared. */
-  get #wire(): Wire {
-    return (this.#client as unknown as { connection: Wire }).connection
-  }
-
-  #knows({ name }: { name: string }): boolean {
-    return this.#wire.parsedStatements[name] !== undefined
+    this.#client.connection.stream.destroy()
   }
 
   #send(query: pg.QueryArrayConfig<WireValue[]> | Together): Promise<Answer> {
@@ -161,6 +156,13 @@ export class Connection {
         reject(reason)
       })
     })
+  }
+
+  #notePrepared(name: string, answer: Promise<Answer>): void {
+    answer.then(
+      () => this.#prepared.add(name),
+      () => {},
+    )
   }
 
   #lost(): void {
@@ -190,8 +192,6 @@ type Sent = {
 
 const commitCall: Sent = { prepared: { name: 'guildhall.commit', text: 'COMMIT' }, values: [] }
 
-type Wire = pg.Connection & { readonly parsedStatements: { readonly [name: string]: unknown } }
-
 /** Prepared calls that the server answers as one, because nothing stands between them. */
 class Together extends pg.Query {
   readonly #calls: readonly Sent[]
@@ -202,12 +202,14 @@ class Together extends pg.Query {
   }
 
   /** In place of `pg`'s own messages for one statement, which end with a sync each. */
-  prepare(wire: pg.Connection): void {
+  override readonly submit = (wire: pg.Connection): void => {
+    wire.stream.cork()
     for (const { prepared, values } of this.#calls) {
       wire.bind({ statement: prepared.name, values }, true)
       wire.execute({}, true)
     }
     wire.sync()
+    wire.stream.uncork()
   }
 }
 

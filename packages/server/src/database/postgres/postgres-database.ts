@@ -1,4 +1,4 @@
-import type { Database, Transaction, WriteOptions } from '../database.ts'
+import type { Database, Transaction } from '../database.ts'
 import { briefFirst } from '../reads/brief-first.ts'
 import {
   type OpenedDatabase,
@@ -85,11 +85,10 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     async each<P extends Columns, R extends Columns>(
       statement: BatchStatement<P, R>,
       rows: readonly Row<P>[],
-      { durability = 'durable' }: WriteOptions = {},
     ) {
       executor.check()
       if (rows.length === 0) return []
-      if (durability === 'ordered') return orderedly((tx) => tx.each(statement, rows))
+      if (statement.flush === 'later') return orderedly((tx) => tx.each(statement, rows))
       const call = prepared.callWith<R>(statement, rows)
       return call.prepared.rows(await executor.run(call))
     },

@@ -203,44 +203,44 @@ describe('a PostgreSQL database', () => {
     await db.close()
   })
 
-  it('[O-TRN-3] lets the statements of a patient transaction run on, and only those', async () => {
+  it('[O-TRN-3] lets the statements of a background transaction run on, and only those', async () => {
     const { db } = await freshDatabase({ statement_timeout_ms: 100, max_connections: 1 })
-    const sleep = (options?: { patience: 'long' }) =>
+    const sleep = (options?: { background: true }) =>
       db.transaction((tx) => tx.all(sleepForTwoSeconds, {}), options)
     await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
-    expect(await sleep({ patience: 'long' })).toEqual([{ one: 1 }])
+    expect(await sleep({ background: true })).toEqual([{ one: 1 }])
     expect(await db.get(statementLimit, {})).toEqual({ setting: '100ms' })
     await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
     await db.close()
   })
 
-  it('plans anew at every call where plans must be fresh, and nowhere else', async () => {
+  it('plans anew at every call of a background transaction, and nowhere else', async () => {
     const { db } = await freshDatabase({ max_connections: 1 })
     let inserted = 0
-    const insertTen = (plans?: 'fresh') =>
+    const insertTen = (options?: { background: true }) =>
       db.transaction(async (tx) => {
         for (const end = inserted + 10; inserted < end; inserted += 1)
           await tx.run(insertNote, { id: `${inserted}` })
         return (await tx.get(generalPlans, { name: insertNote.name }))?.used
-      }, plans && { plans })
-    expect(await insertTen('fresh')).toBe(0)
+      }, options)
+    expect(await insertTen({ background: true })).toBe(0)
     const used = await insertTen()
     expect(used).toBeGreaterThan(0)
-    expect(await insertTen('fresh')).toBe(used)
+    expect(await insertTen({ background: true })).toBe(used)
     await db.close()
   })
 
   it('[O-DB-6] [O-DB-8] says for one commit alone that only its order matters', async () => {
     // One connection: whatever it would be told for good, the next one would meet.
     const { db } = await freshDatabase({ max_connections: 1 })
-    const commitOf = async (id: string, durability?: 'ordered') =>
-      (await db.each(insertAndTell, [{ id }], durability && { durability }))[0]?.setting
+    const commitOf = async (id: string, statement = insertAndTell) =>
+      (await db.each(statement, [{ id }]))[0]?.setting
     expect(await commitOf('a')).toBe('on')
-    expect(await commitOf('b', 'ordered')).toBe('off')
+    expect(await commitOf('b', insertLater)).toBe('off')
     expect(await commitOf('c')).toBe('on')
     const told = await db.transaction((tx) => tx.each(insertAndTell, [{ id: 'd' }]))
     expect(told).toEqual([{ setting: 'on' }])
-    await expect(commitOf('a', 'ordered')).rejects.toBeInstanceOf(UniqueViolation)
+    await expect(commitOf('a', insertLater)).rejects.toBeInstanceOf(UniqueViolation)
     expect(await commitOf('e')).toBe('on')
     expect(await db.all(noteIds, {})).toHaveLength(5)
     await db.close()
@@ -322,6 +322,12 @@ const insertAndTell = batchStatement({
     RETURNING current_setting('synchronous_commit') AS setting`,
   params: { id: 'text' },
   row: { setting: 'text' },
+})
+
+const insertLater = batchStatement({
+  ...insertAndTell,
+  name: 'postgres-test.insert-later',
+  flush: 'later',
 })
 
 const noteById = statement({

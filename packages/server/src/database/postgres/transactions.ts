@@ -70,20 +70,22 @@ export type RunOptions = TransactionOptions & {
 export async function runTransaction<T>(
   connection: Connection,
   body: (tx: SchemaTransaction) => Promise<T>,
-  { isolation = 'serializable', repeatable = false, snapshot = false, ...options }: RunOptions,
+  options: RunOptions,
 ): Promise<T> {
+  const { isolation = 'serializable', repeatable = false, snapshot = false } = options
+  const { background = false } = options
   const tx = new PostgresTransaction(connection, options)
   let committing = false
   try {
     // Not awaited here: it travels together with the first statement.
     const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
-    connection.patient = options.patience === 'long'
-    const limits = connection.patient ? '; SET LOCAL statement_timeout = 0' : ''
+    connection.patient = background
+    const job = background ? '; SET LOCAL statement_timeout = 0' : ''
     const flush = options.flushesLater ? '; SET LOCAL synchronous_commit = off' : ''
-    const plans = options.plans === 'fresh' ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
+    const plans = background ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
     // Every row will be fetched; the server would plan for the first tenth of them.
     const parts = options.inParts ? '; SET LOCAL cursor_tuple_fraction = 1' : ''
-    const more = limits + flush + plans + parts
+    const more = job + flush + plans + parts
     const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${more}`)
     begun.catch(() => {})
     const result = await body(tx)

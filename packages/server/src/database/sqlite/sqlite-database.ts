@@ -174,13 +174,13 @@ function queriesOn(
     async run(statement, params) {
       return use().writer.do('statement', true, (on) => on.run(statement, params))
     },
-    async each(statement, rows, options) {
+    async each(statement, rows) {
       const live = use()
       if (rows.length === 0) return []
       if (live.reader.onlyReads(statement)) return onReader((on) => on.each(statement, rows))
       const unit = rows.length === 1 ? 'statement' : 'statements'
       const work = (on: SqliteConnection) => on.each(statement, rows)
-      return live.writer.do(unit, true, work, options?.durability)
+      return live.writer.do(unit, true, work, statement.flush)
     },
     // The hottest read of all, a token's, makes one promise and no more.
     find(lookup, params) {

@@ -1,5 +1,4 @@
 import { atEndOfTurn } from '../../kernel/clock.ts'
-import type { WriteOptions } from '../database.ts'
 import type { SchemaTransaction } from '../schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Commits, Unit } from './commits.ts'
@@ -33,7 +32,7 @@ export class Writer {
     unit: Unit,
     changes: boolean,
     work: (connection: SqliteConnection) => T,
-    durability: WriteOptions['durability'] = 'durable',
+    flush: BatchStatement['flush'] = 'first',
   ): Promise<T> {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
@@ -53,7 +52,7 @@ export class Writer {
     } finally {
       this.#release()
     }
-    if (durability === 'durable') await durable
+    if (flush === 'first') await durable
     return result
   }
 

@@ -52,6 +52,7 @@ const addWithin = batchStatement({
     most: 'integer',
   },
   row: { starts_at_unix_ms: 'integer' },
+  flush: 'later',
 })
 
 const pruneEnded = statement({
@@ -68,7 +69,7 @@ export const admissionStore = {
     tx.each(addWanted, rows),
   /** Whether all of it fitted into a window that exists; otherwise nothing was added. */
   addWithin: async (db: Queries, row: Row<(typeof addWithin)['params']>) =>
-    (await db.each(addWithin, [row], { durability: 'ordered' })).length === 1,
+    (await db.each(addWithin, [row])).length === 1,
   takeBack: (tx: Queries, rows: readonly Row<(typeof takeBack)['params']>[]) =>
     tx.each(takeBack, rows),
   pruneEnded: (tx: Queries, bounds: Row<(typeof pruneEnded)['params']>) =>

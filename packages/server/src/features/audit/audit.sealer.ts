@@ -88,12 +88,8 @@ export function createSealer(deps: SealerDeps): Sealer {
     for (;;) {
       const startedMs = clock.monotonicMs()
       // The lock on the lease keeps other sealers out; serializable, it could make a mutation that
-      // adds its row meanwhile start again. What waits is nothing now and thousands of rows in a
-      // moment, so no plan is worth keeping.
-      const sealed = await lease.transaction(sealBatch, {
-        isolation: 'read committed',
-        plans: 'fresh',
-      })
+      // adds its row meanwhile start again.
+      const sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
       progress()
       if (sealed < batchItems) break
       await rest(clock.monotonicMs() - startedMs)

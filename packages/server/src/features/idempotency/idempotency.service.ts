@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
-import type { Clock, Timer } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import {
   AlreadyDone,
@@ -9,6 +9,7 @@ import {
   type RepeatableRequest,
 } from '../../kernel/http/mutation.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
+import { late, within } from '../../kernel/time/within.ts'
 import { idempotencyStore, recordLifeMs } from './idempotency.store.ts'
 
 /** A repeat waits this long for the first request to end, in milliseconds. */
@@ -42,7 +43,8 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
       const name = nameOf(keyOf(request))
       const giveUpAtMs = clock.monotonicMs() + waitMs
       for (let first = running.get(name); first !== undefined; first = running.get(name)) {
-        await within(clock, giveUpAtMs - clock.monotonicMs(), first.promise)
+        const outcome = await within(clock, giveUpAtMs - clock.monotonicMs(), first.promise)
+        if (outcome === late) throw refuse.conflict('the same request is still running')
       }
       running.set(name, Promise.withResolvers<void>())
       try {
@@ -105,14 +107,4 @@ function keyOf({ principal, target, key }: RepeatableRequest) {
 
 function nameOf({ principal, target, idempotency_key }: ReturnType<typeof keyOf>): string {
   return JSON.stringify([principal, target, idempotency_key])
-}
-
-async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  let timer: Timer | undefined
-  const tooLate = new Promise<'too late'>((resolve) => {
-    timer = clock.after(Math.max(0, ms), () => resolve('too late'))
-  })
-  const outcome = await Promise.race([work, tooLate])
-  timer?.cancel()
-  if (outcome === 'too late') throw refuse.conflict('the same request is still running')
 }

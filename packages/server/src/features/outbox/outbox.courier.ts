@@ -1,6 +1,7 @@
 import type { Database, Queries, Transaction } from '../../database/database.ts'
-import type { Clock, Timer } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
+import { within } from '../../kernel/time/within.ts'
 import { type Claim, type ClaimedRow, outboxStore } from './outbox.store.ts'
 
 /** Whom the events of one kind are told. */
@@ -124,12 +125,7 @@ export function createCourier({ db, clock, log, consumers }: CourierDeps): Couri
     },
     async stop(timeoutMs) {
       stopped = true
-      let timer: Timer | undefined
-      const tooLate = new Promise<void>((resolve) => {
-        timer = clock.after(timeoutMs, resolve)
-      })
-      await Promise.race([Promise.allSettled(underWay), tooLate])
-      timer?.cancel()
+      await within(clock, timeoutMs, Promise.allSettled(underWay))
     },
     counts: () => ({ ...counts }),
   }

@@ -93,7 +93,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     try {
       const moved = await lease.transaction((tx) => step.move(tx, id), {
         isolation: 'read committed',
-        patience: 'long',
       })
       failing.delete(id)
       if (moved !== undefined) log.info('moved a tournament on', { tournament_id: id, ...moved })

@@ -3,8 +3,7 @@ export type Transact<Tx> = <T>(
   body: (tx: Tx) => Promise<T>,
   options?: {
     isolation?: 'serializable' | 'read committed'
-    patience?: 'long'
-    plans?: 'fresh'
+    background?: boolean
   },
 ) => Promise<T>
 

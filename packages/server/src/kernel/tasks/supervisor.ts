@@ -1,6 +1,7 @@
-import type { Clock, Timer } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { ErrorJournal } from '../errors/error-journal.ts'
 import type { Log } from '../log/log.ts'
+import { within } from '../time/within.ts'
 import {
   createTask,
   type SupervisedTask,
@@ -88,7 +89,7 @@ export function createSupervisor({ clock, log, journal }: SupervisorDeps): Super
         await task.stop()
         running.delete(name)
       })
-      await withinTime(clock, timeoutMs, Promise.all(ended))
+      await within(clock, timeoutMs, Promise.all(ended))
       const late = [...running]
       if (late.length > 0) log.warn('tasks did not end in time', { tasks: late })
       return late
@@ -115,13 +116,4 @@ function withItems(status: TaskStatus, items: SelfHealing | undefined): TaskStat
     state: isWell && items.failingForMs() > 0 ? 'backing_off' : status.state,
     restarts: status.restarts + items.failures(),
   }
-}
-
-async function withinTime(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: Timer | undefined
-  const tooLate = new Promise<void>((resolve) => {
-    timer = clock.after(ms, resolve)
-  })
-  await Promise.race([work, tooLate])
-  timer?.cancel()
 }
