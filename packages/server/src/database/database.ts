@@ -51,8 +51,8 @@ export type TransactionOptions = {
   /**
    * For jobs: work that has to be one transaction and takes as long as there are many rows.
    * PostgreSQL does not end its statements after `database.statement_timeout_ms`, and plans each for
-   * what the tables hold now: a plan that it kept from a table that was empty then is the wrong one
-   * for thousands of rows a moment later. The transactions of a lease always are. Default: false.
+   * what the tables hold now: a plan that it kept from when a table was empty is the wrong one for
+   * thousands of rows a moment later. The transactions of a lease always are. Default: false.
    */
   background?: boolean
 }
