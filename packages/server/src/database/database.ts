@@ -50,9 +50,9 @@ export type TransactionOptions = {
   repeatable?: boolean
   /**
    * For jobs: work that has to be one transaction and takes as long as there are many rows.
-   * PostgreSQL does not end its statements after `database.statement_timeout_ms`, and plans each for
-   * what the tables hold now: a plan that it kept from when a table was empty is the wrong one for
-   * thousands of rows a moment later. The transactions of a lease always are. Default: false.
+   * PostgreSQL does not end its statements after `database.statement_timeout_ms`, and plans each
+   * for what the tables hold now: a plan that it kept from when a table was empty is the wrong one
+   * for thousands of rows a moment later. The transactions of a lease always are. Default: false.
    */
   background?: boolean
 }
