@@ -27,7 +27,7 @@ function run(bench: Bench): Promise<Row[]> {
   })
 }
 
-/** The service itself, to which the bounds apply: HTTP would hide what a hot row costs. */
+/** The service as scripts call it, to which the bounds apply. */
 async function inProcessOn(bench: Bench, { name, url }: MeasuredBackend): Promise<Row[]> {
   const secondsPerRound = bench.seconds(3)
   const options = { url, accounts, inFlight, rounds, secondsPerRound }
@@ -58,7 +58,7 @@ function list(rates: readonly number[]): string {
   return rates.map((rate) => Math.round(rate)).join(', ')
 }
 
-/** As operators do it; an answer has a hundred entries, 17 KB. */
+/** As operators do it; an answer has a hundred entries, 17 KB, which are read for it. No bound. */
 async function overHttpOn(bench: Bench, { name, url }: MeasuredBackend): Promise<Row[]> {
   await using server = await startGuildhall(bench, { keys: { 'database.url': url }, on: 'both' })
   const token = await signInOperator(server.port)
@@ -76,7 +76,6 @@ async function overHttpOn(bench: Bench, { name, url }: MeasuredBackend): Promise
       product: { value: hot.perSecond, unit },
       baseline: { name: `${accounts} wallets`, value: spread.perSecond, unit },
       ratio,
-      ...(name === 'in memory' ? {} : { bound: hotPerSecond }),
       notes:
         `${Math.round(hot.perCpuSecond)} per CPU second of the node (${shares(hot)}); ` +
         `baseline ${Math.round(spread.perCpuSecond)} (${shares(spread)})`,

@@ -3,11 +3,11 @@ import { type TestDatabase, testBackends } from '../database/testing/backends.ts
 import { testVersion } from '../database/testing/template.ts'
 import { createAuditCheck } from '../features/audit/audit.check.ts'
 import {
-  nobody,
   openBoards,
   resetBoard,
   tinyBlocks,
 } from '../features/leaderboards/leaderboards.fixture.ts'
+import { bySystem } from '../kernel/mutation.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'
 import { checkNames, diagnose } from './doctor.ts'
 
@@ -87,7 +87,7 @@ describe.each(testBackends)('the doctor and boards on $name', ({ open }) => {
     await seedStore(db)
     const cursorAfter = (schedule: string | null) => (schedule === '0 0 * * *' ? 5 : null)
     const boards = openBoards(db, { blockSizes: tinyBlocks, cursorAfter })
-    await boards.create(nobody, { id: 'live', reset_schedule: 'whenever' })
+    await boards.create(bySystem, { id: 'live', reset_schedule: 'whenever' })
     const fill = (users: number) =>
       Promise.all(
         Array.from({ length: users }, (_, at) =>
@@ -97,11 +97,11 @@ describe.each(testBackends)('the doctor and boards on $name', ({ open }) => {
     await fill(2)
     await resetBoard(db, 'live', 7)
     await fill(30)
-    await boards.create(nobody, { id: 'other', reset_schedule: '0 0 * * *' })
+    await boards.create(bySystem, { id: 'other', reset_schedule: '0 0 * * *' })
     await boards.enter('other', { user_id: 'u', score: 1n })
-    await boards.create(nobody, { id: 'gone' })
+    await boards.create(bySystem, { id: 'gone' })
     await boards.enter('gone', { user_id: 'u', score: 1n })
-    await boards.delete(nobody, 'gone')
+    await boards.delete(bySystem, 'gone')
   })
   afterEach(() => test.dispose())
 

@@ -7,8 +7,6 @@ import { purchaseHandlers, subscriptionHandlers } from '../features/purchases/pu
 import { createPurchases } from '../features/purchases/purchases.service.ts'
 import { createCustomValidator } from '../features/purchases/purchases.validator.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
-import { readJson } from '../kernel/json/json-reader.ts'
-import { writeJson } from '../kernel/json/json-writer.ts'
 import type { People } from './people.ts'
 import type { Players } from './players.ts'
 import { joinSections, type Section } from './sections.ts'
@@ -24,7 +22,7 @@ export function createGame(shared: Shared, { trail, players, people }: Parts) {
   const tournaments = createTournamentParts(shared, {
     trail,
     accountState: players.accounts.stateOf,
-    notify: people.storeNotifications,
+    notify: async (tx, items) => void (await people.storeNotifications(tx, items)),
   })
   const resets = createResets({
     db: shared.db,
@@ -72,8 +70,6 @@ function leaderboardSection(
     clock,
     mutate,
     mutateMany,
-    writeJson,
-    readJson: (text) => readJson(text).value,
     cursorAfter,
     resetDue,
     mayReset: () => execute && !onHold(),

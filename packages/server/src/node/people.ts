@@ -27,8 +27,6 @@ import { createWalletPruners } from '../features/wallet/wallet.jobs.ts'
 import { walletHandlers } from '../features/wallet/wallet.routes.ts'
 import { balancesOf, createWallets } from '../features/wallet/wallet.service.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
-import { readJson } from '../kernel/json/json-reader.ts'
-import { writeJson } from '../kernel/json/json-writer.ts'
 import type { Players } from './players.ts'
 import { joinSections, type Section } from './sections.ts'
 import type { Shared } from './shared.ts'
@@ -58,8 +56,6 @@ export function createPeople(shared: Shared, parts: Parts) {
     clock,
     capacity: config.notifications.capacity,
     mutate,
-    writeJson,
-    readJson: (text) => readJson(text).value,
   })
   const sections: Section[] = [
     { routes: bindHandlers(apiKeysApi, apiKeyHandlers(apiKeys)), pruners: {} },
@@ -95,8 +91,6 @@ function accountSections(shared: Shared, { trail, players }: Parts): Section[] {
     clock,
     ids,
     mutate,
-    writeJson,
-    readJson: (text) => readJson(text).value,
     revokeSessions: players.sessions.revokeAllOf,
     closeSessions: players.sessions.closeRevoked,
     walletOf: balancesOf,

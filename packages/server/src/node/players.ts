@@ -9,7 +9,6 @@ import { signInHandlers } from '../features/sign-in/sign-in.routes.ts'
 import { createSignIn } from '../features/sign-in/sign-in.service.ts'
 import { createHashing } from '../kernel/auth/hashing.ts'
 import { bindHandlers } from '../kernel/http/exchange.ts'
-import { writeJson } from '../kernel/json/json-writer.ts'
 import type { Shared } from './shared.ts'
 import type { Secrets } from './store.ts'
 
@@ -35,7 +34,7 @@ export function createPlayers(deps: PlayersDeps) {
       counters.admission_refused_total += 1
     },
   })
-  const accounts = createAccounts({ db, clock, ids, writeJson })
+  const accounts = createAccounts({ db, clock, ids })
   const sessions = createSessions({
     db,
     clock,

@@ -8,15 +8,10 @@ import {
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
+import { writeJson } from '../../kernel/json/free-json.ts'
 import { accountsStore, identityLookup, type Provider } from './accounts.store.ts'
 
-export type AccountsDeps = {
-  db: Database
-  clock: Clock
-  ids: Ids
-  /** Writes a free-form object as JSON with exact 64-bit integers. */
-  writeJson(value: JsonObject): string
-}
+export type AccountsDeps = { db: Database; clock: Clock; ids: Ids }
 
 export type Credential = { provider: Provider; external_id: string }
 
@@ -37,7 +32,7 @@ export type NewAccount = Credential & {
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export function createAccounts({ db, clock, ids, writeJson }: AccountsDeps) {
+export function createAccounts({ db, clock, ids }: AccountsDeps) {
   return {
     /** Whether an account has this id, in whatever state: for features that belong to accounts. */
     exists: (tx: Queries, id: string): Promise<boolean> => accountsStore.exists(tx, id),

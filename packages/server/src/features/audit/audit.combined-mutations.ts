@@ -4,12 +4,12 @@ import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import {
   AlreadyDone,
   type Done,
+  type IdempotentRequest,
   type MutateMany,
   type Mutation,
   type RecordedAnswer,
-  type RepeatableRequest,
-} from '../../kernel/http/mutation.ts'
-import { eventOf } from './audit.mutations.ts'
+} from '../../kernel/mutation.ts'
+import { eventOf, recordOf } from './audit.mutations.ts'
 import { rowOf } from './audit.service.ts'
 import { auditStore } from './audit.store.ts'
 
@@ -20,8 +20,8 @@ export type CombinedMutationsDeps = {
   /** Answers the requests that another node has just done. */
   recordAnswers(
     tx: Transaction,
-    answered: readonly { request: RepeatableRequest; answer: RecordedAnswer }[],
-  ): Promise<readonly RepeatableRequest[]>
+    answered: readonly { request: IdempotentRequest; answer: RecordedAnswer }[],
+  ): Promise<readonly IdempotentRequest[]>
 }
 
 /**
@@ -31,18 +31,21 @@ export type CombinedMutationsDeps = {
 export function createMutateMany(deps: CombinedMutationsDeps): MutateMany<Transaction> {
   const { db, nodeId, recorder, recordAnswers } = deps
 
-  /** The audit entries and records of those changes that an operator made. */
+  /** The audit entries and records of what was done. */
   async function recordDone(tx: Transaction, done: readonly DoneMutation[]) {
-    const events = done.map(([mutation, done]) => recorder.prepare(eventOf(mutation, done)))
+    const events = done.flatMap(([mutation, done]) => {
+      const words = eventOf(mutation, done)
+      return words === undefined ? [] : [recorder.prepare(words)]
+    })
     // In memory the ring is the trail.
-    if (db.durable) {
+    if (db.durable && events.length > 0) {
       auditStore.insertAtCommit(
         tx,
         events.map((event) => rowOf(event, nodeId)),
       )
     }
-    const answered = done.flatMap(([{ repeatable, render }, { answer }]) => {
-      return repeatable === undefined ? [] : [{ request: repeatable, answer: render(answer) }]
+    const answered = done.flatMap(([{ idempotent: request }, done]) => {
+      return request === undefined ? [] : [{ request, answer: recordOf(request, done) }]
     })
     const taken = answered.length === 0 ? [] : await recordAnswers(tx, answered)
     if (taken.length > 0) throw new DoneElsewhere(taken)
@@ -50,7 +53,7 @@ export function createMutateMany(deps: CombinedMutationsDeps): MutateMany<Transa
   }
 
   return async (items, change, options) => {
-    const doneElsewhere = new Set<RepeatableRequest | undefined>()
+    const doneElsewhere = new Set<IdempotentRequest>()
     for (;;) {
       const left = items.filter(({ mutation }) => !isAmong(doneElsewhere, mutation))
       try {
@@ -74,28 +77,25 @@ type DoneMutation = readonly [Mutation, Done<unknown>]
 /** Ends a transaction in which some requests turned out to be done by another node. */
 class DoneElsewhere extends Error {
   override readonly name = 'DoneElsewhere'
-  readonly requests: readonly RepeatableRequest[]
+  readonly requests: readonly IdempotentRequest[]
 
-  constructor(requests: readonly RepeatableRequest[]) {
+  constructor(requests: readonly IdempotentRequest[]) {
     super('another node has just done some of these requests')
     this.requests = requests
   }
 }
 
-function isAmong(
-  requests: ReadonlySet<RepeatableRequest | undefined>,
-  mutation: Mutation | undefined,
-): boolean {
-  return mutation?.repeatable !== undefined && requests.has(mutation.repeatable)
+function isAmong(requests: ReadonlySet<IdempotentRequest>, { idempotent }: Mutation): boolean {
+  return idempotent !== undefined && requests.has(idempotent)
 }
 
 function doneOf(
-  items: readonly { mutation: Mutation | undefined }[],
+  items: readonly { mutation: Mutation }[],
   results: readonly CombinedResult<Done<unknown>>[],
 ): DoneMutation[] {
   return results.flatMap((result, index) => {
     const mutation = items[index]?.mutation
-    return result.ok && mutation !== undefined ? [[mutation, result.value] as const] : []
+    return result.ok && mutation ? [[mutation, result.value] as const] : []
   })
 }
 

@@ -2,11 +2,11 @@ import type { Database, Transaction } from '../../database/database.ts'
 import { type AuditEvent, type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import type {
   Done,
+  IdempotentRequest,
   Mutate,
   Mutation,
   RecordedAnswer,
-  RepeatableRequest,
-} from '../../kernel/http/mutation.ts'
+} from '../../kernel/mutation.ts'
 import { rowOf } from './audit.service.ts'
 import { auditStore } from './audit.store.ts'
 
@@ -14,12 +14,12 @@ export type MutationsDeps = {
   db: Database
   nodeId: string
   recorder: AuditRecorder
-  recordAnswer(tx: Transaction, request: RepeatableRequest, answer: RecordedAnswer): Promise<void>
+  recordAnswer(tx: Transaction, request: IdempotentRequest, answer: RecordedAnswer): Promise<void>
 }
 
 /**
- * Makes the one function through which console mutations change the store: the change, its audit
- * entry and the record of a repeatable request commit together, so that neither exists without
+ * Makes the one function through which mutations change the store: the change, its audit
+ * entry and the record of a idempotent request commit together, so that neither exists without
  * the others. The in-process ring hears of it once it is durable.
  */
 export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
@@ -27,23 +27,31 @@ export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
   return async (mutation, change, options) => {
     const { answer, event } = await db.transaction(async (tx) => {
       const done = await change(tx)
-      const { answer } = done
-      const { repeatable } = mutation
-      const event = recorder.prepare(eventOf(mutation, done))
+      const words = eventOf(mutation, done)
+      const event = words && recorder.prepare(words)
       // In memory the ring is the trail.
-      if (db.durable) auditStore.insertAtCommit(tx, [rowOf(event, nodeId)])
-      if (repeatable !== undefined) await recordAnswer(tx, repeatable, mutation.render(answer))
-      return { answer, event }
+      if (db.durable && event) auditStore.insertAtCommit(tx, [rowOf(event, nodeId)])
+      const { idempotent } = mutation
+      if (idempotent !== undefined) await recordAnswer(tx, idempotent, recordOf(idempotent, done))
+      return { answer: done.answer, event }
     }, options)
-    recorder.committed(event)
+    if (event) recorder.committed(event)
     return answer
   }
 }
 
-/** What the trail tells of a mutation. */
+/** What the trail says of a mutation; undefined where it keeps nothing. */
 export function eventOf(
-  { principal, action }: Mutation,
+  { actor, action }: Mutation,
   { target, details }: Pick<Done<unknown>, 'target' | 'details'>,
-): AuditEvent {
-  return { ...actorOf(principal), action, target, details }
+): AuditEvent | undefined {
+  if (action === undefined || actor.kind === 'system') return undefined
+  // Which revision it was tells more of a script's change than what the answer tells already.
+  const words = actor.kind === 'script' ? actor.revision_id : details
+  return { ...actorOf(actor), action, target, details: words }
+}
+
+/** What a repeat of the request gets. */
+export function recordOf(request: IdempotentRequest, done: Done<unknown>): RecordedAnswer {
+  return request.recordOf(done.shown ? done.shown() : done.answer)
 }

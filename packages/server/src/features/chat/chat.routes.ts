@@ -7,6 +7,8 @@ export function chatHandlers(chat: Chat): ServerHandlers<typeof chatApi> {
     list: ({ query }) => chat.list(query),
     append: ({ mutation, params, body }) => chat.append(mutation, { ...params, ...body }),
     history: ({ params, query }) => chat.history({ ...params, ...query }),
-    delete: ({ mutation, params }) => chat.delete(mutation, params),
+    delete: async ({ mutation, params }) => {
+      await chat.delete(mutation, params)
+    },
   }
 }

@@ -3,12 +3,14 @@ import {
   type ChatChannel,
   type ChatMessage,
   channelTypes,
+  chatApi,
 } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { totals } from '../../database/totals.ts'
+import { type Actor, nameOf } from '../../kernel/actor.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { sha256 } from '../../kernel/sha256.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
 import { type ChannelRow, chatStore, type MessageRow } from './chat.store.ts'
@@ -32,9 +34,6 @@ export type NewMessage = {
 }
 
 type MessageKey = { channel: string; id: number }
-
-/** Who removes a message, as its moderation record tells of it. */
-type Moderator = { kind: string; name: string; action: string }
 
 export type Chat = ReturnType<typeof createChat>
 
@@ -68,11 +67,9 @@ export function createChat(deps: ChatDeps) {
     append: (mutation: Mutation, message: NewMessage) =>
       change(mutation, (tx) => rules.append(tx, message)),
 
-    delete(mutation: Mutation, key: MessageKey) {
-      const { kind, username: name } = mutation.principal
-      const moderator = { kind, name, action: mutation.action }
-      return change(mutation, (tx) => rules.blank(tx, key, moderator))
-    },
+    /** Blanks a message, once; answers what is left of it. */
+    delete: (mutation: Mutation, key: MessageKey): Promise<ChatMessage> =>
+      change(mutation, (tx) => rules.blank(tx, key, mutation.actor)),
 
     /** Removes up to `batchItems` moderation records past their retention; answers how many. */
     pruneModeration: (batchItems: number, transact: Transact<Transaction> = db.transaction) =>
@@ -108,26 +105,27 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
       return { answer: messageOf(row), target: `${channel}#${id}`, details: `sender=${sender}` }
     },
 
-    async blank(tx: Transaction, key: MessageKey, moderator: Moderator): Promise<Done<undefined>> {
+    async blank(tx: Transaction, key: MessageKey, actor: Actor): Promise<Done<ChatMessage>> {
       const known = await chatStore.lock(tx, key.channel)
-      const message = known ? await chatStore.authorOf(tx, key) : undefined
+      let message = known ? await chatStore.byId(tx, key) : undefined
       if (message === undefined) throw refuse.notFound('no such message in the channel')
       const { channel, id } = key
       if (message.deleted === 0) {
         const now_unix_ms = clock.nowUnixMs()
-        await chatStore.blank(tx, { channel, id, now_unix_ms })
+        const { sender } = message
+        message = await chatStore.blank(tx, { channel, id, now_unix_ms })
         await chatStore.insertModeration(tx, {
           time_unix_ms: now_unix_ms,
-          actor_kind: moderator.kind,
-          actor_digest: digest(moderator.name),
+          actor_kind: actor.kind,
+          actor_digest: digest(nameOf(actor)),
           channel_digest: digest(channel),
-          author_digest: digest(message.sender),
-          action: moderator.action,
+          author_digest: digest(sender),
+          action: chatApi.delete.audit,
           message_id: id,
           node_id: nodeId,
         })
       }
-      return { answer: undefined, target: `${channel}#${id}`, details: 'tombstone' }
+      return { answer: messageOf(message), target: `${channel}#${id}`, details: 'tombstone' }
     },
   }
 }

@@ -117,11 +117,11 @@ const lock = statement({
   row: { channel: 'text' },
 })
 
-const authorOf = statement({
-  name: 'chat.author-of',
-  text: 'SELECT sender, deleted FROM chat_messages WHERE channel = :channel AND id = :id',
+const byId = statement({
+  name: 'chat.message',
+  text: `SELECT ${messageColumns} FROM chat_messages WHERE channel = :channel AND id = :id`,
   params: message,
-  row: { sender: 'text', deleted: 'integer' },
+  row: messageRow,
 })
 
 const countEvent = statement({
@@ -136,8 +136,10 @@ const blank = statement({
   name: 'chat.blank',
   text: `UPDATE chat_messages SET content = '', deleted = 1, revision = revision + 1,
       updated_at_unix_ms = :now_unix_ms, last_event_id = :last_event_id
-    WHERE channel = :channel AND id = :id`,
+    WHERE channel = :channel AND id = :id
+    RETURNING ${messageColumns}`,
   params: { ...message, now_unix_ms: 'integer', last_event_id: 'integer' },
+  row: messageRow,
 })
 
 const moderationRow = {
@@ -192,12 +194,14 @@ export const chatStore = {
   history: (tx: Queries, page: Row<(typeof history)['params']>) => tx.all(history, page),
   /** Keeps every other change of the channel waiting; false when there is no such channel. */
   lock: async (tx: Queries, channel: string) => (await tx.get(lock, { channel })) !== undefined,
-  authorOf: (tx: Queries, key: MessageKey) => tx.get(authorOf, key),
-  /** Blanks a message under the next event of its channel. */
+  byId: (tx: Queries, key: MessageKey) => tx.get(byId, key),
+  /** Blanks a message under the next event of its channel; answers what is left of it. */
   async blank(tx: Queries, { now_unix_ms, ...key }: MessageKey & { now_unix_ms: number }) {
     const counted = await tx.get(countEvent, { channel: key.channel })
     if (counted === undefined) throw new Error('a message is in a channel that is not there')
-    await tx.run(blank, { ...key, now_unix_ms, last_event_id: counted.events })
+    const row = await tx.get(blank, { ...key, now_unix_ms, last_event_id: counted.events })
+    if (row === undefined) throw new Error('a message that was locked is gone')
+    return row
   },
   insertModeration: (tx: Queries, row: Row<typeof moderationRow>) => tx.run(insertModeration, row),
   pruneModeration: (tx: Queries, bounds: Row<(typeof pruneModeration)['params']>) =>

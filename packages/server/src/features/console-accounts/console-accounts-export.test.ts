@@ -36,8 +36,6 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
       clock,
       ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
       mutate: unused,
-      writeJson: String,
-      readJson: () => null,
       revokeSessions: unused,
       closeSessions: () => {},
       walletOf: async () => new Map<string, bigint>(),

@@ -3,8 +3,6 @@ import type {
   AccountDetail,
   AccountExport,
   AccountRow,
-  Json,
-  JsonObject,
   NewAccount,
 } from '@guildhall/contract'
 import {
@@ -13,11 +11,12 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
-import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
+import type { Actor } from '../../kernel/actor.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
 import type { Ids } from '../../kernel/ids.ts'
+import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { consoleAccountsStore, type StoredAccount } from './console-accounts.store.ts'
 
 type Related = AccountExport['related']
@@ -27,9 +26,6 @@ export type ConsoleAccountsDeps = {
   clock: Clock
   ids: Ids
   mutate: Mutate<Transaction>
-  /** Write and read a free-form object as JSON with exact 64-bit integers. */
-  writeJson(value: JsonObject): string
-  readJson(text: string): Json
   /** Revokes every session of an account in the same transaction; answers with their ids. */
   revokeSessions(tx: Transaction, id: string): Promise<string[]>
   /** Closes the connections of sessions whose revocation is committed. */
@@ -105,10 +101,10 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
       ending(mutation, (tx) => rules.delete(tx, id)),
 
     /** Everything that belongs to an account, as one state of the database. */
-    export: (principal: OperatorPrincipal, id: string): Promise<AccountExport> =>
+    export: (actor: Actor, id: string): Promise<AccountExport> =>
       db.longRead(async (tx) => {
         const sees = (scope: 'groups:read' | 'storage:read') =>
-          principal.kind === 'human' || principal.scopes.includes(scope)
+          actor.kind !== 'api_key' || actor.scopes.includes(scope)
         return {
           ...(await rules.detail(tx, id)),
           related: {
@@ -125,7 +121,7 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
 export type AccountQuery = { filter?: string | undefined; limit: number; offset: number }
 
 /** The reads and changes themselves, within whatever transaction carries them. */
-function createRules({ clock, ids, writeJson, readJson, revokeSessions }: ConsoleAccountsDeps) {
+function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
   return {
     async detail(tx: Queries, id: string): Promise<AccountDetail> {
       const account = await consoleAccountsStore.byId(tx, id)
@@ -133,7 +129,7 @@ function createRules({ clock, ids, writeJson, readJson, revokeSessions }: Consol
       const { metadata, ...row } = account
       return {
         ...rowOf(row),
-        metadata: metadata === null ? null : objectOf(readJson(metadata)),
+        metadata: metadata === null ? null : readObject(metadata),
         identities: (await consoleAccountsStore.identitiesOf(tx, id)).map((identity) => ({
           ...identity,
           provider: known(identity.provider, providers),
@@ -213,11 +209,6 @@ function known<const T extends string>(value: string, values: readonly T[]): T {
   const found = values.find((each) => each === value)
   if (found === undefined) throw new Error('a stored value is none of those that are known')
   return found
-}
-
-function objectOf(value: Json): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new Error('the stored metadata of an account is no object')
 }
 
 function targetOf(id: string): string {

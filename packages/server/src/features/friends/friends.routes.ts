@@ -7,7 +7,8 @@ export function friendHandlers(friends: Friends): ServerHandlers<typeof friendsA
     list: ({ params }) => friends.list(params.id),
     add: ({ mutation, params, body }) =>
       friends.add(mutation, { user_id: params.id, other_id: body.user_id }),
-    remove: ({ mutation, params }) =>
-      friends.remove(mutation, { user_id: params.id, other_id: params.other }),
+    remove: async ({ mutation, params }) => {
+      await friends.remove(mutation, { user_id: params.id, other_id: params.other })
+    },
   }
 }

@@ -2,7 +2,7 @@ import type { Friend } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { type EdgeState, type Move, type Pair, step } from './friends.states.ts'
 import { friendsStore, type PairKey } from './friends.store.ts'
 
@@ -18,6 +18,18 @@ export type Friends = ReturnType<typeof createFriends>
 
 /** Relations between accounts: two directed edges, which always change together. */
 export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps) {
+  const rows = { isolation: 'read committed' } as const
+
+  /** The accounts are locked, and both are there. */
+  async function move(tx: Transaction, pair: PairKey, move: Move): Promise<Done<Friend[]>> {
+    const { user_id, other_id } = pair
+    const existing = await friendsStore.lockAccounts(tx, pair)
+    if (!existing.has(user_id) || !existing.has(other_id)) throw unknownAccount()
+    const { after } = await take(tx, pair, { move, now_unix_ms: clock.nowUnixMs() })
+    const details = `other=${other_id} state=${after.actor}`
+    return { answer: await friendsOf(tx, user_id), target: `account ${user_id}`, details }
+  }
+
   return {
     async list(id: string): Promise<Friend[]> {
       const rows = await db.longRead((state) => friendsOf(state, id))
@@ -28,22 +40,17 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
     /** Invites, or accepts what the other side sent; answers with all relations of the actor. */
     async add(mutation: Mutation, pair: PairKey): Promise<Friend[]> {
       expectTwo(pair)
-      const { user_id, other_id } = pair
-      return mutate(
-        mutation,
-        async (tx) => {
-          const existing = await friendsStore.lockAccounts(tx, pair)
-          if (!existing.has(user_id) || !existing.has(other_id)) throw unknownAccount()
-          const { after } = await take(tx, pair, { move: 'add', now_unix_ms: clock.nowUnixMs() })
-          const details = `other=${other_id} state=${after.actor}`
-          return { answer: await friendsOf(tx, user_id), target: `account ${user_id}`, details }
-        },
-        { isolation: 'read committed' },
-      )
+      return mutate(mutation, (tx) => move(tx, pair, 'add'), rows)
     },
 
-    /** Ends the relation, and any block, on both sides; does not mind if there is none. */
-    async remove(mutation: Mutation, pair: PairKey): Promise<undefined> {
+    /** Makes the actor's edge a block; answers with all relations of the actor. */
+    async block(mutation: Mutation, pair: PairKey): Promise<Friend[]> {
+      expectTwo(pair)
+      return mutate(mutation, (tx) => move(tx, pair, 'block'), rows)
+    },
+
+    /** Ends the relation, and any block, on both sides; false when there was none. */
+    async remove(mutation: Mutation, pair: PairKey): Promise<boolean> {
       expectTwo(pair)
       const { user_id, other_id } = pair
       return mutate(
@@ -54,23 +61,10 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
           const { before } = await take(tx, pair, change)
           const removed = before.actor !== 'none' || before.other !== 'none'
           const details = `other=${other_id} removed=${removed}`
-          return { answer: undefined, target: `account ${user_id}`, details }
+          return { answer: removed, target: `account ${user_id}`, details }
         },
-        { isolation: 'read committed' },
+        rows,
       )
-    },
-
-    /**
-     * Makes the actor's edge a block, for callers within the node: no route leads here. The
-     * transaction must be `read committed`.
-     *
-     * @throws Failure `not_found` when either account is unknown
-     */
-    async block(tx: Transaction, pair: PairKey): Promise<void> {
-      expectTwo(pair)
-      const existing = await friendsStore.lockAccounts(tx, pair)
-      if (existing.size < 2) throw unknownAccount()
-      await take(tx, pair, { move: 'block', now_unix_ms: clock.nowUnixMs() })
     },
   }
 }

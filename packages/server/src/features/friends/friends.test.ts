@@ -1,6 +1,8 @@
 import { friendsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
+import { bySystem, type Mutate } from '../../kernel/mutation.ts'
 import { type Desk, openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { createFriends } from './friends.service.ts'
@@ -31,12 +33,12 @@ describe.each(testBackends)('friends at the console on $name', (backend) => {
   ]
   /** The service alone, for what no route reaches. */
   const block = (user_id: string, other_id: string) => {
-    const unused = () => Promise.reject(new Error('not a console mutation'))
+    const unused = () => Promise.reject(new Error('not asked here'))
     const { db, clock } = scenario
-    const { block } = createFriends({ db, clock, mutate: unused, accountExists: unused })
-    return db.transaction((tx) => block(tx, { user_id, other_id }), {
-      isolation: 'read committed',
-    })
+    const mutate: Mutate<Transaction> = async (_, change, options) =>
+      (await db.transaction(change, options)).answer
+    const { block } = createFriends({ db, clock, mutate, accountExists: unused })
+    return block(bySystem, { user_id, other_id })
   }
 
   it('[H-FRD-1] [H-FRD-3] [H-FRD-5] invites, and makes friends when the other side adds too', async () => {

@@ -8,7 +8,7 @@ import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { totals } from '../../database/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Done, Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { type Move, needsAnotherSuperadmin, step } from './groups.states.ts'
 import { groupsStore, type SummaryRow } from './groups.store.ts'
 

@@ -5,9 +5,9 @@ import { refuse } from '../../kernel/failure.ts'
 import {
   AlreadyDone,
   type Idempotency,
+  type IdempotentRequest,
   type RecordedAnswer,
-  type RepeatableRequest,
-} from '../../kernel/http/mutation.ts'
+} from '../../kernel/mutation.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
 import { late, within } from '../../kernel/time/within.ts'
 import { idempotencyStore, recordLifeMs } from './idempotency.store.ts'
@@ -22,7 +22,7 @@ const waitMs = 10_000
 export function createIdempotency({ db, clock }: { db: Database; clock: Clock }) {
   const running = new Map<string, PromiseWithResolvers<void>>()
 
-  async function recorded(request: RepeatableRequest): Promise<RecordedAnswer | undefined> {
+  async function recorded(request: IdempotentRequest): Promise<RecordedAnswer | undefined> {
     const record = await idempotencyStore.find(db, keyOf(request))
     if (record === undefined || record.created_at_unix_ms <= expired()) return undefined
     if (!timingSafeEqual(record.body_digest, request.body_digest)) {
@@ -69,8 +69,8 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
    */
   async function recordAll(
     tx: Transaction,
-    answered: readonly { request: RepeatableRequest; answer: RecordedAnswer }[],
-  ): Promise<RepeatableRequest[]> {
+    answered: readonly { request: IdempotentRequest; answer: RecordedAnswer }[],
+  ): Promise<IdempotentRequest[]> {
     const created_at_unix_ms = clock.nowUnixMs()
     const records = answered.map(({ request, answer: { status, body } }) => ({
       ...keyOf(request),
@@ -89,7 +89,7 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
     ...idempotency,
     recordAll,
     /** Writes the record in the transaction of the change. */
-    async record(tx: Transaction, request: RepeatableRequest, answer: RecordedAnswer) {
+    async record(tx: Transaction, request: IdempotentRequest, answer: RecordedAnswer) {
       const taken = await recordAll(tx, [{ request, answer }])
       if (taken.length > 0) throw new AlreadyDone('another node has just done this request')
     },
@@ -101,7 +101,7 @@ export function createIdempotency({ db, clock }: { db: Database; clock: Clock })
   }
 }
 
-function keyOf({ principal, target, key }: RepeatableRequest) {
+function keyOf({ principal, target, key }: IdempotentRequest) {
   return { principal, target, idempotency_key: key }
 }
 

@@ -123,6 +123,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
       key,
       body_digest: hash('sha256', '{"subject":"news"}', 'buffer'),
       recordsAnswer: true,
+      recordOf: () => ({ status: 201, body: null }),
     }
     const { idempotency } = scenario.api.features
     expect(await idempotency.enter(first)).toBeUndefined()

@@ -5,10 +5,10 @@ import type { Database } from '../../database/database.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createBoardsCheck } from '../../doctor/boards.store.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
+import { bySystem } from '../../kernel/mutation.ts'
 import {
   createModel,
   misshapenBlocks,
-  nobody,
   openBoards,
   resetBoard,
   tinyBlocks,
@@ -62,7 +62,7 @@ function openPair(db: Database, id: string, model: ReturnType<typeof createModel
     boards.enter(id, { ...rest, metadata: sent ?? undefined })
 
   async function remove(userId: string): Promise<void> {
-    const removed = await boards.deleteRecord(nobody, id, userId).then(
+    const removed = await boards.deleteRecord(bySystem, id, userId).then(
       () => true,
       () => false,
     )
@@ -129,14 +129,14 @@ describe.each(testBackends)('a board beside a sorted array on $name', (backend) 
         made += 1
         const id = `board ${made}`
         const { boards, apply, compare } = openPair(db, id, createModel(sort, operator))
-        await boards.create(nobody, { id, sort, operator })
+        await boards.create(bySystem, { id, sort, operator })
         for (const step of operations) {
           await apply(step)
           await compare()
           expect(await misshapenBlocks(db, tinyBlocks)).toEqual([])
         }
         expect(await check.examine(db, 5)).toMatchObject({ violations: 0, examples: [] })
-        await boards.delete(nobody, id)
+        await boards.delete(bySystem, id)
       }),
       { numRuns: backend.name === 'postgres' ? 10 : 40 },
     )
@@ -146,7 +146,7 @@ describe.each(testBackends)('a board beside a sorted array on $name', (backend) 
     const id = 'usual'
     const boards = openBoards(test.db)
     const model = createModel('desc', 'set')
-    await boards.create(nobody, { id, operator: 'set' })
+    await boards.create(bySystem, { id, operator: 'set' })
     const records = Array.from({ length: 2500 }, (_, index) => {
       const value = BigInt((index * 7919) % 1000)
       return { user_id: `u${index}`, score: value, subscore: 0n, metadata: null }

@@ -7,7 +7,8 @@ import { type TestDatabase, testBackends } from '../../database/testing/backends
 import { silentLog } from '../../database/testing/silent-log.ts'
 import { createBoardsCheck } from '../../doctor/boards.store.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { nobody, openBoards, resetBoard, tinyBlocks } from './leaderboards.fixture.ts'
+import { bySystem } from '../../kernel/mutation.ts'
+import { openBoards, resetBoard, tinyBlocks } from './leaderboards.fixture.ts'
 
 describe.each(testBackends)('a board under many hands on $name', (backend) => {
   let test: TestDatabase
@@ -38,7 +39,7 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
   }
 
   it('[H-LDB-5] [O-ID-2] counts every submission of one user, one after another', async () => {
-    await node(0).create(nobody, { id: 'sums', operator: 'incr' })
+    await node(0).create(bySystem, { id: 'sums', operator: 'incr' })
     const answers = await times(200, (index) =>
       node(index).enter('sums', { user_id: 'u', score: 3n, subscore: -1n }),
     )
@@ -52,12 +53,12 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
   })
 
   it('[H-LDB-4] [H-LDB-5] ranks what two nodes submit and remove, also while they do', async () => {
-    await node(0).create(nobody, { id: 'busy', operator: 'set', sort: 'asc' })
+    await node(0).create(bySystem, { id: 'busy', operator: 'set', sort: 'asc' })
     await times(150, (index) => node(index).enter('busy', { user_id: `u${index}`, score: 0n }))
     const work = times(600, async (index) => {
       const user_id = `u${(index * 7) % 150}`
       if (index % 5 === 0) {
-        await node(index).deleteRecord(nobody, 'busy', user_id).catch(noRecord)
+        await node(index).deleteRecord(bySystem, 'busy', user_id).catch(noRecord)
       } else {
         const score = BigInt((index * 31) % 40)
         await node(index).enter('busy', { user_id, score, subscore: BigInt(index % 3) })
@@ -115,7 +116,7 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
   it('[H-LDB-1] opens one board of many that are asked for at once', async () => {
     const outcomes = await times(12, (index) =>
       node(index)
-        .create(nobody, { id: 'once' })
+        .create(bySystem, { id: 'once' })
         .then(
           () => 'created',
           (error: { code?: string }) => error.code,
@@ -128,13 +129,13 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
 
   it('[H-LDB-5] lets nothing survive the end of a board, whoever submits meanwhile', async () => {
     for (let round = 0; round < 4; round += 1) {
-      await node(round).create(nobody, { id: 'short' })
+      await node(round).create(bySystem, { id: 'short' })
       const submitting = times(60, (index) =>
         node(index)
           .enter('short', { user_id: `u${index}`, score: 1n })
           .catch(noRecord),
       )
-      await Promise.all([submitting, node(round + 1).delete(nobody, 'short')])
+      await Promise.all([submitting, node(round + 1).delete(bySystem, 'short')])
       await expect(node(0).records('short', { limit: 1, offset: 0 })).rejects.toMatchObject({
         code: 'not_found',
       })
@@ -143,7 +144,7 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
   })
 
   it('[O-SCH-4] loses and doubles nothing where a reset meets submissions', async () => {
-    await node(0).create(nobody, { id: 'reset', operator: 'incr' })
+    await node(0).create(bySystem, { id: 'reset', operator: 'incr' })
     const submitting = times(240, (index) =>
       node(index).enter('reset', { user_id: `u${index % 40}`, score: 1n }),
     )

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createBoardsCheck } from '../../doctor/boards.store.ts'
+import { bySystem } from '../../kernel/mutation.ts'
 import { rowsOf } from '../../testing/tables.ts'
-import { nobody, openBoards, resetBoard, tinyBlocks } from './leaderboards.fixture.ts'
+import { openBoards, resetBoard, tinyBlocks } from './leaderboards.fixture.ts'
 import { createLeaderboardPruners } from './leaderboards.jobs.ts'
 
 describe.each(testBackends)('what boards leave behind on $name', ({ open }) => {
@@ -29,15 +30,15 @@ describe.each(testBackends)('what boards leave behind on $name', ({ open }) => {
     expect(await createBoardsCheck(false).examine(test.db, 5)).toMatchObject({ violations: 0 })
 
   it('[O-RET-1] removes a deleted board in batches of any size, and touches no other', async () => {
-    for (const id of ['a', 'b']) await boards.create(nobody, { id })
+    for (const id of ['a', 'b']) await boards.create(bySystem, { id })
     await fill('a', 50)
     await resetBoard(test.db, 'a', 1)
     await fill('a', 20)
     await fill('b', 30)
     const before = await rowsLeft()
-    await boards.delete(nobody, 'a')
+    await boards.delete(bySystem, 'a')
     expect(await rowsLeft()).toBe(before)
-    await boards.create(nobody, { id: 'a' })
+    await boards.create(bySystem, { id: 'a' })
     await fill('a', 3)
     const prune = prunerOf(12)
     let left = await rowsLeft()
@@ -60,7 +61,7 @@ describe.each(testBackends)('what boards leave behind on $name', ({ open }) => {
 
   it('[O-RET-1] keeps the newest closed periods of each board, and all their records', async () => {
     for (const id of ['a', 'b']) {
-      await boards.create(nobody, { id })
+      await boards.create(bySystem, { id })
       for (let due = 1; due <= 5; due += 1) {
         await fill(id, 10 * due)
         await resetBoard(test.db, id, due)

@@ -1,7 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { nobody, openBoards } from './leaderboards.fixture.ts'
+import { bySystem } from '../../kernel/mutation.ts'
+import { openBoards } from './leaderboards.fixture.ts'
 
 /** Holds while a block keeps the number of its records. */
 const forbidChange = statement({
@@ -30,6 +31,6 @@ it('[O-TX-5] tells of a failed change of records by its first error', async () =
   lookSeldom()
   await expect(boards.enter('b', { ...record, user_id: 'v' })).rejects.toThrow('tests_unchanged')
   await expect(boards.discard('b', 'u')).rejects.toThrow('tests_unchanged')
-  await expect(boards.deleteRecord(nobody, 'b', 'u')).rejects.toThrow('tests_unchanged')
+  await expect(boards.deleteRecord(bySystem, 'b', 'u')).rejects.toThrow('tests_unchanged')
   expect(await boards.rankOf('b', 'u')).toMatchObject({ rank: 1 })
 })

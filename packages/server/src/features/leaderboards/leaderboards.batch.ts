@@ -1,9 +1,10 @@
-import type { BoardOperator, BoardSort } from '@guildhall/contract'
+import type { BoardOperator, BoardSort, LeaderboardRecord } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Done } from '../../kernel/http/mutation.ts'
+import { readObject } from '../../kernel/json/free-json.ts'
+import type { Done } from '../../kernel/mutation.ts'
 import { blocksStore } from './leaderboards.blocks.store.ts'
 import { type BlockSizes, type Change, countChanges, keepSizes } from './leaderboards.blocks.ts'
 import { applyOperator, type Score } from './leaderboards.operators.ts'
@@ -64,6 +65,7 @@ export async function submitAll(
       ok: true,
       value: {
         answer: slot.row,
+        shown: shownOf(slot.row),
         target: `${board.id}/${item.user_id}`,
         details: `score=${score} subscore=${subscore}`,
       },
@@ -71,6 +73,15 @@ export async function submitAll(
   })
   await store(tx, [...slots.values()], sizes)
   return results
+}
+
+/** The record as it is shown, made once somebody asks. */
+function shownOf(row: RecordRow): () => LeaderboardRecord {
+  return () => recordOf(row)
+}
+
+export function recordOf(row: RecordRow): LeaderboardRecord {
+  return { ...row, metadata: row.metadata === null ? null : readObject(row.metadata) }
 }
 
 export function unknownBoard() {

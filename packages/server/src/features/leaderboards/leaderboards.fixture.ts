@@ -3,23 +3,13 @@ import type { Database, Transaction } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Mutate, MutateMany, Mutation } from '../../kernel/http/mutation.ts'
-import { readJson } from '../../kernel/json/json-reader.ts'
-import { writeJson } from '../../kernel/json/json-writer.ts'
+import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
 import type { BlockSizes } from './leaderboards.blocks.ts'
 import { closePeriod } from './leaderboards.periods.ts'
 import { createLeaderboards, type LeaderboardsDeps } from './leaderboards.service.ts'
 
 /** Blocks that a handful of records split and join, so that small boards have all levels. */
 export const tinyBlocks: BlockSizes = { min: 2, max: 5 }
-
-/** No operator stands behind what these tests do, so there is nothing to audit or to record. */
-export const nobody: Mutation = {
-  principal: { kind: 'human', username: 'nobody', role: 'admin' },
-  action: 'leaderboards.create',
-  repeatable: undefined,
-  render: () => ({ status: 200, body: null }),
-}
 
 type Options = Partial<
   Pick<LeaderboardsDeps, 'cursorAfter' | 'resetDue' | 'mayReset' | 'blockSizes'>
@@ -39,8 +29,6 @@ export function openBoards(db: Database, options: Options = {}) {
     clock,
     mutate,
     mutateMany,
-    writeJson,
-    readJson: (text) => readJson(text).value,
     cursorAfter: () => null,
     resetDue: async () => undefined,
     mayReset: () => true,

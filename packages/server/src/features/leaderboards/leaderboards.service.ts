@@ -1,7 +1,6 @@
 import type {
   BoardOperator,
   BoardSort,
-  Json,
   JsonObject,
   Leaderboard,
   LeaderboardRecord,
@@ -13,11 +12,19 @@ import { databaseNow } from '../../database/stored-time.ts'
 import { createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/http/mutation.ts'
+import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import {
+  bySystem,
+  type Done,
+  type Mutate,
+  type MutateMany,
+  type Mutation,
+} from '../../kernel/mutation.ts'
 import { scriptArguments } from './leaderboards.arguments.ts'
 import {
   boardOf,
   ResetDue,
+  recordOf,
   type Submission,
   submitAll,
   unknownBoard,
@@ -32,9 +39,6 @@ export type LeaderboardsDeps = {
   clock: Clock
   mutate: Mutate<Transaction>
   mutateMany: MutateMany<Transaction>
-  /** Both keep the exact 64-bit integers of free-form objects. */
-  writeJson(value: JsonObject): string
-  readJson(text: string): Json
   /** When a schedule is due for the first time after `unixMs`; null when it is not executed. */
   cursorAfter(schedule: string | null, unixMs: number): number | null
   /**
@@ -78,21 +82,15 @@ const lockedRows = { isolation: 'read committed' } as const
  * what there is. Submissions that come at the same time share a transaction.
  */
 export function createLeaderboards(deps: LeaderboardsDeps) {
-  const { db, mutate, writeJson } = deps
+  const { db, mutate } = deps
   const submit = createSubmit(deps)
-  const metadataOf = (text: string | null) => {
-    return text === null ? null : objectOf(deps.readJson(text))
-  }
-  const recordOf = (row: RecordRow): LeaderboardRecord => {
-    return { ...row, metadata: metadataOf(row.metadata) }
-  }
   // Written out, because a page has up to 500 of them.
   const rankedOf = (row: RecordRow, rank: number): RankedRecord => ({
     rank,
     user_id: row.user_id,
     score: row.score,
     subscore: row.subscore,
-    metadata: metadataOf(row.metadata),
+    metadata: row.metadata === null ? null : readObject(row.metadata),
     updated_at_unix_ms: row.updated_at_unix_ms,
     submissions: row.submissions,
   })
@@ -126,7 +124,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     },
     async enter(id: string, record: NewRecord): Promise<LeaderboardRecord> {
       const wish = submissionOf(scriptArguments.boardId(id), scriptArguments.record(record))
-      return recordOf(await submit({ ...wish, mutation: undefined }))
+      return recordOf(await submit({ ...wish, mutation: bySystem }))
     },
     /** False when the owner has no record. */
     async discard(id: string, userId: string): Promise<boolean> {
@@ -170,7 +168,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
   }
 }
 
-type Wish = Omit<Submission, 'ignoresDue'> & { mutation: Mutation | undefined }
+type Wish = Omit<Submission, 'ignoresDue'> & { mutation: Mutation }
 
 /** Submissions of one turn, or that come while others are under way, share a transaction. */
 function createSubmit({
@@ -181,7 +179,7 @@ function createSubmit({
   mayReset,
   blockSizes: sizes,
 }: Pick<LeaderboardsDeps, 'db' | 'clock' | 'mutateMany' | 'resetDue' | 'mayReset' | 'blockSizes'>) {
-  const combined = createCombiner<Submission & { mutation: Mutation | undefined }, RecordRow>({
+  const combined = createCombiner<Submission & { mutation: Mutation }, RecordRow>({
     itemsMax,
     // A second transaction would only wait for the lock of the first, unless no row is locked.
     runsMax: db.groupsCommits && db.durable ? 2 : 1,
@@ -288,10 +286,4 @@ function isRecord(row: PageRow): row is PageRow & RecordRow {
 
 function summaryOf(row: BoardRow): Leaderboard {
   return boardOf(row)
-}
-
-/** The column holds what a submission wrote. */
-function objectOf(value: Json): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new Error('the metadata of a record is no object')
 }

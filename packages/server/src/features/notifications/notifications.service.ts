@@ -1,9 +1,10 @@
-import type { Json, JsonObject, Notification, notificationsApi } from '@guildhall/contract'
+import type { JsonObject, Notification, notificationsApi } from '@guildhall/contract'
 import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
 import { type NotificationRow, notificationsStore } from './notifications.store.ts'
 
@@ -13,16 +14,14 @@ export type NotificationsDeps = {
   /** How many the deployment keeps. */
   capacity: number
   mutate: Mutate<Transaction>
-  /** Both keep the exact 64-bit integers of free-form objects. */
-  writeJson(value: JsonObject): string
-  readJson(text: string): Json
 }
 
 type Query = z.output<(typeof notificationsApi)['list']['query']>
 type NewNotification = z.output<(typeof notificationsApi)['send']['body']>
 
 export type StoredNotification = {
-  user_id: string
+  /** Null is everybody. */
+  user_id: string | null
   subject: string
   content: JsonObject
   code: number
@@ -55,6 +54,27 @@ export function createNotifications(deps: NotificationsDeps) {
     return rows.length
   }
 
+  /**
+   * Stores notifications as part of a transaction, which must be `read committed`: from here on it
+   * holds up every other change of the ring. Answers them in their order.
+   */
+  async function store(tx: Transaction, items: readonly StoredNotification[]) {
+    const kept = await notificationsStore.lockTotal(tx)
+    const created_at_unix_ms = clock.nowUnixMs()
+    const rows = items.map((item) => {
+      return { ...item, content: writeJson(item.content), created_at_unix_ms }
+    })
+    const ids = await notificationsStore.insert(tx, rows)
+    await notificationsStore.countIn(
+      tx,
+      items.map(({ user_id }) => user_id),
+    )
+    await evict(tx, kept + items.length, items.length + evictedPerSend)
+    return items.map((item, at) => {
+      return { ...item, id: ids[at] ?? 0, created_at_unix_ms, read: false }
+    })
+  }
+
   async function totalOf(user_id: string | undefined, after: number, counted: Counted) {
     if (user_id === undefined) return Math.min(counted.kept, capacity)
     return after === 0 ? counted.of_user : notificationsStore.countAfter(db, after, user_id)
@@ -68,48 +88,28 @@ export function createNotifications(deps: NotificationsDeps) {
         notificationsStore.list(db, user_id, { after, before, limit }),
         totalOf(user_id, after, counted),
       ])
-      return { items: rows.map((row) => notificationOf(row, deps.readJson)), total }
+      return { items: rows.map(notificationOf), total }
     },
 
-    async send(mutation: Mutation, notification: NewNotification) {
-      const { subject, content = {}, code = 0 } = notification
-      const user_id = notification.user_id ?? null
-      const row = { user_id, subject, content: deps.writeJson(content), code }
+    /** Sends one, as a transaction of its own. */
+    async send(mutation: Mutation, { subject, content = {}, code = 0, user_id }: NewNotification) {
+      const item = { user_id: user_id ?? null, subject, content, code }
       return mutate(
         mutation,
         async (tx) => {
-          const kept = await notificationsStore.lockTotal(tx)
-          const created_at_unix_ms = clock.nowUnixMs()
-          const id = await notificationsStore.insert(tx, { ...row, created_at_unix_ms })
-          await notificationsStore.countIn(tx, [user_id])
-          await evict(tx, kept + 1, evictedPerSend)
+          const [answer] = await store(tx, [item])
+          if (answer === undefined) throw new Error('the new notification did not come back')
           return {
-            answer: { id, user_id, subject, content, code, created_at_unix_ms, read: false },
-            target: user_id === null ? 'broadcast' : `user ${user_id}`,
-            details: `id=${id} code=${code}`,
+            answer,
+            target: item.user_id === null ? 'broadcast' : `user ${item.user_id}`,
+            details: `id=${answer.id} code=${code}`,
           }
         },
         { isolation: 'read committed' },
       )
     },
 
-    /**
-     * Stores notifications as part of a transaction of another feature, which must be `read
-     * committed`: from here on it holds up every other change of the ring.
-     */
-    async store(tx: Transaction, items: readonly StoredNotification[]): Promise<void> {
-      const kept = await notificationsStore.lockTotal(tx)
-      const created_at_unix_ms = clock.nowUnixMs()
-      const rows = items.map(({ content, ...item }) => {
-        return { ...item, content: deps.writeJson(content), created_at_unix_ms }
-      })
-      await notificationsStore.insertMany(tx, rows)
-      await notificationsStore.countIn(
-        tx,
-        items.map(({ user_id }) => user_id),
-      )
-      await evict(tx, kept + items.length, items.length + evictedPerSend)
-    },
+    store,
 
     async delete(mutation: Mutation, id: number) {
       return mutate(
@@ -136,15 +136,10 @@ export function createNotifications(deps: NotificationsDeps) {
 
 type Counted = { kept: number; of_user: number }
 
-function notificationOf(
-  { content, read_at_unix_ms, ...row }: NotificationRow,
-  readJson: (text: string) => Json,
-): z.input<typeof Notification> {
-  return { ...row, content: objectOf(readJson(content)), read: read_at_unix_ms !== null }
-}
-
-/** The column holds what `send` wrote. */
-function objectOf(value: Json): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new Error('the content of a notification is no object')
+function notificationOf({
+  content,
+  read_at_unix_ms,
+  ...row
+}: NotificationRow): z.input<typeof Notification> {
+  return { ...row, content: readObject(content), read: read_at_unix_ms !== null }
 }

@@ -22,24 +22,17 @@ const newColumns = {
 } as const
 export type NewRow = Row<typeof newColumns>
 
-const insert = statement({
+/** The rows get their ids in the order of their positions. */
+const insert = batchStatement({
   name: 'notifications.insert',
-  text: `INSERT INTO notifications (${Object.keys(newColumns).join(', ')})
-    VALUES (${Object.keys(newColumns)
-      .map((name) => `:${name}`)
-      .join(', ')})
-    RETURNING id`,
-  params: newColumns,
-  row: { id: 'integer' },
-})
-
-const insertMany = batchStatement({
-  name: 'notifications.insert-many',
   text: `INSERT INTO notifications (${Object.keys(newColumns).join(', ')})
     SELECT ${Object.keys(newColumns)
       .map((name) => `r.${name}`)
-      .join(', ')} FROM {{rows}} AS r`,
-  params: newColumns,
+      .join(', ')} FROM {{rows}} AS r
+    ORDER BY r.position
+    RETURNING id`,
+  params: { ...newColumns, position: 'integer' },
+  row: { id: 'integer' },
 })
 
 /** Ids between two bounds, both exclusive. */
@@ -148,12 +141,15 @@ const totals = statement({
 
 /** Queries about notifications and their number; every function takes the transaction first. */
 export const notificationsStore = {
-  async insert(tx: Queries, row: NewRow): Promise<number> {
-    const inserted = await tx.get(insert, row)
-    if (inserted === undefined) throw new Error('the new notification did not come back')
-    return inserted.id
+  /** Adds rows; answers their ids in their order. */
+  async insert(tx: Queries, rows: readonly NewRow[]): Promise<number[]> {
+    const added = await tx.each(
+      insert,
+      rows.map((row, position) => ({ ...row, position })),
+    )
+    if (added.length !== rows.length) throw new Error('not every new notification came back')
+    return added.map(({ id }) => id).sort((a, b) => a - b)
   },
-  insertMany: (tx: Queries, rows: readonly NewRow[]) => tx.each(insertMany, rows),
   list: (tx: Queries, user_id: string | undefined, page: Page) =>
     user_id === undefined ? tx.all(list, page) : tx.all(listOfUser, { ...page, user_id }),
   /** The row's recipient, or undefined when there is no such row with a larger id than `after`. */

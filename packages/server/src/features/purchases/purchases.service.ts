@@ -7,7 +7,7 @@ import {
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import { sha256 } from '../../kernel/sha256.ts'
 import { type PurchaseRow, purchasesStore, type SubscriptionRow } from './purchases.store.ts'
 import type { PresentedReceipt, ReceiptValidator } from './purchases.validator.ts'

@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { Failure } from '../../kernel/failure.ts'
-import type { Done } from '../../kernel/http/mutation.ts'
+import type { Done } from '../../kernel/mutation.ts'
 import { openBook } from './storage.book.ts'
 import { indexedObjects, type KnownIndexes, storeEntries } from './storage.entries.ts'
 import { storageIndexStore } from './storage.index.store.ts'
@@ -13,12 +13,9 @@ import { type Place, type StoredRow, storageStore } from './storage.store.ts'
 /** Operations that are done together or not at all. */
 export type Batch = {
   operations: readonly Operation[]
-  /** What an operator is told of it. */
+  /** What a repeat of the operator's request gets. */
   shown?: StorageObject | undefined
 }
-
-/** The outcome of each operation; what is shown beside it is what a repeated request is told. */
-export type Told = Partial<StorageObject> & { outcomes: readonly Outcome[] }
 
 /**
  * Does batches in their order, each as if it had been alone, with one statement of each kind for
@@ -30,7 +27,7 @@ export async function applyAll(
   tx: Transaction,
   batches: readonly Batch[],
   known: KnownIndexes,
-): Promise<CombinedResult<Done<Told>>[]> {
+): Promise<CombinedResult<Done<readonly Outcome[]>>[]> {
   const operations = batches.flatMap((batch) => batch.operations)
   const places = placesOf(operations)
   // Sent together, and done in this order: the guard, the locks, what the locks keep as it is.
@@ -61,13 +58,13 @@ export async function applyAll(
 function resultOf(
   { operations, shown }: Batch,
   outcomes: Outcome[] | Failure,
-): CombinedResult<Done<Told>> {
+): CombinedResult<Done<readonly Outcome[]>> {
   if (outcomes instanceof Failure) return { ok: false, error: outcomes }
   const [operation] = operations
   const [outcome] = outcomes
   const target = operation === undefined ? '' : targetOf(operation.place)
-  const answer = { ...shown, outcomes }
-  return { ok: true, value: { answer, target, details: detailsOf(outcome) } }
+  const details = detailsOf(outcome)
+  return { ok: true, value: { answer: outcomes, target, details, shown: () => shown } }
 }
 
 /** Each place once. */

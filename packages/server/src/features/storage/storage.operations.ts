@@ -8,7 +8,7 @@ import type { Place } from './storage.store.ts'
 export type Verdicts = ReadonlyMap<string, boolean>
 
 /** Whose rights count: a user's, or undefined for the runtime, whom no permission blocks. */
-export type Actor = string | undefined
+export type ActingUser = string | undefined
 
 /** A value as it is stored. */
 export type StoredValue = { object: JsonObject; text: string; bytes: number; version: string }
@@ -19,7 +19,7 @@ export type Precondition = string | undefined
 export type Write = {
   is: 'write'
   place: Place
-  as: Actor
+  as: ActingUser
   value: StoredValue
   read_permission: number
   write_permission: number
@@ -27,7 +27,7 @@ export type Write = {
   verdicts: Verdicts
 }
 
-export type Removal = { is: 'removal'; place: Place; as: Actor; expected: Precondition }
+export type Removal = { is: 'removal'; place: Place; as: ActingUser; expected: Precondition }
 
 /** Looks at a stored object anew for one index; one that has changed meanwhile is left alone. */
 export type Reindexing = {
@@ -71,7 +71,7 @@ export function weightOf(operation: Operation): number {
 export const noVerdicts: Verdicts = new Map()
 
 /** A write that no filter has judged yet. */
-export function writeOf(write: Omit<Write, 'is' | 'as' | 'verdicts'>, as?: Actor): Write {
+export function writeOf(write: Omit<Write, 'is' | 'as' | 'verdicts'>, as?: ActingUser): Write {
   return { is: 'write', as, verdicts: noVerdicts, ...write }
 }
 

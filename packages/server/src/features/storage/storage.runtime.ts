@@ -11,7 +11,7 @@ import { refuse } from '../../kernel/failure.ts'
 import { validate } from '../../kernel/json/validate.ts'
 import type { StorageFilters } from './storage.filters.ts'
 import {
-  type Actor,
+  type ActingUser,
   type Operation,
   type Outcome,
   storedValue,
@@ -31,7 +31,7 @@ export type ObjectAddress = { owner: string | null; collection: string; key: str
  * Who asks: a user, with the rights of one, or the runtime, whom no permission blocks. Nobody may
  * write for another user or for the system but the runtime.
  */
-export type Asking = { as?: Actor }
+export type Asking = { as?: ActingUser }
 
 export type ObjectWrite = ObjectAddress & {
   value: JsonObject
@@ -138,7 +138,7 @@ export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
   }
 }
 
-function writing({ value: object, ...wish }: ObjectWrite, as: Actor): Operation {
+function writing({ value: object, ...wish }: ObjectWrite, as: ActingUser): Operation {
   const { version: expected, read_permission, write_permission, ...at } = validate(Conditions, wish)
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw refuse.invalid('value must be an object')
@@ -147,14 +147,14 @@ function writing({ value: object, ...wish }: ObjectWrite, as: Actor): Operation 
   return writeOf({ place: placeOf(at), value: storedValue(object), ...permissions, expected }, as)
 }
 
-function removal(wish: ObjectRemoval, as: Actor): Operation {
+function removal(wish: ObjectRemoval, as: ActingUser): Operation {
   const { version: expected, ...at } = validate(Removed, wish)
   return { is: 'removal', place: placeOf(at), as, expected }
 }
 
 function mayRead(
   { user_id, read_permission }: { user_id: string; read_permission: number },
-  as: Actor,
+  as: ActingUser,
 ): boolean {
   if (as === undefined || read_permission === 2) return true
   return read_permission === 1 && user_id === as

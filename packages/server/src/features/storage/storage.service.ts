@@ -2,8 +2,8 @@ import type { JsonObject, StorageObject, StorageRow, storageApi } from '@guildha
 import type { z } from 'zod'
 import type { Database, Queries } from '../../database/database.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Mutation } from '../../kernel/http/mutation.ts'
-import { readJson } from '../../kernel/json/json-reader.ts'
+import { readObject } from '../../kernel/json/free-json.ts'
+import type { Mutation } from '../../kernel/mutation.ts'
 import { cursorOf, positionOf } from './storage.cursor.ts'
 import type { StorageFilters } from './storage.filters.ts'
 import { storedValue, writeOf } from './storage.operations.ts'
@@ -79,9 +79,7 @@ export function storageOf(tx: Queries, userId: string) {
 
 /** The value of a stored object: what was written, read again. */
 export function parsedValue({ value }: Pick<StoredRow, 'value'>): JsonObject {
-  const read = readJson(value).value
-  if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read
-  throw new Error('a stored value is no object')
+  return readObject(value)
 }
 
 function placeOf({ collection, key, user_id = '' }: Address): Place {

@@ -1,8 +1,8 @@
 import type { StorageObject } from '@guildhall/contract'
 import { type Transaction, UniqueViolation } from '../../database/database.ts'
 import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
-import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
-import { applyAll, type Batch, type Told } from './storage.batch.ts'
+import { bySystem, type MutateMany, type Mutation } from '../../kernel/mutation.ts'
+import { applyAll, type Batch } from './storage.batch.ts'
 import type { KnownIndexes } from './storage.entries.ts'
 import { type Operation, type Outcome, weightOf } from './storage.operations.ts'
 
@@ -11,7 +11,7 @@ export type WriterDeps = {
   indexes: KnownIndexes
 }
 
-type Item = Batch & { mutation: Mutation | undefined }
+type Item = Batch & { mutation: Mutation }
 
 /** Does operations together or not at all; `operator` when one asks for them. */
 export type StorageWriter = (
@@ -43,10 +43,10 @@ export function createWriter({ mutateMany, indexes }: WriterDeps): StorageWriter
     }
   }
 
-  const write = createCombiner<Item, Told>({
+  const write = createCombiner<Item, readonly Outcome[]>({
     itemsMax,
     async run(items) {
-      const results: CombinedResult<Told>[] = []
+      const results: CombinedResult<readonly Outcome[]>[] = []
       for (const part of partsOf(items)) {
         // What the parts before this one have committed stays told, whatever becomes of it.
         try {
@@ -60,8 +60,8 @@ export function createWriter({ mutateMany, indexes }: WriterDeps): StorageWriter
   })
   return async (operations, operator) => {
     if (operations.length === 0) return []
-    const { mutation, shown } = operator ?? {}
-    return (await write({ operations, shown, mutation })).outcomes
+    const { mutation = bySystem, shown } = operator ?? {}
+    return write({ operations, shown, mutation })
   }
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import { mayMove } from './tournaments.states.ts'
 import { type NewTournament, type TournamentRow, tournamentsStore } from './tournaments.store.ts'
 

@@ -2,7 +2,7 @@ import { tournamentStates } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import type { Mutate, Mutation } from '../../kernel/http/mutation.ts'
+import { bySystem, type Mutate } from '../../kernel/mutation.ts'
 import { type Desk, openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import {
@@ -240,9 +240,7 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
       }
       const { db, clock } = scenario
       const tournaments = createTournaments({ db, clock, mutate })
-      const principal = { kind: 'human', username: 'admin', role: 'admin' } as const
-      const mutation = { principal, action: 'tournaments.transition' } as const
-      const late = tournaments.transition(mutation as unknown as Mutation, id, 'cancelled')
+      const late = tournaments.transition(bySystem, id, 'cancelled')
       await expect(late).rejects.toMatchObject({ name: 'Failure', code: 'conflict' })
       expect((await desk.get(id)).state).toBe('running')
     })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import type { MutateMany } from '../../kernel/http/mutation.ts'
+import { bySystem, type MutateMany } from '../../kernel/mutation.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { brokenBalances, openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
@@ -121,18 +121,20 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     it('[S-API-10] is booked once, and told again', async () => {
       const { wallets } = open()
       const [first, second, other] = await Promise.all([
-        wallets.book(wish({})),
-        wallets.book(wish({})),
-        wallets.book(wish({ idempotency_key: 'other' })),
+        wallets.book(bySystem, wish({})),
+        wallets.book(bySystem, wish({})),
+        wallets.book(bySystem, wish({ idempotency_key: 'other' })),
       ])
       expect(first).toEqual({ balance: 5n, seq: first.seq, replayed: false })
       expect(second).toEqual({ ...first, replayed: true })
       expect(other).toEqual({ balance: 10n, seq: first.seq + 1, replayed: false })
-      expect(await wallets.book(wish({}))).toEqual({ ...first, replayed: true })
-      const elsewhere = await wallets.book(wish({ user_id: users[1] }))
+      expect(await wallets.book(bySystem, wish({}))).toEqual({ ...first, replayed: true })
+      const elsewhere = await wallets.book(bySystem, wish({ user_id: users[1] }))
       expect(elsewhere.replayed).toBe(false)
       for (const changed of [{ delta: 6n }, { currency: 'keyed too' }]) {
-        await expect(wallets.book(wish(changed))).rejects.toMatchObject({ code: 'conflict' })
+        await expect(wallets.book(bySystem, wish(changed))).rejects.toMatchObject({
+          code: 'conflict',
+        })
       }
       expect(await brokenBalances(scenario)).toEqual([])
     })
@@ -142,7 +144,7 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
       const bookings = await Promise.all(
         Array.from({ length: 30 }, (_, index) => {
           const key = { idempotency_key: `both-${index % 5}`, currency: `c${index % 5}` }
-          return nodes[index % 2]?.book(wish(key))
+          return nodes[index % 2]?.book(bySystem, wish(key))
         }),
       )
       expect(bookings.filter((booking) => booking?.replayed === false)).toHaveLength(5)
@@ -152,23 +154,23 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     it('[S-API-10] leaves its key free when it is refused', async () => {
       const { wallets } = open()
       const debit = wish({ idempotency_key: 'debit', currency: 'fresh', delta: -1n })
-      await expect(wallets.book(debit)).rejects.toMatchObject({ code: 'conflict' })
-      await wallets.book(wish({ idempotency_key: 'credit', currency: 'fresh' }))
-      expect(await wallets.book(debit)).toMatchObject({ balance: 4n, replayed: false })
+      await expect(wallets.book(bySystem, debit)).rejects.toMatchObject({ code: 'conflict' })
+      await wallets.book(bySystem, wish({ idempotency_key: 'credit', currency: 'fresh' }))
+      expect(await wallets.book(bySystem, debit)).toMatchObject({ balance: 4n, replayed: false })
     })
 
     it('[S-API-10] is forgotten after 7 days, whether it was removed or not', async () => {
       const { wallets, pruners } = open()
       const late = wish({ idempotency_key: 'late', currency: 'late' })
-      await wallets.book(late)
+      await wallets.book(bySystem, late)
       await scenario.clock.advance(7 * day - 1)
-      expect(await wallets.book(late)).toMatchObject({ balance: 5n, replayed: true })
+      expect(await wallets.book(bySystem, late)).toMatchObject({ balance: 5n, replayed: true })
       await scenario.clock.advance(1)
-      expect(await wallets.book(late)).toMatchObject({ balance: 10n, replayed: false })
+      expect(await wallets.book(bySystem, late)).toMatchObject({ balance: 10n, replayed: false })
       const others = (await scenario.countRows('wallet_keys')) - 1
       expect(await pruners.keys(2)).toBe(2)
       expect(await pruners.keys(1000)).toBe(others - 2)
-      expect(await wallets.book(late)).toMatchObject({ balance: 10n, replayed: true })
+      expect(await wallets.book(bySystem, late)).toMatchObject({ balance: 10n, replayed: true })
     })
   })
 })

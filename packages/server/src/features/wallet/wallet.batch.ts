@@ -1,28 +1,23 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { Failure, refuse } from '../../kernel/failure.ts'
-import type { Done } from '../../kernel/http/mutation.ts'
-import { type Applied, type Book, openBook, type Wallets, type WalletView } from './wallet.book.ts'
+import type { Done } from '../../kernel/mutation.ts'
+import { type Applied, type Book, openBook, type WalletView, walletsOf } from './wallet.book.ts'
 import { type Booking, type KeyedAdjustment, openKeys, type UsedKeys } from './wallet.keys.ts'
-import { type RecentLedgers, readWallets } from './wallet.recent.ts'
-import { type Pair, walletStore } from './wallet.store.ts'
+import { type EntryRow, walletStore } from './wallet.store.ts'
 
 export type BatchDeps = {
   nowUnixMs: number
   /** Keys that were used up to then are forgotten. */
   expiredUnixMs: number
-  recent: RecentLedgers
   accountExists(tx: Queries, id: string): Promise<boolean>
 }
 
-/** The wallet right after an adjustment, and what was booked. */
-export type Adjusted = WalletView & { booking: Booking & { replayed: boolean } }
+/** An adjustment; whoever asks for the wallet right after it has its newest entries read. */
+export type BatchItem = KeyedAdjustment & { shows: boolean }
 
-export type AdjustedBatch = {
-  results: CombinedResult<Done<Adjusted>>[]
-  /** The wallets as the batch leaves them, once it is committed, that may be remembered. */
-  wallets: Wallets
-}
+/** What was booked, and the wallet right after it where the item asks for that. */
+export type Adjusted = { booking: Booking & { replayed: boolean }; view: WalletView | undefined }
 
 type Outcome =
   | { is: 'refused'; failure: Failure }
@@ -35,15 +30,13 @@ type Outcome =
  */
 export async function adjustAll(
   tx: Transaction,
-  items: readonly KeyedAdjustment[],
+  items: readonly BatchItem[],
   deps: BatchDeps,
-): Promise<AdjustedBatch> {
-  const users = new Set(items.map(({ user_id }) => user_id))
-  const { locked, wallets, keys } = await lockAndRead(tx, items, { ...deps, users })
-  const certain = lockedWhole(wallets, locked)
-  const book = openBook(wallets, deps.nowUnixMs)
+): Promise<CombinedResult<Done<Adjusted>>[]> {
+  const { holdings, ledgers, keys } = await lockAndRead(tx, items, deps)
+  const book = openBook(holdings, ledgers, deps.nowUnixMs)
   const strangers = new Set<string>()
-  for (const id of users) {
+  for (const id of usersOf(items)) {
     // Accounts are never removed, so whoever has a balance is known to exist.
     if (!book.has(id) && !(await deps.accountExists(tx, id))) strangers.add(id)
   }
@@ -54,32 +47,39 @@ export async function adjustAll(
   const applied = outcomes.filter((outcome) => outcome.is === 'applied')
   await store(tx, book, applied)
   await keys.store()
-  const results = outcomes.map((outcome) => resultOf(outcome, book))
-  return { results, wallets: new Map([...wallets].filter(([userId]) => certain.has(userId))) }
+  return outcomes.map((outcome) => resultOf(outcome, book))
 }
 
 /**
- * The wallets, as nobody else can change them any more. Whoever has no balance has nothing to be
- * locked: where another node opened the wallet meanwhile, it is locked and read once more.
+ * The balances, as nobody else can change them any more, and the newest entries of the wallets that
+ * are shown. A balance that another node opened meanwhile shows there and has no lock: then all is
+ * locked and read once more.
  */
-async function lockAndRead(
-  tx: Transaction,
-  items: readonly KeyedAdjustment[],
-  { users, ...deps }: BatchDeps & { users: ReadonlySet<string> },
-) {
-  const rows = [...users].map((user_id) => ({ user_id }))
+async function lockAndRead(tx: Transaction, items: readonly BatchItem[], deps: BatchDeps) {
+  const rowOf = (user_id: string) => ({ user_id })
+  const users = usersOf(items).map(rowOf)
+  const shownUsers = usersOf(items.filter(({ shows }) => shows))
   for (;;) {
     // The locks come first: what is read after them stays true until the commit.
-    const [locked, wallets, keys] = await Promise.all([
-      walletStore.lock(tx, rows),
-      readWallets(tx, users, deps.recent),
+    const [holdings, rows, keys] = await Promise.all([
+      walletStore.lock(tx, users),
+      walletStore.wallets(tx, shownUsers.map(rowOf)),
       openKeys(tx, items, deps),
     ])
-    const held = new Set(locked.map(({ user_id }) => user_id))
-    if ([...wallets].every(([id, { balances }]) => balances.size === 0 || held.has(id))) {
-      return { locked, wallets, keys }
+    const wallets = walletsOf(rows)
+    const locked = new Set(holdings.map(({ user_id, currency }) => `${user_id}\0${currency}`))
+    const isLocked = ([id, { balances }]: [string, WalletView]) =>
+      balances.keys().every((currency) => locked.has(`${id}\0${currency}`))
+    if ([...wallets].every(isLocked)) {
+      const ledgers = new Map<string, EntryRow[]>()
+      for (const id of shownUsers) ledgers.set(id, wallets.get(id)?.ledger ?? [])
+      return { holdings, ledgers, keys }
     }
   }
+}
+
+function usersOf(items: readonly BatchItem[]): string[] {
+  return [...new Set(items.map(({ user_id }) => user_id))]
 }
 
 function decide(item: KeyedAdjustment, book: Book, keys: UsedKeys): Outcome {
@@ -111,26 +111,17 @@ async function store(
 
 function resultOf(outcome: Outcome, book: Book): CombinedResult<Done<Adjusted>> {
   if (outcome.is === 'refused') return { ok: false, error: outcome.failure }
-  const replayed = outcome.is === 'replayed'
-  const booking = { ...outcome.booking, replayed }
   if (outcome.is === 'replayed') {
-    const view = { balances: new Map(), ledger: [] }
-    return { ok: true, value: { answer: { ...view, booking }, target: '', details: '' } }
+    const answer = { booking: { ...outcome.booking, replayed: true }, view: undefined }
+    return { ok: true, value: { answer, target: '', details: '' } }
   }
   const { user_id, currency, delta } = outcome.applied.entry
+  const booking = { ...outcome.booking, replayed: false }
   const view = book.enter(outcome.applied, booking.seq)
   const verb = delta > 0n ? 'credited' : 'debited'
   const details = `${verb} ${currency} by ${delta} -> ${booking.balance}`
-  const value = { answer: { ...view, booking }, target: `account ${user_id}`, details }
-  return { ok: true, value }
-}
-
-/** The accounts all of whose balances were locked before their wallets were read. */
-function lockedWhole(wallets: Wallets, locked: readonly Pair[]): ReadonlySet<string> {
-  const counts = new Map<string, number>()
-  for (const { user_id } of locked) counts.set(user_id, (counts.get(user_id) ?? 0) + 1)
-  const whole = [...counts].filter(([id, count]) => wallets.get(id)?.balances.size === count)
-  return new Set(whole.map(([id]) => id))
+  const target = `account ${user_id}`
+  return { ok: true, value: { answer: { booking, view }, target, details, shown: () => view } }
 }
 
 export function unknownAccount(): Failure {

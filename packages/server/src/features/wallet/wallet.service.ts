@@ -6,12 +6,11 @@ import {
 } from '../../database/database.ts'
 import { createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { MutateMany, Mutation } from '../../kernel/http/mutation.ts'
-import { type Adjusted, adjustAll, type BatchDeps, unknownAccount } from './wallet.batch.ts'
-import { type Wallets, type WalletView, walletsOf } from './wallet.book.ts'
+import type { MutateMany, Mutation } from '../../kernel/mutation.ts'
+import { type Adjusted, adjustAll, type BatchItem, unknownAccount } from './wallet.batch.ts'
+import { type WalletView, walletsOf } from './wallet.book.ts'
 import type { KeyedAdjustment } from './wallet.keys.ts'
-import { createRecentLedgers } from './wallet.recent.ts'
-import { walletStore } from './wallet.store.ts'
+import { type EntryRow, walletStore } from './wallet.store.ts'
 
 export type WalletDeps = {
   db: Database
@@ -25,9 +24,12 @@ export type WalletDeps = {
 /** An adjustment as it is asked for. */
 type Wish = Omit<KeyedAdjustment, 'reason'> & { reason?: string | undefined }
 
-type Item = KeyedAdjustment & { mutation: Mutation | undefined }
+type Item = BatchItem & { mutation: Mutation }
 
 export type WalletService = ReturnType<typeof createWallets>
+
+/** Which entries of a ledger: those before a number, from the newest on. */
+type LedgerPage = { limit: number; offset: number; before?: number | undefined }
 
 const defaultReason = 'console adjustment'
 /** The most adjustments of one transaction. */
@@ -42,29 +44,17 @@ const attemptsMax = 5
 export function createWallets({ db, clock, config, mutateMany, accountExists }: WalletDeps) {
   const keyLifeMs = config.idempotency_retention_days * 86_400_000
 
-  const recent = createRecentLedgers()
-
-  async function adjustOnce(items: readonly Item[], deps: BatchDeps) {
-    let wallets: Wallets | undefined
-    const adjustLeft = async (tx: Transaction, left: readonly Item[]) => {
-      const batch = await adjustAll(tx, left, deps)
-      wallets = batch.wallets
-      return batch.results
-    }
-    const results = await mutateMany(items, adjustLeft, { isolation: 'read committed' })
-    recent.keep(wallets ?? new Map())
-    return results
-  }
-
   const adjust = createCombiner<Item, Adjusted>({
     itemsMax,
     async run(items) {
       for (let made = 1; ; made += 1) {
         const nowUnixMs = clock.nowUnixMs()
         const expiredUnixMs = nowUnixMs - keyLifeMs
-        const deps = { nowUnixMs, expiredUnixMs, accountExists, recent }
+        const deps = { nowUnixMs, expiredUnixMs, accountExists }
         try {
-          return await adjustOnce(items, deps)
+          return await mutateMany(items, (tx, left) => adjustAll(tx, left, deps), {
+            isolation: 'read committed',
+          })
         } catch (error) {
           // Another node has just added a balance or a key: now it is there to be read.
           if (!(error instanceof UniqueViolation) || made >= attemptsMax) throw error
@@ -81,17 +71,25 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
       if (!(await accountExists(db, userId))) throw unknownAccount()
       return { balances: new Map(), ledger: [] }
     },
-    /** An operator's adjustment; answers the wallet right after it. */
+    /** The entries of an account, newest first. */
+    async ledger(userId: string, { before, ...page }: LedgerPage): Promise<EntryRow[]> {
+      const range = { user_id: userId, before: before ?? Number.MAX_SAFE_INTEGER, ...page }
+      const rows = await walletStore.ledger(db, range)
+      if (rows.length === 0 && !(await accountExists(db, userId))) throw unknownAccount()
+      return rows
+    },
+    /** An adjustment that answers the wallet right after it: its newest entries are read for it. */
     async adjust(mutation: Mutation, wish: Wish): Promise<WalletView> {
-      const { balances, ledger } = await adjust({ ...wish, ...reasonOf(wish), mutation })
-      return { balances, ledger }
+      const { view } = await adjust({ ...wish, ...reasonOf(wish), mutation, shows: true })
+      if (view === undefined) throw new Error('an adjustment shows its wallet')
+      return view
     },
     /**
-     * An adjustment with the authority of the runtime. The same key with the same currency and
-     * delta is booked once, and answers what was booked.
+     * An adjustment that answers what was booked and reads no ledger. The same key with the same
+     * currency and delta is booked once; a repeat answers the first booking with `replayed`.
      */
-    async book(wish: Wish): Promise<Adjusted['booking']> {
-      return (await adjust({ ...wish, ...reasonOf(wish), mutation: undefined })).booking
+    async book(mutation: Mutation, wish: Wish): Promise<Adjusted['booking']> {
+      return (await adjust({ ...wish, ...reasonOf(wish), mutation, shows: false })).booking
     },
   }
 }

@@ -6,7 +6,6 @@ export const ledgerShown = 100
 
 const user = { user_id: 'text' } as const
 const pair = { user_id: 'text', currency: 'text' } as const
-export type Pair = Row<typeof pair>
 
 const holdingRow = { ...pair, balance: 'bigint' } as const
 export type HoldingRow = Row<typeof holdingRow>
@@ -50,31 +49,12 @@ const wallets = batchStatement({
   row: walletRow,
 })
 
-/** A balance has no ends; the last kind of row says of each user where the entries end. */
-const headRow = {
-  ...pair,
-  balance: 'bigint?',
-  newest_seq: 'integer?',
-  oldest_seq: 'integer?',
-} as const
-export type HeadRow = Row<typeof headRow>
-
-const headParams = { ...user, from_seq: 'integer' } as const
-
-/** Read from the index alone, and in one statement, so that all of it is of one moment. */
-const heads = batchStatement({
-  name: 'wallet.heads',
-  text: `SELECT b.user_id, b.currency, b.balance, NULL AS newest_seq, NULL AS oldest_seq
-    FROM {{rows}} AS r JOIN wallet_balances b ON b.user_id = r.user_id
-    UNION ALL
-    SELECT r.user_id, '', NULL,
-      (SELECT l.seq FROM wallet_ledger l WHERE l.user_id = r.user_id ORDER BY l.seq DESC LIMIT 1),
-      (SELECT l.seq FROM wallet_ledger l
-        WHERE l.user_id = r.user_id AND l.seq >= r.from_seq ORDER BY l.seq LIMIT 1)
-    FROM {{rows}} AS r
-    ORDER BY currency`,
-  params: headParams,
-  row: headRow,
+const ledger = statement({
+  name: 'wallet.ledger',
+  text: `SELECT ${[...entryNames, 'seq'].join(', ')} FROM wallet_ledger
+    WHERE user_id = :user_id AND seq < :before ORDER BY seq DESC LIMIT :limit OFFSET :offset`,
+  params: { ...user, before: 'integer', limit: 'integer', offset: 'integer' },
+  row: entryRow,
 })
 
 const balances = statement({
@@ -87,11 +67,11 @@ const balances = statement({
 /** In one order for everybody, so that two nodes with the same wallets never wait in a circle. */
 const lock = batchStatement({
   name: 'wallet.lock',
-  text: `SELECT w.user_id, w.currency FROM {{rows}} AS r
+  text: `SELECT w.user_id, w.currency, w.balance FROM {{rows}} AS r
     JOIN wallet_balances w ON w.user_id = r.user_id
     ORDER BY w.user_id, w.currency {{for update of w}}`,
   params: user,
-  row: pair,
+  row: holdingRow,
 })
 
 const addBalances = batchStatement({
@@ -204,10 +184,10 @@ const pruneKeys = statement({
 export const walletStore = {
   /** The balances of each user by currency, and the newest entries, newest first. */
   wallets: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(wallets, users),
-  /** The balances of each user by currency, the newest entry, and the oldest from `from_seq` on. */
-  heads: (tx: Queries, users: readonly Row<typeof headParams>[]) => tx.each(heads, users),
+  /** The entries before one, newest first. */
+  ledger: (tx: Queries, page: Row<(typeof ledger)['params']>) => tx.all(ledger, page),
   balances: (tx: Queries, user_id: string) => tx.all(balances, { user_id }),
-  /** Keeps others from changing what balances these users have; answers which these are. */
+  /** Keeps others from changing what balances these users have; answers these as they are then. */
   lock: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(lock, users),
   /** @throws UniqueViolation when another node has just added one of them */
   addBalances: (tx: Queries, rows: readonly HoldingRow[]) => tx.each(addBalances, rows),

@@ -1,5 +1,6 @@
 import { type AuditAction, hasControlCharacter, type Route, type Scope } from '@guildhall/contract'
-import type { ApiKeyPrincipal, OperatorPrincipal } from '../auth/principal.ts'
+import { type Actor, nameOf } from '../actor.ts'
+import type { ApiKeyPrincipal } from '../auth/principal.ts'
 import type { Clock } from '../clock.ts'
 import { cutText } from '../cut-text.ts'
 import type { Ids } from '../ids.ts'
@@ -14,6 +15,9 @@ export type AuditActor = {
   key_name?: string
   scopes?: readonly Scope[]
 }
+
+/** Whom the trail can tell of: what the node does by itself is not audited. */
+export type AuditedActor = Exclude<Actor, { kind: 'system' }>
 
 export type AuditEvent = AuditActor & {
   action: AuditAction
@@ -82,15 +86,14 @@ export function createAuditRecorder({
   }
 }
 
-/** The actor fields of an operator. */
-export function actorOf(principal: OperatorPrincipal): AuditActor {
-  if (principal.kind === 'human') {
-    const { username, role } = principal
-    return { actor_type: 'human', actor: username, role }
-  }
-  const { credential_id, key_name, scopes } = principal
+/** The actor fields of whoever does something. */
+export function actorOf(actor: AuditedActor): AuditActor {
+  const name = nameOf(actor)
+  if (actor.kind === 'human') return { actor_type: 'human', actor: name, role: actor.role }
+  if (actor.kind === 'script') return { actor_type: 'script', actor: name, role: '-' }
+  const { credential_id, key_name, scopes } = actor
   const key = { credential_id, key_name, scopes }
-  return { actor_type: 'api_key', actor: credential_id, role: 'api_key', ...key }
+  return { actor_type: 'api_key', actor: name, role: 'api_key', ...key }
 }
 
 /**

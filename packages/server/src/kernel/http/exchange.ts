@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api, Call, Handlers, Route } from '@guildhall/contract'
 import type { Principals } from '../auth/principal.ts'
 import type { JsonText } from '../json/json-pieces.ts'
-import type { Mutation } from './mutation.ts'
+import type { Mutation } from '../mutation.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** What a handler knows of the request beside its parsed parts. */

@@ -1,6 +1,6 @@
 import { type Api, type ErrorCode, errorTable, type Route } from '@guildhall/contract'
 import { z } from 'zod'
-import { isMutation } from './repeatable.ts'
+import { isMutation } from './idempotent-request.ts'
 
 /** The head of the document. */
 export type OpenapiInfo = { title: string; version: string; description: string }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type AdminWrite, errorTable, type Route } from '@guildhall/contract'
+import { errorTable, type Route } from '@guildhall/contract'
 import { bearerOf } from '../auth/bearer.ts'
 import { guard, identify } from '../auth/guard.ts'
 import type {
@@ -12,15 +12,15 @@ import type {
 import { Failure } from '../failure.ts'
 import { JsonPieces, type JsonText } from '../json/json-pieces.ts'
 import { compileWriter } from '../json/json-writer.ts'
-import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
 import {
   AlreadyDone,
   type Idempotency,
+  type IdempotentRequest,
   type Mutation,
   type RecordedAnswer,
-  type RepeatableRequest,
-} from './mutation.ts'
-import { isMutation, repeatableRequest } from './repeatable.ts'
+} from '../mutation.ts'
+import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
+import { idempotentRequest, isMutation } from './idempotent-request.ts'
 import { compileReader } from './request-reader.ts'
 import type { SourceAddress } from './source-address.ts'
 
@@ -45,6 +45,10 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
     const { route } = mounted
     const reader = compileReader(route)
     const render = compileAnswer(route)
+    const recordOf = (answer: unknown): RecordedAnswer => {
+      const { status, body } = render(answer)
+      return { status, body: body === null ? null : String(body) }
+    }
     const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
 
     async function handle(exchange: Exchange, caller: Caller, with_: HandleWith) {
@@ -65,13 +69,13 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
       return rendered
     }
 
-    async function mutate(exchange: Exchange, caller: Caller, mutation: Mutation) {
+    async function mutate(exchange: Exchange, caller: Caller, mutation: OperatorMutation) {
       if (exchange.head.idempotencyKeys.length === 0) return handle(exchange, caller, { mutation })
-      const { principal } = mutation
       const bytes = await reader.bytes(exchange)
-      const repeatable = repeatableRequest({ exchange, principal, route, bytes })
-      const { answer, replayed } = await once(idempotency, repeatable, () =>
-        handle(exchange, caller, { bytes, mutation: { ...mutation, repeatable } }),
+      const { actor } = mutation
+      const idempotent = idempotentRequest({ exchange, actor, route, bytes, recordOf })
+      const { answer, replayed } = await once(idempotency, idempotent, () =>
+        handle(exchange, caller, { bytes, mutation: { ...mutation, idempotent } }),
       )
       if (replayed) exchange.header('idempotency-replayed', 'true')
       return answer
@@ -88,7 +92,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
       const caller = { principal, bearer }
       const { status, body } =
         principal?.kind === 'human' && isMutation(route)
-          ? await mutate(exchange, caller, mutationOf(route, principal, render))
+          ? await mutate(exchange, caller, { actor: principal, action: route.audit })
           : await handle(exchange, caller, {})
       if (route.attachment !== undefined) {
         exchange.header('content-disposition', `attachment; filename="${route.attachment}"`)
@@ -123,14 +127,7 @@ class LazyRequestInfo implements RequestInfo {
 }
 
 type HandleWith = { bytes?: Buffer; mutation?: Mutation }
-
-function mutationOf(route: AdminWrite, principal: HumanPrincipal, render: Render): Mutation {
-  const recorded = (answer: unknown): RecordedAnswer => {
-    const { status, body } = render(answer)
-    return { status, body: body === null ? null : String(body) }
-  }
-  return { principal, action: route.audit, repeatable: undefined, render: recorded }
-}
+type OperatorMutation = Mutation & { actor: HumanPrincipal }
 
 type Rendered = { status: number; body: JsonText | null }
 type Render = (answer: unknown) => Rendered
@@ -150,7 +147,7 @@ function compileAnswer(route: Route): Render {
 /** Does the work unless its request was done before; then the answer is the recorded one. */
 async function once(
   idempotency: Idempotency,
-  request: RepeatableRequest,
+  request: IdempotentRequest,
   work: () => Promise<Rendered>,
 ): Promise<{ answer: Rendered; replayed: boolean }> {
   const recorded = await idempotency.enter(request)

@@ -1,7 +1,7 @@
 import { rowsAtOnce } from '../batching/rows-at-once.ts'
 import { afterOthers } from '../clock.ts'
 
-/** JSON of which some is bytes that were written before, or long lists that are still to be. */
+/** JSON with long lists in it that are still to be written. */
 export class JsonPieces {
   readonly #text: string
   readonly #parts: readonly Part[]
@@ -17,12 +17,12 @@ export class JsonPieces {
    * nobody wants them any more.
    */
   async written(isWanted: () => boolean): Promise<void> {
-    if (this.#pieces || this.#parts.every(Buffer.isBuffer)) return
+    if (this.#pieces) return
     const pieces: Buffer[] = []
     for (const piece of piecesOf(this.#text, this.#parts)) {
       if (!isWanted()) return
       // As bytes, because to encode all of it would take long as well.
-      pieces.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
+      pieces.push(Buffer.from(piece))
       await afterOthers()
     }
     this.#pieces = pieces
@@ -46,13 +46,11 @@ export class JsonPieces {
 /** What `compileWriter` makes of a value. */
 export type JsonText = string | JsonPieces
 
-/** What belongs at a mark. */
-export type Part = Buffer | LongList
-
 /** Puts a mark into the text for each part that it adds. */
 export type Write = (value: unknown, parts: Part[]) => string
 
-type LongList = { readonly rows: readonly unknown[]; readonly write: Write }
+/** What belongs at a mark: a list that is too long to be written at once. */
+export type Part = { readonly rows: readonly unknown[]; readonly write: Write }
 
 /** Stands in a text where a part belongs: as itself this character cannot occur in JSON. */
 export const partMark = '\0'
@@ -62,16 +60,15 @@ export function withParts(text: string, parts: readonly Part[]): JsonText {
   return parts.length === 0 ? text : new JsonPieces(text, parts)
 }
 
-function* piecesOf(text: string, parts: readonly Part[]): Generator<string | Buffer> {
+function* piecesOf(text: string, parts: readonly Part[]): Generator<string> {
   for (const [at, between] of text.split(partMark).entries()) {
     yield between
     const part = parts[at]
-    if (Buffer.isBuffer(part)) yield part
-    else if (part !== undefined) yield* rowsOf(part)
+    if (part !== undefined) yield* rowsOf(part)
   }
 }
 
-function* rowsOf({ rows, write }: LongList): Generator<string | Buffer> {
+function* rowsOf({ rows, write }: Part): Generator<string> {
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
     const parts: Part[] = []
     const text = joinedRows(rows.slice(at, at + rowsAtOnce), (row) => write(row, parts))

@@ -2,8 +2,9 @@ import { int64Max, int64Min, walletApi } from '@guildhall/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { writeJson } from './free-json.ts'
 import { readJson } from './json-reader.ts'
-import { compileWriter, writeJson } from './json-writer.ts'
+import { compileWriter } from './json-writer.ts'
 
 const free = z.custom<object>((value) => typeof value === 'object').meta({ free: true })
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { rowsAtOnce } from '../batching/rows-at-once.ts'
-import { writtenRows } from './growing-lists.ts'
+import { writeJson } from './free-json.ts'
 import {
   type JsonText,
   joinedRows,
@@ -16,9 +16,8 @@ import { isFree, isInt64 } from './schema-walk.ts'
  * declared members are written, so an undeclared column cannot leave the process. A value that
  * misses a required member throws, which is a bug of the handler and becomes a 500.
  *
- * 64-bit integers are written in full, whether they come as number or as bigint. What is written
- * already, of a list that grows, stands in the answer as bytes. A long list is written later, so
- * whoever answers with one leaves it as it is.
+ * 64-bit integers are written in full, whether they come as number or as bigint. A long list is
+ * written later, so whoever answers with one leaves it as it is.
  */
 export function compileWriter(schema: z.ZodType): (value: unknown) => JsonText {
   const write = writerOf(schema)
@@ -109,16 +108,10 @@ function writeObject(shape: Record<string, z.ZodType>): Write {
 
 function writeArray(element: z.ZodType): Write {
   const write = writerOf(element)
-  // Only rows without parts that could change are written alike for as long as they are frozen.
-  const mayBeWritten = isPlainRow(element)
-  const writePlain = (row: unknown) => write(row, [])
   return (value, parts) => {
     if (!Array.isArray(value)) throw new TypeError('expected an array to write')
-    const written = mayBeWritten ? writtenRows(value, writePlain) : undefined
-    if (written === undefined && value.length <= rowsAtOnce) {
-      return `[${joinedRows(value, (item) => write(item, parts))}]`
-    }
-    parts.push(written ?? { rows: value, write })
+    if (value.length <= rowsAtOnce) return `[${joinedRows(value, (row) => write(row, parts))}]`
+    parts.push({ rows: value, write })
     return `[${partMark}]`
   }
 }
@@ -156,22 +149,6 @@ function writeUnion(options: z.ZodType[]): Write {
   }
 }
 
-/** An object with nothing but texts, numbers, booleans and nulls in it. */
-function isPlainRow(schema: z.ZodType): boolean {
-  const { shape } = schema._zod.def as Definition
-  return shape !== undefined && Object.values(shape).every(isScalar)
-}
-
-function isScalar(schema: z.ZodType): boolean {
-  const definition = schema._zod.def as Definition
-  const { innerType } = definition
-  if (isFree(schema) || definition.shape || definition.element) return false
-  if (definition.valueType || definition.options) return false
-  if (innerType) return isScalar(innerType)
-  if (definition.in && definition.out) return isScalar(wireSide(definition.in, definition.out))
-  return true
-}
-
 function isOptional(schema: z.ZodType): boolean {
   return schema._zod.optout === 'optional'
 }
@@ -179,16 +156,3 @@ function isOptional(schema: z.ZodType): boolean {
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
-
-/** Any JSON value with exact 64-bit integers: free-form objects, and metadata to be stored. */
-export function writeJson(value: unknown): string {
-  if (typeof value === 'bigint') return value.toString()
-  if (Array.isArray(value)) return `[${joinedRows(value, writeJson)}]`
-  if (isRecord(value)) return writeAnyRecord(value, [])
-  if (typeof value === 'number') return writeNumber(value)
-  const text: string | undefined = JSON.stringify(value)
-  if (text === undefined) throw new TypeError(`expected JSON to write, got ${typeof value}`)
-  return text
-}
-
-const writeAnyRecord = writeRecord(writeJson)

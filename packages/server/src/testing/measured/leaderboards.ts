@@ -3,8 +3,6 @@ import { runInNewContext } from 'node:vm'
 import { statement } from '../../database/statement.ts'
 import { createLeaderboards } from '../../features/leaderboards/leaderboards.service.ts'
 import { atEndOfTurn, type Clock } from '../../kernel/clock.ts'
-import { readJson } from '../../kernel/json/json-reader.ts'
-import { writeJson } from '../../kernel/json/json-writer.ts'
 import { type MeasuredOptions, openDeployment } from './deployment.ts'
 import { scoreOf, seedBoard, userOf } from './seeded-board.ts'
 
@@ -49,8 +47,6 @@ const boards = createLeaderboards({
   clock,
   mutate: trail.mutate,
   mutateMany: trail.mutateMany,
-  writeJson,
-  readJson: (text) => readJson(text).value,
   cursorAfter: () => null,
   resetDue: async () => undefined,
   mayReset: () => false,

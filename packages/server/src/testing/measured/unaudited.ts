@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../database/database.ts'
-import type { Mutate, MutateMany } from '../../kernel/http/mutation.ts'
+import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
 
 /** What mutations cost without their audit entries, to be compared; no node is built like this. */
 export function unaudited(db: Database) {

@@ -1,5 +1,5 @@
 import { createWallets } from '../../features/wallet/wallet.service.ts'
-import type { Mutation } from '../../kernel/http/mutation.ts'
+import { bySystem } from '../../kernel/mutation.ts'
 import { createPlayers } from '../../node/players.ts'
 import { type MeasuredOptions, openDeployment } from './deployment.ts'
 import { seed, seededAccount } from './seeds.ts'
@@ -33,13 +33,6 @@ const wallets = createWallets({
 })
 
 const ids = Array.from({ length: options.accounts }, (_, at) => seededAccount(at + 1))
-const mutation: Mutation = {
-  principal: { kind: 'human', username: 'admin', role: 'admin' },
-  action: 'accounts.wallet.adjust',
-  repeatable: undefined,
-  render: () => ({ status: 200, body: null }),
-}
-
 type Figures = { perSecond: number; cpuUs: number }
 const spread: Figures[] = []
 const hot: Figures[] = []
@@ -63,7 +56,7 @@ async function measure(users: readonly string[]): Promise<Figures> {
   const adjusters = Array.from({ length: options.inFlight }, async (_, at) => {
     for (let next = at; !isOver; next += options.inFlight) {
       const user_id = users[next % users.length] ?? ''
-      await wallets.adjust(mutation, { user_id, currency: 'gold', delta: 1n })
+      await wallets.book(bySystem, { user_id, currency: 'gold', delta: 1n })
       done += 1
     }
   })

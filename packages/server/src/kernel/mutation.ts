@@ -1,23 +1,24 @@
 import type { AuditAction } from '@guildhall/contract'
-import type { HumanPrincipal } from '../auth/principal.ts'
-import type { CombinedResult } from '../batching/combiner.ts'
+import type { Actor } from './actor.ts'
+import type { CombinedResult } from './batching/combiner.ts'
 
 /**
- * What a console mutation carries to its service: who does it, under which action it is audited,
- * and how its answer may be given again when the same request is repeated. The service hands it to
- * the one function that opens the transaction.
+ * What a change carries to its service: who makes it, under which action it is audited, and whether
+ * its request may come again. The service hands it to the one function that opens the transaction.
  */
 export type Mutation = {
-  principal: HumanPrincipal
-  action: AuditAction
+  actor: Actor
+  /** Absent where the trail keeps nothing: of the system, and of most that scripts do. */
+  action?: AuditAction
   /** Present when the request has an Idempotency-Key. */
-  repeatable: RepeatableRequest | undefined
-  /** The answer as it will be sent, so that it can be recorded beside the change. */
-  render(answer: unknown): RecordedAnswer
+  idempotent?: IdempotentRequest
 }
 
+/** A change that the node makes by itself. */
+export const bySystem: Mutation = { actor: { kind: 'system' } }
+
 /** A request that may come again: whose it is, what it asks, and its key. */
-export type RepeatableRequest = {
+export type IdempotentRequest = {
   /** Operator and role. */
   principal: string
   /** Method, path and query as sent; a digest of these two where they are long. */
@@ -27,12 +28,14 @@ export type RepeatableRequest = {
   body_digest: Uint8Array
   /** Secrets are shown once: their answer is not recorded, and a repeat is refused. */
   recordsAnswer: boolean
+  /** What a repeat gets, made of what the change answered. */
+  recordOf(answer: unknown): RecordedAnswer
 }
 
 /** A success as it was sent; `body` is null for 204. */
 export type RecordedAnswer = { status: number; body: string | null }
 
-/** Remembers repeatable requests; filled by the feature that stores them. */
+/** Remembers idempotent requests; filled by the feature that stores them. */
 export type Idempotency = {
   /**
    * Waits while the same request is running on this node, then answers what became of it, or
@@ -41,16 +44,22 @@ export type Idempotency = {
    * @throws Failure `conflict` when the key was used with another body, when the answer may not be
    * repeated, or when the other request runs for too long
    */
-  enter(request: RepeatableRequest): Promise<RecordedAnswer | undefined>
-  leave(request: RepeatableRequest): void
+  enter(request: IdempotentRequest): Promise<RecordedAnswer | undefined>
+  leave(request: IdempotentRequest): void
 }
 
 /** What a mutation did: its answer, and the words of its audit entry. */
-export type Done<T> = { answer: T; target: string; details: string }
+export type Done<T> = {
+  answer: T
+  target: string
+  details: string
+  /** What is shown of it, for a repeat of the request; absent where that is the answer. */
+  shown?(): unknown
+}
 
 /**
- * The one function through which console mutations change the store, in a transaction that holds
- * the change, its audit entry and the record of a repeatable request. `Tx` is the database's.
+ * The one function through which mutations change the store, in a transaction that holds
+ * the change, its audit entry and the record of a idempotent request. `Tx` is the database's.
  */
 export type Mutate<Tx> = <T>(
   mutation: Mutation,
@@ -61,10 +70,9 @@ export type Mutate<Tx> = <T>(
 /**
  * The same for many changes that share one transaction: the form for rows that everybody writes,
  * to be run by a combiner. `change` answers for each item in their order; one that is refused must
- * have left nothing behind, and takes none of the others with it. A change without a `mutation` is
- * not an operator's: it is neither audited nor recorded.
+ * have left nothing behind, and takes none of the others with it.
  */
-export type MutateMany<Tx> = <I extends { mutation: Mutation | undefined }, T>(
+export type MutateMany<Tx> = <I extends { mutation: Mutation }, T>(
   items: readonly I[],
   change: (tx: Tx, items: readonly I[]) => Promise<readonly CombinedResult<Done<T>>[]>,
   options?: MutateOptions,

@@ -6,7 +6,6 @@ import { testBackends } from '../../database/testing/backends.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
-import { createRecentLedgers } from './wallet.recent.ts'
 
 const step = fc.oneof(
   {
@@ -26,20 +25,6 @@ const lateBalance = statement({
   name: 'tests.late-balance',
   text: "INSERT INTO wallet_balances (user_id, currency, balance) VALUES (:user_id, 'gems', 1)",
   params: { user_id: 'text' },
-})
-
-/** Keeps everybody else from the balances of a user until its transaction ends. */
-const holdBalances = statement({
-  name: 'tests.hold-balances',
-  text: 'UPDATE wallet_balances SET balance = balance WHERE user_id = :user_id',
-  params: { user_id: 'text' },
-})
-
-const waiting = statement({
-  name: 'tests.waiting',
-  text: `SELECT count(*) AS count FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-  row: { count: 'integer' },
 })
 
 const dropEntry = statement({
@@ -129,7 +114,7 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
     }
   })
 
-  it('[O-RET-4] has no entry that went, and needs no other reading for that', async () => {
+  it('[O-RET-4] has no entry that went', async () => {
     const [id, other] = [await someone(), await someone()]
     const adjust = (user: string, times: number) =>
       Promise.all(Array.from({ length: times }, () => desks[0].adjust(user, 'gold', 1)))
@@ -149,35 +134,6 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
     expect((await desks[1].read(id)).text).toBe(text)
   })
 
-  // Only there can somebody come between the lock and what is read after it.
-  it.runIf(backend.name === 'postgres')(
-    '[H-WAL-1] remembers nothing that was read with a balance that it had not locked',
-    async () => {
-      const [id, other] = [await someone(), await someone()]
-      const adjust = () => desks[0].adjust(id, 'gold', 1)
-      await adjust()
-      await desks[0].adjust(other, 'gold', 1)
-      const { seq = 0 } = (await desks[0].wallet(other)).ledger[0] ?? {}
-      await scenario.db.run(dropEntry, { seq })
-      await adjust()
-      const between = await scenario.db.transaction(
-        async (tx) => {
-          await tx.run(holdBalances, { user_id: id })
-          const adjusted = adjust()
-          while ((await scenario.db.get(waiting, {}))?.count === 0);
-          await scenario.db.run(lateBalance, { user_id: id })
-          return { adjusted }
-        },
-        { isolation: 'read committed' },
-      )
-      expect((await between.adjusted).text).toContain('"gems":1,')
-      await scenario.db.run(lateEntry, { user_id: id, seq })
-      const { text } = await adjust()
-      expect(text).toContain('"late"')
-      expect((await desks[1].read(id)).text).toBe(text)
-    },
-  )
-
   it('[H-WAL-1] shows an entry that another node commits late', async () => {
     const [id, other] = [await someone(), await someone()]
     const adjust = () => desks[0].adjust(id, 'gold', 1)
@@ -193,36 +149,5 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
       expect(text).toContain(times < 9 ? '"late"' : 'ledger')
       expect((await desks[1].read(id)).text).toBe(text)
     }
-  })
-})
-
-describe('the entries that are remembered', () => {
-  const walletWith = (reason: string, entries = 1) => {
-    const entry = { user_id: 'ada', currency: 'gold', delta: 1n, balance_after: 1n, reason }
-    const ledger = Array.from({ length: entries }, (_, seq) => ({ ...entry, seq, time_unix_ms: 1 }))
-    return { balances: new Map(), ledger }
-  }
-
-  it('are those of the 500 accounts that were adjusted last', () => {
-    const recent = createRecentLedgers()
-    const keep = (user: number) => recent.keep(new Map([[`user-${user}`, walletWith('')]]))
-    for (let user = 0; user < 500; user += 1) keep(user)
-    keep(0)
-    expect(recent.of('user-1')?.ledger).toHaveLength(1)
-    keep(500)
-    expect([0, 1, 2, 500].map((user) => recent.of(`user-${user}`)?.ledger.length)).toEqual([
-      1,
-      undefined,
-      1,
-      1,
-    ])
-  })
-
-  it('are not those with more than 20,000 letters of reasons', () => {
-    const recent = createRecentLedgers()
-    recent.keep(new Map([['ada', walletWith('r'.repeat(1000), 20)]]))
-    expect(recent.of('ada')?.ledger).toHaveLength(20)
-    recent.keep(new Map([['ada', walletWith('r'.repeat(1000), 21)]]))
-    expect(recent.of('ada')).toBeUndefined()
   })
 })

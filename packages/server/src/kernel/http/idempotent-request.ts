@@ -2,35 +2,37 @@ import { hash } from 'node:crypto'
 import type { AdminWrite, Route } from '@guildhall/contract'
 import type { HumanPrincipal } from '../auth/principal.ts'
 import { refuse } from '../failure.ts'
+import type { IdempotentRequest, RecordedAnswer } from '../mutation.ts'
 import { sha256 } from '../sha256.ts'
 import type { Exchange } from './exchange.ts'
-import type { RepeatableRequest } from './mutation.ts'
 
 /** Whether a route changes something for an operator: those may be repeated under a key. */
 export function isMutation(route: Route): route is AdminWrite {
   return route.access === 'admin' && route.method !== 'GET'
 }
 
-type Repeatable = {
+type Given = {
   exchange: Exchange
-  principal: HumanPrincipal
+  actor: HumanPrincipal
   route: Route
   bytes: Buffer
+  recordOf(answer: unknown): RecordedAnswer
 }
 
 /** Names a request by who sends it, where, and its Idempotency-Key. */
-export function repeatableRequest(given: Repeatable): RepeatableRequest {
-  const { exchange, principal, route, bytes } = given
+export function idempotentRequest(given: Given): IdempotentRequest {
+  const { exchange, actor, route, bytes, recordOf } = given
   const [key = '', ...more] = exchange.head.idempotencyKeys
   if (more.length > 0 || !/^[\x21-\x7e]{1,128}$/.test(key)) {
     throw refuse.invalid('Idempotency-Key must be one of 1..128 visible ASCII characters')
   }
   return {
-    principal: `${principal.role}:${principal.username}`,
+    principal: `${actor.role}:${actor.username}`,
     target: `${route.method} ${named(exchange.message.url ?? '')}`,
     key,
     body_digest: sha256(bytes),
     recordsAnswer: route.answerHoldsSecret !== true,
+    recordOf,
   }
 }
 
