@@ -26,6 +26,9 @@ export function readObject(text: string): JsonObject {
 }
 
 function writeObject(value: object): string {
-  const members = value instanceof Map ? [...value] : Object.entries(value)
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`).join(',')}}`
+  let text = ''
+  for (const [name, member] of value instanceof Map ? value : Object.entries(value)) {
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${writeJson(member)}`
+  }
+  return `{${text}}`
 }
