@@ -76,7 +76,8 @@ function objectionInside(from: string, target: string): string | undefined {
   const allowed = ownZone === undefined ? 'everything' : serverZones[ownZone]
   if (allowed === undefined) return `there is no rule for the folder ${ownZone}`
   if (allowed === 'everything') return undefined
-  if (ownZone === 'features' && zone === 'features' && ownFeature !== feature) {
+  const isOther = feature !== undefined && ownFeature !== undefined && feature !== ownFeature
+  if (ownZone === 'features' && zone === 'features' && isOther) {
     return `the feature ${ownFeature} must not import the feature ${feature}`
   }
   if (zone === ownZone || (zone !== undefined && allowed.includes(zone))) return undefined

@@ -1,59 +1,156 @@
-import { createEndedBootsPruner } from '../database/jobs/node-claim.ts'
-import { isReadOfRecords, keyReadEvent } from '../kernel/audit/recorder.ts'
-import type { Verifiers } from '../kernel/auth/principal.ts'
-import { createGame } from './game.ts'
-import { createOperators } from './operators.ts'
-import { createPeople } from './people.ts'
-import { createPlayers, type PlayersDeps } from './players.ts'
-import { createScriptFunctions } from './script-functions.ts'
-import { createTrail } from './trail.ts'
+import { describeConfig } from '../config/redact.ts'
+import { createEndedBootsPruner } from '../database/node-claim.ts'
+import { accountsFeature } from '../features/accounts/accounts.feature.ts'
+import { admissionFeature } from '../features/admission/admission.feature.ts'
+import { apiKeysFeature } from '../features/api-keys/api-keys.feature.ts'
+import { auditFeature } from '../features/audit/audit.feature.ts'
+import { chatFeature } from '../features/chat/chat.feature.ts'
+import { configFeature } from '../features/config/config.feature.ts'
+import { consoleFeature } from '../features/console/console.feature.ts'
+import { consoleAccountsFeature } from '../features/console-accounts/console-accounts.feature.ts'
+import { defineFeature } from '../features/feature.ts'
+import { friendsFeature } from '../features/friends/friends.feature.ts'
+import { friendsOf } from '../features/friends/friends.service.ts'
+import { groupsFeature } from '../features/groups/groups.feature.ts'
+import { groupsOf } from '../features/groups/groups.service.ts'
+import { idempotencyFeature } from '../features/idempotency/idempotency.feature.ts'
+import { leaderboardsFeature } from '../features/leaderboards/leaderboards.feature.ts'
+import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
+import { outboxFeature } from '../features/outbox/outbox.feature.ts'
+import { purchasesFeature } from '../features/purchases/purchases.feature.ts'
+import { sessionsFeature } from '../features/sessions/sessions.feature.ts'
+import { signInFeature } from '../features/sign-in/sign-in.feature.ts'
+import { storageFeature } from '../features/storage/storage.feature.ts'
+import { storageOf } from '../features/storage/storage.service.ts'
+import { tournamentsFeature } from '../features/tournaments/tournaments.feature.ts'
+import { walletFeature } from '../features/wallet/wallet.feature.ts'
+import { balancesOf } from '../features/wallet/wallet.service.ts'
+import { createHashing } from '../kernel/auth/hashing.ts'
+import type { Shared } from './shared.ts'
+import type { Secrets } from './store.ts'
+
+export type FeaturesDeps = Shared & {
+  secrets: Secrets
+  /** Called after the commit that revoked these sessions. */
+  onRevoked(sessionIds: readonly string[]): void
+}
 
 export type Features = ReturnType<typeof createFeatures>
 
-/** Builds every feature and hands each what it needs of the others. */
-export function createFeatures(deps: PlayersDeps) {
+/**
+ * Builds the features that need neither the gateway nor the script, each after those that it needs
+ * something of.
+ */
+export function createFeatures(deps: FeaturesDeps) {
   const trail = createTrail(deps)
-  const players = createPlayers(deps)
-  const operators = createOperators(deps, { trail, players })
-  const people = createPeople(deps, { trail, players })
-  const game = createGame(deps, { trail, players, people })
-  const verifiers: Verifiers = {
-    accessToken: players.sessions.verifyAccess,
-    consoleToken: operators.verifyToken,
-    apiKey: people.verifyKey,
+  const people = createPeople(deps, trail)
+  return { ...trail, ...people, ...createGame(deps, trail, people) }
+}
+
+export type Trail = ReturnType<typeof createTrail>
+type People = ReturnType<typeof createPeople>
+
+/** What every change of an operator goes through. */
+export function createTrail({ db, clock, ids, log, config, leases }: FeaturesDeps) {
+  const idempotency = idempotencyFeature({ db, clock })
+  const audit = auditFeature({
+    ...{ db, clock, ids, log },
+    nodeId: config.server.node_id,
+    config: config.logs,
+    lease: db.durable ? leases.of('sealer') : undefined,
+    recordAnswer: idempotency.record,
+    recordAnswers: idempotency.recordAll,
+  })
+  const boots = defineFeature({ pruners: { ended_boots: createEndedBootsPruner(db) } })
+  return { boots, idempotency, audit }
+}
+
+/** Players, operators and machines: who they are, and how they sign in. */
+export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
+  const { db, clock, ids, log, config, secrets, version } = deps
+  const base = { db, clock, ids, log, mutate: audit.mutate }
+  const { hashing: hashingConfig, limits } = config.authentication
+  const hashing = createHashing({ ...base, config: hashingConfig })
+  const admission = admissionFeature({ ...base, secret: secrets.admission, limits })
+  const accounts = accountsFeature(base)
+  const { onRevoked } = deps
+  const sessions = sessionsFeature({
+    ...base,
+    secret: secrets.sessions,
+    config: config.sessions,
+    onRevoked,
+  })
+  const admit = async (plan: Parameters<typeof admission.take>[0]) => {
+    await admission.take(plan)
   }
   return {
-    sessions: players.sessions,
-    hashing: players.hashing,
-    verifiers,
-    idempotency: trail.idempotency,
-    /** A key passed the checks of a route: that is recorded, and counts as its use. */
-    recordKeyRead(...read: Parameters<typeof keyReadEvent>) {
-      const [key, route] = read
-      people.keyUse.note(key)
-      trail.recorder.record(keyReadEvent(...read), { ringOnly: isReadOfRecords(route) })
-    },
-    flushKeyUse: people.keyUse.flush,
-    countAccounts: people.countAccounts,
-    storage: game.storage,
-    tournaments: game.tournaments,
-    scriptFunctions: createScriptFunctions(game.tournaments),
-    resets: game.resets,
-    queues: trail.queue === undefined ? [] : [trail.queue],
-    pruners: {
-      ...players.pruners,
-      ...operators.pruners,
-      ...people.pruners,
-      ...game.pruners,
-      ended_boots: createEndedBootsPruner(deps.db),
-      idempotency_records: trail.idempotency.prune,
-    },
-    routes: [...players.routes, ...operators.routes, ...people.routes, ...game.routes],
-    counters: () => ({
-      ...players.counters(),
-      audit_dropped_total: trail.dropped(),
-      key_use_dropped_total: people.keyUse.dropped(),
-      outbox_dropped_total: game.tournaments.outboxDropped(),
+    hashing,
+    admission,
+    accounts,
+    sessions,
+    signIn: signInFeature({ db, hashing, accounts, sessions, admit }),
+    console: consoleFeature({
+      ...base,
+      config: config.console,
+      verifyPassword: hashing.verify,
+      admit: admission.take,
+      recorder: audit.recorder,
     }),
+    apiKeys: apiKeysFeature(base),
+    config: configFeature({
+      node_id: config.server.node_id,
+      version,
+      backend: db.backend,
+      groups: describeConfig(config),
+    }),
+    consoleAccounts: consoleAccountsFeature({
+      ...base,
+      revokeSessions: sessions.revokeAllOf,
+      closeSessions: sessions.closeRevoked,
+      walletOf: balancesOf,
+      friendsOf,
+      groupsOf,
+      storageOf,
+    }),
+  }
+}
+
+/** What belongs to players, and what they play for. */
+export function createGame(deps: FeaturesDeps, { audit }: Trail, { accounts }: People) {
+  const { db, clock, log, clockWatch, config, leases } = deps
+  const { mutate, mutateMany } = audit
+  const base = { db, clock, log, mutate, mutateMany, onHold: clockWatch.onHold }
+  const leaseOf = (name: string) => (config.scheduler.enabled ? leases.of(name) : undefined)
+
+  const outbox = outboxFeature(base)
+  const tournaments = tournamentsFeature({
+    ...base,
+    config: config.tournaments,
+    lease: leaseOf('settlement'),
+    accountState: accounts.stateOf,
+    leave: outbox.add,
+  })
+  return {
+    wallet: walletFeature({ ...base, config: config.wallet, accountExists: accounts.exists }),
+    friends: friendsFeature({ ...base, accountExists: accounts.exists }),
+    groups: groupsFeature(base),
+    chat: chatFeature({
+      ...base,
+      nodeId: config.server.node_id,
+      historyLimit: config.chat.history_limit,
+      moderationRetentionDays: config.logs.audit_retention_days,
+    }),
+    notifications: notificationsFeature({ ...base, capacity: config.notifications.capacity }),
+    storage: storageFeature({ ...base, declared: config.storage.indexes }),
+    leaderboards: leaderboardsFeature({
+      ...base,
+      config: config.leaderboards,
+      intervalMs: config.scheduler.interval_ms,
+      lease: leaseOf('boards'),
+      periodClosed: tournaments.periodClosed,
+    }),
+    outbox,
+    tournaments,
+    purchases: purchasesFeature({ ...base, config: config.purchases }),
   }
 }

@@ -1,17 +1,15 @@
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
-import type { NodeClaim } from '../database/jobs/node-claim.ts'
-import type { Sealer } from '../features/audit/audit.sealer.ts'
+import type { NodeClaim } from '../database/node-claim.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ClockWatch } from '../kernel/clock-watch.ts'
 import type { DiskSpace } from '../kernel/disk-space.ts'
-import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
-import type { Supervisor } from '../kernel/tasks/supervisor.ts'
-import type { ClockWatch } from '../kernel/time/clock-watch.ts'
-import type { EventLoopLag } from '../kernel/time/event-loop-lag.ts'
+import type { ErrorJournal } from '../kernel/error-journal.ts'
+import type { EventLoopLag } from '../kernel/event-loop-lag.ts'
+import type { Supervisor } from '../kernel/supervisor.ts'
 import { createHealth, type HealthJudge } from '../shell/health.ts'
-import type { Features } from './features.ts'
+import { type FeatureList, failingOf, isDegraded, queuesOf } from './joined.ts'
 import type { Play } from './play.ts'
-import type { Scheduler } from './scheduler.ts'
 import { essentialTasks } from './tasks.ts'
 
 type HealthParts = {
@@ -21,12 +19,10 @@ type HealthParts = {
   clockWatch: ClockWatch
   disk: DiskSpace | undefined
   supervisor: Supervisor
-  features: Features
+  features: FeatureList
   play: Play
-  scheduler: Pick<Scheduler, 'failingBoards'>
   claim: NodeClaim
   lag: EventLoopLag
-  sealer: Sealer | undefined
   journal: ErrorJournal
 }
 
@@ -35,8 +31,9 @@ const failingMaxMs = 30_000
 
 /** Tells the judge of the node's health where to look. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
-  const { config, db, clock, supervisor, features, play, claim, lag, sealer, journal } = parts
-  const { clockWatch, disk, scheduler } = parts
+  const { config, db, clock, supervisor, features, play, claim, lag, journal } = parts
+  const { clockWatch, disk } = parts
+  const queues = queuesOf(features)
   return createHealth({
     clock,
     databaseState: () => db.state(),
@@ -51,18 +48,16 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
       const essentialFailing = failing.some(
         ({ name, forMs }) => essentialTasks.has(name) && forMs >= failingMaxMs,
       )
-      const names = new Set(failing.map(({ name }) => name))
-      // A board that cannot be reset is worth a look, but no reason to send nobody here.
-      if (scheduler.failingBoards() > 0) names.add('scheduler')
+      // A part that fails is worth a look, but no reason to send nobody here.
+      const names = new Set([...failing.map(({ name }) => name), ...failingOf(features)])
       return { names: [...names], essentialFailing }
     },
-    queueFill: () =>
-      Math.max(0, ...features.queues.map((queue) => queue.counts().queued / queue.capacity)),
+    queueFill: () => Math.max(0, ...queues.map((queue) => queue.counts().queued / queue.capacity)),
     eventLoopLagMs: () => lag.p99Ms(),
     journalWritable: () => journal.writable(),
-    rowsDroppedAgoMs: () => Math.min(...features.queues.map((queue) => queue.droppedAgoMs())),
+    rowsDroppedAgoMs: () => Math.min(...queues.map((queue) => queue.droppedAgoMs())),
     clockDoubtful: () => clockWatch.doubtful(),
     diskLow: () => disk?.low() ?? false,
-    auditUnsealed: () => sealer?.behind() ?? false,
+    featureDegraded: () => isDegraded(features),
   })
 }

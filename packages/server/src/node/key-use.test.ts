@@ -32,15 +32,8 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     log: api.log,
     leases: createLeases({ db, clock, log: api.log, holder: 'bt1-tests', lifeMs: 15_000 }),
     clockWatch: createClockWatch({ clock, log: api.log }),
-    pruners: {},
+    features: api.features,
     pruneCounts: createPruneCounts([]),
-    disk: undefined,
-    scheduler: { start: () => ({ wake() {}, retry() {} }) },
-    storageIndexes: api.features.storage.indexes,
-    queues: [],
-    flushKeyUse: api.features.flushKeyUse,
-    countAccounts: api.features.countAccounts,
-    readRevocations: async () => {},
   })
   expect(supervisor.status().map(({ name }) => name)).toContain('key-use')
   const storedUse = async () => {

@@ -1,6 +1,7 @@
-import { api, realtimeApi, shellApi } from '@guildhall/contract'
+import { api } from '@guildhall/contract'
 import type { Config } from '../config/schema.ts'
 import { DatabaseUnavailable } from '../database/database.ts'
+import { mount, type Routes, type Section } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import { refuse } from '../kernel/failure.ts'
@@ -11,14 +12,13 @@ import {
   readCertificate,
 } from '../kernel/http/certificates.ts'
 import type { Document } from '../kernel/http/documents.ts'
-import { bindHandlers } from '../kernel/http/exchange.ts'
+import type { ServerHandlers } from '../kernel/http/exchange.ts'
 import { describeApi, openapiInfo } from '../kernel/http/openapi.ts'
+import type { PipelineDeps } from '../kernel/http/pipeline.ts'
 import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
-import { createSourceAddress } from '../kernel/http/source-address.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type ShellDeps, shellHandlers } from '../shell/shell.routes.ts'
-import type { Features } from './features.ts'
 
 export type ListenerDeps = {
   config: Config
@@ -27,7 +27,9 @@ export type ListenerDeps = {
   log: Log
   journal: ErrorJournal
   version: string
-  features: Features
+  pipeline: PipelineDeps
+  /** Of the features: every section of the contract but those of the node itself. */
+  routes: Routes<Exclude<Section, 'shell' | 'realtime'>>
   shell: ShellDeps
   /** Takes over WebSocket upgrades; absent when the transport is off. */
   acceptUpgrade?: NonNullable<HttpServerDeps['upgrade']>['accept'] | undefined
@@ -35,25 +37,23 @@ export type ListenerDeps = {
 
 /** Builds the HTTP listener with every route of the table and the API's description. */
 export async function createListener(deps: ListenerDeps) {
-  const { config, clock, ids, features, acceptUpgrade } = deps
+  const { config, clock, ids, acceptUpgrade } = deps
   const log = deps.log.component('http')
   const files = certificateFiles(config)
   const tls = files && (await readCertificate(files, clock))
+  const routes: Routes<Section> = {
+    ...deps.routes,
+    ...mount({ shell: shellHandlers(deps.shell), realtime: realtimeHandlers() }),
+  }
+  const { realtime, ...others } = routes
   const server = createHttpServer({
+    ...deps.pipeline,
     config: config.http,
     clock,
     log,
     ...(tls === undefined ? {} : { tls }),
-    verifiers: features.verifiers,
-    recordKeyRead: features.recordKeyRead,
-    idempotency: features.idempotency,
-    sourceOf: createSourceAddress(config.http.trusted_proxies),
     newRequestId: ids.requestId,
-    routes: [
-      ...features.routes,
-      ...bindHandlers(shellApi, shellHandlers(deps.shell)),
-      ...(acceptUpgrade === undefined ? [] : realtimeDoor()),
-    ],
+    routes: [...Object.values(others).flat(), ...(acceptUpgrade === undefined ? [] : realtime)],
     documents: config.http.openapi ? [openapiDocument(deps.version)] : [],
     ...(acceptUpgrade && { upgrade: { path: '/v1/realtime', accept: acceptUpgrade } }),
     onAnswered: createAccessLog(config.logging, log),
@@ -74,13 +74,13 @@ function certificateFiles({ http }: Config) {
   return { certificate_file, private_key_file }
 }
 
-/** What passes the door as an upgrade never gets here. */
-function realtimeDoor() {
-  return bindHandlers(realtimeApi, {
+/** An upgrade never gets here. */
+function realtimeHandlers(): ServerHandlers<typeof api.realtime> {
+  return {
     connect: async () => {
       throw refuse.invalid('needs a WebSocket upgrade')
     },
-  })
+  }
 }
 
 function openapiDocument(version: string): Document {

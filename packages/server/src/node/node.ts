@@ -1,28 +1,35 @@
 import type { LoadedConfig } from '../config/load.ts'
-import {
-  claimNode,
-  claimRenewMs,
-  type NodeClaim,
-  NodeIdInUse,
-} from '../database/jobs/node-claim.ts'
+import { createLeases } from '../database/leases.ts'
+import { claimNode, claimRenewMs, type NodeClaim, NodeIdInUse } from '../database/node-claim.ts'
+import type { Feature } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-journal.ts'
+import { type ErrorJournal, openErrorJournal } from '../kernel/error-journal.ts'
+import { watchEventLoopLag } from '../kernel/event-loop-lag.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log/log.ts'
-import { createPruneCounts } from '../kernel/tasks/retention.ts'
-import { createSupervisor } from '../kernel/tasks/supervisor.ts'
-import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
+import type { Log } from '../kernel/log.ts'
+import { createPruneCounts } from '../kernel/retention.ts'
+import { createSupervisor } from '../kernel/supervisor.ts'
+import { createTopic } from '../kernel/topic.ts'
 import { openClockWatch } from './clocks.ts'
 import { createDiskWatch } from './disk.ts'
-import { createElected } from './elected.ts'
 import { createFeatures } from './features.ts'
 import { createHealthOf } from './health.ts'
+import {
+  catchUp,
+  countersOf,
+  type FeatureList,
+  joinRoutes,
+  prunersOf,
+  queuesOf,
+  scriptFunctionsOf,
+} from './joined.ts'
 import { journalDirectory } from './journal-directory.ts'
 import { createListener } from './listener.ts'
+import { createPipelineDeps } from './pipeline.ts'
 import { createPlay } from './play.ts'
-import { createRevocations } from './revocations.ts'
-import { createScheduler } from './scheduler.ts'
+import { createPlayFeatures } from './play-features.ts'
+import type { Shared } from './shared.ts'
 import { Shutdown } from './shutdown.ts'
 import { createStatus } from './status.ts'
 import { openStore } from './store.ts'
@@ -95,15 +102,9 @@ async function start(options: StartOptions, shutdown: Shutdown): Promise<Running
   signal.throwIfAborted()
   const parts = await build(options, base, shutdown)
   signal.throwIfAborted()
-  await catchUp(parts, signal)
+  await catchUp(parts.features, signal)
   signal.throwIfAborted()
   return listen(parts, shutdown)
-}
-
-/** Does what fell due while no node was there, before anybody is let in. */
-async function catchUp({ scheduler, settlement }: Parts, signal: AbortSignal): Promise<void> {
-  await scheduler.catchUp(signal)
-  await settlement?.settle({ signal, progress: () => undefined })
 }
 
 /** Opens what everything else stands on: the error journal, the database, the claim on the id. */
@@ -129,118 +130,113 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   const nodeClaim = db.durable
     ? supervisor.every('node-claim', claimRenewMs, () => claim.renew())
     : undefined
-  const shared = { db, clock, clockWatch, ids, log, config, version }
+  const leases = createLeases({
+    db,
+    clock,
+    log: log.component('leases'),
+    holder: bootId,
+    lifeMs: config.scheduler.lease_ttl_ms,
+  })
+  shutdown.onStop('leases', leases.release)
+  const shared = { db, clock, clockWatch, ids, log, config, version, leases }
   return { journal, claim, nodeClaim, supervisor, secrets, databaseErrors, shared }
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
 
-/** Builds the features, the gateway and the script's host, and wires them to each other. */
+/** Builds the features, the script's host and the gateway, and what stands on all of them. */
 async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
-  const { loaded, environment, bootId } = options
+  const { loaded, environment } = options
   const { shared, secrets, supervisor } = base
-  const { clock, log, config } = shared
-  const elected = createElected(shared, bootId, shutdown)
-  const onRevoked = (sessionIds: readonly string[]) => play.gateway.closeSessions(sessionIds)
-  const features = createFeatures({ ...shared, secrets, onRevoked })
-  shutdown.onCountRows(() => {
-    const counts = features.queues.map((queue) => queue.counts())
-    return counts.reduce((sum, { queued, abandoned }) => sum + queued + abandoned, 0)
-  })
-  shutdown.onStop('write-behind queues', async () => {
-    await features.hashing.stop()
-    const drainMs = config.logs.shutdown_drain_timeout_ms
-    const lost = await Promise.all(features.queues.map((queue) => queue.drain(drainMs)))
-    const rows = lost.reduce((sum, count) => sum + count, 0)
-    if (rows > 0) log.error('rows were not written before the end', { rows })
-  })
-  shutdown.onStop('key-use times', features.flushKeyUse)
+  const { clock, config } = shared
+  const revoked = createTopic<readonly string[]>()
+  const stored = createFeatures({ ...shared, secrets, onRevoked: revoked.publish })
+  endWithRows(stored, shared, shutdown)
 
+  const sourceOf = createSourceAddress(config.http.trusted_proxies)
   const play = createPlay({
     ...shared,
     loaded,
     environment,
-    scriptFunctions: features.scriptFunctions,
-    verifyPlayer: async (token) => features.sessions.verifyAccess(token),
-    liveSessions: features.sessions.liveOf,
-    sourceOf: createSourceAddress(config.http.trusted_proxies),
+    scriptFunctions: scriptFunctionsOf(stored),
+    verifyPlayer: async (token) => stored.sessions.verifyAccess(token),
+    liveSessions: stored.sessions.liveOf,
+    sourceOf,
   })
+  revoked.subscribe(play.gateway.closeSessions)
   shutdown.onStop('script', () => play.script.stop())
   await play.startScript()
 
-  const { tournaments } = features
-  const settlement = config.scheduler.enabled
-    ? tournaments.settlementOf(elected.leases.of('settlement'))
-    : undefined
-  const scheduler = createScheduler({ ...shared, leases: elected.leases, resets: features.resets })
-  const courier = tournaments.courierOf(play.script.events)
+  const features = { ...stored, ...createPlayFeatures(shared, stored, play) }
   const lag = watchEventLoopLag(clock)
+  for (const [name, { stop }] of Object.entries<Feature>(features)) {
+    if (stop !== undefined) shutdown.onStop(name, stop)
+  }
   shutdown.onStop('tasks', async () => {
     lag.stop()
     await supervisor.stop(tasksStopMs)
-    await courier.stop(tasksStopMs)
   })
-  return { ...base, ...elected, features, play, scheduler, settlement, courier, lag }
+  return { ...base, features, play, lag, pipeline: createPipelineDeps({ ...stored, sourceOf }) }
 }
 
 type Parts = Awaited<ReturnType<typeof build>>
 
-/** What is counted by neither the listener, nor a feature, nor play. */
-function ownCounters({ databaseErrors, courier, shared }: Parts) {
-  const { delivered, failed } = courier.counts()
-  return {
-    database_errors_total: databaseErrors(),
-    outbox_delivered_total: delivered,
-    outbox_failed_total: failed,
-    clock_jumps_total: shared.clockWatch.jumps(),
+/** Registers how the queues end: their last rows are written, then what comes after those. */
+function endWithRows(features: FeatureList, { config, log }: Shared, shutdown: Shutdown): void {
+  const queues = queuesOf(features)
+  for (const [name, { close }] of Object.entries(features)) {
+    if (close !== undefined) shutdown.onStop(name, close)
   }
+  shutdown.onCountRows(() => {
+    const counts = queues.map((queue) => queue.counts())
+    return counts.reduce((sum, { queued, abandoned }) => sum + queued + abandoned, 0)
+  })
+  shutdown.onStop('write-behind queues', async () => {
+    const drainMs = config.logs.shutdown_drain_timeout_ms
+    const lost = await Promise.all(queues.map((queue) => queue.drain(drainMs)))
+    const rows = lost.reduce((sum, count) => sum + count, 0)
+    if (rows > 0) log.error('rows were not written before the end', { rows })
+  })
 }
 
 /** Starts the background tasks and opens the door. */
 async function listen(parts: Parts, shutdown: Shutdown) {
-  const { shared, journal, claim, features, play, scheduler, supervisor } = parts
+  const { shared, journal, claim, features, play, supervisor, databaseErrors } = parts
   const { db, clock, config, version } = shared
   const disk = createDiskWatch(config, shared.log)
-  const pruneCounts = createPruneCounts(Object.keys(features.pruners))
+  const data = { ...prunersOf(features, 'pruners'), ...prunersOf(features, 'surplus') }
+  const pruneCounts = createPruneCounts(Object.keys(data))
   const health = createHealthOf({ ...shared, ...parts, disk })
   const status = createStatus({
     ...shared,
     supervisor,
-    scheduler: scheduler.status,
+    scheduler: features.leaderboards.schedules,
     pruneCounts,
-    queues: features.queues,
+    queues: queuesOf(features),
     httpAddress: () => bound,
     runtime: play.runtime,
     metrics: () => ({
       ...listener.server.counters(),
-      ...features.counters(),
+      ...countersOf(features),
       ...play.metrics(),
-      ...ownCounters(parts),
+      database_errors_total: databaseErrors(),
+      clock_jumps_total: shared.clockWatch.jumps(),
     }),
   })
   const listener = await createListener({
     ...shared,
     journal,
-    features,
+    pipeline: parts.pipeline,
+    routes: joinRoutes(features),
     acceptUpgrade: play.acceptUpgrade,
     shell: { node_id: config.server.node_id, version, health, status },
   })
   startTasks({
     ...shared,
     supervisor,
-    leases: parts.leases,
-    sealer: parts.sealer,
-    scheduler,
-    storageIndexes: features.storage.indexes,
-    settlement: parts.settlement,
-    courier: parts.courier,
-    pruners: features.pruners,
+    features,
     pruneCounts,
     disk,
-    queues: features.queues,
-    flushKeyUse: features.flushKeyUse,
-    countAccounts: features.countAccounts,
-    readRevocations: createRevocations({ db, clock, gateway: play.gateway }),
     nodeClaim: parts.nodeClaim,
     reloadCertificate: listener.reloadCertificate,
   })

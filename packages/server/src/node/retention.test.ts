@@ -21,10 +21,10 @@ it.each(testBackends)(
     }
     const api = await openTestApi({ db })
     armed = true
-    for (const [data, prune] of Object.entries(api.features.pruners)) {
+    for (const [data, prune] of Object.entries(api.pruners)) {
       await expect(prune(10, real.transaction), data).resolves.toBe(0)
     }
-    await expect(api.features.pruners.audit_entries(10)).rejects.toThrow('beside the transaction')
+    await expect(api.pruner('audit_entries')(10)).rejects.toThrow('beside the transaction')
     armed = false
     await api.close()
     await test.dispose()

@@ -121,7 +121,7 @@ it.each(routes.filter(([, { body, query }]) => (body ?? query) !== undefined))(
 )
 
 it('[H-AUTH-5] has every route of the table on its server', () => {
-  const mounted = [...node.features.routes, ...routesOfTheNode()].map(({ route }) => route)
+  const mounted = [...node.routes, ...routesOfTheNode()].map(({ route }) => route)
   expect(new Set(mounted)).toEqual(new Set(routes.map(([, route]) => route)))
   expect(node.failures).toEqual([])
 })

@@ -1,6 +1,5 @@
 import { Health, Readiness, Status } from '@guildhall/contract'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createLeases } from '../database/jobs/leases.ts'
 import { statement } from '../database/statement.ts'
 import { databaseNow } from '../database/stored-time.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
@@ -10,14 +9,10 @@ import {
   epochsOf,
 } from '../features/leaderboards/leaderboards.resets.fixture.ts'
 import { createFakeClock } from '../kernel/clock.fake.ts'
-import { createIds } from '../kernel/ids.ts'
-import { createRecordedLog } from '../kernel/log/log.fake.ts'
-import { createSupervisor } from '../kernel/tasks/supervisor.ts'
-import { createClockWatch } from '../kernel/time/clock-watch.ts'
+import { createRecordedLog } from '../kernel/log.fake.ts'
+import { createSupervisor } from '../kernel/supervisor.ts'
 import { createCaller, openTestApi } from '../testing/api.ts'
-import { testConfig } from '../testing/config.ts'
 import { type NodeProcess, spawnNodeProcess, startNodeProcess } from '../testing/node-process.ts'
-import { createScheduler } from './scheduler.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
@@ -68,41 +63,43 @@ describe('the task that executes schedules', () => {
   async function setUp(keys: Record<string, string>) {
     const clock = createFakeClock()
     const { db } = await open('in-memory', clock)
-    const config = await testConfig({ ...execute, ...keys })
     const log = createRecordedLog()
     const api = await openTestApi({ db, clock, config: { ...execute, ...keys } })
-    const scheduler = createScheduler({
-      db,
-      clock,
-      clockWatch: createClockWatch({ clock, log }),
-      ids: createIds({ clock, nodeId: 'dev-1', bootId: 'bt1-a' }),
-      log,
-      config,
-      version: '0.0.0-test',
-      leases: createLeases({ db, clock, log, holder: 'bt1-a', lifeMs: 15_000 }),
-      resets: api.features.resets,
-    })
+    const { leaderboards } = api.features
     const supervisor = createSupervisor({ clock, log, journal: { record: () => '' } })
     await api.close()
-    return { clock, db, scheduler, supervisor }
+    return {
+      clock,
+      db,
+      supervisor,
+      async catchUp() {
+        await leaderboards.catchUp?.(new AbortController().signal)
+      },
+      start() {
+        for (const task of leaderboards.tasks ?? []) {
+          task.started?.(supervisor.every(task.name, task.intervalMs, task.run))
+        }
+      },
+      status: leaderboards.schedules,
+    }
   }
 
   it('[O-SCH-3] wakes for the boundary, however long it may sleep', async () => {
-    const { clock, db, scheduler, supervisor } = await setUp({
+    const { clock, db, supervisor, catchUp, start, status } = await setUp({
       'scheduler.interval_ms': '60000',
       'scheduler.lease_ttl_ms': '600000',
     })
     await clock.advance(20_000)
     const due = clock.nowUnixMs() + 40_000
     await addBoards(db, [{ id: 'b', reset_schedule: '* * * * *', cursor: null }])
-    await scheduler.catchUp(new AbortController().signal)
-    expect(scheduler.status()).toEqual({
+    await catchUp()
+    expect(status()).toEqual({
       leader: true,
       boards_scheduled: 1,
       boards_failing: 0,
       next_due_at_unix_ms: due,
     })
-    scheduler.start(supervisor)
+    start()
     await clock.advance(39_999)
     expect(await epochsOf(db)).toEqual([])
     await clock.advance(1)
@@ -114,20 +111,22 @@ describe('the task that executes schedules', () => {
       { ...first, due_at_unix_ms: due + minute },
       { ...first, due_at_unix_ms: due + 2 * minute },
     ])
-    expect(scheduler.status().next_due_at_unix_ms).toBe(due + 3 * minute)
+    expect(status().next_due_at_unix_ms).toBe(due + 3 * minute)
     await supervisor.stop(1000)
     await clock.advance(10 * minute)
     expect(await epochsOf(db)).toHaveLength(3)
   })
 
   it('[O-SCH-1] never takes the lease where it is switched off, and still shows what is due', async () => {
-    const { clock, db, scheduler, supervisor } = await setUp({ 'scheduler.enabled': 'false' })
+    const { clock, db, supervisor, catchUp, start, status } = await setUp({
+      'scheduler.enabled': 'false',
+    })
     await addBoards(db, [{ id: 'b', reset_schedule: '* * * * *', cursor: clock.nowUnixMs() }])
-    await scheduler.catchUp(new AbortController().signal)
-    scheduler.start(supervisor)
+    await catchUp()
+    start()
     await clock.advance(3 * minute)
     expect(await epochsOf(db)).toEqual([])
-    expect(scheduler.status()).toMatchObject({ leader: false, boards_scheduled: 1 })
+    expect(status()).toMatchObject({ leader: false, boards_scheduled: 1 })
     await supervisor.stop(1000)
   })
 })

@@ -1,10 +1,10 @@
 import type { Status } from '@guildhall/contract'
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
-import type { WriteBehind } from '../kernel/batching/write-behind.ts'
+import type { Queue } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { PruneCounts } from '../kernel/tasks/retention.ts'
-import type { Supervisor } from '../kernel/tasks/supervisor.ts'
+import type { PruneCounts } from '../kernel/retention.ts'
+import type { Supervisor } from '../kernel/supervisor.ts'
 
 export type StatusDeps = {
   config: Config
@@ -13,7 +13,7 @@ export type StatusDeps = {
   supervisor: Supervisor
   scheduler(): Status['scheduler']
   pruneCounts: Pick<PruneCounts, 'list'>
-  queues: readonly Pick<WriteBehind<never>, 'name' | 'counts'>[]
+  queues: readonly Pick<Queue, 'name' | 'counts'>[]
   /** The bound address of the HTTP listener. */
   httpAddress(): string
   runtime(): Status['runtime']

@@ -15,9 +15,13 @@ async function setUp({ disk }: { disk?: DiskSpace } = {}) {
   if (inMemory === undefined) throw new Error('there is no backend')
   const scenario = await openScenario(inMemory)
   const { clock, db, api } = scenario
-  const { log, features } = api
+  const { log } = api
   const supervisor = createSupervisor({ clock, log, journal: { record: () => '' } })
   let passes = 0
+  const some_data = async () => {
+    passes += 1
+    return 1
+  }
   const pruneCounts = createPruneCounts(['some_data'])
   startTasks({
     supervisor,
@@ -27,20 +31,9 @@ async function setUp({ disk }: { disk?: DiskSpace } = {}) {
     clockWatch: createClockWatch({ clock, log }),
     log,
     leases: createLeases({ db, clock, log, holder: 'bt1-tests', lifeMs: 15_000 }),
-    scheduler: { start: () => ({ wake() {}, retry() {} }) },
-    storageIndexes: features.storage.indexes,
-    pruners: {
-      async some_data() {
-        passes += 1
-        return 1
-      },
-    },
+    features: { some: { pruners: { some_data } } },
     pruneCounts,
     disk,
-    queues: [],
-    flushKeyUse: features.flushKeyUse,
-    countAccounts: features.countAccounts,
-    readRevocations: async () => {},
   })
   return {
     clock,

@@ -12,7 +12,7 @@ const well: HealthDeps = {
   failingTasks: () => ({ names: [], essentialFailing: false }),
   queueFill: () => 0,
   eventLoopLagMs: () => 0,
-  auditUnsealed: () => false,
+  featureDegraded: () => false,
   journalWritable: () => true,
   rowsDroppedAgoMs: () => Number.POSITIVE_INFINITY,
   clockDoubtful: () => false,
@@ -91,8 +91,8 @@ describe('the health of a node', () => {
     expect(health.status()).toBe('degraded')
   })
 
-  it('[O-AUD-2] is degraded, and ready, while audit rows wait too long for their seal', () => {
-    const health = createHealth({ ...well, auditUnsealed: () => true })
+  it('[O-AUD-2] is degraded, and ready, while a feature is, as when audit rows wait too long for their seal', () => {
+    const health = createHealth({ ...well, featureDegraded: () => true })
     expect(health.status()).toBe('degraded')
     expect(health.readiness().status).toBe('ready')
   })

@@ -19,8 +19,8 @@ export type HealthDeps = {
   queueFill(): number
   /** 99th percentile of the last minute, in milliseconds. */
   eventLoopLagMs(): number
-  /** Whether audit rows wait for their place in the chain for longer than they should. */
-  auditUnsealed(): boolean
+  /** Whether a feature says that somebody should look at it. */
+  featureDegraded(): boolean
   /** Whether the error journal can be written. */
   journalWritable(): boolean
   /** How long ago a full write-behind queue dropped a row. */
@@ -60,7 +60,7 @@ export function createHealth(deps: HealthDeps) {
       deps.failingTasks().names.length > 0 ||
       deps.queueFill() > queueFillMax ||
       deps.eventLoopLagMs() > eventLoopLagMaxMs ||
-      deps.auditUnsealed() ||
+      deps.featureDegraded() ||
       !deps.journalWritable() ||
       deps.rowsDroppedAgoMs() < rowsDroppedMs ||
       deps.clockDoubtful() ||

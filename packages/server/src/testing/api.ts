@@ -1,4 +1,6 @@
 import type { Database } from '../database/database.ts'
+import { createLeases } from '../database/leases.ts'
+import type { Feature } from '../features/feature.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
@@ -7,12 +9,23 @@ import { createIds, newBootId } from '../kernel/ids.ts'
 import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'
 import { createFeatures, type Features } from '../node/features.ts'
+import {
+  countersOf,
+  type FeatureList,
+  joinRoutes,
+  prunersOf,
+  queuesOf,
+  tasksOf,
+} from '../node/joined.ts'
+import { createPipelineDeps } from '../node/pipeline.ts'
+import { createPlayFeatures, type PlayPorts } from '../node/play-features.ts'
 import { testConfig } from './config.ts'
 
-export type TestApi = {
+export type TestApi = ReturnType<typeof createBackground> & {
   url: string
   clock: FakeClock
   features: Features
+  routes: readonly MountedRoute[]
   /** What the server and the features said. */
   log: RecordedLog
   /** Every 5xx and what was thrown; a test that expects none asserts that it is empty. */
@@ -53,15 +66,23 @@ type TestApiOptions = {
   server?: Partial<HttpServerDeps>
 }
 
+/** No gateway and no script. */
+const nobodyPlays: PlayPorts = {
+  gateway: { closeSessions() {}, revalidate: async () => {} },
+  script: { events: { ready: () => false, tell: async () => {} } },
+}
+
 /** The whole HTTP surface on a real socket, over a real database, under a fake clock. */
 export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   const { db, clock = createFakeClock() } = options
   const config = await testConfig(options.config)
   const log = createRecordedLog()
-  const ids = createIds({ clock, nodeId: config.server.node_id, bootId: newBootId() })
+  const bootId = newBootId()
+  const ids = createIds({ clock, nodeId: config.server.node_id, bootId })
   const failures: TestApi['failures'] = []
   const revoked: string[] = []
-  const features = createFeatures({
+  const lifeMs = config.scheduler.lease_ttl_ms
+  const shared = {
     db,
     clock,
     clockWatch: createClockWatch({ clock, log }),
@@ -69,22 +90,28 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     log,
     config,
     version: '0.0.0-test',
+    leases: createLeases({ db, clock, log, holder: bootId, lifeMs }),
+  }
+  const stored = createFeatures({
+    ...shared,
     secrets: {
       admission: options.admissionSecret ?? new Uint8Array(32),
       sessions: new Uint8Array(32),
     },
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
   })
+  const features = { ...stored, ...createPlayFeatures(shared, stored, nobodyPlays) }
+  const routes = Object.values(joinRoutes(features)).flat()
   const server = createHttpServer({
     config: config.http,
     clock,
     log,
-    verifiers: features.verifiers,
-    recordKeyRead: features.recordKeyRead,
-    idempotency: features.idempotency,
-    sourceOf: createSourceAddress(config.http.trusted_proxies),
+    ...createPipelineDeps({
+      ...features,
+      sourceOf: createSourceAddress(config.http.trusted_proxies),
+    }),
     newRequestId: ids.requestId,
-    routes: [...features.routes, ...(options.routes ?? [])],
+    routes: [...routes, ...(options.routes ?? [])],
     documents: [],
     onServerError: (error, request) => void failures.push({ error, request }),
     ...options.server,
@@ -95,16 +122,38 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     url,
     clock,
     features,
+    routes,
+    ...createBackground(features),
     log,
     failures,
     revoked,
     call: createCaller(url),
     async close() {
       await server.close(0)
-      await features.flushKeyUse()
-      await features.hashing.stop()
+      for (const { stop } of Object.values<Feature>(features).toReversed()) await stop?.()
     },
   }
+}
+
+/** What features bring beside their routes, to be run by a test. */
+function createBackground(features: FeatureList) {
+  const pruners = { ...prunersOf(features, 'pruners'), ...prunersOf(features, 'surplus') }
+  return {
+    pruners,
+    pruner: (data: string) => found(pruners[data], data),
+    async runTask(name: string): Promise<void> {
+      const task = tasksOf(features).find((each) => each.name === name)
+      const { signal } = new AbortController()
+      await found(task, name).run({ signal, progress: () => undefined })
+    },
+    queues: queuesOf(features),
+    counters: () => countersOf(features),
+  }
+}
+
+function found<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new Error(`there is no ${name}`)
+  return value
 }
 
 /** Sends requests to a server and reads their answers whole. */

@@ -207,7 +207,7 @@ describe.each(testBackends)('admission on $name', (backend) => {
     await signIn('device', body)
     await signIn('device', { ...body, username: '' })
     for (let i = 0; i < 5; i += 1) await stranger()
-    expect(scenario.api.features.counters()).toMatchObject({
+    expect(scenario.api.counters()).toMatchObject({
       auth_success_total: 2,
       auth_failure_total: 3,
       admission_refused_total: 2,
@@ -233,7 +233,7 @@ describe.each(testBackends)('admission on $name', (backend) => {
   })
 
   it('[O-DB-3] keeps windows until a minute after their end', async () => {
-    const { admission_windows: prune } = scenario.api.features.pruners
+    const prune = scenario.api.pruner('admission_windows')
     await stranger()
     await signIn('email', { email: 'ada@example.com', password: 'some password' })
     await scenario.clock.advance(60_000 + 60_000)

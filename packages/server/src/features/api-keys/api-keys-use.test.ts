@@ -31,7 +31,7 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
       await scenario.clock.advance(later)
     }
     expect(await storedUse(key.id)).toBeNull()
-    await scenario.api.features.flushKeyUse()
+    await scenario.api.runTask('key-use')
     expect(await storedUse(key.id)).toBe(now() - later)
   })
 
@@ -93,7 +93,7 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
     await scenario.clock.advance(later)
     await other.me(secret)
     expect((await desk.get(key.id)).last_used_at).toBe(now() - later)
-    await other.api.features.flushKeyUse()
+    await other.api.runTask('key-use')
     expect((await desk.get(key.id)).last_used_at).toBe(now())
   })
 
@@ -102,7 +102,7 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
     const { key, secret } = await desk.make({})
     await other.me(secret)
     await desk.rotate(key.id, 1)
-    await other.api.features.flushKeyUse()
+    await other.api.runTask('key-use')
     expect((await desk.get(key.id)).last_used_at).toBeNull()
   })
 

@@ -204,7 +204,7 @@ describe.each(testBackends)('reading the audit trail on $name', (backend) => {
     const body = { username: 'from afar', password: 'wrong' }
     await other.call('POST', '/console/v1/login', { body })
     expect((await reader.list('?actor=from+afar')).entries).toEqual([])
-    await other.features.queues[0]?.flush(2000)
+    await other.queues[0]?.flush(2000)
     expect((await reader.list('?actor=from+afar')).entries).toHaveLength(1)
     const [row] = await scenario.rowsOf('audit_unsealed', `actor = 'from afar'`)
     expect(row?.node_id).toBe('dev-2')
@@ -248,14 +248,14 @@ describe.each(testBackends)('keeping the audit trail on $name', (backend) => {
       expect(page.dropped_total).toBe(4)
       expect(page.entries).toHaveLength(8)
       expect(page.entries.at(-1)?.actor).toBe('actor-4')
-      expect(scenario.api.features.counters().audit_dropped_total).toBe(4)
+      expect(scenario.api.counters().audit_dropped_total).toBe(4)
     },
   )
 
   it.runIf(durable)(
     '[O-WB-3] counts what was abandoned at the shutdown as dropped, too',
     async () => {
-      const [queue] = scenario.api.features.queues
+      const [queue] = scenario.api.queues
       const { list } = await openReader(scenario)
       await fail(scenario, numbered(10))
       expect((await list()).dropped_total).toBe(3)
@@ -263,13 +263,13 @@ describe.each(testBackends)('keeping the audit trail on $name', (backend) => {
       await fail(scenario, ['late-1', 'late-2'])
       expect(queue?.counts()).toMatchObject({ added: 13, written: 8, dropped: 3, abandoned: 2 })
       expect((await list()).dropped_total).toBe(5)
-      expect(scenario.api.features.counters().audit_dropped_total).toBe(5)
+      expect(scenario.api.counters().audit_dropped_total).toBe(5)
     },
   )
 
   it.runIf(durable)('[O-DB-3] outlives a restart, which the ring does not', async () => {
     await fail(scenario, ['before'])
-    await scenario.api.features.queues[0]?.flush(2000)
+    await scenario.api.queues[0]?.flush(2000)
     // Within one millisecond the ids of two boots are in no order.
     await scenario.clock.advance(1)
     await scenario.restart()
@@ -282,12 +282,12 @@ describe.each(testBackends)('keeping the audit trail on $name', (backend) => {
   it.runIf(durable)(
     '[H-AUD-9] [O-AUD-4] drops what is past its retention, oldest first',
     async () => {
-      const { audit_entries: prune } = scenario.api.features.pruners
+      const prune = scenario.api.pruner('audit_entries')
       for (const actor of ['first', 'second', 'third']) {
         await fail(scenario, [actor])
         await scenario.clock.advance(1000)
       }
-      await scenario.api.features.queues[0]?.flush(2000)
+      await scenario.api.queues[0]?.flush(2000)
       await scenario.clock.advance(2 * day - 3000)
       expect(await prune(10)).toBe(0)
       await scenario.clock.advance(2000)

@@ -163,9 +163,8 @@ describe.each(testBackends)('chat on $name', (backend) => {
       expect(await sizes()).toEqual([2, 2, 2, 2])
       expect((await desk.history('c')).items.map(({ id }) => id)).toEqual([4, 3])
       expect(await prune(100)).toBe(0)
-      const { pruners } = (await scenario.openNode({ 'chat.history_limit': '1' })).features
-      const ofNode: Record<string, (items: number) => Promise<number>> = pruners
-      expect(await ofNode.chat_messages?.(100)).toBe(4)
+      const node = await scenario.openNode({ 'chat.history_limit': '1' })
+      expect(await node.pruner('chat_messages')(100)).toBe(4)
       expect((await desk.say('a', '5')).id).toBe(5)
     })
   })
@@ -249,9 +248,7 @@ describe.each(testBackends)('chat on $name', (backend) => {
     })
 
     it('[O-RET-1] its record goes after the retention of the audit trail', async () => {
-      const pruners: Record<string, (items: number) => Promise<number>> =
-        scenario.api.features.pruners
-      const { chat_moderation: prune } = pruners
+      const prune = scenario.api.pruner('chat_moderation')
       for (const content of ['a', 'b', 'c']) {
         const { id } = await desk.say('lobby', content)
         await desk.remove('lobby', id)

@@ -98,7 +98,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     const key = freshKey()
     const first = await send(key)
     await scenario.clock.advance(recordLifeMs - 1)
-    await scenario.api.features.pruners.idempotency_records?.(1000)
+    await scenario.api.pruner('idempotency_records')(1000)
     const repeated = await send(key)
     expect([repeated.text, repeated.headers.get('idempotency-replayed')]).toEqual([
       first.text,
@@ -110,7 +110,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     expect([anew.status, anew.headers.get('idempotency-replayed')]).toEqual([201, null])
     expect((await send(key, { subject: 'other news' })).text).toBe(anew.text)
     await scenario.clock.advance(recordLifeMs)
-    await scenario.api.features.pruners.idempotency_records?.(1000)
+    await scenario.api.pruner('idempotency_records')(1000)
     expect(await scenario.countRows('idempotency_records')).toBe(0)
     expect((await send(key)).headers.get('idempotency-replayed')).toBeNull()
   })

@@ -95,7 +95,7 @@ describe('a submission to a board whose schedule is executed', () => {
 
   it('[O-CLK-2] of a board made while the clock was on hold is scheduled after it', async () => {
     const { api, clock, db, desk } = await setUp()
-    const { resets } = api.features
+    const { resets } = api.features.leaderboards
     const first = clock.nowUnixMs() + day
     clock.setWall(clock.nowUnixMs() + 3 * day)
     expect((await desk.create('b', '0 0 * * *')).status).toBe(201)
@@ -199,7 +199,7 @@ describe.each(testBackends)('submissions that race at a boundary on $name', (bac
         return desk.submit('b', `new-${round}-${index}`)
       })
       const epochs = Promise.all(
-        [other, scenario.api].map((api) => api.features.resets.resetDue('b')),
+        [other, scenario.api].map((api) => api.features.leaderboards.resets.resetDue('b')),
       )
       const answers = await Promise.all(submissions)
       expect(answers.every(({ status }) => status === 200)).toBe(true)

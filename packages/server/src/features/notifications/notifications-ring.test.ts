@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { openScenario } from '../../testing/scenario.ts'
 import { openNotificationDesk } from './notifications.fixture.ts'
@@ -150,8 +148,5 @@ describe.each(testBackends)('the ring of notifications on $name', (backend) => {
 })
 
 function prune(api: TestApi, items: number): Promise<number> {
-  const pruners: Record<string, PruneBatch<Transaction>> = api.features.pruners
-  const { notifications } = pruners
-  if (notifications === undefined) throw new Error('nothing prunes notifications')
-  return notifications(items)
+  return api.pruner('notifications')(items)
 }

@@ -101,7 +101,7 @@ describe.each(testBackends)('the feed of revoked sessions on $name', (backend) =
   })
 
   it('[O-DB-3] keeps entries for ten minutes', async () => {
-    const { session_revocations: prune } = scenario.api.features.pruners
+    const prune = scenario.api.pruner('session_revocations')
     await scenario.clock.advance(1)
     const earlier = await scenario.countRows('session_revocations')
     base += 1_000_000
@@ -118,7 +118,8 @@ describe.each(testBackends)('the feed of revoked sessions on $name', (backend) =
 describe.each(testBackends)('the retention of sessions on $name', (backend) => {
   it('[O-DB-3] keeps sessions until a day after they expired or were revoked', async () => {
     const scenario = await openScenario(backend, { 'sessions.revoke_on_replay': 'true' })
-    const { expired_sessions: expired, revoked_sessions: revoked } = scenario.api.features.pruners
+    const expired = scenario.api.pruner('expired_sessions')
+    const revoked = scenario.api.pruner('revoked_sessions')
     const [ended, kept] = [await scenario.signUp(), await scenario.signUp()]
     const body = { refresh_token: kept.refresh_token }
     await scenario.api.call('POST', '/v1/session/refresh', { body })

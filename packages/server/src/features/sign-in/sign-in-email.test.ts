@@ -204,7 +204,7 @@ describe.each(testBackends)('signing in by email on $name', (backend) => {
     const answer = await register(email, 'secretive')
     const { token, refresh_token } = SessionTokens.parse(answer.body)
     await scenario.api.call('POST', '/v1/session/refresh', { body: { refresh_token } })
-    await scenario.api.features.queues[0]?.flush(2000)
+    await scenario.api.queues[0]?.flush(2000)
     const stored = await dump(scenario.db)
     expect(stored).toContain('secretive@example.com')
     const consoleToken = /"token":"(\w+)"/.exec(login.text)?.[1] ?? ''

@@ -26,8 +26,6 @@ export type IndexJobsDeps = {
   write: StorageWriter
 }
 
-export type IndexJobs = ReturnType<typeof createIndexJobs>
-
 export const indexIntervalMs = 5000
 /** Objects that are looked at in one go, and about how many bytes of their values. */
 const objectsMax = 500

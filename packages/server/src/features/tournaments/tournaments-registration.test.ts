@@ -114,7 +114,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   })
 
   it('[S-API-1] scripts register and read by the same rules, and learn of null for none', async () => {
-    const { scriptFunctions } = scenario.api.features
+    const { scriptFunctions = {} } = scenario.api.features.tournaments
     const call = async (name: string, ...args: unknown[]) =>
       scriptFunctions[`tournaments.${name}`]?.(...args)
     const { id } = await desk.make(open)

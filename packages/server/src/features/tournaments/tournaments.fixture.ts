@@ -2,8 +2,9 @@ import { Tournament, type TournamentState, tournamentsApi } from '@guildhall/con
 import type { Database, Transaction } from '../../database/database.ts'
 import { createLeases } from '../../database/jobs/leases.ts'
 import { batchStatement, statement } from '../../database/statement.ts'
-import { readJson } from '../../kernel/json/json-reader.ts'
-import { createRecordedLog } from '../../kernel/log/log.fake.ts'
+import { readJson } from '../../kernel/http/json-reader.ts'
+import { createRecordedLog } from '../../kernel/log.fake.ts'
+import { createDelivery } from '../../node/play-features.ts'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
 import { openDesk } from '../../testing/desk.ts'
 import type { Scenario } from '../../testing/scenario.ts'
@@ -118,7 +119,8 @@ export function backgroundOf(
   const lease = leases.of('settlement')
   const settlement = api.features.tournaments.settlementOf(lease)
   const told: [hook: string, event: unknown][] = []
-  const courier = api.features.tournaments.courierOf({
+  const shared = { ...scenario, log: createRecordedLog() }
+  const { courier } = createDelivery(shared, api.features, {
     ready: () => true,
     async tell(hook, event) {
       told.push([hook, JSON.parse(event)])

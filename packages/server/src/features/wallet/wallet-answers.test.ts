@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Transaction } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
 
@@ -54,8 +52,7 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
   })
   const someone = async () => (await scenario.signUp()).user_id
   const prune = async (items: number) => {
-    const pruners: Record<string, PruneBatch<Transaction>> = scenario.api.features.pruners
-    await pruners.wallet_ledger?.(items)
+    await scenario.api.pruner('wallet_ledger')(items)
   }
 
   it('[H-WAL-1] [O-RET-4] is what a reader of the same moment sees', async () => {

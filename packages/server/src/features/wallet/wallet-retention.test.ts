@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { bySystem, type MutateMany } from '../../kernel/mutation.ts'
-import type { PruneBatch } from '../../kernel/tasks/retention.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { brokenBalances, openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
 import { createWalletPruners } from './wallet.jobs.ts'
@@ -23,12 +22,7 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     users = await Promise.all([1, 2, 3].map(async () => (await scenario.signUp()).user_id))
     return () => scenario.dispose()
   })
-  const prune = (items: number, api = scenario.api) => {
-    const pruners: Record<string, PruneBatch<Transaction>> = api.features.pruners
-    const { wallet_ledger } = pruners
-    if (wallet_ledger === undefined) throw new Error('nothing prunes the ledger')
-    return wallet_ledger(items)
-  }
+  const prune = (items: number, api = scenario.api) => api.pruner('wallet_ledger')(items)
   const fill = (entries: number) =>
     Promise.all(
       Array.from({ length: entries }, (_, index) => desk.adjust(users[index % 3] ?? '', 'old', 1)),

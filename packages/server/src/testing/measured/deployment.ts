@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { migrate } from '../../database/migrations/migrate.ts'
+import { createLeases } from '../../database/leases.ts'
+import { migrate } from '../../database/migrate.ts'
 import { openDatabase } from '../../database/open.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
 import { testVersion } from '../../database/testing/template.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
+import { createClockWatch } from '../../kernel/clock-watch.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
-import { createClockWatch } from '../../kernel/time/clock-watch.ts'
-import { createTrail } from '../../node/trail.ts'
+import { createTrail } from '../../node/features.ts'
 import { testConfig } from '../config.ts'
 
 /** What a program that measures a part of the node is told on its command line, as JSON. */
@@ -36,6 +37,9 @@ export async function openDeployment({ url, config: keys }: MeasuredOptions) {
     log: silentLog,
     config,
     version: testVersion,
+    leases: createLeases({ db, clock, log: silentLog, holder: 'measured', lifeMs: 15_000 }),
+    secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
+    onRevoked() {},
   }
-  return { shared, trail: createTrail(shared) }
+  return { shared, ...createTrail(shared) }
 }

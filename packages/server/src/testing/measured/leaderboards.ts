@@ -40,13 +40,13 @@ await seedBoard(filled.shared.db, board, records)
 const isKept = filled.shared.db.durable
 if (isKept) await filled.shared.db.close()
 const openedAtMs = filled.shared.clock.monotonicMs()
-const { shared, trail } = isKept ? await openDeployment(options) : filled
+const { shared, audit } = isKept ? await openDeployment(options) : filled
 const { db, clock } = shared
 const boards = createLeaderboards({
   db,
   clock,
-  mutate: trail.mutate,
-  mutateMany: trail.mutateMany,
+  mutate: audit.mutate,
+  mutateMany: audit.mutateMany,
   cursorAfter: () => null,
   resetDue: async () => undefined,
   mayReset: () => false,

@@ -1,5 +1,5 @@
+import { storageFeature } from '../../features/storage/storage.feature.ts'
 import { atEndOfTurn } from '../../kernel/clock.ts'
-import { createStorageParts } from '../../node/storage.ts'
 import { type MeasuredOptions, openDeployment } from './deployment.ts'
 
 /**
@@ -15,9 +15,13 @@ type Options = MeasuredOptions & {
   secondsPerRound: number
 }
 const options: Options = JSON.parse(process.argv[2] ?? '')
-const { shared, trail } = await openDeployment(options)
+const { shared, audit } = await openDeployment(options)
 const { db, clock } = shared
-const { runtime } = createStorageParts(shared, trail)
+const { runtime } = storageFeature({
+  ...shared,
+  mutateMany: audit.mutateMany,
+  declared: shared.config.storage.indexes,
+})
 
 const filler = 'x'.repeat(85)
 let written = 0

@@ -1,6 +1,6 @@
+import { createAccounts } from '../../features/accounts/accounts.service.ts'
 import { createWallets } from '../../features/wallet/wallet.service.ts'
 import { bySystem } from '../../kernel/mutation.ts'
-import { createPlayers } from '../../node/players.ts'
 import { type MeasuredOptions, openDeployment } from './deployment.ts'
 import { seed, seededAccount } from './seeds.ts'
 
@@ -16,20 +16,15 @@ type Options = MeasuredOptions & {
   secondsPerRound: number
 }
 const options: Options = JSON.parse(process.argv[2] ?? '')
-const { shared, trail } = await openDeployment(options)
+const { shared, audit } = await openDeployment(options)
 const { db, clock, config } = shared
 await seed(db, { accounts: options.accounts })
-const players = createPlayers({
-  ...shared,
-  secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
-  onRevoked: () => {},
-})
 const wallets = createWallets({
   db,
   clock,
   config: config.wallet,
-  mutateMany: trail.mutateMany,
-  accountExists: players.accounts.exists,
+  mutateMany: audit.mutateMany,
+  accountExists: createAccounts(shared).exists,
 })
 
 const ids = Array.from({ length: options.accounts }, (_, at) => seededAccount(at + 1))
@@ -46,7 +41,6 @@ const line =
   `ready spread=${listOf(spread, 'perSecond')} spread_cpu_us=${listOf(spread, 'cpuUs')} ` +
   `hot=${listOf(hot, 'perSecond')} hot_cpu_us=${listOf(hot, 'cpuUs')}`
 process.stdout.write(`${line}\n`)
-await players.hashing.stop()
 await db.close()
 
 /** Adjustments per second with so many in flight, and the CPU time of this process for each. */

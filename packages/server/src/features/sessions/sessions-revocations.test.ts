@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { testBackends } from '../database/testing/backends.ts'
-import { openScenario } from '../testing/scenario.ts'
-import { createRevocations } from './revocations.ts'
+import { testBackends } from '../../database/testing/backends.ts'
+import { openScenario } from '../../testing/scenario.ts'
+import { createRevocations } from './sessions.revocations.ts'
 
 async function setUp() {
   const [inMemory] = testBackends

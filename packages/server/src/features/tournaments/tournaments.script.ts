@@ -1,11 +1,16 @@
 import { TournamentRegistration, tournamentsApi } from '@guildhall/contract'
-import { Failure } from '../kernel/failure.ts'
-import { validate } from '../kernel/json/validate.ts'
-import type { HostFunctions } from '../script/ports.ts'
-import type { TournamentParts } from './tournaments.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { validate } from '../../kernel/http/validate.ts'
+import type { ScriptFunctions } from '../feature.ts'
+import type { Tournaments } from './tournaments.service.ts'
 
-/** What the game's script can ask of the features; bounds are those of the console's routes. */
-export function createScriptFunctions({ tournaments, register }: TournamentParts): HostFunctions {
+type ScriptDeps = {
+  tournaments: Tournaments
+  register(id: string, userId: string): Promise<unknown>
+}
+
+/** What the game's script can ask about tournaments; bounds are those of the console's routes. */
+export function tournamentFunctions({ tournaments, register }: ScriptDeps): ScriptFunctions {
   const idOf = (id: unknown) => validate(tournamentsApi.get.params, { id }).id
   return {
     'tournaments.list': async () => (await tournaments.list()).items,

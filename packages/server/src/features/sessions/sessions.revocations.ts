@@ -1,6 +1,7 @@
-import type { Database } from '../database/database.ts'
-import { createRevocationReader } from '../features/sessions/sessions.jobs.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { defineFeature } from '../feature.ts'
+import { createRevocationReader } from './sessions.jobs.ts'
 
 type RevocationsDeps = {
   db: Database
@@ -11,6 +12,7 @@ type RevocationsDeps = {
   }
 }
 
+const readIntervalMs = 500
 /** After a silence this long something may have been missed, in milliseconds. */
 const silenceMaxMs = 5000
 
@@ -23,4 +25,13 @@ export function createRevocations({ db, clock, gateway }: RevocationsDeps): () =
     if (clock.monotonicMs() - lastReadMs > silenceMaxMs) await gateway.revalidate()
     lastReadMs = clock.monotonicMs()
   }
+}
+
+/** What other nodes revoke. A file belongs to one node, so only a shared database has any. */
+export function revocationsFeature(deps: RevocationsDeps) {
+  if (deps.db.backend !== 'postgres') return defineFeature({})
+  const run = createRevocations(deps)
+  return defineFeature({
+    tasks: [{ name: 'revocations', intervalMs: readIntervalMs, run, needsDatabase: true }],
+  })
 }

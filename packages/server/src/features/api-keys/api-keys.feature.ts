@@ -1,0 +1,21 @@
+import { defineFeature, mount } from '../feature.ts'
+import { createKeyUse } from './api-keys.jobs.ts'
+import { apiKeyHandlers } from './api-keys.routes.ts'
+import { type ApiKeysDeps, createApiKeys } from './api-keys.service.ts'
+
+const keyUseIntervalMs = 5000
+
+/** Machine credentials, and when they were last used. */
+export function apiKeysFeature(deps: Omit<ApiKeysDeps, 'flushUse'>) {
+  const { flush, note, dropped } = createKeyUse(deps)
+  const keys = createApiKeys({ ...deps, flushUse: flush })
+  return defineFeature(
+    {
+      routes: mount({ apiKeys: apiKeyHandlers(keys) }),
+      tasks: [{ name: 'key-use', intervalMs: keyUseIntervalMs, run: flush, needsDatabase: true }],
+      counters: () => ({ key_use_dropped_total: dropped() }),
+      stop: flush,
+    },
+    { verify: keys.verify, noteUse: note },
+  )
+}

@@ -1,0 +1,117 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import { createAuditRecorder, type RecordedEvent } from '../../kernel/audit/recorder.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Lease } from '../../kernel/lease.ts'
+import type { Log } from '../../kernel/log.ts'
+import { createWriteBehind } from '../../kernel/write-behind.ts'
+import { defineFeature, type FeatureTask, mount } from '../feature.ts'
+import { type CombinedMutationsDeps, createMutateMany } from './audit.combined-mutations.ts'
+import { createMutate, type MutationsDeps } from './audit.mutations.ts'
+import { auditHandlers } from './audit.routes.ts'
+import { createSealer, headIntervalMs, type Sealer, sealIntervalMs } from './audit.sealer.ts'
+import { createAudit } from './audit.service.ts'
+
+type AuditFeatureDeps = {
+  db: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  nodeId: string
+  /** The `logs` section of the configuration. */
+  config: {
+    audit_ring_capacity: number
+    audit_max_queue_items: number
+    audit_retention_days: number
+    audit_chain_key?: string | undefined
+    flush_batch_items: number
+    flush_interval_ms: number
+  }
+  /** One node of a deployment links the chain; absent where there is none, in memory. */
+  lease: Lease<Transaction> | undefined
+} & Pick<MutationsDeps, 'recordAnswer'> &
+  Pick<CombinedMutationsDeps, 'recordAnswers'>
+
+/**
+ * The audit trail: the recorder, its queue and the chain on a durable backend, the reader of both,
+ * and the one way in which mutations change the store.
+ */
+export function auditFeature(deps: AuditFeatureDeps) {
+  const { db, clock, nodeId, config, lease } = deps
+  const log = deps.log.component('audit')
+  const queue = db.durable ? queueOf(deps, (events) => audit.write(events)) : undefined
+  const recorder = createAuditRecorder({
+    ...deps,
+    ringCapacity: config.audit_ring_capacity,
+    ...(queue && { enqueue: (event: RecordedEvent) => queue.add(event), logRingOnly }),
+  })
+  const dropped = () => {
+    const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
+    return dropped + abandoned
+  }
+  const audit = createAudit({
+    db,
+    clock,
+    nodeId,
+    recorder,
+    retentionDays: config.audit_retention_days,
+    ...(queue && { queue: { flush: (timeoutMs: number) => queue.flush(timeoutMs), dropped } }),
+  })
+  const sealer = lease && createSealer({ ...deps, log, lease, key: config.audit_chain_key })
+
+  function logRingOnly({ action, actor, target, details }: RecordedEvent): void {
+    log.info('read what was recorded', { action, actor, target, details })
+  }
+
+  return defineFeature(
+    {
+      routes: mount({ audit: auditHandlers(audit) }),
+      pruners: { audit_entries: audit.prune },
+      queues: queue === undefined ? [] : [queue],
+      counters: () => ({ audit_dropped_total: dropped() }),
+      ...(sealer && sealing(sealer)),
+    },
+    {
+      recorder,
+      mutate: createMutate({ ...deps, recorder }),
+      mutateMany: createMutateMany({ ...deps, recorder }),
+    },
+  )
+}
+
+function queueOf(
+  { clock, log, config }: AuditFeatureDeps,
+  write: (events: readonly RecordedEvent[]) => Promise<void>,
+) {
+  return createWriteBehind<RecordedEvent>({
+    name: 'audit',
+    capacity: config.audit_max_queue_items,
+    batchItems: config.flush_batch_items,
+    flushIntervalMs: config.flush_interval_ms,
+    write,
+    clock,
+    log,
+  })
+}
+
+/** The chain over the rows of a durable trail. */
+function sealing(sealer: Sealer) {
+  const tasks: FeatureTask[] = [
+    {
+      name: 'audit-sealer',
+      intervalMs: sealIntervalMs,
+      run: ({ progress }) => sealer.seal(progress),
+      needsDatabase: true,
+    },
+    { name: 'audit-head', intervalMs: headIntervalMs, run: sealer.logHead },
+  ]
+  return {
+    tasks,
+    degraded: sealer.behind,
+    /** The rows of the queue are part of the chain that is logged. */
+    async close() {
+      await sealer.seal()
+      await sealer.logHead()
+    },
+  }
+}

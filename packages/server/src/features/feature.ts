@@ -1,0 +1,90 @@
+import { api } from '@guildhall/contract'
+import type { Transaction } from '../database/database.ts'
+import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
+import type { PruneBatch } from '../kernel/retention.ts'
+import type { SelfHealing, TaskHandle } from '../kernel/supervisor.ts'
+import type { TaskBody } from '../kernel/supervisor-task.ts'
+import type { WriteBehind } from '../kernel/write-behind.ts'
+
+/**
+ * What one feature brings to each place of the node that collects. The node iterates over its
+ * features; it knows none of them by name except where another one needs it.
+ */
+export type Feature<S extends Section = never> = {
+  /** The handlers of its sections of the contract. */
+  readonly routes?: Routes<S>
+  readonly scriptFunctions?: ScriptFunctions
+  readonly tasks?: readonly FeatureTask[]
+  /** Removes what is past its time, by the name of the data, e.g. `expired_sessions`. */
+  readonly pruners?: Pruners
+  /** Removes what is more than a number of rows, which must be gone within seconds. */
+  readonly surplus?: Pruners
+  readonly queues?: readonly Queue[]
+  /** Counters and gauges for `/status`, by name. */
+  counters?(): Readonly<Record<string, number>>
+  /** Does what fell due while no node was there, before anybody is let in. */
+  catchUp?(signal: AbortSignal): Promise<void>
+  /** Whether something is worth an operator's look; the node goes on serving. */
+  degraded?(): boolean
+  /** Tasks that fail at a part of their work, for the health of the node. */
+  failing?(): readonly string[]
+  /** Ends what is under way; the tasks have ended, and the queues are still written. */
+  stop?(): Promise<unknown>
+  /** Does what comes after the last row of the queues. */
+  close?(): Promise<unknown>
+}
+
+/** A section of the contract, e.g. `wallet`. */
+export type Section = keyof typeof api
+
+/** Mounted routes by section. */
+export type Routes<S extends Section> = { readonly [K in S]: readonly MountedRoute[] }
+
+export type Pruners = Readonly<Record<string, PruneBatch<Transaction>>>
+
+/**
+ * What the game's script can ask, by names such as `tournaments.register`. A function checks its
+ * arguments itself and refuses with a `Failure`.
+ */
+export type ScriptFunctions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
+
+/** A write-behind queue, as seen by those who do not add to it. */
+export type Queue = Omit<WriteBehind<never>, 'add'>
+
+/** A background loop that the supervisor keeps alive. */
+export type FeatureTask = {
+  name: string
+  /** Pause between two runs, in milliseconds. */
+  intervalMs: number
+  run: TaskBody
+  /** What the task itself tries again, one by one. */
+  items?: SelfHealing
+  /** Runs at once when the database is back after an outage. */
+  needsDatabase?: true
+  /** Called with the handle of the started task, whose `wake` ends a pause early. */
+  started?(task: TaskHandle): void
+}
+
+/**
+ * Declares a feature, with the few members of it that other features need.
+ *
+ * @example
+ * return defineFeature({ routes: mount({ friends: friendHandlers(friends) }) })
+ */
+export function defineFeature<S extends Section = never, M extends object = object>(
+  feature: Feature<S>,
+  members?: M,
+): Feature<S> & M {
+  return { ...feature, ...(members as M) }
+}
+
+/** Pairs the routes of sections with their handlers; a missing handler does not compile. */
+export function mount<S extends Section>(
+  handlers: {
+    [K in S]: ServerHandlers<(typeof api)[K]>
+  },
+): Routes<S> {
+  const sections = Object.keys(handlers) as S[]
+  const routes = sections.map((section) => [section, bindHandlers(api[section], handlers[section])])
+  return Object.fromEntries(routes)
+}

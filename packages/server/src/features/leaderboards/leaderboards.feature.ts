@@ -1,0 +1,54 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
+import type { Lease } from '../../kernel/lease.ts'
+import type { Log } from '../../kernel/log.ts'
+import { defineFeature, mount } from '../feature.ts'
+import { createLeaderboardPruners } from './leaderboards.jobs.ts'
+import { createResetPass } from './leaderboards.resets.jobs.ts'
+import { createResets, type ResetsDeps } from './leaderboards.resets.ts'
+import { leaderboardHandlers } from './leaderboards.routes.ts'
+import { createScheduler } from './leaderboards.scheduler.ts'
+import { createLeaderboards } from './leaderboards.service.ts'
+
+type LeaderboardsFeatureDeps = {
+  db: Database
+  clock: Clock
+  log: Log
+  mutate: Mutate<Transaction>
+  mutateMany: MutateMany<Transaction>
+  /** The `leaderboards` section of the configuration. */
+  config: { execute_reset_schedules: boolean; closed_periods_kept: number }
+  /** Pause between two looks at the schedules, in milliseconds. */
+  intervalMs: number
+  /** One node of a deployment executes schedules; absent on one that may not. */
+  lease: Lease<Transaction> | undefined
+} & Pick<ResetsDeps, 'onHold' | 'periodClosed'>
+
+/** Boards with their records, and the resets of those that have a schedule. */
+export function leaderboardsFeature(deps: LeaderboardsFeatureDeps) {
+  const { config, onHold, log } = deps
+  const execute = config.execute_reset_schedules
+  const resets = createResets({ ...deps, log: log.component('leaderboards'), execute })
+  const boards = createLeaderboards({
+    ...deps,
+    cursorAfter: resets.cursorAfter,
+    resetDue: resets.resetDue,
+    mayReset: () => execute && !onHold(),
+  })
+  const pass = createResetPass({ ...deps, log: log.component('scheduler'), resets })
+  const scheduler = createScheduler({ ...deps, pass })
+  return defineFeature(
+    {
+      routes: mount({ leaderboards: leaderboardHandlers(boards) }),
+      pruners: { leaderboard_periods: createLeaderboardPruners(deps).periods },
+      tasks: [scheduler.task],
+      async catchUp(signal) {
+        await resets.prepare()
+        await pass.run({ signal, progress: () => undefined })
+      },
+      failing: scheduler.failing,
+    },
+    { resets, schedules: scheduler.status },
+  )
+}

@@ -1,0 +1,18 @@
+import { defineFeature, mount } from '../feature.ts'
+import { signInHandlers } from './sign-in.routes.ts'
+import { createSignIn, type SignInDeps } from './sign-in.service.ts'
+
+/** Signing in and registering. */
+export function signInFeature(deps: Omit<SignInDeps, 'count'>) {
+  const counters = { auth_success_total: 0, auth_failure_total: 0 }
+  const signIn = createSignIn({
+    ...deps,
+    count: (outcome) => {
+      counters[`auth_${outcome}_total`] += 1
+    },
+  })
+  return defineFeature({
+    routes: mount({ signIn: signInHandlers(signIn) }),
+    counters: () => ({ ...counters }),
+  })
+}

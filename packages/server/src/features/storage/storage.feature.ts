@@ -1,0 +1,53 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import type { MutateMany } from '../../kernel/mutation.ts'
+import type { Log } from '../../kernel/log.ts'
+import { defineFeature, mount } from '../feature.ts'
+import { createKnownIndexes } from './storage.entries.ts'
+import { createFilters } from './storage.filters.ts'
+import type { IndexDeclaration } from './storage.indexes.ts'
+import { createIndexJobs, indexIntervalMs } from './storage.jobs.ts'
+import { createQueries } from './storage.queries.ts'
+import { storageHandlers } from './storage.routes.ts'
+import { createStorageRuntime } from './storage.runtime.ts'
+import { createStorage } from './storage.service.ts'
+import { createWriter } from './storage.writer.ts'
+
+type StorageFeatureDeps = {
+  db: Database
+  log: Log
+  mutateMany: MutateMany<Transaction>
+  /** The indexes of the configuration. */
+  declared: readonly IndexDeclaration[]
+}
+
+/** Stored objects: the console's section, what scripts may ask, and the indexes over them. */
+export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFeatureDeps) {
+  const log = deps.log.component('storage')
+  const filters = createFilters(declared, log)
+  const write = createWriter({ mutateMany, indexes: createKnownIndexes() })
+  const indexes = createIndexJobs({ db, log, declared, filters, write })
+  const { query } = createQueries({ db, inForce: indexes.inForce })
+  return defineFeature(
+    {
+      routes: mount({ storage: storageHandlers(createStorage({ db, write, filters })) }),
+      tasks: [
+        {
+          name: 'storage-indexes',
+          intervalMs: indexIntervalMs,
+          run: indexes.keep,
+          needsDatabase: true,
+          started: ({ wake }) => indexes.wakeBy(wake),
+        },
+      ],
+    },
+    {
+      /** For the game's scripts. */
+      runtime: {
+        ...createStorageRuntime({ db, write, filters }),
+        query,
+        setFilter: indexes.setFilter,
+      },
+      indexes,
+    },
+  )
+}

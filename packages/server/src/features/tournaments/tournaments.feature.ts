@@ -1,0 +1,72 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Mutate } from '../../kernel/mutation.ts'
+import type { Lease } from '../../kernel/lease.ts'
+import type { Log } from '../../kernel/log.ts'
+import { defineFeature, type FeatureTask, mount } from '../feature.ts'
+import { createSettlement, type Settlement, settlementIntervalMs } from './tournaments.jobs.ts'
+import { createRegistration, type RegistrationDeps } from './tournaments.registration.ts'
+import { tournamentHandlers } from './tournaments.routes.ts'
+import { tournamentFunctions } from './tournaments.script.ts'
+import { createTournaments } from './tournaments.service.ts'
+import { createSettlementRules, type SettlementRulesDeps } from './tournaments.settlement.ts'
+
+type TournamentsFeatureDeps = {
+  db: Database
+  clock: Clock
+  log: Log
+  mutate: Mutate<Transaction>
+  /** Whether no tournament may be ended, because the clock may be wrong. */
+  onHold(): boolean
+  /** One node of a deployment settles; absent on one that may not. */
+  lease: Lease<Transaction> | undefined
+} & Pick<RegistrationDeps, 'accountState'> &
+  Pick<SettlementRulesDeps, 'config' | 'leave'>
+
+/** A reset of a board, as the tournaments on it and scripts are told. */
+type ClosedPeriod = { leaderboard_id: string; period: number; sort: string; due_at_unix_ms: number }
+
+/** The event of a reset; its payload is what the script's handler is called with. */
+export const boardReset = 'on_leaderboard_reset'
+
+/** Tournaments on boards, and their settlement. */
+export function tournamentsFeature(deps: TournamentsFeatureDeps) {
+  const rules = createSettlementRules(deps)
+  const tournaments = createTournaments(deps)
+  const { register } = createRegistration(deps)
+  const settlementOf = (lease: Lease<Transaction>) =>
+    createSettlement({ ...deps, log: deps.log.component('settlement'), lease, rules })
+  return defineFeature(
+    {
+      routes: mount({ tournaments: tournamentHandlers(tournaments) }),
+      scriptFunctions: tournamentFunctions({ tournaments, register }),
+      ...(deps.lease && settling(settlementOf(deps.lease))),
+    },
+    {
+      register,
+      settlementOf,
+      /** What else belongs to the transaction that resets a board. */
+      async periodClosed(tx: Transaction, closed: ClosedPeriod): Promise<void> {
+        const { leaderboard_id, period, sort, due_at_unix_ms } = closed
+        await rules.finalizeForReset(tx, { leaderboard_id, due_at_unix_ms, period, sort })
+        // Periods only ever count up, so a later reset of the board has the larger number.
+        const event = { leaderboard_id, due_at_unix_ms, fencing_token: period }
+        await deps.leave(tx, [{ kind: boardReset, payload: JSON.stringify(event) }])
+      },
+    },
+  )
+}
+
+function settling(settlement: Settlement) {
+  const task: FeatureTask = {
+    name: 'settlement',
+    intervalMs: settlementIntervalMs,
+    run: settlement.settle,
+    items: settlement,
+    needsDatabase: true,
+  }
+  return {
+    tasks: [task],
+    catchUp: (signal: AbortSignal) => settlement.settle({ signal, progress: () => undefined }),
+  }
+}

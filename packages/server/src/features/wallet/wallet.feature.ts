@@ -1,0 +1,19 @@
+import { defineFeature, mount } from '../feature.ts'
+import { createWalletPruners } from './wallet.jobs.ts'
+import { walletHandlers } from './wallet.routes.ts'
+import { createWallets, type WalletDeps } from './wallet.service.ts'
+
+type WalletFeatureDeps = WalletDeps & {
+  /** The `wallet` section of the configuration. */
+  config: { ledger_retention: number; idempotency_retention_days: number }
+}
+
+/** Balances and their ledger. */
+export function walletFeature(deps: WalletFeatureDeps) {
+  const pruners = createWalletPruners(deps)
+  return defineFeature({
+    routes: mount({ wallet: walletHandlers(createWallets(deps)) }),
+    pruners: { wallet_keys: pruners.keys },
+    surplus: { wallet_ledger: pruners.ledger },
+  })
+}

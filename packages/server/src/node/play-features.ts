@@ -1,0 +1,50 @@
+import { deliveryFeature } from '../features/outbox/outbox.feature.ts'
+import { revocationsFeature } from '../features/sessions/sessions.revocations.ts'
+import { boardReset } from '../features/tournaments/tournaments.feature.ts'
+import { createNoticeWriter, resultNotices } from '../features/tournaments/tournaments.notices.ts'
+import { tournamentCompleted } from '../features/tournaments/tournaments.settlement.ts'
+import type { EventHook } from '../script/hooks.ts'
+import type { Features } from './features.ts'
+import type { Shared } from './shared.ts'
+
+/** What these features need of the gateway and of the script. */
+export type PlayPorts = {
+  gateway: Parameters<typeof revocationsFeature>[0]['gateway']
+  script: { events: ScriptEvents }
+}
+
+/** The script of this node, as far as it is called with events. */
+type ScriptEvents = { ready(): boolean; tell(hook: EventHook, event: string): Promise<void> }
+
+/** Events of one kind that are under way at the same time. */
+const hookSlots = 16
+const noticeSlots = 2
+
+/** Builds the features that stand on the gateway and the script. */
+export function createPlayFeatures(shared: Shared, features: Features, play: PlayPorts) {
+  return {
+    delivery: createDelivery(shared, features, play.script.events),
+    revocations: revocationsFeature({ ...shared, gateway: play.gateway }),
+  }
+}
+
+/** Delivers events to notifications and to the script. */
+export function createDelivery(
+  shared: Pick<Shared, 'db' | 'clock' | 'log'>,
+  features: Features,
+  script: ScriptEvents,
+) {
+  const hookConsumer = (kind: EventHook) => {
+    const outside = (payload: string) => script.tell(kind, payload)
+    return { kind, slots: hookSlots, ready: script.ready, outside }
+  }
+  const within = createNoticeWriter({ notify: features.notifications.store })
+  return deliveryFeature({
+    ...shared,
+    consumers: [
+      { kind: resultNotices, slots: noticeSlots, within },
+      hookConsumer(tournamentCompleted),
+      hookConsumer(boardReset),
+    ],
+  })
+}
