@@ -1,10 +1,10 @@
 import { api } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
+import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
-import type { PruneBatch } from '../kernel/retention.ts'
-import type { SelfHealing, TaskHandle } from '../kernel/supervisor.ts'
-import type { TaskBody } from '../kernel/supervisor-task.ts'
-import type { WriteBehind } from '../kernel/write-behind.ts'
+import type { PruneBatch } from '../kernel/tasks/retention.ts'
+import type { SelfHealing, TaskHandle } from '../kernel/tasks/supervisor.ts'
+import type { TaskBody } from '../kernel/tasks/supervisor-task.ts'
 
 /**
  * What one feature brings to each place of the node that collects. The node iterates over its

@@ -1,5 +1,5 @@
 import { describeConfig } from '../config/redact.ts'
-import { createEndedBootsPruner } from '../database/node-claim.ts'
+import { createEndedBootsPruner } from '../database/jobs/node-claim.ts'
 import { accountsFeature } from '../features/accounts/accounts.feature.ts'
 import { admissionFeature } from '../features/admission/admission.feature.ts'
 import { apiKeysFeature } from '../features/api-keys/api-keys.feature.ts'

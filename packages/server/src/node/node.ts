@@ -1,15 +1,20 @@
 import type { LoadedConfig } from '../config/load.ts'
-import { createLeases } from '../database/leases.ts'
-import { claimNode, claimRenewMs, type NodeClaim, NodeIdInUse } from '../database/node-claim.ts'
+import { createLeases } from '../database/jobs/leases.ts'
+import {
+  claimNode,
+  claimRenewMs,
+  type NodeClaim,
+  NodeIdInUse,
+} from '../database/jobs/node-claim.ts'
 import type { Feature } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type ErrorJournal, openErrorJournal } from '../kernel/error-journal.ts'
-import { watchEventLoopLag } from '../kernel/event-loop-lag.ts'
+import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
-import type { Log } from '../kernel/log.ts'
-import { createPruneCounts } from '../kernel/retention.ts'
-import { createSupervisor } from '../kernel/supervisor.ts'
+import type { Log } from '../kernel/log/log.ts'
+import { createPruneCounts } from '../kernel/tasks/retention.ts'
+import { createSupervisor } from '../kernel/tasks/supervisor.ts'
+import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
 import { createTopic } from '../kernel/topic.ts'
 import { openClockWatch } from './clocks.ts'
 import { createDiskWatch } from './disk.ts'

@@ -9,8 +9,8 @@ import {
   epochsOf,
 } from '../features/leaderboards/leaderboards.resets.fixture.ts'
 import { createFakeClock } from '../kernel/clock.fake.ts'
-import { createRecordedLog } from '../kernel/log.fake.ts'
-import { createSupervisor } from '../kernel/supervisor.ts'
+import { createRecordedLog } from '../kernel/log/log.fake.ts'
+import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { createCaller, openTestApi } from '../testing/api.ts'
 import { type NodeProcess, spawnNodeProcess, startNodeProcess } from '../testing/node-process.ts'
 

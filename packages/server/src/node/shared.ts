@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
-import type { Leases } from '../database/leases.ts'
+import type { Leases } from '../database/jobs/leases.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'

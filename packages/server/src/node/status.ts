@@ -3,8 +3,8 @@ import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Queue } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { PruneCounts } from '../kernel/retention.ts'
-import type { Supervisor } from '../kernel/supervisor.ts'
+import type { PruneCounts } from '../kernel/tasks/retention.ts'
+import type { Supervisor } from '../kernel/tasks/supervisor.ts'
 
 export type StatusDeps = {
   config: Config

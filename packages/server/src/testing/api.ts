@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts'
-import { createLeases } from '../database/leases.ts'
+import { createLeases } from '../database/jobs/leases.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'

@@ -4,7 +4,7 @@ import { type AccountsDeps, createAccounts } from './accounts.service.ts'
 
 /** Accounts as their players see them. */
 export function accountsFeature(deps: AccountsDeps) {
-  const accounts = createAccounts({ ...deps })
+  const accounts = createAccounts(deps)
   return defineFeature(
     { routes: mount({ playerAccounts: playerAccountHandlers(accounts) }) },
     accounts,

@@ -1,6 +1,6 @@
 import type { Status } from '@guildhall/contract'
 import type { Clock, Timer } from '../../kernel/clock.ts'
-import type { TaskHandle } from '../../kernel/supervisor.ts'
+import type { TaskHandle } from '../../kernel/tasks/supervisor.ts'
 import type { FeatureTask } from '../feature.ts'
 import type { ResetPass } from './leaderboards.resets.jobs.ts'
 

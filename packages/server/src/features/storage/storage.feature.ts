@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import type { MutateMany } from '../../kernel/mutation.ts'
-import type { Log } from '../../kernel/log.ts'
 import { defineFeature, mount } from '../feature.ts'
 import { createKnownIndexes } from './storage.entries.ts'
 import { createFilters } from './storage.filters.ts'

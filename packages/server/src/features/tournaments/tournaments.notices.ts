@@ -13,7 +13,7 @@ export type Notice = { user_id: string; subject: string; code: number; content: 
 
 export type NoticesDeps = {
   /** Stores notifications as part of the transaction. */
-  notify(tx: Transaction, notices: readonly Notice[]): Promise<void>
+  notify(tx: Transaction, notices: readonly Notice[]): Promise<unknown>
 }
 
 /** The events for the ranks 1 to `ranks` of a tournament. */

@@ -1,6 +1,6 @@
 import { TournamentRegistration, tournamentsApi } from '@guildhall/contract'
 import { Failure } from '../../kernel/failure.ts'
-import { validate } from '../../kernel/http/validate.ts'
+import { validate } from '../../kernel/json/validate.ts'
 import type { ScriptFunctions } from '../feature.ts'
 import type { Tournaments } from './tournaments.service.ts'
 
