@@ -1,6 +1,6 @@
 import type { Backend, Queries } from './database.ts'
-import { migrations } from './migrations/index.ts'
 import { statement } from './statement.ts'
+import { tables } from './tables/index.ts'
 
 /** A column that counts up, and where it has got. */
 export type Sequence = {
@@ -12,13 +12,9 @@ export type Sequence = {
 }
 
 /** The columns of the schema whose numbers come from a sequence. */
-const identities = migrations
-  .flatMap(({ steps }) => steps)
-  .flatMap((step) => {
-    const [, table] = /^CREATE TABLE (\w+)/.exec(step) ?? []
-    const [, column] = /^\s*(\w+) \{\{identity\}\}/m.exec(step) ?? []
-    return table === undefined || column === undefined ? [] : [{ table, column }]
-  })
+const identities = tables.flatMap(({ name: table, sequence: column }) => {
+  return column === undefined ? [] : [{ table, column }]
+})
 
 /** Looks at every sequence of the schema. */
 export async function sequencesOf(state: Queries, backend: Backend): Promise<Sequence[]> {

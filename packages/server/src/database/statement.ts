@@ -1,3 +1,5 @@
+import type { JsonObject } from '@guildhall/contract'
+
 /**
  * A statement is written once, as portable SQL with named parameters, and prepared once per
  * connection. What differs between the engines stands in the text as one of these words:
@@ -83,18 +85,49 @@ export type Remembered = {
 }
 
 /**
- * A value's type. `integer` is exact up to 2^53 - 1; `bigint` is signed 64-bit; `?` allows null.
+ * A value's type. `integer` is exact up to 2^53 - 1, and so is `time`, in Unix milliseconds;
+ * `bigint` is signed 64-bit; `flag` is stored as 0 or 1; `json` is an object, stored as text; `?`
+ * allows null.
  */
-export type ColumnType = BaseType | `${BaseType}?`
-type BaseType = 'text' | 'integer' | 'bigint' | 'bytes'
+export type ColumnType = BaseType | `${BaseType}?` | OneOf
+type BaseType = 'text' | 'integer' | 'time' | 'bigint' | 'bytes' | 'flag' | 'json'
 export type Columns = Readonly<Record<string, ColumnType>>
 
-type BaseValue = { text: string; integer: number; bigint: bigint; bytes: Uint8Array }
-type ValueOf<T extends ColumnType> = T extends `${infer B extends BaseType}?`
-  ? BaseValue[B] | null
-  : T extends BaseType
-    ? BaseValue[T]
-    : never
+/** A text out of a list; null among them allows null. Any other stored value is an error. */
+export type OneOf<T extends string | null = string | null> = { readonly oneOf: readonly T[] }
+
+/** The type of a column that holds one of `values`, e.g. `oneOf('asc', 'desc')`. */
+export function oneOf<const T extends string | null>(...values: readonly T[]): OneOf<T> {
+  return { oneOf: values }
+}
+
+/** The type in words, for messages. */
+export function typeText(type: ColumnType): string {
+  return typeof type === 'object' ? `one of ${type.oneOf.join(', ')}` : type
+}
+
+/** Whether a column may hold null. */
+export function isNullable(type: ColumnType): boolean {
+  return typeof type === 'object' ? type.oneOf.includes(null) : type.endsWith('?')
+}
+
+type BaseValue = {
+  text: string
+  integer: number
+  time: number
+  bigint: bigint
+  bytes: Uint8Array
+  flag: boolean
+  json: JsonObject
+}
+type ValueOf<T extends ColumnType> =
+  T extends OneOf<infer V>
+    ? V
+    : T extends `${infer B extends BaseType}?`
+      ? BaseValue[B] | null
+      : T extends BaseType
+        ? BaseValue[T]
+        : never
 
 /** A row, or the parameters of one, as stores see it: fields keep the column's spelling. */
 export type Row<C extends Columns> = { -readonly [K in keyof C]: ValueOf<C[K]> }

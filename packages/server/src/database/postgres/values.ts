@@ -1,13 +1,23 @@
 import { int64Max, int64Min } from '@guildhall/contract'
+import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import { isObject, readOneOf } from '../declared-values.ts'
 import { checkColumns } from '../dialect.ts'
-import type { Columns, ColumnType, Row, Statement } from '../statement.ts'
+import {
+  type Columns,
+  type ColumnType,
+  isNullable,
+  type OneOf,
+  type Row,
+  type Statement,
+  typeText,
+} from '../statement.ts'
 
 /** A parameter as the wire takes it: text, or bytes in the type's binary form. */
 export type WireValue = string | Buffer | null
 
 /** The name of a type in casts: `$1::bigint`. */
 export function typeName(type: ColumnType): string {
-  return spelled[baseOf(type)].name
+  return spellingOf(type).name
 }
 
 /** Encodes the parameters of one call, in order. */
@@ -16,11 +26,11 @@ export function createEncoder(name: string, params: Columns): (row: object) => W
   return (row) => {
     const given = row as { readonly [column: string]: unknown }
     const values: WireValue[] = []
-    for (const { column, type, nullable, spelling } of columns) {
+    for (const { column, kind, nullable, spelling } of columns) {
       const value = given[column]
       if (value === null && nullable) values.push(null)
       else if (spelling.accepts(value)) values.push(spelling.encode(value))
-      else throw new TypeError(`${name}: :${column} must be ${type}`)
+      else throw new TypeError(`${name}: :${column} must be ${kind}`)
     }
     return values
   }
@@ -33,14 +43,14 @@ export function createBatchEncoder(
 ): (rows: readonly object[]) => WireValue[] {
   const columns = columnsOf(params)
   return (rows) =>
-    columns.map(({ column, type, nullable, spelling }) => {
+    columns.map(({ column, kind, nullable, spelling }) => {
       const elements: (Buffer | null)[] = []
       let size = arrayHeaderBytes
       for (const row of rows) {
         const value = (row as { readonly [column: string]: unknown })[column]
         const isNull = value === null && nullable
         if (!isNull && !spelling.accepts(value)) {
-          throw new TypeError(`${name}: ${column} must be ${type}`)
+          throw new TypeError(`${name}: ${column} must be ${kind}`)
         }
         const element = isNull ? null : spelling.binary(value)
         elements.push(element)
@@ -65,7 +75,7 @@ export function createDecoder<R extends Columns>(
       const decoded: { [column: string]: unknown } = {}
       for (const { column, at, decode } of plan) {
         const value = values[at]
-        decoded[column] = value === null || value === undefined ? null : decode(value)
+        decoded[column] = value === null || value === undefined ? null : decode(value, column)
       }
       return decoded as Row<R>
     }
@@ -78,25 +88,44 @@ type Spelling = {
   accepts(value: unknown): boolean
   encode(value: unknown): WireValue
   binary(value: unknown): Buffer
-  decode(text: string): unknown
+  decode(text: string, column: string): unknown
 }
 
-const spelled: { readonly [type in 'text' | 'integer' | 'bigint' | 'bytes']: Spelling } = {
-  text: {
-    name: 'text',
-    oid: 25,
-    accepts: (value) => typeof value === 'string',
-    encode: (value) => value as string,
-    binary: (value) => Buffer.from(value as string, 'utf8'),
-    decode: (text) => text,
+const text: Spelling = {
+  name: 'text',
+  oid: 25,
+  accepts: (value) => typeof value === 'string',
+  encode: (value) => value as string,
+  binary: (value) => Buffer.from(value as string, 'utf8'),
+  decode: (stored) => stored,
+}
+
+const integer: Spelling = {
+  name: 'bigint',
+  oid: 20,
+  accepts: (value) => Number.isSafeInteger(value),
+  encode: (value) => String(value),
+  binary: (value) => int64(BigInt(value as number)),
+  decode: exactNumber,
+}
+
+const spelled: { readonly [type in Exclude<ColumnType, OneOf | `${string}?`>]: Spelling } = {
+  text,
+  integer,
+  time: integer,
+  flag: {
+    ...integer,
+    accepts: (value) => typeof value === 'boolean',
+    encode: (value) => (value === true ? '1' : '0'),
+    binary: (value) => int64(value === true ? 1n : 0n),
+    decode: (stored) => exactNumber(stored) !== 0,
   },
-  integer: {
-    name: 'bigint',
-    oid: 20,
-    accepts: (value) => Number.isSafeInteger(value),
-    encode: (value) => String(value),
-    binary: (value) => int64(BigInt(value as number)),
-    decode: exactNumber,
+  json: {
+    ...text,
+    accepts: isObject,
+    encode: writeJson,
+    binary: (value) => Buffer.from(writeJson(value), 'utf8'),
+    decode: readObject,
   },
   bigint: {
     name: 'bigint',
@@ -128,24 +157,23 @@ function exactNumber(text: string): number {
 
 function columnsOf(columns: Columns) {
   return Object.entries(columns).map(([column, type]) => {
-    return { column, type, nullable: type.endsWith('?'), spelling: spelled[baseOf(type)] }
+    return { column, kind: typeText(type), nullable: isNullable(type), spelling: spellingOf(type) }
   })
 }
 
-function baseOf(type: ColumnType): keyof typeof spelled {
-  switch (type) {
-    case 'text':
-    case 'text?':
-      return 'text'
-    case 'integer':
-    case 'integer?':
-      return 'integer'
-    case 'bigint':
-    case 'bigint?':
-      return 'bigint'
-    default:
-      return 'bytes'
+function spellingOf(type: ColumnType): Spelling {
+  if (typeof type === 'object') {
+    return {
+      ...text,
+      accepts: (value) => value !== null && type.oneOf.some((known) => known === value),
+      decode: (stored, column) => readOneOf(type, stored, column),
+    }
   }
+  return spelled[baseOf(type)]
+}
+
+function baseOf(type: Exclude<ColumnType, OneOf>): keyof typeof spelled {
+  return (type.endsWith('?') ? type.slice(0, -1) : type) as keyof typeof spelled
 }
 
 function int64(value: bigint): Buffer {

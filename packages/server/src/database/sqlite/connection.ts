@@ -1,6 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { checkColumns, type Dialect, onlyReads, renderStatement } from '../dialect.ts'
-import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
+import {
+  type BatchStatement,
+  type Columns,
+  type Row,
+  type Statement,
+  typeText,
+} from '../statement.ts'
 import {
   type AnyRow,
   decoderOf,
@@ -181,7 +187,8 @@ function bind(statement: Statement, prepared: Prepared, params: object): SQLInpu
     const name = names[at] ?? ''
     const value = encoders[at]?.(given[name])
     if (value === undefined) {
-      throw new TypeError(`${statement.name}: :${name} must be ${statement.params[name]}`)
+      const type = typeText(statement.params[name] ?? 'text')
+      throw new TypeError(`${statement.name}: :${name} must be ${type}`)
     }
     values.push(value)
   }

@@ -179,7 +179,7 @@ class Generation {
   }
 }
 
-function keyOf(value: Value | undefined): string {
+function keyOf(value: AnyRow[string] | undefined): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64url')

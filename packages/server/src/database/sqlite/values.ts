@@ -1,27 +1,23 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { int64Max, int64Min } from '@guildhall/contract'
-import type { Columns } from '../statement.ts'
+import { int64Max, int64Min, type JsonObject } from '@guildhall/contract'
+import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import { isObject, readOneOf } from '../declared-values.ts'
+import type { Columns, ColumnType } from '../statement.ts'
 
 /** Any value a column can hold, before its declared type is looked at. */
 export type Value = string | number | bigint | Uint8Array | null
-export type AnyRow = { [column: string]: Value }
+export type AnyRow = { [column: string]: Value | boolean | JsonObject }
 
 export type Encode = (value: unknown) => SQLInputValue | undefined
 
 /** Encoders in the order of the parameters; each answers undefined for a value of another type. */
 export function encodersOf(params: Columns): Encode[] {
-  return Object.values(params).map((type) => {
-    if (type.endsWith('?')) {
-      const encode = encoders[type.slice(0, -1)] ?? refuse
-      return (value) => (value === null ? null : encode(value))
-    }
-    return encoders[type] ?? refuse
-  })
+  return Object.values(params).map(encoderOf)
 }
 
 /** Whether a row's integers are read as bigint: all of them are, or none. */
 export function readsBigInts(row: Columns): boolean {
-  return Object.values(row).some((type) => type.startsWith('bigint'))
+  return Object.values(row).some((type) => type === 'bigint' || type === 'bigint?')
 }
 
 /**
@@ -29,10 +25,8 @@ export function readsBigInts(row: Columns): boolean {
  * read: their names are looked up for each answer, and no two of them share a shape.
  */
 export function decoderOf(row: Columns, answered: readonly string[]): (values: Value[]) => AnyRow {
-  // Integers that come back as bigint only because a neighbour has to.
-  const narrowed = answered.map((column) => {
-    return readsBigInts(row) && (row[column]?.startsWith('integer') ?? false)
-  })
+  const wide = readsBigInts(row)
+  const decoders = answered.map((column) => decoderOfType(row[column], column, wide))
   // A copy of it has all its columns within itself; one that gets them one by one grows a tail.
   const blank: AnyRow = JSON.parse(
     JSON.stringify(Object.fromEntries(answered.map((column) => [column, null]))),
@@ -40,27 +34,73 @@ export function decoderOf(row: Columns, answered: readonly string[]): (values: V
   return (values) => {
     const decoded = { ...blank }
     for (let at = 0; at < answered.length; at += 1) {
-      const column = answered[at] ?? ''
       const value = values[at] ?? null
-      decoded[column] = narrowed[at] && typeof value === 'bigint' ? narrow(value, column) : value
+      const decode = decoders[at]
+      decoded[answered[at] ?? ''] = decode === undefined ? value : decode(value)
     }
     return decoded
   }
 }
 
-function narrow(value: bigint, column: string): number {
+type Decode = (value: Value) => AnyRow[string]
+
+/**
+ * Undefined leaves the value as it is.
+ *
+ * @param wide Whether integers come as bigint because a neighbour has to.
+ */
+function decoderOfType(
+  type: ColumnType | undefined,
+  column: string,
+  wide: boolean,
+): Decode | undefined {
+  if (typeof type === 'object') return (value) => readOneOf(type, value, column)
+  switch (type) {
+    case 'integer':
+    case 'integer?':
+    case 'time':
+    case 'time?':
+      return wide ? (value) => narrow(value, column) : undefined
+    case 'flag':
+    case 'flag?':
+      return (value) => (value === null ? null : Number(value) !== 0)
+    case 'json':
+    case 'json?':
+      return (value) => (value === null ? null : readObject(String(value)))
+    default:
+      return undefined
+  }
+}
+
+function narrow(value: Value, column: string): Value {
+  if (typeof value !== 'bigint') return value
   const number = Number(value)
   if (!Number.isSafeInteger(number)) throw new RangeError(`${column} is beyond 2^53 - 1`)
   return number
 }
 
+function encoderOf(type: ColumnType): Encode {
+  if (typeof type === 'object') {
+    return (value) => type.oneOf.find((known) => known === value)
+  }
+  if (!type.endsWith('?')) return encoders[type] ?? refuse
+  const encode = encoders[type.slice(0, -1)] ?? refuse
+  return (value) => (value === null ? null : encode(value))
+}
+
+// A JavaScript number would be bound as a floating-point value; a bigint is bound as an integer.
+const integer: Encode = (value) =>
+  Number.isSafeInteger(value) ? BigInt(value as number) : undefined
+
 const encoders: { readonly [type: string]: Encode } = {
   text: (value) => (typeof value === 'string' ? value : undefined),
-  // A JavaScript number would be bound as a floating-point value; a bigint is bound as an integer.
-  integer: (value) => (Number.isSafeInteger(value) ? BigInt(value as number) : undefined),
+  integer,
+  time: integer,
   bigint: (value) =>
     typeof value === 'bigint' && value >= int64Min && value <= int64Max ? value : undefined,
   bytes: (value) => (value instanceof Uint8Array ? value : undefined),
+  flag: (value) => (typeof value === 'boolean' ? BigInt(value) : undefined),
+  json: (value) => (isObject(value) ? writeJson(value) : undefined),
 }
 
 function refuse(): undefined {

@@ -8,7 +8,6 @@ import {
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { writeJson } from '../../kernel/json/free-json.ts'
 import { accountsStore, identityLookup, type Provider } from './accounts.store.ts'
 
 export type AccountsDeps = { db: Database; clock: Clock; ids: Ids }
@@ -54,7 +53,7 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
       const id = ids.accountId()
       const now_unix_ms = clock.nowUnixMs()
       const display_name = account.display_name ?? null
-      const metadata = account.metadata === undefined ? null : writeJson(account.metadata)
+      const metadata = account.metadata ?? null
       const named = { id, username, display_name, metadata, now_unix_ms, provider, external_id }
       if (!(await accountsStore.insert(tx, named))) {
         const identity = await accountsStore.identity(tx, { provider, external_id })
@@ -79,7 +78,7 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
       const change = {
         id,
         username: patch.username ?? null,
-        keep_display_name: patch.display_name === undefined ? 1 : 0,
+        keep_display_name: patch.display_name === undefined,
         display_name: patch.display_name ?? null,
         now_unix_ms: clock.nowUnixMs(),
       }

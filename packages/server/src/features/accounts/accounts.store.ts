@@ -36,7 +36,7 @@ const insertAccount = statement({
     id: 'text',
     username: 'text',
     display_name: 'text?',
-    metadata: 'text?',
+    metadata: 'json?',
     now_unix_ms: 'integer',
     provider: 'text',
     external_id: 'text',
@@ -76,7 +76,7 @@ const updateProfile = statement({
   params: {
     id: 'text',
     username: 'text?',
-    keep_display_name: 'integer',
+    keep_display_name: 'flag',
     display_name: 'text?',
     now_unix_ms: 'integer',
   },

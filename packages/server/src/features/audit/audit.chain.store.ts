@@ -48,7 +48,7 @@ const unsealed = statement({
 const endsKeyed = statement({
   name: 'audit-chain.ends-keyed',
   text: 'SELECT keyed FROM audit_entries ORDER BY seq DESC LIMIT 1',
-  row: { keyed: 'integer' },
+  row: { keyed: 'flag' },
 })
 
 const oldestUnsealed = statement({
@@ -116,7 +116,7 @@ export const chainStore = {
     tx.run(moveEnd, { name, seq, hash }),
   unsealed: (tx: Queries, limit: number): Promise<UnsealedRow[]> => tx.all(unsealed, { limit }),
   /** Whether the newest row that is sealed was linked with a key. */
-  endsKeyed: async (tx: Queries) => (await tx.get(endsKeyed, {}))?.keyed === 1,
+  endsKeyed: async (tx: Queries) => (await tx.get(endsKeyed, {}))?.keyed ?? false,
   oldestUnsealed: (tx: Queries) => tx.get(oldestUnsealed, {}),
   seal: (tx: Queries, seals: readonly Seal[]) => tx.each(seal, seals),
   removeUnsealed: (tx: Queries, rows: readonly { number: number }[]) =>

@@ -1,10 +1,4 @@
-import {
-  type ChannelType,
-  type ChatChannel,
-  type ChatMessage,
-  channelTypes,
-  chatApi,
-} from '@guildhall/contract'
+import { type ChannelType, type ChatMessage, chatApi } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { totals } from '../../database/totals.ts'
 import { type Actor, nameOf } from '../../kernel/actor.ts'
@@ -13,7 +7,7 @@ import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { sha256 } from '../../kernel/sha256.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
-import { type ChannelRow, chatStore, type MessageRow } from './chat.store.ts'
+import { chatStore } from './chat.store.ts'
 
 export type ChatDeps = {
   db: Database
@@ -49,18 +43,17 @@ export function createChat(deps: ChatDeps) {
 
   return {
     async list({ filter = '', limit }: { filter?: string | undefined; limit: number }) {
-      const [rows, total] = await Promise.all([
+      const [items, total] = await Promise.all([
         chatStore.list(db, { filter, limit }),
         totals.of(db, 'chat_channels'),
       ])
-      return { items: rows.map(channelOf), total }
+      return { items, total }
     },
 
     async history(page: { channel: string; limit: number; before?: number | undefined }) {
       const { channel, limit, before = Number.MAX_SAFE_INTEGER } = page
-      const rows = await chatStore.history(db, { channel, limit, before })
-      const last = rows.length === limit ? rows.at(-1) : undefined
-      const items = rows.map(messageOf)
+      const items = await chatStore.history(db, { channel, limit, before })
+      const last = items.length === limit ? items.at(-1) : undefined
       return { channel, items, ...(last === undefined ? {} : { next: last.id }) }
     },
 
@@ -90,7 +83,7 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
       const now_unix_ms = clock.nowUnixMs()
       const counted = await chatStore.advance(tx, { channel, channel_type, now_unix_ms })
       const id = counted.messages
-      const row = await chatStore.insertMessage(tx, {
+      const answer = await chatStore.insertMessage(tx, {
         channel,
         id,
         sender,
@@ -102,7 +95,7 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
         await chatStore.evict(tx, { channel, last_evicted_id: id - historyLimit })
       }
       if (id === 1) await totals.grow(tx, 'chat_channels')
-      return { answer: messageOf(row), target: `${channel}#${id}`, details: `sender=${sender}` }
+      return { answer, target: `${channel}#${id}`, details: `sender=${sender}` }
     },
 
     async blank(tx: Transaction, key: MessageKey, actor: Actor): Promise<Done<ChatMessage>> {
@@ -110,7 +103,7 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
       let message = known ? await chatStore.byId(tx, key) : undefined
       if (message === undefined) throw refuse.notFound('no such message in the channel')
       const { channel, id } = key
-      if (message.deleted === 0) {
+      if (!message.deleted) {
         const now_unix_ms = clock.nowUnixMs()
         const { sender } = message
         message = await chatStore.blank(tx, { channel, id, now_unix_ms })
@@ -125,20 +118,9 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
           node_id: nodeId,
         })
       }
-      return { answer: messageOf(message), target: `${channel}#${id}`, details: 'tombstone' }
+      return { answer: message, target: `${channel}#${id}`, details: 'tombstone' }
     },
   }
-}
-
-function channelOf(row: ChannelRow): ChatChannel {
-  const channel_type = channelTypes.find((type) => type === row.channel_type)
-  // The schema's own check lets no other text into the column.
-  if (channel_type === undefined) throw new Error('a channel has an unknown type')
-  return { ...row, channel_type }
-}
-
-function messageOf(row: MessageRow): ChatMessage {
-  return { ...row, deleted: row.deleted === 1 }
 }
 
 /** Records of moderation outlive what they tell of, so they name nobody. */

@@ -1,29 +1,21 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
+import { chatChannels, chatMessages, chatModeration } from '../../database/tables/chat.ts'
+import { pick, without } from '../../database/tables/table.ts'
 
-const channelRow = {
-  channel: 'text',
-  channel_type: 'text',
-  messages: 'integer',
-  last_activity_unix_ms: 'integer',
-} as const
+const channelRow = pick(
+  chatChannels,
+  'channel',
+  'channel_type',
+  'messages',
+  'last_activity_unix_ms',
+)
 const channelColumns = Object.keys(channelRow).join(', ')
-export type ChannelRow = Row<typeof channelRow>
 
-const messageRow = {
-  id: 'integer',
-  sender: 'text',
-  content: 'text',
-  created_at_unix_ms: 'integer',
-  updated_at_unix_ms: 'integer',
-  revision: 'integer',
-  last_event_id: 'integer',
-  deleted: 'integer',
-} as const
+const messageRow = without(chatMessages, 'channel')
 const messageColumns = Object.keys(messageRow).join(', ')
-export type MessageRow = Row<typeof messageRow>
 
-const message = { channel: 'text', id: 'integer' } as const
+const message = pick(chatMessages, 'channel', 'id')
 
 const list = statement({
   name: 'chat.list',
@@ -55,8 +47,8 @@ const advance = statement({
     ON CONFLICT (channel) DO UPDATE SET messages = chat_channels.messages + 1,
       events = chat_channels.events + 1, last_activity_unix_ms = excluded.last_activity_unix_ms
     RETURNING messages, events`,
-  params: { channel: 'text', channel_type: 'text', now_unix_ms: 'integer' },
-  row: { messages: 'integer', events: 'integer' },
+  params: { ...pick(chatChannels, 'channel', 'channel_type'), now_unix_ms: 'time' },
+  row: pick(chatChannels, 'messages', 'events'),
 })
 
 const insertMessage = statement({
@@ -142,16 +134,7 @@ const blank = statement({
   row: messageRow,
 })
 
-const moderationRow = {
-  time_unix_ms: 'integer',
-  actor_kind: 'text',
-  actor_digest: 'bytes',
-  channel_digest: 'bytes',
-  author_digest: 'bytes',
-  action: 'text',
-  message_id: 'integer',
-  node_id: 'text',
-} as const
+const moderationRow = without(chatModeration, 'id')
 const moderationColumns = Object.keys(moderationRow)
 
 const insertModeration = statement({

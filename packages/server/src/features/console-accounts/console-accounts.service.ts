@@ -15,9 +15,8 @@ import type { Actor } from '../../kernel/actor.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { readObject, writeJson } from '../../kernel/json/free-json.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
-import { consoleAccountsStore, type StoredAccount } from './console-accounts.store.ts'
+import { consoleAccountsStore } from './console-accounts.store.ts'
 
 type Related = AccountExport['related']
 
@@ -70,7 +69,7 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
   return {
     /** Accounts in every state by username; `filter` is a part of the id or the username. */
     async list({ filter = '', ...page }: AccountQuery) {
-      const [rows, total] = await Promise.all(
+      const [items, total] = await Promise.all(
         filter === ''
           ? [consoleAccountsStore.page(db, page), consoleAccountsStore.count(db)]
           : [
@@ -78,7 +77,7 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
               consoleAccountsStore.countFiltered(db, filter),
             ],
       )
-      return { items: rows.map(rowOf), total }
+      return { items, total }
     },
 
     get: (id: string): Promise<AccountDetail> => rules.detail(db, id),
@@ -126,15 +125,7 @@ function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
     async detail(tx: Queries, id: string): Promise<AccountDetail> {
       const account = await consoleAccountsStore.byId(tx, id)
       if (account === undefined) throw unknownAccount()
-      const { metadata, ...row } = account
-      return {
-        ...rowOf(row),
-        metadata: metadata === null ? null : readObject(metadata),
-        identities: (await consoleAccountsStore.identitiesOf(tx, id)).map((identity) => ({
-          ...identity,
-          provider: known(identity.provider, providers),
-        })),
-      }
+      return { ...account, identities: await consoleAccountsStore.identitiesOf(tx, id) }
     },
 
     async create(tx: Transaction, account: NewAccount): Promise<Done<AccountRow>> {
@@ -143,11 +134,11 @@ function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
         id: ids.accountId(),
         username,
         display_name: display_name ?? null,
-        metadata: metadata === undefined ? null : writeJson(metadata),
+        metadata: metadata ?? null,
         now_unix_ms: clock.nowUnixMs(),
       })
       if (row === undefined) throw usernameTaken()
-      return { answer: rowOf(row), target: targetOf(row.id), details: `username=${username}` }
+      return { answer: row, target: targetOf(row.id), details: `username=${username}` }
     },
 
     async update(tx: Transaction, id: string, change: AccountChange): Promise<Done<AccountRow>> {
@@ -158,13 +149,13 @@ function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
       const row = await consoleAccountsStore.update(tx, {
         id,
         username: username ?? null,
-        keep_display_name: display_name === undefined ? 1 : 0,
+        keep_display_name: display_name === undefined,
         display_name: display_name || null,
-        metadata: metadata === undefined ? null : writeJson(metadata),
+        metadata: metadata ?? null,
         now_unix_ms: clock.nowUnixMs(),
       })
       if (row === undefined) throw unknownAccount()
-      return { answer: rowOf(row), target: targetOf(id), details: `fields=${sent.join(',')}` }
+      return { answer: row, target: targetOf(id), details: `fields=${sent.join(',')}` }
     },
 
     async setState(tx: Transaction, id: string, state: 'active' | 'disabled') {
@@ -175,7 +166,7 @@ function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
       const row = changes ? await changeState(tx, id, state) : before
       const revoked = changes && state === 'disabled' ? await revokeSessions(tx, id) : []
       const details = `state=${state} sessions_revoked=${revoked.length}`
-      return { answer: rowOf(row), target: targetOf(id), details, revoked }
+      return { answer: row, target: targetOf(id), details, revoked }
     },
 
     async delete(tx: Transaction, id: string) {
@@ -195,20 +186,6 @@ function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
     if (row === undefined) throw new Error('a locked account is gone')
     return row
   }
-}
-
-const states = ['active', 'disabled', 'tombstoned'] as const
-const providers = ['device', 'custom', 'email'] as const
-
-function rowOf(row: StoredAccount): AccountRow {
-  return { ...row, state: known(row.state, states) }
-}
-
-/** The schema lets a column hold no other values. */
-function known<const T extends string>(value: string, values: readonly T[]): T {
-  const found = values.find((each) => each === value)
-  if (found === undefined) throw new Error('a stored value is none of those that are known')
-  return found
 }
 
 function targetOf(id: string): string {

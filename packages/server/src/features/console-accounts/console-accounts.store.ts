@@ -1,17 +1,9 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
+import { accounts, identities } from '../../database/tables/accounts.ts'
+import { pick, without } from '../../database/tables/table.ts'
 
-const accountRow = {
-  id: 'text',
-  username: 'text',
-  display_name: 'text?',
-  state: 'text',
-  created_at_unix_ms: 'integer',
-  updated_at_unix_ms: 'integer',
-} as const
-export type StoredAccount = Row<typeof accountRow>
-
-const detailRow = { ...accountRow, metadata: 'text?' } as const
+const accountRow = without(accounts, 'metadata', 'counted')
 
 const columns = Object.keys(accountRow).join(', ')
 const columnsOf = (table: string) =>
@@ -115,7 +107,7 @@ const byId = statement({
   name: 'console-accounts.by-id',
   text: `SELECT ${columns}, metadata FROM accounts WHERE id = :id`,
   params: { id: 'text' },
-  row: detailRow,
+  row: { ...accountRow, ...pick(accounts, 'metadata') },
 })
 
 const identitiesOf = statement({
@@ -124,7 +116,7 @@ const identitiesOf = statement({
     WHERE account_id = :account_id
     ORDER BY provider, created_at_unix_ms, external_id`,
   params: { account_id: 'text' },
-  row: { provider: 'text', external_id: 'text', created_at_unix_ms: 'integer' },
+  row: pick(identities, 'provider', 'external_id', 'created_at_unix_ms'),
 })
 
 const insert = statement({
@@ -134,13 +126,7 @@ const insert = statement({
     VALUES (:id, :username, :display_name, :metadata, 'active', :now_unix_ms, :now_unix_ms)
     ON CONFLICT (username) DO NOTHING
     RETURNING ${columns}`,
-  params: {
-    id: 'text',
-    username: 'text',
-    display_name: 'text?',
-    metadata: 'text?',
-    now_unix_ms: 'integer',
-  },
+  params: { ...pick(accounts, 'id', 'username', 'display_name', 'metadata'), now_unix_ms: 'time' },
   row: accountRow,
 })
 
@@ -156,9 +142,9 @@ const update = statement({
   params: {
     id: 'text',
     username: 'text?',
-    keep_display_name: 'integer',
+    keep_display_name: 'flag',
     display_name: 'text?',
-    metadata: 'text?',
+    metadata: 'json?',
     now_unix_ms: 'integer',
   },
   row: accountRow,
@@ -176,7 +162,7 @@ const setState = statement({
   name: 'console-accounts.set-state',
   text: `UPDATE accounts SET state = :state, updated_at_unix_ms = :now_unix_ms WHERE id = :id
     RETURNING ${columns}`,
-  params: { id: 'text', state: 'text', now_unix_ms: 'integer' },
+  params: { ...pick(accounts, 'id', 'state'), now_unix_ms: 'time' },
   row: accountRow,
 })
 

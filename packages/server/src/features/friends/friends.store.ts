@@ -1,7 +1,9 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { friendEdges } from '../../database/tables/friends.ts'
+import { pick } from '../../database/tables/table.ts'
 
-const pairParams = { user_id: 'text', other_id: 'text' } as const
+const pairParams = pick(friendEdges, 'user_id', 'other_id')
 export type PairKey = Row<typeof pairParams>
 
 /**
@@ -21,7 +23,7 @@ const list = statement({
   text: `SELECT other_id AS user_id, state, updated_unix_ms FROM friend_edges
     WHERE user_id = :user_id ORDER BY other_id`,
   params: { user_id: 'text' },
-  row: { user_id: 'text', state: 'text', updated_unix_ms: 'integer' },
+  row: pick(friendEdges, 'user_id', 'state', 'updated_unix_ms'),
 })
 
 const edgesOfPair = statement({
@@ -30,10 +32,8 @@ const edgesOfPair = statement({
     UNION ALL
     SELECT user_id, state FROM friend_edges WHERE user_id = :other_id AND other_id = :user_id`,
   params: pairParams,
-  row: { user_id: 'text', state: 'text' },
+  row: pick(friendEdges, 'user_id', 'state'),
 })
-
-const edgeParams = { ...pairParams, state: 'text', updated_unix_ms: 'integer' } as const
 
 const putEdges = batchStatement({
   name: 'friends.put-edges',
@@ -42,7 +42,7 @@ const putEdges = batchStatement({
     WHERE true
     ON CONFLICT (user_id, other_id) DO UPDATE
     SET state = excluded.state, updated_unix_ms = excluded.updated_unix_ms`,
-  params: edgeParams,
+  params: friendEdges.columns,
 })
 
 const deleteEdges = batchStatement({
@@ -59,6 +59,7 @@ export const friendsStore = {
   /** The relations of one account by the id of the other. */
   list: (tx: Queries, user_id: string) => tx.all(list, { user_id }),
   edgesOfPair: (tx: Queries, pair: PairKey) => tx.all(edgesOfPair, pair),
-  putEdges: (tx: Queries, edges: readonly Row<typeof edgeParams>[]) => tx.each(putEdges, edges),
+  putEdges: (tx: Queries, edges: readonly Row<typeof friendEdges.columns>[]) =>
+    tx.each(putEdges, edges),
   deleteEdges: (tx: Queries, edges: readonly PairKey[]) => tx.each(deleteEdges, edges),
 }

@@ -1,16 +1,11 @@
-import {
-  type GroupDetail,
-  type GroupRole,
-  type GroupSummary,
-  groupRoles,
-} from '@guildhall/contract'
+import type { GroupDetail } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { totals } from '../../database/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { type Move, needsAnotherSuperadmin, step } from './groups.states.ts'
-import { groupsStore, type SummaryRow } from './groups.store.ts'
+import { groupsStore } from './groups.store.ts'
 
 export type GroupsDeps = { db: Database; clock: Clock; mutate: Mutate<Transaction> }
 
@@ -44,11 +39,11 @@ export function createGroups({ db, clock, mutate }: GroupsDeps) {
 
   return {
     async list({ filter = '', ...page }: GroupQuery) {
-      const [rows, total] = await Promise.all([
+      const [items, total] = await Promise.all([
         groupsStore.list(db, { ...page, filter }),
         groupsStore.count(db, filter),
       ])
-      return { items: rows.map(summaryOf), total }
+      return { items, total }
     },
     get: (id: number) => detailOf(db, id),
     create: (mutation: Mutation, group: NewGroup) =>
@@ -71,7 +66,7 @@ function createRules(clock: Clock) {
     async create(tx: Transaction, group: NewGroup): Promise<Done<GroupDetail>> {
       const { name, description = '', open = true, max_size = 0, creator_user_id } = group
       const now = clock.nowUnixMs()
-      const row = { name, description, open: open ? 1 : 0, max_size, created_at_unix_ms: now }
+      const row = { name, description, open, max_size, created_at_unix_ms: now }
       const id = await groupsStore.insert(tx, row)
       if (id === undefined) throw refuse.conflict('a group of this name exists')
       await groupsStore.addMember(tx, {
@@ -85,9 +80,8 @@ function createRules(clock: Clock) {
     },
 
     async update(tx: Transaction, id: number, patch: GroupPatch): Promise<Done<GroupDetail>> {
-      const { description = null, open, max_size = null } = patch
-      const wanted = { id, description, open: open === undefined ? null : Number(open), max_size }
-      const row = await groupsStore.update(tx, wanted)
+      const { description = null, open = null, max_size = null } = patch
+      const row = await groupsStore.update(tx, { id, description, open, max_size })
       if (row === undefined) throw unknownGroup()
       return { answer: await detailOf(tx, id), target: String(id), details: `name=${row.name}` }
     },
@@ -124,24 +118,22 @@ function createRules(clock: Clock) {
       const key = { group_id: id, user_id }
       const role = await groupsStore.roleOf(tx, key)
       if (role === undefined) throw refuse.notFound('not a member of the group')
-      const held = roleIn(role)
       const isLastSuperadmin =
-        needsAnotherSuperadmin(held, move) && !(await groupsStore.hasAnotherSuperadmin(tx, key))
-      const outcome = step({ role: held, isLastSuperadmin }, move)
+        needsAnotherSuperadmin(role, move) && !(await groupsStore.hasAnotherSuperadmin(tx, key))
+      const outcome = step({ role, isLastSuperadmin }, move)
       if ('refused' in outcome) throw refuse.conflict(outcome.refused)
-      const gone = outcome.to === 'gone'
-      if (gone) await groupsStore.removeMember(tx, key)
-      else await groupsStore.setRole(tx, { ...key, role: outcome.to })
-      const details = gone ? 'kicked' : `role=${outcome.to}`
+      const { to } = outcome
+      if (to === 'gone') await groupsStore.removeMember(tx, key)
+      else await groupsStore.setRole(tx, { ...key, role: to })
+      const details = to === 'gone' ? 'kicked' : `role=${to}`
       return { answer: await detailOf(tx, id), target: `${id}/${user_id}`, details }
     },
   }
 }
 
 /** The groups that a user is in, by id. */
-export async function groupsOf(tx: Queries, userId: string) {
-  const rows = await groupsStore.ofUser(tx, userId)
-  return rows.map((row) => ({ ...row, role: roleIn(row.role) }))
+export function groupsOf(tx: Queries, userId: string) {
+  return groupsStore.ofUser(tx, userId)
 }
 
 /**
@@ -155,22 +147,7 @@ async function detailOf(tx: Queries, id: number): Promise<GroupDetail> {
   ])
   // Every group has a superadmin: one without members ended between the two.
   if (group === undefined || members.length === 0) throw unknownGroup()
-  return {
-    ...summaryOf(group),
-    member_count: members.length,
-    members: members.map((row) => ({ ...row, role: roleIn(row.role) })),
-  }
-}
-
-function summaryOf(row: SummaryRow): GroupSummary {
-  return { ...row, open: row.open === 1 }
-}
-
-/** The schema's own check lets no other text into the column. */
-function roleIn(role: string): GroupRole {
-  const known = groupRoles.find((each) => each === role)
-  if (known === undefined) throw new Error('a group member has an unknown role')
-  return known
+  return { ...group, member_count: members.length, members }
 }
 
 function unknownGroup() {

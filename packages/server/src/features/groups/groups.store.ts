@@ -1,25 +1,27 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
+import { groupMembers, groups } from '../../database/tables/groups.ts'
+import { pick } from '../../database/tables/table.ts'
 import { totals } from '../../database/totals.ts'
 
-const summaryRow = {
-  id: 'integer',
-  name: 'text',
-  description: 'text',
-  open: 'integer',
-  max_size: 'integer',
-  member_count: 'integer',
-  created_at_unix_ms: 'integer',
-} as const
+const summaryRow = pick(
+  groups,
+  'id',
+  'name',
+  'description',
+  'open',
+  'max_size',
+  'member_count',
+  'created_at_unix_ms',
+)
 const summaryColumns = Object.keys(summaryRow).join(', ')
-export type SummaryRow = Row<typeof summaryRow>
 
-const memberRow = { user_id: 'text', role: 'text', joined_at_unix_ms: 'integer' } as const
+const memberRow = pick(groupMembers, 'user_id', 'role', 'joined_at_unix_ms')
 
 const pageParams = { limit: 'integer', offset: 'integer' } as const
 /** A page that begins later is kept from holding up others: all rows before it are read as well. */
 const nearRowsMax = 1000
-const member = { group_id: 'integer', user_id: 'text' } as const
+const member = pick(groupMembers, 'group_id', 'user_id')
 
 const page = {
   text: `SELECT ${summaryColumns} FROM groups ORDER BY id LIMIT :limit OFFSET :offset`,
@@ -57,7 +59,7 @@ const lock = statement({
   name: 'groups.lock',
   text: `SELECT g.max_size, g.member_count FROM groups g WHERE g.id = :id {{for update of g}}`,
   params: { id: 'integer' },
-  row: { max_size: 'integer', member_count: 'integer' },
+  row: pick(groups, 'max_size', 'member_count'),
 })
 
 /** Adds nothing when another group has the name. */
@@ -68,13 +70,7 @@ const insert = statement({
     VALUES (:name, :description, :open, :max_size, 0, 0, :created_at_unix_ms)
     ON CONFLICT (name) DO NOTHING
     RETURNING id`,
-  params: {
-    name: 'text',
-    description: 'text',
-    open: 'integer',
-    max_size: 'integer',
-    created_at_unix_ms: 'integer',
-  },
+  params: pick(groups, 'name', 'description', 'open', 'max_size', 'created_at_unix_ms'),
   row: { id: 'integer' },
 })
 
@@ -86,7 +82,7 @@ const update = statement({
       members_kept = CASE WHEN :max_size IS NULL THEN members_kept ELSE member_count END
     WHERE id = :id
     RETURNING name`,
-  params: { id: 'integer', description: 'text?', open: 'integer?', max_size: 'integer?' },
+  params: { id: 'integer', description: 'text?', open: 'flag?', max_size: 'integer?' },
   row: { name: 'text' },
 })
 
@@ -129,7 +125,7 @@ const roleOf = statement({
   name: 'groups.role-of',
   text: 'SELECT role FROM group_members WHERE group_id = :group_id AND user_id = :user_id',
   params: member,
-  row: { role: 'text' },
+  row: pick(groupMembers, 'role'),
 })
 
 const anotherSuperadmin = statement({
@@ -144,14 +140,14 @@ const insertMember = statement({
   name: 'groups.insert-member',
   text: `INSERT INTO group_members (group_id, user_id, role, join_order, joined_at_unix_ms)
     VALUES (:group_id, :user_id, :role, :join_order, :joined_at_unix_ms)`,
-  params: { ...member, role: 'text', join_order: 'integer', joined_at_unix_ms: 'integer' },
+  params: groupMembers.columns,
 })
 
 const setRole = statement({
   name: 'groups.set-role',
   text: `UPDATE group_members SET role = :role
     WHERE group_id = :group_id AND user_id = :user_id`,
-  params: { ...member, role: 'text' },
+  params: pick(groupMembers, 'group_id', 'user_id', 'role'),
 })
 
 const removeMember = statement({
@@ -166,7 +162,7 @@ const ofUser = statement({
     JOIN groups g ON g.id = m.group_id
     WHERE m.user_id = :user_id ORDER BY g.id`,
   params: { user_id: 'text' },
-  row: { id: 'integer', name: 'text', role: 'text', joined_at_unix_ms: 'integer' },
+  row: { ...pick(groups, 'id', 'name'), ...pick(groupMembers, 'role', 'joined_at_unix_ms') },
 })
 
 type MemberKey = Row<typeof member>
@@ -197,13 +193,13 @@ export const groupsStore = {
   /** Adds a member, last in the order of joining, and counts it. */
   async addMember(
     tx: Queries,
-    joining: MemberKey & { role: string; joined_at_unix_ms: number },
+    joining: Omit<Row<typeof groupMembers.columns>, 'join_order'>,
   ): Promise<void> {
     const counted = await tx.get(countIn, { group_id: joining.group_id })
     if (counted === undefined) throw new Error('a member joins a group that is not there')
     await tx.run(insertMember, { ...joining, join_order: counted.members_joined })
   },
-  setRole: (tx: Queries, change: MemberKey & { role: string }) => tx.run(setRole, change),
+  setRole: (tx: Queries, change: Row<(typeof setRole)['params']>) => tx.run(setRole, change),
   /** Removes a member and counts it out. */
   async removeMember(tx: Queries, key: MemberKey): Promise<void> {
     await tx.run(removeMember, key)

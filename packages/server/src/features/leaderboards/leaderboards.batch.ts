@@ -1,4 +1,4 @@
-import type { BoardOperator, BoardSort, LeaderboardRecord } from '@guildhall/contract'
+import type { LeaderboardRecord } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
@@ -30,9 +30,8 @@ export class ResetDue extends Error {
   override readonly name = 'ResetDue'
 }
 
-type Board = LockedBoard & { sort: BoardSort; operator: BoardOperator }
 /** The record of one user in one batch: as it was found, and as it has become. */
-type Slot = { board: Board; held: HeldRow | undefined; row: RecordRow | undefined }
+type Slot = { board: LockedBoard; held: HeldRow | undefined; row: RecordRow | undefined }
 
 /**
  * Applies submissions in their order, each as if it had been alone, with one statement of each kind
@@ -50,12 +49,12 @@ export async function submitAll(
     leaderboardsStore.lock(tx, [...new Set(items.map(({ board_id }) => board_id))]),
     leaderboardsStore.held(tx, [...keys.values()]),
   ])
-  const boards = new Map(locked.map((board) => [board.id, boardOf(board)]))
+  const boards = new Map(locked.map((board) => [board.id, board]))
   const slots = slotsOf(boards, held)
   const results = items.map((item): CombinedResult<Done<RecordRow>> => {
     const board = boards.get(item.board_id)
     if (board === undefined) return { ok: false, error: unknownBoard() }
-    if (board.is_due === 1 && !item.ignoresDue) return { ok: false, error: new ResetDue() }
+    if (board.is_due && !item.ignoresDue) return { ok: false, error: new ResetDue() }
     const name = nameOf(board.id, item.user_id)
     const slot = slots.get(name) ?? { board, held: undefined, row: undefined }
     slots.set(name, slot)
@@ -143,7 +142,10 @@ function standingOf({ period, place, metadata, updated_at_unix_ms, submissions }
   return { period, place, metadata, updated_at_unix_ms, submissions }
 }
 
-function slotsOf(boards: ReadonlyMap<string, Board>, held: readonly HeldRow[]): Map<string, Slot> {
+function slotsOf(
+  boards: ReadonlyMap<string, LockedBoard>,
+  held: readonly HeldRow[],
+): Map<string, Slot> {
   const byPeriod = new Map([...boards.values()].map((board) => [board.period, board]))
   const slots = new Map<string, Slot>()
   for (const row of held) {
@@ -161,15 +163,4 @@ function slotsOf(boards: ReadonlyMap<string, Board>, held: readonly HeldRow[]): 
 
 function nameOf(boardId: string, userId: string): string {
   return `${boardId}\u0000${userId}`
-}
-
-/** The schema's own checks let no other words into the columns. */
-export function boardOf<B extends { sort: string; operator: string }>(row: B) {
-  const { sort, operator } = row
-  if (sort !== 'asc' && sort !== 'desc') throw new Error('a board has an unknown sort')
-  if (operator !== 'best' && operator !== 'set' && operator !== 'incr') {
-    throw new Error('a board has an unknown operator')
-  }
-  const words: { sort: BoardSort; operator: BoardOperator } = { sort, operator }
-  return { ...row, ...words }
 }

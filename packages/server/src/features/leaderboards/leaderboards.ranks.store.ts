@@ -90,7 +90,7 @@ const farPage = statement({
   row: pageRow,
 })
 
-const aroundRow = { ...recordRow, is_before: 'integer', owner_rank: 'integer' } as const
+const aroundRow = { ...recordRow, is_before: 'flag', owner_rank: 'integer' } as const
 export type AroundRow = Row<typeof aroundRow>
 
 /** One statement, so that the rank of the owner and the records beside it are of one moment. */

@@ -28,7 +28,7 @@ export async function addBoards(db: Database, boards: readonly TestBoard[]): Pro
   await db.transaction(async (tx) => {
     for (const { cursor: next_due_at_unix_ms, ...board } of boards) {
       const period = await beginPeriod(tx, board.id)
-      const rule = { sort: 'desc', operator: 'best', created_at_unix_ms: 0 }
+      const rule = { sort: 'desc', operator: 'best', created_at_unix_ms: 0 } as const
       await leaderboardsStore.insert(tx, { ...board, ...rule, period, next_due_at_unix_ms })
     }
   })

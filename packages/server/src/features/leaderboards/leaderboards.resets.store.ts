@@ -1,13 +1,12 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { leaderboards } from '../../database/tables/leaderboards.ts'
+import { pick } from '../../database/tables/table.ts'
 
 /** What a reset needs to know of a board. The cursor is `next_due_at_unix_ms`. */
 const scheduledRow = {
-  id: 'text',
-  sort: 'text',
-  reset_schedule: 'text?',
-  period: 'integer',
-  next_due_at_unix_ms: 'integer',
+  ...pick(leaderboards, 'id', 'sort', 'reset_schedule', 'period'),
+  next_due_at_unix_ms: 'time',
 } as const
 export type ScheduledBoard = Row<typeof scheduledRow>
 

@@ -22,7 +22,6 @@ import {
 } from '../../kernel/mutation.ts'
 import { scriptArguments } from './leaderboards.arguments.ts'
 import {
-  boardOf,
   ResetDue,
   recordOf,
   type Submission,
@@ -32,7 +31,7 @@ import {
 import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
 import { beginPeriod } from './leaderboards.periods.ts'
 import { type AroundRow, type PageRow, ranksStore } from './leaderboards.ranks.store.ts'
-import { type BoardRow, leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
+import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
 
 export type LeaderboardsDeps = {
   db: Database
@@ -101,7 +100,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
 
   return {
     async list(): Promise<{ items: Leaderboard[]; total: number }> {
-      const items = (await leaderboardsStore.list(db)).map(summaryOf)
+      const items = await leaderboardsStore.list(db)
       return { items, total: items.length }
     },
     create: (mutation: Mutation, board: NewBoard): Promise<Leaderboard> =>
@@ -275,15 +274,11 @@ async function takeRecord(
 }
 
 function inRankOrder(rows: readonly AroundRow[]): [AroundRow, rank: number][] {
-  const before = rows.filter(({ is_before }) => is_before === 1).reverse()
-  const after = rows.filter(({ is_before }) => is_before === 0)
+  const before = rows.filter(({ is_before }) => is_before).reverse()
+  const after = rows.filter(({ is_before }) => !is_before)
   return [...before, ...after].map((row, index) => [row, row.owner_rank - before.length + index])
 }
 
 function isRecord(row: PageRow): row is PageRow & RecordRow {
   return row.user_id !== null
-}
-
-function summaryOf(row: BoardRow): Leaderboard {
-  return boardOf(row)
 }

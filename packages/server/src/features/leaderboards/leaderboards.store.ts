@@ -1,22 +1,19 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { leaderboardRecords, leaderboards } from '../../database/tables/leaderboards.ts'
+import { pick, without } from '../../database/tables/table.ts'
 import { blocksRow, withBlocks } from './leaderboards.blocks.store.ts'
 
-const boardRow = {
-  id: 'text',
-  sort: 'text',
-  operator: 'text',
-  reset_schedule: 'text?',
-  records: 'integer',
-} as const
+const boardRow = pick(leaderboards, 'id', 'sort', 'operator', 'reset_schedule', 'records')
 const boardNames = Object.keys(boardRow)
-export type BoardRow = Row<typeof boardRow>
 
 const list = statement({
   name: 'leaderboards.list',
   text: `SELECT ${boardNames.join(', ')} FROM leaderboards ORDER BY id`,
   row: boardRow,
 })
+
+const newRow = without(leaderboards, 'records')
 
 /** Adds nothing when there is a board of this id. */
 const insert = statement({
@@ -26,15 +23,7 @@ const insert = statement({
     VALUES (:id, :sort, :operator, :reset_schedule, :period, 0, :next_due_at_unix_ms,
       :created_at_unix_ms)
     ON CONFLICT (id) DO NOTHING`,
-  params: {
-    id: 'text',
-    sort: 'text',
-    operator: 'text',
-    reset_schedule: 'text?',
-    period: 'integer',
-    next_due_at_unix_ms: 'integer?',
-    created_at_unix_ms: 'integer',
-  },
+  params: newRow,
 })
 
 const remove = statement({
@@ -45,12 +34,8 @@ const remove = statement({
 })
 
 const lockedRow = {
-  id: 'text',
-  sort: 'text',
-  operator: 'text',
-  period: 'integer',
-  records: 'integer',
-  is_due: 'integer',
+  ...pick(leaderboards, 'id', 'sort', 'operator', 'period', 'records'),
+  is_due: 'flag',
 } as const
 export type LockedBoard = Row<typeof lockedRow>
 
@@ -115,24 +100,20 @@ const dropPeriods = statement({
   params: { board_id: 'text' },
 })
 
-const recordColumns = {
-  user_id: 'text',
-  score: 'bigint',
-  subscore: 'bigint',
+/** Metadata stays text: a submission that moves a record only hands it on. */
+export const recordRow = {
+  ...without(leaderboardRecords, 'period', 'place'),
   metadata: 'text?',
-  updated_at_unix_ms: 'integer',
-  submissions: 'integer',
 } as const
-export const recordNames = Object.keys(recordColumns)
-export const recordRow = recordColumns
+export const recordNames = Object.keys(recordRow)
 export type RecordRow = Row<typeof recordRow>
 
-const storedRow = { period: 'integer', place: 'bytes', ...recordColumns } as const
+const storedRow = { period: 'integer', place: 'bytes', ...recordRow } as const
 const storedNames = Object.keys(storedRow)
 export type StoredRow = Row<typeof storedRow>
 
 /** A record together with the blocks that count it. */
-const heldRow = { period: 'integer', ...recordColumns, ...blocksRow } as const
+const heldRow = { period: 'integer', ...recordRow, ...blocksRow } as const
 export type HeldRow = Row<typeof heldRow>
 
 /** By the board's id, so that it can be asked for together with the lock that it waits for. */

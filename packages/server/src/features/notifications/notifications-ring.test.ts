@@ -101,7 +101,7 @@ describe.each(testBackends)('the ring of notifications on $name', (backend) => {
       const scenario = await openScenario(backend)
       const desk = await openNotificationDesk(scenario.api)
       await desk.send({})
-      const row = { user_id: null, subject: 'first', content: '{}', code: 0 }
+      const row = { user_id: null, subject: 'first', content: {}, code: 0 }
       const { id, later } = await scenario.db.transaction(
         async (tx) => {
           await notificationsStore.lockTotal(tx)

@@ -1,12 +1,11 @@
-import type { JsonObject, Notification, notificationsApi } from '@guildhall/contract'
+import type { JsonObject, notificationsApi } from '@guildhall/contract'
 import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { readObject, writeJson } from '../../kernel/json/free-json.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
-import { type NotificationRow, notificationsStore } from './notifications.store.ts'
+import { notificationsStore } from './notifications.store.ts'
 
 export type NotificationsDeps = {
   db: Database
@@ -61,9 +60,7 @@ export function createNotifications(deps: NotificationsDeps) {
   async function store(tx: Transaction, items: readonly StoredNotification[]) {
     const kept = await notificationsStore.lockTotal(tx)
     const created_at_unix_ms = clock.nowUnixMs()
-    const rows = items.map((item) => {
-      return { ...item, content: writeJson(item.content), created_at_unix_ms }
-    })
+    const rows = items.map((item) => ({ ...item, created_at_unix_ms }))
     const ids = await notificationsStore.insert(tx, rows)
     await notificationsStore.countIn(
       tx,
@@ -88,7 +85,10 @@ export function createNotifications(deps: NotificationsDeps) {
         notificationsStore.list(db, user_id, { after, before, limit }),
         totalOf(user_id, after, counted),
       ])
-      return { items: rows.map(notificationOf), total }
+      const items = rows.map(({ read_at_unix_ms, ...row }) => {
+        return { ...row, read: read_at_unix_ms !== null }
+      })
+      return { items, total }
     },
 
     /** Sends one, as a transaction of its own. */
@@ -135,11 +135,3 @@ export function createNotifications(deps: NotificationsDeps) {
 }
 
 type Counted = { kept: number; of_user: number }
-
-function notificationOf({
-  content,
-  read_at_unix_ms,
-  ...row
-}: NotificationRow): z.input<typeof Notification> {
-  return { ...row, content: readObject(content), read: read_at_unix_ms !== null }
-}

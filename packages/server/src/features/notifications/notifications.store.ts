@@ -1,25 +1,12 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { notifications } from '../../database/tables/notifications.ts'
+import { without } from '../../database/tables/table.ts'
 
-const notificationRow = {
-  id: 'integer',
-  user_id: 'text?',
-  subject: 'text',
-  content: 'text',
-  code: 'integer',
-  created_at_unix_ms: 'integer',
-  read_at_unix_ms: 'integer?',
-} as const
+const notificationRow = notifications.columns
 const columns = Object.keys(notificationRow).join(', ')
-export type NotificationRow = Row<typeof notificationRow>
 
-const newColumns = {
-  user_id: 'text?',
-  subject: 'text',
-  content: 'text',
-  code: 'integer',
-  created_at_unix_ms: 'integer',
-} as const
+const newColumns = without(notifications, 'id', 'read_at_unix_ms')
 export type NewRow = Row<typeof newColumns>
 
 /** The rows get their ids in the order of their positions. */

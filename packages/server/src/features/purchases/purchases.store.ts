@@ -1,22 +1,16 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
+import { purchases } from '../../database/tables/purchases.ts'
+import { pick } from '../../database/tables/table.ts'
 
-const purchaseRow = {
-  transaction_id: 'text',
-  user_id: 'text',
-  product_id: 'text',
-  store: 'text',
-  receipt_digest: 'bytes',
-  validated_at_unix_ms: 'integer',
-  subscription_expiry_unix_ms: 'integer?',
-} as const
+const purchaseRow = purchases.columns
 const purchaseColumns = Object.keys(purchaseRow)
 export type PurchaseRow = Row<typeof purchaseRow>
 
-const subscriptionRow = { ...purchaseRow, subscription_expiry_unix_ms: 'integer' } as const
+const subscriptionRow = { ...purchaseRow, subscription_expiry_unix_ms: 'time' } as const
 export type SubscriptionRow = Row<typeof subscriptionRow>
 
-const key = { transaction_id: 'text' } as const
+const key = pick(purchases, 'transaction_id')
 const page = { limit: 'integer' } as const
 const pageOfUser = { user_id: 'text', limit: 'integer' } as const
 

@@ -1,5 +1,6 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { storageIndexes } from '../../database/tables/storage.ts'
 import type { Place } from './storage.store.ts'
 
 const indexRow = {
@@ -8,8 +9,8 @@ const indexRow = {
   collection: 'text',
   key: 'text?',
   fields: 'text',
-  filtered: 'integer',
-  state: 'text',
+  filtered: 'flag',
+  state: storageIndexes.columns.state,
   cursor_user_id: 'text',
   cursor_key: 'text',
 } as const
@@ -45,7 +46,7 @@ const declaration = {
   collection: 'text',
   key: 'text?',
   fields: 'text',
-  filtered: 'integer',
+  filtered: 'flag',
 } as const
 
 const declare = batchStatement({

@@ -94,6 +94,6 @@ export function indexOf({ id, name, collection, key, fields, filtered }: IndexRo
     collection,
     key: key ?? undefined,
     fields: fields.split(','),
-    filtered: filtered === 1,
+    filtered,
   }
 }

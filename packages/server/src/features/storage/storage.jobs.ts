@@ -70,8 +70,8 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
   /** A filter is remembered: also of an index that changes, as its script asks for it by name. */
   function declarationOf(index: IndexDeclaration, rows: readonly IndexRow[]) {
     const { name, collection, key = null, fields } = index
-    const hadOne = rows.some((row) => row.name === name && row.filtered === 1)
-    const filtered = hadOne || filters.has(name) ? 1 : 0
+    const hadOne = rows.some((row) => row.name === name && row.filtered)
+    const filtered = hadOne || filters.has(name)
     return { name, collection, key, fields: fieldsText(fields), filtered }
   }
 
@@ -151,7 +151,7 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
       if (!isInForce) await putInForce()
       for (const row of await storageIndexStore.live(db)) {
         if (row.state === 'building') await build(row, run)
-        if (row.filtered === 1 && filters.has(row.name)) await judgePending(indexOf(row), run)
+        if (row.filtered && filters.has(row.name)) await judgePending(indexOf(row), run)
       }
       await purge(run)
     },

@@ -1,12 +1,13 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, type Statement, statement } from '../../database/statement.ts'
+import { storageIndexes } from '../../database/tables/storage.ts'
 
 /** Fields that a query may ask for at once. */
 export const queryFieldsMax = 8
 
 /** The state of the index comes with every row; an empty page is one row without an object. */
 const found = {
-  state: 'text',
+  state: storageIndexes.columns.state,
   user_id: 'text?',
   key: 'text?',
   version: 'text?',

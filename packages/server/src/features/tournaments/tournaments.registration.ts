@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../database/database.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { tournamentOf, unknownTournament } from './tournaments.service.ts'
+import { unknownTournament } from './tournaments.service.ts'
 import { takesEntrants } from './tournaments.states.ts'
 import { type EntryKey, tournamentsStore } from './tournaments.store.ts'
 
@@ -21,7 +21,7 @@ export function createRegistration({ db, clock, accountState }: RegistrationDeps
     if (tournament === undefined) throw unknownTournament()
     const entry = await tournamentsStore.entry(tx, key)
     if (entry !== undefined) return entry
-    if (!takesEntrants(tournamentOf(tournament), await databaseNow(tx))) {
+    if (!takesEntrants(tournament, await databaseNow(tx))) {
       throw refuse.conflict('the tournament takes no entrants now')
     }
     const account = await accountState(tx, key.user_id)

@@ -1,16 +1,15 @@
-import {
-  type Tournament,
-  type TournamentEntry,
-  type TournamentResult,
-  type TournamentState,
-  tournamentStates,
+import type {
+  Tournament,
+  TournamentEntry,
+  TournamentResult,
+  TournamentState,
 } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import { mayMove } from './tournaments.states.ts'
-import { type NewTournament, type TournamentRow, tournamentsStore } from './tournaments.store.ts'
+import { type NewTournament, tournamentsStore } from './tournaments.store.ts'
 
 export type TournamentsDeps = { db: Database; clock: Clock; mutate: Mutate<Transaction> }
 
@@ -24,7 +23,7 @@ export function createTournaments({ db, clock, mutate }: TournamentsDeps) {
   async function known(tx: Queries, id: string): Promise<Tournament> {
     const row = await tournamentsStore.byId(tx, id)
     if (row === undefined) throw unknownTournament()
-    return tournamentOf(row)
+    return row
   }
 
   /** Rows of a tournament, which is looked for only where there are none. */
@@ -36,8 +35,8 @@ export function createTournaments({ db, clock, mutate }: TournamentsDeps) {
 
   return {
     async list(): Promise<{ items: Tournament[]; total: number }> {
-      const rows = await tournamentsStore.list(db)
-      return { items: rows.map(tournamentOf), total: rows.length }
+      const items = await tournamentsStore.list(db)
+      return { items, total: items.length }
     },
 
     get: (id: string) => known(db, id),
@@ -50,7 +49,7 @@ export function createTournaments({ db, clock, mutate }: TournamentsDeps) {
           const created = await tournamentsStore.insert(tx, row)
           if (created === undefined) throw refuse.conflict('a tournament of this id exists')
           const details = `leaderboard=${row.leaderboard_id}`
-          return { answer: tournamentOf(created), target: row.id, details }
+          return { answer: created, target: row.id, details }
         },
         { isolation: 'read committed' },
       )
@@ -69,7 +68,7 @@ export function createTournaments({ db, clock, mutate }: TournamentsDeps) {
           const change = { id, from, to, now_unix_ms: clock.nowUnixMs() }
           const moved = await tournamentsStore.move(tx, change)
           if (moved === undefined) throw illegalTransition()
-          return { answer: tournamentOf(moved), target: id, details: `state=${to}` }
+          return { answer: moved, target: id, details: `state=${to}` }
         },
         { isolation: 'read committed' },
       )
@@ -81,17 +80,6 @@ export function createTournaments({ db, clock, mutate }: TournamentsDeps) {
     results: (id: string): Promise<{ items: TournamentResult[]; total: number }> =>
       listOf(id, tournamentsStore.results(db, id)),
   }
-}
-
-export function tournamentOf(row: TournamentRow): Tournament {
-  return { ...row, state: stateIn(row.state) }
-}
-
-/** The schema's own check lets no other text into the column. */
-function stateIn(state: string): TournamentState {
-  const known = tournamentStates.find((each) => each === state)
-  if (known === undefined) throw new Error('a tournament has an unknown state')
-  return known
 }
 
 export function unknownTournament() {

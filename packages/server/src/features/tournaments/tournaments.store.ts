@@ -1,43 +1,34 @@
 import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
+import { pick, without } from '../../database/tables/table.ts'
+import {
+  tournamentEntries,
+  tournamentResults,
+  tournaments,
+} from '../../database/tables/tournaments.ts'
 
-const tournamentRow = {
-  id: 'text',
-  leaderboard_id: 'text',
-  state: 'text',
-  registration_opens_at_unix_ms: 'integer',
-  registration_closes_at_unix_ms: 'integer',
-  starts_at_unix_ms: 'integer',
-  ends_at_unix_ms: 'integer',
-  settled_epoch_due_at_unix_ms: 'integer?',
-  created_at_unix_ms: 'integer',
-  updated_at_unix_ms: 'integer',
-} as const
+const tournamentRow = without(tournaments, 'settled_sort', 'settled_records')
 const columns = Object.keys(tournamentRow).join(', ')
-export type TournamentRow = Row<typeof tournamentRow>
 
 const newRow = {
-  id: 'text',
-  leaderboard_id: 'text',
-  registration_opens_at_unix_ms: 'integer',
-  registration_closes_at_unix_ms: 'integer',
-  starts_at_unix_ms: 'integer',
-  ends_at_unix_ms: 'integer',
-  now_unix_ms: 'integer',
+  ...pick(
+    tournaments,
+    'id',
+    'leaderboard_id',
+    'registration_opens_at_unix_ms',
+    'registration_closes_at_unix_ms',
+    'starts_at_unix_ms',
+    'ends_at_unix_ms',
+  ),
+  now_unix_ms: 'time',
 } as const
 export type NewTournament = Row<typeof newRow>
 
-const entryRow = { tournament_id: 'text', user_id: 'text', registered_at: 'integer' } as const
-const entryKey = { tournament_id: 'text', user_id: 'text' } as const
+const entryKey = pick(tournamentEntries, 'tournament_id', 'user_id')
+const entryRow = { ...entryKey, registered_at: 'time' } as const
 export type EntryKey = Row<typeof entryKey>
 
-const resultRow = {
-  tournament_id: 'text',
-  user_id: 'text',
-  rank: 'integer',
-  score: 'bigint',
-  subscore: 'bigint',
-} as const
+const resultRow = pick(tournamentResults, 'tournament_id', 'user_id', 'rank', 'score', 'subscore')
 const resultColumns = Object.keys(resultRow).join(', ')
 
 const list = statement({
@@ -82,7 +73,12 @@ const move = statement({
   text: `UPDATE tournaments SET state = :to, updated_at_unix_ms = :now_unix_ms
     WHERE id = :id AND state = :from
     RETURNING ${columns}`,
-  params: { id: 'text', from: 'text', to: 'text', now_unix_ms: 'integer' },
+  params: {
+    id: 'text',
+    from: tournaments.columns.state,
+    to: tournaments.columns.state,
+    now_unix_ms: 'time',
+  },
   row: tournamentRow,
 })
 

@@ -30,7 +30,7 @@ const emptyBlocks = statement({
 export async function seedBoard(db: Database, id: string, records: number): Promise<void> {
   const period = await db.transaction(async (tx) => {
     const period = await beginPeriod(tx, id)
-    const words = { sort: 'desc', operator: 'set', reset_schedule: null }
+    const words = { sort: 'desc', operator: 'set', reset_schedule: null } as const
     const rest = { next_due_at_unix_ms: null, created_at_unix_ms: 1 }
     await leaderboardsStore.insert(tx, { id, ...words, period, ...rest })
     await leaderboardsStore.countRecords(tx, [{ id, delta: records }])

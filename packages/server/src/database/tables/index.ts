@@ -1,0 +1,33 @@
+import * as accounts from './accounts.ts'
+import * as apiKeys from './api-keys.ts'
+import * as audit from './audit.ts'
+import * as chat from './chat.ts'
+import * as deployment from './deployment.ts'
+import * as friends from './friends.ts'
+import * as groups from './groups.ts'
+import * as leaderboards from './leaderboards.ts'
+import * as notifications from './notifications.ts'
+import * as purchases from './purchases.ts'
+import * as schema from './schema.ts'
+import * as storage from './storage.ts'
+import type { Table } from './table.ts'
+import * as tournaments from './tournaments.ts'
+import * as wallet from './wallet.ts'
+
+/** Every table of the schema: all that these files declare. */
+export const tables: readonly Table[] = [
+  schema,
+  deployment,
+  accounts,
+  apiKeys,
+  audit,
+  wallet,
+  friends,
+  groups,
+  notifications,
+  chat,
+  storage,
+  leaderboards,
+  tournaments,
+  purchases,
+].flatMap((declared): readonly Table[] => Object.values(declared))
