@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
-import { createPlayer, type Realtime } from '@guildhall/client'
+import { type Connection, createPlayer } from '@guildhall/client'
 import { splitSender } from '@guildhall/contract'
 
 /** The kind on which the game's script relays chat. */
 const chatKind = 100
+
+/** What clients and script say to each other. */
+type ChatGame = {
+  rpcs: {
+    whoami: {
+      payload: undefined
+      reply: { participant: number; user_id: string | null; username: string | null }
+    }
+  }
+  kinds: { [chatKind]: { up: string; down: Uint8Array } }
+}
 
 /** A line of chat as a client shows it. */
 type Line = { sender: number; text: string }
@@ -32,36 +43,38 @@ export async function chat(baseUrl: string): Promise<void> {
 
 /** Signs a new player up by device id and joins the game. */
 async function join(baseUrl: string, name: string) {
-  const player = createPlayer(baseUrl)
+  const player = createPlayer<ChatGame>(baseUrl)
   const unique = `${name}-${crypto.randomUUID()}`
-  const tokens = await player.signIn.device({ id: unique, create: true, username: unique })
-  assert.equal(tokens.created, true)
+  const session = await player.signIn.device({ id: unique, create: true, username: unique })
 
-  const realtime = await player.connect()
-  assert.equal(realtime.userId, tokens.user_id)
-  const lines = listen(realtime)
-  const me = JSON.parse(text(await realtime.rpc('whoami', new Uint8Array())))
-  assert.equal(me.user_id, tokens.user_id)
+  const connection = await player.connect()
+  assert.equal(connection.userId, session.user_id)
+  const lines = listen(connection)
+  const me = await connection.rpc('whoami')
+  assert.deepEqual(me, {
+    participant: connection.participant,
+    user_id: session.user_id,
+    username: unique,
+  })
   return {
-    participant: Number(me.participant),
-    say: (line: string) => realtime.send(chatKind, new TextEncoder().encode(line)),
+    participant: connection.participant,
+    say: (line: string) => connection.send(chatKind, line),
     heard: lines,
     async leave() {
-      realtime.close()
-      await realtime.closed
+      await connection.close()
       await player.logout()
     },
   }
 }
 
 /** Answers each call with the next line, in the order in which they arrived. */
-function listen(realtime: Realtime): () => Promise<Line> {
+function listen(connection: Connection<ChatGame>): () => Promise<Line> {
   const arrived: Line[] = []
   const waiting: ((line: Line) => void)[] = []
-  realtime.onEnvelope(({ kind, body }) => {
+  connection.on('message', ({ kind, bytes }) => {
     if (kind !== chatKind) return
-    const { sender, body: bytes } = splitSender(body)
-    const line = { sender, text: text(bytes) }
+    const { sender, body } = splitSender(bytes)
+    const line = { sender, text: new TextDecoder().decode(body) }
     const next = waiting.shift()
     if (next === undefined) arrived.push(line)
     else next(line)
@@ -72,10 +85,6 @@ function listen(realtime: Realtime): () => Promise<Line> {
       ? new Promise((resolve) => waiting.push(resolve))
       : Promise.resolve(line)
   }
-}
-
-function text(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createConsoleClient } from '@guildhall/client'
+import { createConsoleClient } from '@guildhall/client/console'
 import { runCommunity } from './community.ts'
 import { type Day, refused, type Told } from './diary.ts'
 import { runGameData } from './game-data.ts'

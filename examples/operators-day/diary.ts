@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ConsoleClient, GuildhallError } from '@guildhall/client'
-import type { ErrorCode } from '@guildhall/contract'
+import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
 
 /** One entry of the audit trail, as the day expects it. */
 export type Told = { actor: string; action: string; target: string; details: string }
@@ -18,6 +17,9 @@ export type Day = {
 }
 
 /** The request must be refused with this code. */
-export async function refused(request: Promise<unknown>, code: ErrorCode): Promise<void> {
+export async function refused(
+  request: Promise<unknown>,
+  code: GuildhallError['code'],
+): Promise<void> {
   await assert.rejects(request, (error) => error instanceof GuildhallError && error.code === code)
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createConsoleClient } from '@guildhall/client'
+import { createConsoleClient } from '@guildhall/client/console'
 import { type Day, refused } from './diary.ts'
 
 /** A machine credential from its creation to its end. */

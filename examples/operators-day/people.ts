@@ -41,13 +41,13 @@ async function banPlayer({ baseUrl, desk, own, say, expect }: Day): Promise<stri
   const player = createPlayer(baseUrl)
   const device = { id: own('device'), create: true, username: own('ben') }
   const { user_id: id } = await player.signIn.device(device)
-  assert.equal((await player.account.get({})).username, own('ben'))
+  assert.equal((await player.account.get()).username, own('ben'))
 
   const target = `account ${id}`
   assert.equal((await desk.accounts.ban({ params: { id } })).state, 'disabled')
   expect({ action: 'accounts.ban', target, details: 'state=disabled sessions_revoked=1' })
-  await refused(player.account.get({}), 'authentication_failed')
-  await refused(player.refresh(), 'authentication_failed')
+  await refused(player.account.get(), 'signed_out')
+  await refused(player.refresh(), 'signed_out')
   await refused(player.signIn.device(device), 'authentication_failed')
   say('bans ben, whose session ends at once')
 

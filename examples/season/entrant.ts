@@ -21,21 +21,18 @@ export async function join(baseUrl: string, name: string): Promise<Entrant> {
   const player = createPlayer(baseUrl)
   const unique = `${name}-${crypto.randomUUID()}`
   const { user_id } = await player.signIn.device({ id: unique, create: true, username: unique })
-  const realtime = await player.connect()
+  const connection = await player.connect()
   const heard: News[] = []
   const waiting = new Set<() => void>()
-  realtime.onEnvelope(({ kind, body }) => {
-    if (kind !== newsKind) return
-    heard.push(JSON.parse(new TextDecoder().decode(body)))
+  connection.on('message', (message) => {
+    if (message.kind !== newsKind) return
+    heard.push(message.json() as News)
     for (const look of waiting) look()
   })
   return {
     name,
     id: user_id,
-    async enter(tournamentId) {
-      const reply = await realtime.rpc('enter', new TextEncoder().encode(tournamentId))
-      return JSON.parse(new TextDecoder().decode(reply))
-    },
+    enter: (tournamentId) => connection.rpc('enter', tournamentId),
     hears(fits) {
       return new Promise((resolve) => {
         const look = () => {
@@ -49,8 +46,7 @@ export async function join(baseUrl: string, name: string): Promise<Entrant> {
       })
     },
     async leave() {
-      realtime.close()
-      await realtime.closed
+      await connection.close()
       await player.logout()
     },
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client'
+import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client/console'
 import { type Entrant, join } from './entrant.ts'
 
 const minuteMs = 60_000

@@ -1,10 +1,30 @@
-export { type ConsoleClient, createConsoleClient, type Operator } from './console-client.ts'
-export { createHttpClient, GuildhallError, type HttpClientOptions } from './http-client.ts'
-export { createPlayer, type Player } from './player.ts'
+export type { GameTypes } from '@guildhall/contract'
+export { type ClientErrorCode, GuildhallError } from './error.ts'
+export type { HostOptions, WebTransportConstructor, WebTransportSession } from './host.ts'
+export type { Off } from './listeners.ts'
+export { createPlayer, type Player, type PlayerOptions } from './player.ts'
+export type {
+  CallOptions,
+  ClosedReason,
+  Connection,
+  ConnectionEvents,
+  ConnectOptions,
+  ReconnectOptions,
+  RoomCalls,
+  RoomOptions,
+  RpcOptions,
+  SendOptions,
+  State,
+  StateEvent,
+  Stats,
+} from './realtime/connection-types.ts'
+export type { Message } from './realtime/payload.ts'
+export type { PartyCalls } from './rooms/party.ts'
+export type { Member, Room, RoomEnd, RoomEvents } from './rooms/room-types.ts'
+export type { Matched, Search } from './rooms/search.ts'
 export {
-  connectRealtime,
-  type Realtime,
-  RealtimeClosed,
-  type RealtimeOptions,
-  RpcError,
-} from './realtime-client.ts'
+  type Later,
+  localStorageStore,
+  type Session,
+  type SessionStore,
+} from './session/session-store.ts'

@@ -1,48 +1,142 @@
-import { playerAccountsApi, type SessionTokens, sessionsApi, signInApi } from '@guildhall/contract'
-import { createHttpClient } from './http-client.ts'
-import { connectRealtime, type Realtime } from './realtime-client.ts'
+import type { Client, GameTypes, playerAccountsApi, signInApi } from '@guildhall/contract'
+import { GuildhallError, invalidArgument } from './error.ts'
+import { type Host, type HostOptions, runtimeHost } from './host.ts'
+import { sendRequest } from './http/request.ts'
+import type { Off } from './listeners.ts'
+import { openConnection } from './realtime/connection.ts'
+import type { Connection, ConnectOptions } from './realtime/connection-types.ts'
+import { createTransportChoice } from './realtime/transport-choice.ts'
+import { reportToConsole } from './report.ts'
+import { accountRoutes, sessionRoutes, signInRoutes } from './session/player-routes.ts'
+import { SessionKeeper } from './session/session-keeper.ts'
+import { memoryStore, type Session, type SessionStore } from './session/session-store.ts'
 
-export type Player = ReturnType<typeof createPlayer>
+export type PlayerOptions = HostOptions & {
+  /** Where the session is kept between starts; the default is memory. */
+  store?: SessionStore
+  /** Lifetime of access tokens when the server does not say it; default 3,600,000. */
+  accessTtlMs?: number
+}
+
+type SignIn = Client<typeof signInApi>
+type Accounts = Client<typeof playerAccountsApi>
+type BodyOf<Call> = Call extends (input: { body: infer Body }) => unknown ? Body : never
+
+/** One player of a game: signs in, keeps the session, reads and changes the profile, connects. */
+export type Player<G extends GameTypes = GameTypes> = {
+  /** Each signs in, or registers with `create: true`; all reject with `authentication_failed`. */
+  signIn: { [K in keyof SignIn]: (body: BodyOf<SignIn[K]>) => Promise<Session> }
+  /** Takes the session that the store has, without a request. */
+  restore(): Promise<Session | null>
+  session(): Session | null
+  /** Exchanges the pair for a new one now; the SDK does so itself in time. */
+  refresh(): Promise<Session>
+  /** Ends the session at the server, here and in the store, and closes the connection. */
+  logout(): Promise<void>
+  account: {
+    get(): ReturnType<Accounts['get']>
+    update(patch: BodyOf<Accounts['patch']>): ReturnType<Accounts['patch']>
+    lookup(keys: BodyOf<Accounts['lookup']>): ReturnType<Accounts['lookup']>
+  }
+  on(event: 'session', call: (session: Session | null) => unknown): Off
+  /** Joins the game: as the account when signed in, else as a guest. One connection at a time. */
+  connect(options?: ConnectOptions): Promise<Connection<G>>
+}
 
 /**
- * One player of a game: signs in, keeps the tokens, reads and changes the profile, and connects.
+ * The player of this device.
  *
+ * @param baseUrl Where the node listens, e.g. `https://play.example.com`
+ * @throws GuildhallError `invalid_argument` when `baseUrl` is no HTTP address
  * @example
- * const player = createPlayer('http://127.0.0.1:7350')
- * await player.signIn.device({ id: deviceId, create: true, username: 'ana' })
- * const realtime = await player.connect()
+ * const player = createPlayer('http://127.0.0.1:7350', { store: localStorageStore() })
+ * if ((await player.restore()) === null) {
+ *   await player.signIn.device({ id: deviceId, create: true, username: 'ana' })
+ * }
+ * const connection = await player.connect()
  */
-export function createPlayer(baseUrl: string) {
-  let tokens: SessionTokens | undefined
-  const bearer = () => tokens?.token
-  const doors = createHttpClient(signInApi, { baseUrl })
-  const sessions = createHttpClient(sessionsApi, { baseUrl, bearer })
-  const unauthenticated = createHttpClient(sessionsApi, { baseUrl })
+export function createPlayer<G extends GameTypes = GameTypes>(
+  baseUrl: string,
+  options: PlayerOptions = {},
+): Player<G> {
+  return createPlayerOn(runtimeHost(options), baseUrl, options)
+}
 
-  async function keep(signedIn: Promise<SessionTokens>): Promise<SessionTokens> {
-    tokens = await signedIn
-    return tokens
-  }
+/** The same on a host of the caller, which tests replace. */
+export function createPlayerOn<G extends GameTypes = GameTypes>(
+  host: Host,
+  baseUrl: string,
+  { store = memoryStore(), accessTtlMs = 3_600_000 }: PlayerOptions = {},
+): Player<G> {
+  const base = checkedBase(baseUrl)
+  const keeper = new SessionKeeper({
+    host,
+    baseUrl: base,
+    store,
+    accessTtlMs,
+    failed: reportToConsole,
+  })
+  const transports = createTransportChoice(host, base)
+  let connection: Connection<G> | undefined
+  let isConnecting = false
+
+  const signInBy =
+    (door: keyof SignIn) =>
+    async (body: unknown): Promise<Session> =>
+      keeper.adopt(
+        await sendRequest(signInRoutes[door], { body }, { baseUrl: base, fetch: host.fetch }),
+      )
 
   return {
-    signIn: {
-      device: (body: Parameters<typeof doors.device>[0]['body']) => keep(doors.device({ body })),
-      custom: (body: Parameters<typeof doors.custom>[0]['body']) => keep(doors.custom({ body })),
-      email: (body: Parameters<typeof doors.email>[0]['body']) => keep(doors.email({ body })),
+    signIn: { device: signInBy('device'), custom: signInBy('custom'), email: signInBy('email') },
+    restore: () => keeper.restore(),
+    session: () => keeper.present,
+    refresh: () => keeper.refresh(),
+    async logout() {
+      const session = keeper.present
+      try {
+        if (session !== null) await endSession(session)
+      } finally {
+        await keeper.clear().finally(() => connection?.close())
+      }
     },
-    /** Reads and changes the profile, and looks other players up. */
-    account: createHttpClient(playerAccountsApi, { baseUrl, bearer }),
-    /** The present pair of tokens, or undefined when nobody is signed in. */
-    tokens: () => tokens,
-    /** Exchanges the pair for a new one; the old one stops at once. */
-    refresh: () =>
-      keep(unauthenticated.refresh({ body: { refresh_token: tokens?.refresh_token ?? '' } })),
-    async logout(): Promise<void> {
-      await sessions.logout({ body: {} })
-      tokens = undefined
+    // The answers are what the rows of the contract say; the table is not here at run time.
+    account: {
+      get: () => keeper.request(accountRoutes.get, {}),
+      update: (body) => keeper.request(accountRoutes.patch, { body }),
+      lookup: (body) => keeper.request(accountRoutes.lookup, { body }),
+    } as Player<G>['account'],
+    on: (_event, call) => keeper.on(call),
+    async connect(connectOptions = {}) {
+      if (isConnecting || (connection !== undefined && connection.state !== 'closed')) {
+        throw invalidArgument('this player has a connection already')
+      }
+      isConnecting = true
+      try {
+        connection = await openConnection<G>({ host, keeper, transports }, connectOptions)
+        return connection
+      } finally {
+        isConnecting = false
+      }
     },
-    /** Joins the game: as the account when signed in, else as a guest. */
-    connect: (): Promise<Realtime> =>
-      connectRealtime({ baseUrl, ...(tokens === undefined ? {} : { token: tokens.token }) }),
   }
+
+  async function endSession({ token, refresh_token }: Session): Promise<void> {
+    const parts = { body: refresh_token === null ? {} : { refresh_token } }
+    const options = { baseUrl: base, fetch: host.fetch, bearer: token }
+    try {
+      await sendRequest(sessionRoutes.logout, parts, options)
+    } catch (error) {
+      // A session that has ended already is what was wanted.
+      if (!(error instanceof GuildhallError && error.code === 'authentication_failed')) throw error
+    }
+  }
+}
+
+function checkedBase(baseUrl: string): string {
+  const url = URL.parse(baseUrl)
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw invalidArgument('the address of a node begins with http:// or https://')
+  }
+  return baseUrl.replace(/\/+$/, '')
 }

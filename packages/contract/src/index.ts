@@ -2,6 +2,14 @@ export { Profile, playerAccountsApi } from './accounts.ts'
 export { ApiKey, apiKeysApi } from './api-keys.ts'
 export { AuditEntry, auditApi } from './audit.ts'
 export { type AuditAction, auditActions } from './audit-actions.ts'
+export type {
+  Party,
+  RoomPage,
+  RoomQuery,
+  RoomRow,
+  TicketCriteria,
+  TicketStatus,
+} from './built-in-rpcs.ts'
 export {
   type ChannelType,
   ChatChannel,
@@ -40,6 +48,7 @@ export {
   utf8Bytes,
 } from './fields.ts'
 export { Friend, friendsApi } from './friends.ts'
+export type { BodyOfKind, DownKind, GameTypes, MethodOf, UpKind } from './game-types.ts'
 export { GroupDetail, type GroupRole, GroupSummary, groupRoles, groupsApi } from './groups.ts'
 export {
   applicationKindMin,
@@ -151,6 +160,7 @@ export {
   purchasesApi,
   Receipt,
 } from './purchases.ts'
+export type { ChatPush, MatchmakerMatched, NotificationPush, PartyPush } from './pushes.ts'
 export { realtimeApi } from './realtime.ts'
 export {
   type AdminWrite,

@@ -1,5 +1,8 @@
 import { type Api, api, type Client } from '@guildhall/contract'
-import { createHttpClient } from './http-client.ts'
+import { createHttpClient } from './http/http-client.ts'
+
+export { GuildhallError } from './error.ts'
+export { createHttpClient, type HttpClientOptions } from './http/http-client.ts'
 
 /** Everything of the table that operators call. */
 const { signIn, sessions, playerAccounts, realtime, shell, ...consoleApis } = api

@@ -1,0 +1,71 @@
+/** What the SDK uses of the runtime; tests put fakes in its place. */
+export type Host = {
+  fetch: typeof fetch
+  /** Undefined where the runtime has none. */
+  WebSocket: typeof WebSocket | undefined
+  /** Undefined where the runtime has none. */
+  WebTransport: WebTransportConstructor | undefined
+  /** Unix milliseconds. */
+  nowMs(): number
+  /** Milliseconds of a clock that never jumps. */
+  monotonicMs(): number
+  /** 0 to 1, without 1. */
+  random(): number
+  /** Calls `run` once after `ms`; the answer cancels that. */
+  startTimer(ms: number, run: () => void): () => void
+  /** Calls `run` whenever the network is back; the answer ends that. */
+  onOnline(run: () => void): () => void
+}
+
+/** Of the browser's WebTransport what the SDK uses. */
+export type WebTransportConstructor = new (
+  url: string,
+  options?: {
+    serverCertificateHashes?: { algorithm: 'sha-256'; value: Uint8Array<ArrayBuffer> }[]
+  },
+) => WebTransportSession
+
+export type WebTransportSession = {
+  readonly ready: Promise<unknown>
+  readonly closed: Promise<{ closeCode?: number; reason?: string }>
+  readonly datagrams: {
+    readonly readable: ReadableStream<Uint8Array>
+    readonly writable: WritableStream<Uint8Array>
+    readonly maxDatagramSize: number
+  }
+  readonly incomingUnidirectionalStreams: ReadableStream<ReadableStream<Uint8Array>>
+  createBidirectionalStream(): Promise<{ writable: WritableStream<Uint8Array> }>
+  close(info?: { closeCode?: number; reason?: string }): void
+}
+
+/** Constructors of the caller, for unusual hosts. */
+export type HostOptions = {
+  fetch?: typeof fetch
+  WebSocket?: typeof WebSocket
+  WebTransport?: WebTransportConstructor
+}
+
+/** The runtime itself, with the caller's constructors in front of its own. */
+export function runtimeHost(options: HostOptions = {}): Host {
+  const own = globalThis as { WebTransport?: WebTransportConstructor } & HostOptions
+  return {
+    fetch: options.fetch ?? ((...args) => fetch(...args)),
+    WebSocket: options.WebSocket ?? own.WebSocket,
+    WebTransport: options.WebTransport ?? own.WebTransport,
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    random: () => Math.random(),
+    startTimer(ms, run) {
+      const timer = setTimeout(run, ms)
+      return () => clearTimeout(timer)
+    },
+    onOnline(run) {
+      events.addEventListener?.('online', run)
+      return () => events.removeEventListener?.('online', run)
+    },
+  }
+}
+
+/** In browsers the network's return is an event of the window; elsewhere nothing says it. */
+type Events = Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>>
+const events = globalThis as Events

@@ -1,0 +1,31 @@
+import type { Api, Client } from '@guildhall/contract'
+import { type RequestParts, type RouteLine, sendRequest } from './request.ts'
+
+export type HttpClientOptions = {
+  /** Where the node listens, without a path, e.g. `http://127.0.0.1:7350`. */
+  baseUrl: string
+  /** The credential of the next request; undefined sends none. */
+  bearer?: () => string | undefined
+}
+
+/**
+ * The typed client of an API: one function per route, made from the same table that the server is
+ * made from. Integers that a number cannot hold exactly are bigint, in both directions. A request
+ * that fails rejects with `GuildhallError`.
+ *
+ * @example
+ * const players = createHttpClient(playerAccountsApi, { baseUrl, bearer: () => token })
+ * const profile = await players.get({})
+ */
+export function createHttpClient<A extends Api>(
+  api: { [K in keyof A]: RouteLine },
+  { baseUrl, bearer }: HttpClientOptions,
+): Client<A> {
+  const functions = Object.entries<RouteLine>(api).map(([name, route]) => [
+    name,
+    async (parts: RequestParts) =>
+      (await sendRequest(route, parts, { baseUrl, bearer: bearer?.() })).body,
+  ])
+  // Each function was made from the row of its name; only the mapped type knows that.
+  return Object.fromEntries(functions) as Client<A>
+}

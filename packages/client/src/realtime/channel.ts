@@ -1,0 +1,92 @@
+import {
+  decodeDatagram,
+  type Envelope,
+  encodeDatagram,
+  encodeFrame,
+  envelopeBytesMax,
+  FrameDecoder,
+  WireError,
+} from '@guildhall/contract/wire'
+import type { Link, LinkEnd, OpenLink, Target } from './transport.ts'
+
+/** One link with its frames taken apart. Its owner sets the three functions and may change them. */
+export class Channel {
+  readonly target: Target
+  onOpen: () => void = () => {}
+  onEnvelope: (envelope: Envelope) => void = () => {}
+  /** Called once. */
+  onEnd: (end: LinkEnd) => void = () => {}
+  readonly #decoder = new FrameDecoder(envelopeBytesMax)
+  readonly #link: Link
+  #hasEnded = false
+
+  constructor(open: OpenLink, target: Target) {
+    this.target = target
+    this.#link = open(target, {
+      opened: () => this.onOpen(),
+      received: (bytes) => this.#decode(bytes),
+      receivedDatagram: (bytes) => {
+        if (bytes.length >= 2) this.#take(decodeDatagram(bytes))
+      },
+      ended: (end) => this.#end(end),
+    })
+  }
+
+  /** Bytes that have been sent and not left this device. */
+  get bufferedBytes(): number {
+    return this.#link.bufferedBytes()
+  }
+
+  send(kind: number, body: Uint8Array): void {
+    this.#link.send(encodeFrame(kind, body))
+  }
+
+  /** Bytes of one or more frames. */
+  sendFrames(frames: Uint8Array): void {
+    this.#link.send(frames)
+  }
+
+  /** As a datagram where there are datagrams and it fits, else reliably. */
+  sendUnreliable(kind: number, body: Uint8Array): void {
+    if (!this.#link.sendDatagram(encodeDatagram(kind, body))) this.send(kind, body)
+  }
+
+  /** Closes the link; `onEnd` follows when it is gone. */
+  close(code: number, reason: string): void {
+    this.#link.close(code, reason)
+  }
+
+  /** Closes the link and forgets it: nothing is heard of it any more. */
+  drop(code = 1000, reason = ''): void {
+    this.#hasEnded = true
+    this.#link.close(code, reason)
+  }
+
+  #decode(bytes: Uint8Array): void {
+    this.#decoder.push(bytes)
+    for (let next = this.#next(); next; next = this.#next()) this.#take(next)
+  }
+
+  #take(envelope: Envelope): void {
+    if (!this.#hasEnded) this.onEnvelope(envelope)
+  }
+
+  /** A framing error ends the connection. */
+  #next(): Envelope | undefined {
+    try {
+      return this.#hasEnded ? undefined : this.#decoder.next()
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      const end = { code: 4003, reason: 'protocol error: frame length' }
+      this.#link.close(end.code, end.reason)
+      this.#end(end)
+      return undefined
+    }
+  }
+
+  #end(end: LinkEnd): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.onEnd(end)
+  }
+}

@@ -1,0 +1,202 @@
+import type {
+  BodyOfKind,
+  ChatPush,
+  Envelope,
+  GameTypes,
+  MethodOf,
+  Notice,
+  NotificationPush,
+  PartyPush,
+  RoomPage,
+  RoomQuery,
+  TicketCriteria,
+  UpKind,
+} from '@guildhall/contract'
+import type { Off } from '../listeners.ts'
+import type { PartyCalls } from '../rooms/party.ts'
+import type { Room } from '../rooms/room-types.ts'
+import type { Matched, Search } from '../rooms/search.ts'
+import type { Message } from './payload.ts'
+
+export type ConnectOptions = {
+  /** `auto` (default) is WebTransport where runtime and node have it, else WebSocket. */
+  transport?: 'auto' | 'websocket' | 'webtransport'
+  /** Where the node offers WebTransport, instead of asking it. */
+  webTransport?: { url: string; certificateSha256?: string }
+  /** Bound of one attempt in milliseconds; default 10,000. */
+  connectTimeoutMs?: number
+  /** False: a lost connection stays closed. */
+  reconnect?: false | ReconnectOptions
+  /** The server says what it ignored; for development. */
+  notices?: boolean
+  /** Any address, ws(s):// for WebSocket or https:// for WebTransport; for tools. */
+  url?: string
+  /** `guest` ignores the session. */
+  as?: 'guest'
+}
+
+export type ReconnectOptions = {
+  /** Upper bound of the first pause; default 500. */
+  baseMs?: number
+  /** Upper bound of every pause; default 30,000. */
+  maxMs?: number
+  /** How long to try since the loss; default 300,000, 0 = for ever. */
+  giveUpMs?: number
+}
+
+export type State = 'connecting' | 'open' | 'reconnecting' | 'closed'
+
+export type ClosedReason =
+  | 'closed_by_client'
+  | 'auth_rejected'
+  | 'session_revoked'
+  | 'session_replaced'
+  | 'protocol_error'
+  | 'gave_up'
+  | 'signed_out'
+  | 'refused'
+
+/** What a `state` event says. */
+export type StateEvent =
+  | {
+      state: 'open'
+      /** The server kept the player's seat: rooms go on. */
+      resumed: boolean
+      /** Sends that waited and were discarded. */
+      dropped: number
+    }
+  | {
+      state: 'reconnecting'
+      /** Null for an end without a code. */
+      closeCode: number | null
+      /** Counts from 0. */
+      attempt: number
+      delayMs: number
+    }
+  | { state: 'closed'; reason: ClosedReason; closeCode: number | null }
+
+/** Counters since the connection was made. */
+export type Stats = {
+  /** Bodies of the service that could not be read. */
+  malformed: number
+  /** Application envelopes that nobody listened to. */
+  unheard: number
+  /** Unreliable sends while the connection was not open. */
+  unreliableDropped: number
+}
+
+/** Events of a connection and what their listeners get. */
+export type ConnectionEvents = {
+  state: StateEvent
+  /** Every application kind. */
+  message: Message
+  /** Kind 2: the position of another player. */
+  position: { participant: number; bytes: Uint8Array }
+  notification: NotificationPush
+  chat: ChatPush
+  party: PartyPush
+  /** A match without a Search of this connection. */
+  matched: Matched
+  notice: Notice
+  /** A GuildhallError of the connection, or what a listener has thrown. */
+  error: unknown
+  /** Every envelope of every kind, before anything else happens; for tools. */
+  envelope: Envelope
+}
+
+/** Bounds of a call. */
+export type CallOptions = {
+  /** Default 15,000; counts from the call and includes waiting. */
+  timeoutMs?: number
+  /** Ends the waiting; what the server has begun runs on. */
+  signal?: AbortSignal
+}
+
+export type ReplyForm = 'json' | 'text' | 'bytes'
+
+export type RpcOptions<As extends ReplyForm = ReplyForm> = CallOptions & {
+  /** How the reply is read; default `json`, of which an empty reply is undefined. */
+  as?: As
+}
+
+export type SendOptions = {
+  /** May be lost or overtake, where the transport has datagrams. */
+  unreliable?: boolean
+}
+
+type ReplyIn<Reply, As extends ReplyForm> = As extends 'text'
+  ? string
+  : As extends 'bytes'
+    ? Uint8Array
+    : Reply
+
+type Rpcs<G extends GameTypes, M extends string> = G['rpcs'][M]
+
+/** A payload may be left out where it may be undefined. */
+type RpcArguments<Payload, As extends ReplyForm> = undefined extends Payload
+  ? [payload?: Payload, options?: RpcOptions<As>]
+  : [payload: Payload, options?: RpcOptions<As>]
+
+export type Send<G extends GameTypes> = {
+  /**
+   * Sends an envelope of kind 1 or 100..65535. A Uint8Array goes as it is, a string as UTF-8,
+   * undefined as nothing, anything else as JSON.
+   *
+   * @throws GuildhallError `invalid_argument`, `queue_full`, `closed`
+   */
+  <K extends UpKind<G>>(kind: K, payload: BodyOfKind<G, K, 'up'>, options?: SendOptions): void
+  /** A position is of every game. */
+  (kind: 1, payload: Uint8Array, options?: SendOptions): void
+}
+
+/** A player's place in the game. It survives lost connections until it is `closed`. */
+export type Connection<G extends GameTypes = GameTypes> = {
+  /** Null for a guest. */
+  readonly userId: string | null
+  /** The server's number for this player. */
+  readonly participant: number
+  readonly transport: 'websocket' | 'webtransport'
+  readonly state: State
+  readonly stats: Readonly<Stats>
+  /** Adds a listener; the answer removes it. */
+  on<E extends keyof ConnectionEvents>(event: E, call: (value: ConnectionEvents[E]) => unknown): Off
+  send: Send<G>
+  /**
+   * Calls a method of the game's script.
+   *
+   * @throws GuildhallError `rpc_refused` with the script's text, `timeout`, `aborted`,
+   * `connection_lost`, `closed`, `queue_full`, `malformed_reply`
+   */
+  rpc<M extends MethodOf<G>, As extends ReplyForm = 'json'>(
+    method: M,
+    ...rest: RpcArguments<Rpcs<G, M>['payload'], As>
+  ): Promise<ReplyIn<Rpcs<G, M>['reply'], As>>
+  rooms: RoomCalls<G>
+  matchmaker: {
+    /** Resolves when the ticket is queued. */
+    find(criteria?: TicketCriteria, call?: CallOptions): Promise<Search<G>>
+  }
+  party: PartyCalls
+  /** The server's time in Unix milliseconds; null until it is known. */
+  serverNow(): number | null
+  /** How far `serverNow` may be off; null until it is known. */
+  readonly serverTimeUncertaintyMs: number | null
+  /** Ends for good; resolves when the connection is gone. Default code 1000. */
+  close(code?: number, reason?: string): Promise<void>
+}
+
+/** Rejections of the three that enter: `room_refused` with the server's text, `timeout`, ... */
+export type RoomCalls<G extends GameTypes = GameTypes> = {
+  /** Makes a room; null makes one without a name, which is joined by id only. */
+  create(name: string | null, options?: RoomOptions, call?: CallOptions): Promise<Room<G>>
+  join(id: number, options?: RoomOptions, call?: CallOptions): Promise<Room<G>>
+  joinOrCreate(name: string, options?: RoomOptions, call?: CallOptions): Promise<Room<G>>
+  /** The rooms that their scripts have listed. */
+  list(query?: RoomQuery): Promise<RoomPage>
+  /** Resolves when the room has ended for the player; at once outside a room. */
+  leave(): Promise<void>
+  readonly current: Room<G> | null
+}
+
+/** What a script gets as `ctx.options`: at most 1,024 bytes as JSON and 16 levels. */
+export type RoomOptions = { [name: string]: unknown }

@@ -1,0 +1,174 @@
+import type { GameTypes } from '@guildhall/contract'
+import { GuildhallError } from '../error.ts'
+import { createMatchmaker } from '../rooms/matchmaker.ts'
+import { createParty } from '../rooms/party.ts'
+import { createRooms } from '../rooms/rooms.ts'
+import { closedError, createCalls } from './calls.ts'
+import type { Connection, ConnectOptions, Stats } from './connection-types.ts'
+import { createDispatch } from './dispatch.ts'
+import type { Accepted } from './handshake.ts'
+import { Inbox } from './inbox.ts'
+import { Machine, type MachineDeps } from './machine.ts'
+import type { Part, Wire } from './part.ts'
+import { createReports, type Reports } from './reports.ts'
+import { createSender } from './sender.ts'
+import { createServerClock } from './server-clock.ts'
+import { WaitingQueue } from './waiting-queue.ts'
+
+/**
+ * Connects and resolves once the server has accepted the player.
+ *
+ * @throws GuildhallError `closed` with the code, `timeout`, `network_error`, or what a refresh of
+ * the session throws
+ */
+export async function openConnection<G extends GameTypes>(
+  deps: MachineDeps,
+  options: ConnectOptions,
+): Promise<Connection<G>> {
+  const stats: Stats = { malformed: 0, unheard: 0, unreliableDropped: 0 }
+  const reports = createReports()
+  const waiting = new WaitingQueue()
+  let accepted: Accepted | undefined
+
+  const machine = new Machine(deps, options, {
+    opened(next, resumed) {
+      accepted = next
+      const dropped = resumed ? 0 : waiting.dropSends()
+      for (const part of all) part.opened?.(next, resumed)
+      waiting.flush()
+      return dropped
+    },
+    state(event) {
+      reports.emit('state', event)
+      if (event.state === 'open' && accepted !== undefined) takeOver(accepted)
+    },
+    lost() {
+      const error = new GuildhallError('connection_lost', 'the connection is lost')
+      for (const part of all) part.lost?.(error)
+    },
+    closed() {
+      for (const part of all) part.closed?.(closedError())
+      waiting.clear()
+    },
+  })
+
+  /** What came with the handshake is heard behind the state that it led to. */
+  function takeOver({ channel, early }: Accepted): void {
+    channel.onEnvelope = dispatch
+    for (const envelope of early) dispatch(envelope)
+  }
+
+  const sender = createSender({ machine, waiting, stats, maxBytes: () => maxBytesOf(accepted) })
+  const wire: Wire = {
+    host: deps.host,
+    waiting,
+    get isOpen() {
+      return machine.channel !== undefined
+    },
+    get isClosed() {
+      return machine.state === 'closed'
+    },
+    get participant() {
+      return accepted?.info.participant ?? 0
+    },
+    get userId() {
+      return accepted?.userId ?? null
+    },
+    get username() {
+      const session = deps.keeper.present
+      return session?.user_id === accepted?.userId ? (session?.username ?? null) : null
+    },
+    checkSize: sender.checkSize,
+    write: sender.write,
+    emit: reports.emit,
+  }
+  const inbox = new Inbox(deps.host, stats, {
+    hears: () => reports.has('message'),
+    hear: (message) => reports.emit('message', message),
+  })
+  const parts = createParts(wire, { sender, inbox, reports })
+  // Rooms come first: what a new link means for them, the others may ask.
+  const all: Part[] = [parts.rooms, parts.calls, parts.matchmaker, parts.party, parts.clock]
+  const dispatch = createDispatch({ parts: all, rooms: parts.rooms, inbox, reports, stats })
+
+  await machine.connect()
+  const face = createFace(wire, { machine, parts, reports, sender, inbox, stats })
+  // What a game's own types say of names and bodies, nobody looks at when the program runs.
+  return face as unknown as Connection<G>
+}
+
+function maxBytesOf(accepted: Accepted | undefined): number {
+  return accepted?.info.max_envelope_bytes ?? 0
+}
+
+type Means = { sender: ReturnType<typeof createSender>; inbox: Inbox; reports: Reports }
+type Parts = ReturnType<typeof createParts>
+
+function createParts(wire: Wire, { sender, inbox, reports }: Means) {
+  const calls = createCalls(wire)
+  const rooms = createRooms(wire, {
+    calls,
+    send: sender.send,
+    listened: () => inbox.listened(),
+    failed: reports.failed,
+  })
+  const matchmaker = createMatchmaker(wire, { calls, rooms })
+  return {
+    calls,
+    rooms,
+    matchmaker,
+    party: createParty(wire, calls),
+    clock: createServerClock(wire),
+  }
+}
+
+/** What the game sees of it all. */
+function createFace(
+  wire: Wire,
+  {
+    machine,
+    parts,
+    reports,
+    sender,
+    inbox,
+    stats,
+  }: Means & {
+    machine: Machine
+    parts: Parts
+    stats: Stats
+  },
+): Connection {
+  let transport = machine.channel?.target.transport ?? 'websocket'
+  return {
+    get userId() {
+      return wire.userId
+    },
+    get participant() {
+      return wire.participant
+    },
+    get transport() {
+      transport = machine.channel?.target.transport ?? transport
+      return transport
+    },
+    get state() {
+      return machine.state
+    },
+    stats,
+    on(event, call) {
+      const off = reports.on(event, call)
+      if (event === 'message') inbox.listened()
+      return off
+    },
+    send: sender.send,
+    rpc: (method: string, payload?: unknown, options = {}) =>
+      parts.calls.rpc(method, payload, options) as ReturnType<Connection['rpc']>,
+    rooms: parts.rooms.calls,
+    matchmaker: { find: parts.matchmaker.find },
+    party: parts.party.calls,
+    serverNow: parts.clock.now,
+    get serverTimeUncertaintyMs() {
+      return parts.clock.uncertaintyMs()
+    },
+    close: (code = 1000, reason = '') => machine.close(code, reason),
+  } as Connection
+}

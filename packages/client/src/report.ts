@@ -1,0 +1,5 @@
+/** The last resort for an error that nobody hears. */
+export function reportToConsole(error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: a listener's error would be lost otherwise.
+  console.error(error)
+}

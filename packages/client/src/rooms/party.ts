@@ -1,0 +1,121 @@
+import type { NotificationPush, Party, PartyPush } from '@guildhall/contract'
+import { kinds } from '@guildhall/contract/wire'
+import { GuildhallError } from '../error.ts'
+import type { Calls } from '../realtime/calls.ts'
+import type { Part, Wire } from '../realtime/part.ts'
+import { readJson } from '../realtime/payload.ts'
+
+type PartyId = { party_id: string }
+type Target = { party_id: string; target_user_id: string }
+
+/** The methods of parties. All reject with `rpc_refused` and the server's text. */
+export type PartyCalls = {
+  create(options?: { open?: boolean }): Promise<Party>
+  update(change: { party_id: string; open: boolean }): Promise<Party>
+  invite(target: Target): Promise<Party>
+  accept(party: PartyId): Promise<Party>
+  decline(party: PartyId): Promise<{ declined: true }>
+  /** Enters an open party; of another one it asks the leader. */
+  join(party: PartyId): Promise<Party | { requested: true; expires_at: number }>
+  acceptRequest(target: Target): Promise<Party>
+  refuseRequest(target: Target): Promise<{ refused: true }>
+  leave(party: PartyId): Promise<{ left: true }>
+  promote(target: Target): Promise<Party>
+  remove(target: Target): Promise<Party>
+  send(message: { party_id: string; data: unknown }): Promise<{ sent: true }>
+  close(party: PartyId): Promise<{ closed: true }>
+  status(party?: PartyId): Promise<Party>
+  /** What the last reply said; null outside a party. */
+  readonly current: Party | null
+}
+
+/** The names of the methods on the wire. */
+const methods = {
+  create: 'party.create',
+  update: 'party.update',
+  invite: 'party.invite',
+  accept: 'party.accept',
+  decline: 'party.decline',
+  join: 'party.join',
+  acceptRequest: 'party.accept_request',
+  refuseRequest: 'party.refuse_request',
+  leave: 'party.leave',
+  promote: 'party.promote',
+  remove: 'party.remove',
+  send: 'party.send',
+  close: 'party.close',
+  status: 'party.status',
+} as const satisfies Record<Exclude<keyof PartyCalls, 'current'>, string>
+
+export type PartyPart = Part & { readonly calls: PartyCalls }
+
+/** The player's party: calls, the last state, and the events of kind 27. */
+export function createParty(wire: Wire, calls: Calls): PartyPart {
+  let current: Party | null = null
+  /** Whether the game has to do with parties at all; others should cost nothing. */
+  let isUsed = false
+  let isReading = false
+  let mustReadAgain = false
+
+  async function call(name: keyof typeof methods, payload: unknown = {}): Promise<unknown> {
+    isUsed = true
+    const reply = await calls.rpc(methods[name], payload)
+    if (isParty(reply)) current = reply
+    else if (name === 'leave' || name === 'close') current = null
+    return reply
+  }
+
+  /** One at a time; what happens meanwhile is read behind it. */
+  async function read(): Promise<void> {
+    if (isReading) {
+      mustReadAgain = true
+      return
+    }
+    isReading = true
+    try {
+      await call('status')
+    } catch (error) {
+      if (error instanceof GuildhallError && error.code === 'rpc_refused') current = null
+    }
+    isReading = false
+    if (!mustReadAgain) return
+    mustReadAgain = false
+    await read()
+  }
+
+  function pushed(body: Uint8Array): void {
+    const push = readJson(body) as NotificationPush | PartyPush
+    if (push.type === 'notification') {
+      wire.emit('notification', push)
+      return
+    }
+    if (typeof push.type !== 'string' || !push.type.startsWith('party.')) return
+    isUsed = true
+    if (push.type === 'party.closed') {
+      if (current?.party_id === push.party_id) current = null
+    } else if (push.type !== 'party.message') {
+      void read()
+    }
+    wire.emit('party', push)
+  }
+
+  const names = Object.keys(methods) as (keyof typeof methods)[]
+  const bound = names.map((name) => [name, (payload?: unknown) => call(name, payload)])
+  return {
+    // Each function was made from the row of its name; only the type knows what it answers.
+    calls: Object.defineProperty(Object.fromEntries(bound), 'current', {
+      get: () => current,
+    }) as PartyCalls,
+    opened() {
+      if (isUsed) void read()
+    },
+    closed() {
+      current = null
+    },
+    handlers: { [kinds.NOTIFICATION.first]: pushed },
+  }
+}
+
+function isParty(reply: unknown): reply is Party {
+  return typeof reply === 'object' && reply !== null && 'members' in reply
+}

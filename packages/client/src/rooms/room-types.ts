@@ -1,0 +1,53 @@
+import type { BodyOfKind, Departure, DownKind, GameTypes, UpKind } from '@guildhall/contract'
+import type { Off } from '../listeners.ts'
+import type { SendOptions } from '../realtime/connection-types.ts'
+import type { Message } from '../realtime/payload.ts'
+
+/** A player in a room. */
+export type Member = {
+  readonly participant: number
+  /** Null for a guest. */
+  readonly user_id: string | null
+  readonly username: string | null
+  /** False while its connection is lost and its seat is kept. */
+  readonly connected: boolean
+}
+
+/** Why a room has ended for the player. */
+export type RoomEnd = {
+  reason: 'left' | 'moved' | 'removed' | 'server' | 'connection_lost'
+  /** The server asks the player to look for another match. */
+  requeue: boolean
+}
+
+/** Events of a room and what their listeners get. */
+export type RoomEvents = {
+  join: [member: Member]
+  leave: [member: Member, departure: Departure]
+  /** The member's connection is lost; its seat is kept. */
+  drop: [member: Member]
+  return: [member: Member]
+  /** Once; afterwards the room hears nothing more. */
+  closed: [end: RoomEnd]
+}
+
+/** A room that the player is in, until `closed`. */
+export type Room<G extends GameTypes = GameTypes> = {
+  readonly id: number
+  readonly map: string
+  readonly mode: string
+  /** By participant; the player is among them. */
+  readonly members: ReadonlyMap<number, Member>
+  /** As `connection.send`; `not_in_room` once the room has ended for the player. */
+  send<K extends UpKind<G>>(kind: K, payload: BodyOfKind<G, K, 'up'>, options?: SendOptions): void
+  /** Resolves when the room has ended for the player. */
+  leave(): Promise<void>
+  /** Says that the map is loaded (kind 25). */
+  ready(): void
+  /** Adds a listener of an event, or of a kind of the game; the answer removes it. */
+  on<E extends keyof RoomEvents>(event: E, call: (...values: RoomEvents[E]) => unknown): Off
+  on<K extends DownKind<G>>(
+    kind: K,
+    call: (message: Message<BodyOfKind<G, K, 'down'>>) => unknown,
+  ): Off
+}
