@@ -15,22 +15,22 @@ export async function runPeople(day: Day): Promise<void> {
 async function addAccount({ desk, own, say, expect }: Day): Promise<string> {
   const username = own('ana')
   const metadata = { level: 7, seen: 9_007_199_254_740_993n }
-  const made = await desk.accounts.create({ body: { username, metadata } })
+  const made = await desk.consoleAccounts.create({ body: { username, metadata } })
   const { id } = made
   expect({ action: 'accounts.create', target: `account ${id}`, details: `username=${username}` })
   assert.deepEqual([made.username, made.display_name, made.state], [username, null, 'active'])
-  await refused(desk.accounts.create({ body: { username } }), 'conflict')
-  await refused(desk.accounts.create({ body: { username: '  ' } }), 'invalid_request')
+  await refused(desk.consoleAccounts.create({ body: { username } }), 'conflict')
+  await refused(desk.consoleAccounts.create({ body: { username: '  ' } }), 'invalid_request')
 
-  const changed = await desk.accounts.update({
+  const changed = await desk.consoleAccounts.update({
     params: { id },
     body: { display_name: 'Ana the Bold' },
   })
   expect({ action: 'accounts.update', target: `account ${id}`, details: 'fields=display_name' })
   assert.equal(changed.display_name, 'Ana the Bold')
-  const detail = await desk.accounts.get({ params: { id } })
+  const detail = await desk.consoleAccounts.get({ params: { id } })
   assert.deepEqual([detail.metadata, detail.identities], [metadata, []])
-  const found = await desk.accounts.list({ query: { filter: username } })
+  const found = await desk.consoleAccounts.list({ query: { filter: username } })
   assert.deepEqual(found, { items: [changed], total: 1 })
   say(`adds ${username}, gives her a name, and finds her in the list`)
   return id
@@ -44,14 +44,14 @@ async function banPlayer({ baseUrl, desk, own, say, expect }: Day): Promise<stri
   assert.equal((await player.account.get()).username, own('ben'))
 
   const target = `account ${id}`
-  assert.equal((await desk.accounts.ban({ params: { id } })).state, 'disabled')
+  assert.equal((await desk.consoleAccounts.ban({ params: { id } })).state, 'disabled')
   expect({ action: 'accounts.ban', target, details: 'state=disabled sessions_revoked=1' })
   await refused(player.account.get(), 'signed_out')
   await refused(player.refresh(), 'signed_out')
   await refused(player.signIn.device(device), 'authentication_failed')
   say('bans ben, whose session ends at once')
 
-  assert.equal((await desk.accounts.unban({ params: { id } })).state, 'active')
+  assert.equal((await desk.consoleAccounts.unban({ params: { id } })).state, 'active')
   expect({ action: 'accounts.unban', target, details: 'state=active sessions_revoked=0' })
   assert.equal((await player.signIn.device(device)).user_id, id)
   say('forgives ben, who signs in again')
@@ -112,8 +112,8 @@ async function befriend({ desk, say, expect }: Day, ana: string, ben: string): P
 }
 
 async function exportAccount({ desk, say }: Day, ana: string, ben: string): Promise<void> {
-  const { related, ...detail } = await desk.accounts.export({ params: { id: ana } })
-  assert.deepEqual(detail, await desk.accounts.get({ params: { id: ana } }))
+  const { related, ...detail } = await desk.consoleAccounts.export({ params: { id: ana } })
+  assert.deepEqual(detail, await desk.consoleAccounts.get({ params: { id: ana } }))
   assert.deepEqual(related.wallet, { gems: 2n ** 62n - 12n })
   assert.deepEqual(
     related.friends.map(({ user_id }) => user_id),
@@ -126,12 +126,12 @@ async function exportAccount({ desk, say }: Day, ana: string, ben: string): Prom
 /** The account stays to be read, and its name stays taken. */
 async function deleteAccount({ desk, own, say, expect }: Day, id: string): Promise<void> {
   const target = `account ${id}`
-  await desk.accounts.delete({ params: { id } })
+  await desk.consoleAccounts.delete({ params: { id } })
   const details = 'credentials_unlinked=1 sessions_revoked=1'
   expect({ action: 'accounts.delete', target, details })
-  assert.equal((await desk.accounts.get({ params: { id } })).state, 'tombstoned')
-  await refused(desk.accounts.ban({ params: { id } }), 'conflict')
-  await refused(desk.accounts.create({ body: { username: own('ben') } }), 'conflict')
-  await refused(desk.accounts.delete({ params: { id: 'nobody' } }), 'not_found')
+  assert.equal((await desk.consoleAccounts.get({ params: { id } })).state, 'tombstoned')
+  await refused(desk.consoleAccounts.ban({ params: { id } }), 'conflict')
+  await refused(desk.consoleAccounts.create({ body: { username: own('ben') } }), 'conflict')
+  await refused(desk.consoleAccounts.delete({ params: { id: 'nobody' } }), 'not_found')
   say('deletes ben, whose name nobody else gets')
 }

@@ -1,4 +1,4 @@
-import type { Client, GameTypes, playerAccountsApi, signInApi } from '@guildhall/contract'
+import type { accountsApi, Client, GameTypes, signInApi } from '@guildhall/contract'
 import { GuildhallError, invalidArgument } from './error.ts'
 import { type Host, type HostOptions, runtimeHost } from './host.ts'
 import { sendRequest } from './http/request.ts'
@@ -19,7 +19,7 @@ export type PlayerOptions = HostOptions & {
 }
 
 type SignIn = Client<typeof signInApi>
-type Accounts = Client<typeof playerAccountsApi>
+type Accounts = Client<typeof accountsApi>
 type BodyOf<Call> = Call extends (input: { body: infer Body }) => unknown ? Body : never
 
 /** One player of a game: signs in, keeps the session, reads and changes the profile, connects. */

@@ -34,7 +34,7 @@ const LookupBody = z
     { error: 'needs 1..100 keys in total' },
   )
 
-export const playerAccountsApi = defineApi({
+export const accountsApi = defineApi({
   get: {
     method: 'GET',
     path: '/v1/account',

@@ -92,7 +92,7 @@ const AccountChange = z.strictObject({
 })
 export type AccountChange = z.output<typeof AccountChange>
 
-export const accountsApi = defineApi({
+export const consoleAccountsApi = defineApi({
   list: {
     method: 'GET',
     path: '/console/v1/accounts',

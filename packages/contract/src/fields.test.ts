@@ -273,8 +273,8 @@ describe('sign-in', () => {
 })
 
 describe('account', () => {
-  const { body: patch } = api.playerAccounts.patch
-  const { body: lookup } = api.playerAccounts.lookup
+  const { body: patch } = api.accounts.patch
+  const { body: lookup } = api.accounts.lookup
 
   it('[H-PLY-8] a change needs something to change', () => {
     for (const sent of [

@@ -1,4 +1,4 @@
-export { Profile, playerAccountsApi } from './accounts.ts'
+export { accountsApi, Profile } from './accounts.ts'
 export { ApiKey, apiKeysApi } from './api-keys.ts'
 export { AuditEntry, auditApi } from './audit.ts'
 export { type AuditAction, auditActions } from './audit-actions.ts'
@@ -24,7 +24,7 @@ export {
   AccountDetail,
   AccountExport,
   AccountRow,
-  accountsApi,
+  consoleAccountsApi,
   type NewAccount,
 } from './console-accounts.ts'
 export {
@@ -199,13 +199,13 @@ export {
 } from './tournaments.ts'
 export { Wallet, walletApi } from './wallet.ts'
 
-import { playerAccountsApi } from './accounts.ts'
+import { accountsApi } from './accounts.ts'
 import { apiKeysApi } from './api-keys.ts'
 import { auditApi } from './audit.ts'
 import { chatApi } from './chat.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
-import { accountsApi } from './console-accounts.ts'
+import { consoleAccountsApi } from './console-accounts.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
 import { leaderboardsApi } from './leaderboards.ts'
@@ -224,12 +224,12 @@ import { walletApi } from './wallet.ts'
 export const api = {
   signIn: signInApi,
   sessions: sessionsApi,
-  playerAccounts: playerAccountsApi,
+  accounts: accountsApi,
   console: consoleApi,
   config: configApi,
   audit: auditApi,
   apiKeys: apiKeysApi,
-  accounts: accountsApi,
+  consoleAccounts: consoleAccountsApi,
   wallet: walletApi,
   friends: friendsApi,
   groups: groupsApi,

@@ -14,7 +14,7 @@ export type HttpClientOptions = {
  * that fails rejects with `GuildhallError`.
  *
  * @example
- * const players = createHttpClient(playerAccountsApi, { baseUrl, bearer: () => token })
+ * const players = createHttpClient(accountsApi, { baseUrl, bearer: () => token })
  * const profile = await players.get({})
  */
 export function createHttpClient<A extends Api>(

@@ -1,4 +1,4 @@
-import type { playerAccountsApi, sessionsApi, shellApi, signInApi } from '@guildhall/contract'
+import type { accountsApi, sessionsApi, shellApi, signInApi } from '@guildhall/contract'
 
 /** Method and path of a row of the contract; any other value does not compile. */
 type Line<Row> = Row extends { method: infer M; path: infer P } ? { method: M; path: P } : never
@@ -22,7 +22,7 @@ export const accountRoutes = {
   get: { method: 'GET', path: '/v1/account' },
   patch: { method: 'PATCH', path: '/v1/account' },
   lookup: { method: 'POST', path: '/v1/users/lookup' },
-} as const satisfies { [K in keyof typeof playerAccountsApi]: Line<(typeof playerAccountsApi)[K]> }
+} as const satisfies { [K in keyof typeof accountsApi]: Line<(typeof accountsApi)[K]> }
 
 export const statusRoute = { method: 'GET', path: '/status' } as const satisfies Line<
   typeof shellApi.status

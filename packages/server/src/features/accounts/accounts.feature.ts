@@ -1,12 +1,9 @@
 import { defineFeature, mount } from '../feature.ts'
-import { playerAccountHandlers } from './accounts.routes.ts'
+import { accountHandlers } from './accounts.routes.ts'
 import { type AccountsDeps, createAccounts } from './accounts.service.ts'
 
 /** Accounts as their players see them. */
 export function accountsFeature(deps: AccountsDeps) {
   const accounts = createAccounts(deps)
-  return defineFeature(
-    { routes: mount({ playerAccounts: playerAccountHandlers(accounts) }) },
-    accounts,
-  )
+  return defineFeature({ routes: mount({ accounts: accountHandlers(accounts) }) }, accounts)
 }

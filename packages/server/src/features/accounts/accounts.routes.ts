@@ -1,10 +1,8 @@
-import type { playerAccountsApi } from '@guildhall/contract'
+import type { accountsApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import { type Accounts, profileOf } from './accounts.service.ts'
 
-export function playerAccountHandlers(
-  accounts: Accounts,
-): ServerHandlers<typeof playerAccountsApi> {
+export function accountHandlers(accounts: Accounts): ServerHandlers<typeof accountsApi> {
   return {
     // The credential check has just read the account; a second read would tell the same.
     get: async ({ principal }) => profileOf({ ...principal, id: principal.user_id }),

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { playerAccountsApi, SessionTokens } from '@guildhall/contract'
+import { accountsApi, SessionTokens } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
@@ -16,7 +16,7 @@ describe.each(testBackends)('the account of a player on $name', (backend) => {
   const lookup = (token: string, body: unknown) =>
     scenario.api.call('POST', '/v1/users/lookup', { token, body })
   const usersOf = ({ body }: { body: unknown }) =>
-    playerAccountsApi.lookup.ok.parse(body).users.map(({ user_id }) => user_id)
+    accountsApi.lookup.ok.parse(body).users.map(({ user_id }) => user_id)
   const timesOf = async (id: string) => {
     const [row] = await scenario.rowsOf('accounts', `id = '${id}'`)
     return [Number(row?.created_at_unix_ms), Number(row?.updated_at_unix_ms)]

@@ -1,4 +1,4 @@
-import { accountsApi } from '@guildhall/contract'
+import { consoleAccountsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { batchStatement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
@@ -18,7 +18,7 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
   const ask = (query: Record<string, string>) =>
     desk.send('GET', `/accounts?${new URLSearchParams(query)}`)
   const list = async (query: Record<string, string>) => {
-    const { items, total } = accountsApi.list.ok.parse((await ask(query)).body)
+    const { items, total } = consoleAccountsApi.list.ok.parse((await ask(query)).body)
     return { names: items.map(({ username }) => username), total }
   }
   const add = (ids: readonly string[], name = (id: string) => `name of ${id}`) => {

@@ -7,12 +7,10 @@ const countIntervalMs = 5000
 
 /** Accounts as operators run them. */
 export function consoleAccountsFeature(deps: ConsoleAccountsDeps) {
-  const accounts = createConsoleAccounts({
-    ...deps,
-  })
+  const accounts = createConsoleAccounts(deps)
   const run = createAccountCount(deps.db)
   return defineFeature({
-    routes: mount({ accounts: consoleAccountHandlers(accounts) }),
+    routes: mount({ consoleAccounts: consoleAccountHandlers(accounts) }),
     tasks: [{ name: 'account-count', intervalMs: countIntervalMs, run }],
   })
 }

@@ -1,10 +1,10 @@
-import type { accountsApi } from '@guildhall/contract'
+import type { consoleAccountsApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import type { ConsoleAccounts } from './console-accounts.service.ts'
 
 export function consoleAccountHandlers(
   accounts: ConsoleAccounts,
-): ServerHandlers<typeof accountsApi> {
+): ServerHandlers<typeof consoleAccountsApi> {
   return {
     list: ({ query }) => accounts.list(query),
     create: ({ mutation, body }) => accounts.create(mutation, body),

@@ -1,4 +1,4 @@
-import { AccountDetail, AccountRow, accountsApi } from '@guildhall/contract'
+import { AccountDetail, AccountRow, consoleAccountsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
@@ -72,7 +72,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     const email = { email: ' Ada@Example.COM ', password: 'correct horse' }
     const body = { ...email, create: true, username: 'ada' }
     await scenario.api.call('POST', '/v1/auth/email', { body })
-    const { items } = accountsApi.list.ok.parse(
+    const { items } = consoleAccountsApi.list.ok.parse(
       (await desk.send('GET', '/accounts?filter=ada')).body,
     )
     const id = items[0]?.id ?? ''

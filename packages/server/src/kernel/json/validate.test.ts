@@ -1,4 +1,4 @@
-import { playerAccountsApi, signInApi } from '@guildhall/contract'
+import { accountsApi, signInApi } from '@guildhall/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -37,7 +37,7 @@ describe('messages', () => {
   })
 
   it('[H-GEN-3] name places within lists', () => {
-    const { body } = playerAccountsApi.lookup
+    const { body } = accountsApi.lookup
     expect(refusal(body, '{"user_ids":["a",""]}')).toMatch(/^user_ids\[1\] /)
     expect(refusal(body, '{"user_ids":["a",1]}')).toBe('user_ids[1] must be a string')
     expect(refusal(body, '{}')).toBe('the request needs 1..100 keys in total')
@@ -76,12 +76,7 @@ describe('messages', () => {
       fc.constantFrom(...names),
       fc.oneof(leaf, fc.array(leaf, { maxLength: 3 })),
     )
-    const bodies = [
-      signIn,
-      signInApi.email.body,
-      playerAccountsApi.patch.body,
-      playerAccountsApi.lookup.body,
-    ]
+    const bodies = [signIn, signInApi.email.body, accountsApi.patch.body, accountsApi.lookup.body]
     fc.assert(
       fc.property(value, fc.constantFrom(...bodies), fc.boolean(), (sent, body, twice) => {
         const text = JSON.stringify(sent)
