@@ -90,7 +90,7 @@ describe('the sources', () => {
       env: { GUILDHALL_ROOMS__MAX_ROOMS: '2', GUILDHALL_ROOMS__MAX_MEMBERS: '2' },
       set: ['rooms.max_rooms=3', 'rooms.max_rooms=4'],
     })
-    expect(config.rooms).toEqual({ max_rooms: 4, max_members: 2 })
+    expect(config.rooms).toEqual({ max_rooms: 4, max_members: 2, reconnect_grace_ms: 0 })
     expect(config.party.max_members).toBe(3)
     expect(sources.get('rooms.max_rooms')).toEqual({ layer: 'flag', text: 'flag --set' })
     expect(sources.get('party.max_members')).toEqual({
@@ -308,7 +308,7 @@ describe('what this version cannot do', () => {
   it.each([
     'runtime.outbound_http.enabled=false',
     'runtime.outbound_http.allowed_hosts=api.example.com',
-    'rooms.max_rooms=5',
+    'cluster.command_timeout_ms=500',
     'metrics.auth=none',
     'logs.match_logs_retention_days=7',
   ])('warns that %s changes nothing', async (setting) => {

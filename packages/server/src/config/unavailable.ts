@@ -24,7 +24,6 @@ const withoutEffect: readonly string[] = [
   'transport.quic.',
   'transport.webtransport.',
   'transport.tls.',
-  'rooms.',
   'matchmaker.',
   'party.',
   'cluster.',
@@ -37,10 +36,14 @@ const withoutEffect: readonly string[] = [
   'lag_diagnostics.',
 ]
 
+/** Keys that begin so and have an effect already. */
+const withEffect: readonly string[] = ['lag_diagnostics.server_time_offer']
+
 /** Whether a key changes nothing. What switches a missing feature off says the truth, and does. */
 export function hasNoEffect(key: string): boolean {
   const isSwitch = unavailable.some((entry) => entry.key === key)
-  return !isSwitch && withoutEffect.some((beginning) => key.startsWith(beginning))
+  if (isSwitch || withEffect.includes(key)) return false
+  return withoutEffect.some((beginning) => key.startsWith(beginning))
 }
 
 export function isUnavailable(key: string, value: unknown, source: Source): boolean {

@@ -167,6 +167,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     verifyPlayer: async (token) => stored.sessions.verifyAccess(token),
     liveSessions: stored.sessions.liveOf,
     sourceOf,
+    mayMakeRooms: base.claim.ok,
   })
   revoked.subscribe(play.gateway.closeSessions)
   shutdown.onStop('script', () => play.script.stop())

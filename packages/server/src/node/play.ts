@@ -21,6 +21,8 @@ export type PlayDeps = {
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
+  /** False while the node has lost its node id. */
+  mayMakeRooms(): boolean
 }
 
 export type Play = ReturnType<typeof createPlay>
@@ -48,7 +50,11 @@ export function createPlay(deps: PlayDeps) {
     clock,
     log,
     script: { ...noRoomHooks, admit: script.admit, ...script.game },
+    rooms: config.rooms,
+    serverTimeOffer: config.lag_diagnostics.server_time_offer,
+    ids: deps.ids,
     records: noMatchRecords,
+    mayMakeRooms: deps.mayMakeRooms,
     verifyPlayer: deps.verifyPlayer,
     liveSessions: deps.liveSessions,
     nodeSlot: 0,

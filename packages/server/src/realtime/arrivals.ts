@@ -1,46 +1,80 @@
+import type { Departure } from '@guildhall/contract'
 import type { GameScript, Player } from './ports.ts'
 import type { Registry } from './registry.ts'
 import type { Revocation } from './revocation.ts'
+import type { Rooms } from './rooms/rooms.ts'
+import type { Topics } from './rooms/topics.ts'
+import type { ServerTime } from './server-time.ts'
 import { closings, type SeatFate } from './session/closings.ts'
 import type { LiveSession } from './session/live-session.ts'
-import { newParticipant, type Participant } from './session/participant.ts'
+import { newParticipant, nobody, type Participant } from './session/participant.ts'
+import type { Seats } from './session/seats.ts'
 
 /** What happens when a connection becomes a participant, and when it stops being one. */
 export type Arrivals = {
   /** Ends an older connection of the session; before the new one has its AUTH_RESULT. */
   replace(player: Player): void
-  /** The participant that the connection plays as. */
+  /** The participant that the connection plays as: a new one, or a dropped one that it takes over. */
   place(live: LiveSession, player: Player | undefined): Participant
   register(live: LiveSession): void
-  /** Calls the script; `settled` is called once it has had its say. */
+  /** Tells a returned client where it is, and calls the script. */
   begin(live: LiveSession, settled: () => void): void
   /** The connection is fenced. */
   depart(live: LiveSession, seat: SeatFate): void
 }
 
-type ArrivalsDeps = { registry: Registry; script: GameScript; recheck: Revocation['recheck'] }
+type ArrivalsDeps = {
+  registry: Registry
+  script: GameScript
+  seats: Seats
+  serverTime: ServerTime
+  nextParticipantId(): number
+  recheck: Revocation['recheck']
+  finish(participant: Participant, departure: Departure): void
+}
 
-export function createArrivals({ registry, script, recheck }: ArrivalsDeps): Arrivals {
+export function createArrivals(deps: ArrivalsDeps): Arrivals {
+  const { registry, script, seats } = deps
   return {
     replace({ session_id }) {
       registry.bySession(session_id)?.end(closings.sessionReplaced)
     },
     place(live, player) {
-      const participant = newParticipant(registry.nextId(), player)
+      const claimed = player && seats.claim(player, live)
+      const participant = claimed ?? newParticipant(deps.nextParticipantId(), player)
       participant.live = live
       participant.receiver = live
       return participant
     },
-    register: (live) => registry.add(live),
+    register(live) {
+      registry.add(live)
+      deps.serverTime.offerUnasked(live)
+    },
     begin(live, settled) {
       const { context, session_id } = live.participant
-      script.join(context, settled)
-      if (session_id !== null) recheck(session_id)
+      if (seats.isReturning(live)) seats.welcome(live, settled)
+      else script.join(context, settled)
+      if (session_id !== null) deps.recheck(session_id)
     },
-    // The order of the end of a participant. Tickets, rooms and parties come between the two.
-    depart(live) {
-      script.leave(live.participant.context)
-      registry.remove(live)
+    depart(live, seat) {
+      const { participant } = live
+      if (seat !== 'none' && seats.mayKeep(participant)) return seats.drop(live)
+      registry.disconnect(live)
+      deps.finish(participant, 'disconnected')
     },
+  }
+}
+
+type EndingDeps = { registry: Registry; script: GameScript; rooms: Rooms; topics: Topics }
+
+/** The end of a participant, whatever the cause, in this order. Its connection is taken off. */
+export function createEnding({ registry, script, rooms, topics }: EndingDeps) {
+  return (participant: Participant, departure: Departure): void => {
+    participant.live = undefined
+    participant.receiver = nobody
+    script.leave(participant.context)
+    rooms.leave(participant, departure)
+    topics.leaveAll(participant)
+    registry.remove(participant)
   }
 }

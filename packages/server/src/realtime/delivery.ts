@@ -1,7 +1,10 @@
 import { kinds, peerPositionBody } from '@guildhall/contract'
 import type { Registry } from './registry.ts'
+import type { Rooms } from './rooms/rooms.ts'
+import type { Topics } from './rooms/topics.ts'
 import { outgoingFrame } from './send-queue/outgoing-frame.ts'
 import type { LiveSession } from './session/live-session.ts'
+import type { Participant } from './session/participant.ts'
 
 /** How envelopes reach participants: what scripts send, and what the gateway relays itself. */
 export type Delivery = {
@@ -46,42 +49,44 @@ export type ConnectedSession = {
   room_id: number | null
 }
 
-/** Above this many peers a position outside rooms is not passed on. */
-const roomlessPeersMax = 256
+type DeliveryDeps = { registry: Registry; rooms: Rooms; topics: Topics }
 
-export function createDelivery(registry: Registry): Delivery {
+export function createDelivery({ registry, rooms, topics }: DeliveryDeps): Delivery {
+  function audienceOf({ room_id, topic }: Broadcast): Iterable<Participant> {
+    if (topic !== undefined) return topics.members(topic)
+    return room_id === null ? registry.participants() : (rooms.byId(room_id)?.members ?? [])
+  }
+
+  function connectionsOf(userIds: readonly string[] | null): Iterable<LiveSession> {
+    return userIds === null
+      ? Iterator.from(registry.connected()).filter(isAccount)
+      : Iterator.from(new Set(userIds)).flatMap(registry.byUser)
+  }
+
   return {
-    broadcast({ kind, body, unreliable, sender, except, room_id, topic }) {
-      // Nobody is in a room or topic yet, so neither has receivers.
-      if (room_id !== null || topic !== undefined) return
+    broadcast(command) {
+      const { kind, body, unreliable, sender, except } = command
       const frame = outgoingFrame(kind, body)
-      const excluded = new Set(except).add(sender)
-      for (const live of registry.all()) {
-        if (excluded.has(live.participant.context.participant)) continue
-        live.deliver(frame, unreliable)
+      const excluded = except.length === 0 ? undefined : new Set(except)
+      for (const { context, receiver } of audienceOf(command)) {
+        const { participant } = context
+        if (participant === sender || excluded?.has(participant)) continue
+        receiver.deliver(frame, unreliable)
       }
     },
     send({ kind, body, unreliable, participants }) {
       const frame = outgoingFrame(kind, body)
       for (const participant of participants) {
-        registry.byId(participant)?.deliver(frame, unreliable)
+        registry.byId(participant)?.receiver.deliver(frame, unreliable)
       }
     },
     online: (userIds) => [...new Set(userIds)].filter(registry.isConnected),
     push(userIds, kind, body) {
       const frame = outgoingFrame(kind, body)
-      if (userIds === null) {
-        for (const live of registry.all()) {
-          if (live.participant.context.user_id !== null) live.deliver(frame, false)
-        }
-        return
-      }
-      for (const userId of new Set(userIds)) {
-        for (const live of registry.byUser(userId)) live.deliver(frame, false)
-      }
+      for (const live of connectionsOf(userIds)) live.deliver(frame, false)
     },
     sessions() {
-      return Array.from(registry.all(), ({ participant: { context } }) => ({
+      return Array.from(registry.connected(), ({ participant: { context } }) => ({
         participant: context.participant,
         user_id: context.user_id,
         username: context.username,
@@ -91,14 +96,23 @@ export function createDelivery(registry: Registry): Delivery {
   }
 }
 
+/** Above this many peers a position outside rooms is not passed on. */
+const roomlessPeersMax = 256
+
 /** Passes a position to the sender's peers; false when they are too many for that. */
-export function createPositionRelay(registry: Registry) {
-  return (live: LiveSession, position: Uint8Array): boolean => {
-    if (registry.size - 1 > roomlessPeersMax) return false
-    const { participant } = live.participant.context
-    const body = peerPositionBody.encode({ participant, position })
+export function createPositionRelay({ roomless }: Registry) {
+  return ({ participant: sender }: LiveSession, position: Uint8Array): boolean => {
+    const { room, context } = sender
+    if (room === undefined && roomless.size - 1 > roomlessPeersMax) return false
+    const body = peerPositionBody.encode({ participant: context.participant, position })
     const frame = outgoingFrame(kinds.PEER_POSITION.first, body)
-    for (const peer of registry.all()) if (peer !== live) peer.deliver(frame, true)
+    for (const peer of room?.members ?? roomless) {
+      if (peer !== sender) peer.receiver.deliver(frame, true)
+    }
     return true
   }
+}
+
+function isAccount({ participant }: LiveSession): boolean {
+  return participant.context.user_id !== null
 }

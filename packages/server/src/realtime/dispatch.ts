@@ -5,7 +5,6 @@ import {
   kindRow,
   kinds,
   positionBytesMax,
-  roomRejectBody,
   sessionFlags,
   sessionInfoBody,
   sessionOptionsBody,
@@ -14,6 +13,9 @@ import {
 import type { GatewayMetrics } from './metrics.ts'
 import { type Notices, wantsNotices } from './notices.ts'
 import type { GameScript } from './ports.ts'
+import { sendSnapshot, versionFor } from './rooms/presence.ts'
+import type { RoomRequests } from './rooms/request-queue.ts'
+import type { ServerTime } from './server-time.ts'
 import { protocolError } from './session/closings.ts'
 import type { LiveSession } from './session/live-session.ts'
 
@@ -25,6 +27,10 @@ export type DispatchDeps = {
   rpc(live: LiveSession, body: Uint8Array): void
   /** Passes a position on to the sender's peers; false when there are too many of them. */
   relayPosition(live: LiveSession, position: Uint8Array): boolean
+  requests: RoomRequests
+  serverTime: ServerTime
+  /** Whether the client has come back to a seat and will be sent a snapshot anyway. */
+  isReturning(live: LiveSession): boolean
 }
 
 type Handle = (live: LiveSession, envelope: Envelope) => void
@@ -60,16 +66,21 @@ export function isForScript(script: GameScript, kind: number): boolean {
 
 /** The kinds below 100 that are spoken here; all others are reserved. */
 function serviceKinds(deps: DispatchDeps): { readonly [kind: number]: Handle } {
-  const { rpc } = deps
+  const { rpc, requests, serverTime } = deps
+  const enter: Handle = (live, envelope) => requests.enter(live, envelope)
   return {
     [kinds.POSITION.first]: positions(deps),
     [kinds.RPC_REQUEST.first]: (live, { body }) => rpc(live, body),
     [kinds.AUTH.first]: repeatedAuth,
-    [kinds.ROOM_CREATE.first]: roomRefusal(deps),
-    [kinds.ROOM_JOIN.first]: roomRefusal(deps),
-    // Without rooms nobody is in one: leaving does nothing, and a loaded map needs no reply.
-    [kinds.ROOM_LEAVE.first]: () => {},
+    [kinds.ROOM_CREATE.first]: enter,
+    [kinds.ROOM_JOIN.first]: enter,
+    [kinds.ROOM_ENTER.first]: enter,
+    [kinds.ROOM_LEAVE.first]: (live) => requests.leave(live),
+    // A loaded map needs no reply.
     [kinds.ROOM_MAP_READY.first]: () => {},
+    [kinds.DIAG_CAPABILITIES.first]: serverTime.capabilities,
+    [kinds.DIAG_CLOCK_SYNC.first]: serverTime.clockSync,
+    [kinds.DIAG_STATUS.first]: serverTime.status,
     [kinds.SESSION_OPTIONS.first]: sessionOptions(deps),
   }
 }
@@ -80,12 +91,15 @@ function repeatedAuth(live: LiveSession): void {
   live.end(protocolError('repeated auth'))
 }
 
-function sessionOptions({ notices, maxEnvelopeBytes }: DispatchDeps): Handle {
-  const known = sessionFlags.presence | sessionFlags.server_time | sessionFlags.notices
+function sessionOptions(deps: DispatchDeps): Handle {
+  const { notices, maxEnvelopeBytes, serverTime } = deps
+  const known = Object.values(sessionFlags).reduce((all, flag) => all | flag, 0)
   return (live, { kind, body }) => {
     const { participant, client } = live
     const flags = flagsOf(body)
     if (flags === undefined) return notices(live, 'malformed_body', kind)
+    const before = client.flags ?? 0
+    const hadPresence = versionFor(live)
     client.flags = flags & known
     const info = {
       flags: client.flags,
@@ -94,6 +108,9 @@ function sessionOptions({ notices, maxEnvelopeBytes }: DispatchDeps): Handle {
       max_envelope_bytes: maxEnvelopeBytes,
     }
     live.send(kinds.SESSION_INFO.first, sessionInfoBody.encode(info))
+    const hasNewPresence = versionFor(live) !== hadPresence && !deps.isReturning(live)
+    if (hasNewPresence && participant.room) sendSnapshot(participant.room, live)
+    if ((client.flags & ~before & sessionFlags.server_time) !== 0) serverTime.offer(live)
   }
 }
 
@@ -103,15 +120,6 @@ function flagsOf(body: Uint8Array): number | undefined {
   } catch (error) {
     if (error instanceof WireError) return undefined
     throw error
-  }
-}
-
-/** A request that cannot be served yet is refused, because nothing reliable goes unanswered. */
-function roomRefusal({ metrics }: DispatchDeps): Handle {
-  return (live, { kind }) => {
-    metrics.room_rejects_total += 1
-    const refusal = { request_kind: kind, reason: 'room temporarily unavailable' }
-    live.send(kinds.ROOM_REJECT.first, roomRejectBody.encode(refusal))
   }
 }
 

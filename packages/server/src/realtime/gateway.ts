@@ -1,15 +1,14 @@
 import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { createArrivals } from './arrivals.ts'
 import type { TransportConfig } from './config.ts'
 import { type ConnectionCaps, createConnectionCaps } from './connection-caps.ts'
-import { createDelivery, createPositionRelay, type Delivery } from './delivery.ts'
+import { createPositionRelay, type Delivery } from './delivery.ts'
 import { createDispatch, isForScript } from './dispatch.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
-import { createNotices } from './notices.ts'
+import { createPlayers, type Players } from './players.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
-import { createRegistry, type Registry } from './registry.ts'
-import { createRevocation, type Revocation } from './revocation.ts'
+import type { RoomsConfig } from './rooms/config.ts'
 import type { MatchRecorder } from './rooms/match-records.port.ts'
 import type { RoomCommands } from './rooms/room-commands.port.ts'
 import { createRpc } from './rpc.ts'
@@ -27,14 +26,20 @@ import type { Acceptor, Connection, ConnectionEvents } from './transports/transp
 export type GatewayDeps = {
   /** The `transport` section of the configuration. */
   config: TransportConfig
+  rooms: RoomsConfig
+  /** When clients are offered the time of the server: when they ask, or with every handshake. */
+  serverTimeOffer: 'on_request' | 'always'
   clock: Clock
+  ids: Pick<Ids, 'durable' | 'bytes'>
   log: Log
   script: GameScript
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   /** Keeps the durable records of matches; `noMatchRecords` for a database in memory. */
   records: MatchRecorder
-  /** 0 on a node without cluster, 0..4095 otherwise; part of every participant id. */
+  /** False while the node has lost its node id; no room is made then. */
+  mayMakeRooms(): boolean
+  /** 0 on a node without cluster, 0..4095 otherwise; part of every participant and room id. */
   nodeSlot: number
 }
 
@@ -51,7 +56,10 @@ export type Gateway = Acceptor &
      */
     revalidate(): Promise<void>
     metrics(): GatewayMetrics
-    /** Accepts nothing more, closes every connection with 1001 and resolves when all are gone. */
+    /**
+     * Accepts nothing more, ends every room and every seat, closes every connection with 1001 and
+     * resolves when all are gone.
+     */
     close(): Promise<void>
   }
 
@@ -60,37 +68,39 @@ const partingMs = 2000
 const shutdownMs = 10_000
 
 export function createGateway(deps: GatewayDeps): Gateway {
+  const { clock, config } = deps
   const metrics = createGatewayMetrics()
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
-  const registry = createRegistry(deps.nodeSlot, metrics)
-  const caps = createConnectionCaps(deps.config.limits, metrics)
-  const log = deps.log.component('realtime')
-  const revocation = createRevocation({ ...deps, registry, log })
+  const players = createPlayers({ ...deps, metrics, ledger })
+  const { seats, revocation, commands } = players
+  const caps = createConnectionCaps(config.limits, metrics)
   const connected = new Set<Session>()
-  const sweeper = startSweeper({ clock: deps.clock, metrics, ledger, connected })
+  const sweeper = startSweeper({ clock, metrics, ledger, connected, seats })
   let allGone: (() => void) | undefined
   let closing: Promise<void> | undefined
 
+  const onGone = () => {
+    if (connected.size === 0) allGone?.()
+  }
   const sessionDeps = createSessionDeps({
     ...deps,
     metrics,
     ledger,
-    registry,
+    players,
     caps,
-    revocation,
     connected,
-    onGone: () => {
-      if (connected.size === 0) allGone?.()
-    },
+    onGone,
   })
 
   async function close(): Promise<void> {
     const gone = new Promise<void>((resolve) => {
       allGone = resolve
     })
+    commands.closeAll()
+    seats.endAll()
     for (const session of connected) session.end(closings.shutdown)
     if (connected.size === 0) allGone?.()
-    const limit = deps.clock.after(shutdownMs, () => {
+    const limit = clock.after(shutdownMs, () => {
       for (const session of connected) session.destroy()
     })
     await gone
@@ -99,8 +109,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 
   return {
-    ...createDelivery(registry),
-    ...noRooms,
+    ...players.delivery,
+    ...commands,
     closeSessions: revocation.closeSessions,
     revalidate: revocation.revalidate,
     metrics: () => ({ ...metrics }),
@@ -120,32 +130,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 }
 
-/** What is answered as long as there are no rooms. */
-const noRooms: RoomCommands = {
-  rooms: () => [],
-  room: () => undefined,
-  members: () => [],
-  updateRoom() {},
-  removeMember() {},
-  setMatchResult() {},
-  tickRooms: () => [],
-  closeBoundRooms() {},
-  joinTopic() {},
-  leaveTopic() {},
-}
-
 type Parts = GatewayDeps & {
   metrics: GatewayMetrics
   ledger: QueueLedger
-  registry: Registry
+  players: Players
   caps: ConnectionCaps
-  revocation: Revocation
   connected: Set<Session>
   onGone(): void
 }
 
 function createSessionDeps(parts: Parts): SessionDeps {
-  const { config, clock, script, metrics, registry, caps, connected } = parts
+  const { config, clock, script, metrics, players, caps, connected } = parts
   const { heartbeat_interval_ms, heartbeat_timeout_ms } = config.websocket
   const pauses = createReadingPauses(clock, script)
   const flushes = createTurnBatch<Session>((session) => session.flush())
@@ -153,20 +148,21 @@ function createSessionDeps(parts: Parts): SessionDeps {
     createDeadlineQueue({ clock, delayMs }, onDue)
   return {
     ...parts,
+    arrivals: players.arrivals,
     limits: config.limits,
     policy: handshakePolicy(config.auth),
     liveness: { intervalMs: heartbeat_interval_ms, timeoutMs: heartbeat_timeout_ms },
     greetings: deadline(config.auth.handshake_timeout_ms, (session) => session.timeOut()),
     drains: deadline(drainMs, (session) => session.part()),
     partings: deadline(partingMs, (session) => session.destroy()),
-    arrivals: createArrivals({ registry, script, recheck: parts.revocation.recheck }),
     dispatch: createDispatch({
+      ...players,
       metrics,
       script,
-      notices: createNotices(clock),
       maxEnvelopeBytes: config.limits.max_envelope_bytes,
       rpc: createRpc({ script, inFlightMax: config.limits.rpc_in_flight }),
-      relayPosition: createPositionRelay(registry),
+      relayPosition: createPositionRelay(players.registry),
+      isReturning: players.seats.isReturning,
     }),
     mustWait: (envelope) => script.congested() && isForScript(script, envelope.kind),
     flushLater: flushes.add,
@@ -183,8 +179,8 @@ function createSessionDeps(parts: Parts): SessionDeps {
   }
 }
 
-/** Gives memory back by closing the connections that hold most of it. */
-function relieve({ config, ledger, connected }: Parts, flushNow: () => void): void {
+/** Gives memory back by closing the connections and ending the seats that hold most of it. */
+function relieve({ config, ledger, connected, players }: Parts, flushNow: () => void): void {
   const { max_queued_bytes_total } = config.limits
   if (ledger.queuedBytes <= max_queued_bytes_total) return
   flushNow()
@@ -193,7 +189,11 @@ function relieve({ config, ledger, connected }: Parts, flushNow: () => void): vo
     for (const session of connected) {
       if (session.queuedBytes > (largest?.queuedBytes ?? 0)) largest = session
     }
-    if (largest === undefined) return
-    largest.endAsSlow()
+    const seat = players.seats.largest()
+    if (seat !== undefined && seat.bytes > (largest?.queuedBytes ?? 0)) {
+      players.seats.end(seat.participant, 'disconnected')
+    } else if (largest !== undefined) {
+      largest.endAsSlow()
+    } else return
   }
 }

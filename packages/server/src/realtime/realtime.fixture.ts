@@ -5,12 +5,14 @@ import { type Envelope, encodeFrame, FrameDecoder } from '@guildhall/contract'
 import { vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import { createIds } from '../kernel/ids.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
 import { createGateway, type Gateway } from './gateway.ts'
-import type { CallContext, GameScript, LiveSessions, Player, RpcOutcome } from './ports.ts'
-import { noMatchRecords } from './rooms/match-records.port.ts'
-import { noRoomHooks } from './rooms/room-hooks.port.ts'
+import type { LiveSessions, Player } from './ports.ts'
+import { createRecordingScript, type RecordingScript } from './recording-script.fixture.ts'
+import type { RoomsConfig } from './rooms/config.ts'
+import { type MatchRecorder, noMatchRecords } from './rooms/match-records.port.ts'
 import { createWebSocketTransport } from './transports/websocket.ts'
 
 /** A gateway behind a real listener, with a script that records and a clock that stands still. */
@@ -41,6 +43,10 @@ export type FixtureOptions = {
   websocket?: Partial<TransportConfig['websocket']>
   sourceOf?(request: IncomingMessage): string
   nodeSlot?: number
+  rooms?: Partial<RoomsConfig>
+  serverTimeOffer?: 'on_request' | 'always'
+  records?: MatchRecorder
+  mayMakeRooms?(): boolean
 }
 
 export async function startRealtime(options: FixtureOptions = {}): Promise<RealtimeFixture> {
@@ -55,7 +61,11 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     script,
     verifyPlayer: (token) => backend.verify(token),
     liveSessions: (ids) => backend.liveSessions(ids),
-    records: noMatchRecords,
+    rooms: { max_rooms: 10_000, max_members: 1000, reconnect_grace_ms: 0, ...options.rooms },
+    serverTimeOffer: options.serverTimeOffer ?? 'on_request',
+    ids: createIds({ clock, nodeId: 'node-1', bootId: 'bt1-0' }),
+    records: options.records ?? noMatchRecords,
+    mayMakeRooms: () => options.mayMakeRooms?.() ?? true,
     nodeSlot: options.nodeSlot ?? 0,
   })
   const transport = createWebSocketTransport({
@@ -154,62 +164,6 @@ function createBackend(clock: FakeClock): Backend {
     verify: async (token) => players.get(token),
     liveSessions: async (ids) => new Set(ids.filter((id) => live.has(id))),
   }
-}
-
-/** A script that keeps what it was told and answers as the test says. */
-export type RecordingScript = GameScript & {
-  calls: ScriptCall[]
-  kinds: Set<number>
-  isServing: boolean
-  isCongested: boolean
-  outcome: 'ok' | 'failed' | 'unavailable'
-  onRpc(context: CallContext, method: string, payload: Uint8Array): Promise<RpcOutcome>
-  drain(): void
-  hooks(): string[]
-}
-
-export type ScriptCall =
-  | { hook: 'join' | 'leave'; context: CallContext }
-  | { hook: 'message'; context: CallContext; kind: number; body: Uint8Array; unreliable: boolean }
-  | { hook: 'rpc'; context: CallContext; method: string; payload: Uint8Array }
-
-export function createRecordingScript(): RecordingScript {
-  const calls: ScriptCall[] = []
-  let drained: (() => void)[] = []
-  const script: RecordingScript = {
-    ...noRoomHooks,
-    calls,
-    kinds: new Set(),
-    isServing: true,
-    isCongested: false,
-    outcome: 'ok',
-    onRpc: async (_context, _method, payload) => ({ ok: true, reply: payload }),
-    drain() {
-      script.isCongested = false
-      const waiting = drained
-      drained = []
-      for (const listener of waiting) listener()
-    },
-    hooks: () => calls.map(({ hook, context }) => `${hook} ${context.participant}`),
-    serving: () => script.isServing,
-    handlesKind: (kind) => script.isServing && script.kinds.has(kind),
-    join(context, settled) {
-      calls.push({ hook: 'join', context })
-      settled()
-    },
-    leave: (context) => void calls.push({ hook: 'leave', context }),
-    message(context, { kind, body, unreliable }, settled) {
-      calls.push({ hook: 'message', context, kind, body, unreliable })
-      settled(script.outcome)
-    },
-    rpc(context, method, payload) {
-      calls.push({ hook: 'rpc', context, method, payload })
-      return script.onRpc(context, method, payload)
-    },
-    congested: () => script.isCongested,
-    onceDrained: (listener) => void drained.push(listener),
-  }
-  return script
 }
 
 export type TestClient = {

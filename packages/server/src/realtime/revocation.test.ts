@@ -9,13 +9,13 @@ import type { LiveSession } from './session/live-session.ts'
 import { newParticipant } from './session/participant.ts'
 
 test('[R-REV-3] asks about every session, however many there are, and closes all that are over', async () => {
-  const registry = createRegistry(0, createGatewayMetrics())
+  const registry = createRegistry(createGatewayMetrics())
   const closed: string[] = []
   for (let index = 0; index < 1201; index += 1) {
     const session_id = `s-${index}`
     const player = { session_id, user_id: 'u', username: 'u', refresh_expires_at_unix_ms: 1 }
     const live: LiveSession = {
-      participant: newParticipant(registry.nextId(), player),
+      participant: newParticipant(index + 1, player),
       client: newClientState(),
       send() {},
       takeUnsent: () => [],
@@ -28,6 +28,7 @@ test('[R-REV-3] asks about every session, however many there are, and closes all
   const asked: number[] = []
   const revocation = createRevocation({
     registry,
+    seats: { sessionIds: () => [], endSessions() {} },
     clock: createFakeClock(),
     log: createRecordedLog(),
     liveSessions: async (ids) => {

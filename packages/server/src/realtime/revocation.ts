@@ -3,9 +3,10 @@ import type { Log } from '../kernel/log/log.ts'
 import type { LiveSessions } from './ports.ts'
 import type { Registry } from './registry.ts'
 import { closings } from './session/closings.ts'
+import type { Seats } from './session/seats.ts'
 
 export type Revocation = {
-  /** Closes the connections of these sessions with 4004; sessions without one are no error. */
+  /** Closes the connections of these sessions with 4004 and ends their seats. */
   closeSessions(sessionIds: readonly string[]): void
   /** Asks again for one session soon, together with the others of this turn. */
   recheck(sessionId: string): void
@@ -17,18 +18,25 @@ export type Revocation = {
   revalidate(): Promise<void>
 }
 
-type RevocationDeps = { registry: Registry; liveSessions: LiveSessions; clock: Clock; log: Log }
+type RevocationDeps = {
+  registry: Registry
+  seats: Pick<Seats, 'sessionIds' | 'endSessions'>
+  liveSessions: LiveSessions
+  clock: Clock
+  log: Log
+}
 
 const sessionsPerQuestion = 500
 const retryMs = 1000
 
 export function createRevocation(deps: RevocationDeps): Revocation {
-  const { registry, liveSessions, clock, log } = deps
+  const { registry, seats, liveSessions, clock, log } = deps
   let unchecked = new Set<string>()
   let asking = false
 
   function closeSessions(sessionIds: readonly string[]): void {
     for (const id of sessionIds) registry.bySession(id)?.end(closings.sessionRevoked)
+    seats.endSessions(sessionIds)
   }
 
   async function check(sessionIds: readonly string[]): Promise<void> {
@@ -66,6 +74,6 @@ export function createRevocation(deps: RevocationDeps): Revocation {
       unchecked.add(sessionId)
       askSoon()
     },
-    revalidate: () => check(registry.sessionIds()),
+    revalidate: () => check([...registry.sessionIds(), ...seats.sessionIds()]),
   }
 }

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../kernel/clock.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
 import { closings } from './session/closings.ts'
+import type { Seats } from './session/seats.ts'
 import type { Session } from './session/session.ts'
 
 type SweeperDeps = {
@@ -9,6 +10,7 @@ type SweeperDeps = {
   metrics: GatewayMetrics
   ledger: QueueLedger
   connected: ReadonlySet<Session>
+  seats: Pick<Seats, 'sweep'>
 }
 
 const sweepMs = 250
@@ -19,7 +21,7 @@ const highWaterWindowMs = 60_000
  * The timers that all connections share: one pass looks at everybody, instead of a timer for each
  * of tens of thousands.
  */
-export function startSweeper({ clock, metrics, ledger, connected }: SweeperDeps): Timer {
+export function startSweeper({ clock, metrics, ledger, connected, seats }: SweeperDeps): Timer {
   const sweep = clock.every(sweepMs, () => {
     const nowMs = clock.monotonicMs()
     for (const session of connected) session.sweep(nowMs)
@@ -29,6 +31,7 @@ export function startSweeper({ clock, metrics, ledger, connected }: SweeperDeps)
     for (const session of connected) {
       if (session.sessionEnded(nowUnixMs)) session.end(closings.sessionRevoked)
     }
+    seats.sweep(nowUnixMs)
   })
   const highWater = clock.every(highWaterWindowMs, () => {
     metrics.reliable_queue_high_water_bytes = ledger.highWaterBytes

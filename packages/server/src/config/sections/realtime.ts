@@ -113,6 +113,11 @@ export const transport = {
 export const rooms = {
   max_rooms: integer(10_000, [1, 1_000_000], 'Rooms of this node.'),
   max_members: integer(1_000, [1, 65_535], 'Members of one room.'),
+  reconnect_grace_ms: integer(
+    0,
+    [0, 120_000],
+    'How long the seat of a player whose connection is lost is kept; 0 keeps none.',
+  ),
 }
 
 const ttlMs = [1_000, 86_400_000] as const

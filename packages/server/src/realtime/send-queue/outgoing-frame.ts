@@ -20,6 +20,11 @@ export function outgoingFrame(kind: number, body: Uint8Array): OutgoingFrame {
   return { bytes: encodeFrame(kind, body), mergeKey: mergeKey(kind, body), message: undefined }
 }
 
+/** The kind, behind the length. */
+export function kindOf({ bytes }: OutgoingFrame): number {
+  return ((bytes[4] ?? 0) << 8) | (bytes[5] ?? 0)
+}
+
 function mergeKey(kind: number, body: Uint8Array): number {
   if (kind !== kinds.PEER_POSITION.first || body.length < 8) return 0
   const view = new DataView(body.buffer, body.byteOffset, 8)

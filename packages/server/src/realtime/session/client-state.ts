@@ -1,12 +1,32 @@
+import type { RequestQueue } from '../rooms/request-queue.ts'
+
 /** What the gateway keeps about the client of one connection; a return starts anew. */
 export type ClientState = {
   /** What SESSION_OPTIONS asked for; undefined as long as the client sent none. */
   flags: number | undefined
   rpcsOpen: number
   /** Notices sent in the running second; only there once one was sent. */
-  notices: { sinceMs: number; count: number } | undefined
+  notices: CountedSecond | undefined
+  /** Clock samples answered in the running second. */
+  clockSyncs: CountedSecond | undefined
+  /** Room requests without an answer; undefined when there are none. */
+  requests: RequestQueue | undefined
+  /** The newest offer of server time. */
+  offerId: bigint | undefined
+  /** Whether the client said that it can record for diagnostics. */
+  canRecord: boolean
 }
 
+type CountedSecond = { sinceMs: number; count: number }
+
 export function newClientState(): ClientState {
-  return { flags: undefined, rpcsOpen: 0, notices: undefined }
+  return {
+    flags: undefined,
+    rpcsOpen: 0,
+    notices: undefined,
+    clockSyncs: undefined,
+    requests: undefined,
+    offerId: undefined,
+    canRecord: false,
+  }
 }

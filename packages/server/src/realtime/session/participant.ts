@@ -1,4 +1,5 @@
 import type { CallContext, Player } from '../ports.ts'
+import type { Room } from '../rooms/room.ts'
 import type { OutgoingFrame } from '../send-queue/outgoing-frame.ts'
 import type { LiveSession } from './live-session.ts'
 
@@ -14,8 +15,11 @@ export type Participant = {
   session_ends_at_unix_ms: number
   /** Where envelopes for it go: its connection, or its seat while it is dropped. */
   receiver: Receiver
-  /** Its connection; undefined while it is dropped. */
+  /** Its connection; undefined while it is dropped, and once it has ended. */
   live: LiveSession | undefined
+  room: Room | undefined
+  /** Names of topics; undefined while it is in none. */
+  topics: Set<string> | undefined
 }
 
 export type Receiver = {
@@ -37,7 +41,10 @@ export function newParticipant(id: number, player: Player | undefined): Particip
     session_ends_at_unix_ms: player?.refresh_expires_at_unix_ms ?? Number.POSITIVE_INFINITY,
     receiver: nobody,
     live: undefined,
+    room: undefined,
+    topics: undefined,
   }
 }
 
-const nobody: Receiver = { deliver() {} }
+/** Where envelopes go whose receiver is over. */
+export const nobody: Receiver = { deliver() {} }

@@ -1,0 +1,68 @@
+import { createArrivals, createEnding } from './arrivals.ts'
+import { createDelivery } from './delivery.ts'
+import type { GatewayDeps } from './gateway.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import { createNotices } from './notices.ts'
+import { countingIds, createRegistry } from './registry.ts'
+import { createRevocation } from './revocation.ts'
+import { createRoomRequests } from './rooms/request-queue.ts'
+import { createRoomCommands } from './rooms/room-commands.ts'
+import { createRoomEntry } from './rooms/room-entry.ts'
+import { createRooms } from './rooms/rooms.ts'
+import { createTopics } from './rooms/topics.ts'
+import type { QueueLedger } from './send-queue/send-queue.ts'
+import { createServerTime } from './server-time.ts'
+import { createSeats } from './session/seats.ts'
+
+export type PlayersDeps = GatewayDeps & { metrics: GatewayMetrics; ledger: QueueLedger }
+
+export type Players = ReturnType<typeof createPlayers>
+
+/** Who plays on the node and where: participants, rooms, seats, topics, and what reaches them. */
+export function createPlayers(deps: PlayersDeps) {
+  const { clock, script, metrics, records, nodeSlot, ids } = deps
+  const log = deps.log.component('realtime')
+  const { limits } = deps.config
+  const registry = createRegistry(metrics)
+  const rooms = createRooms({
+    ...deps,
+    hooks: script,
+    roomless: registry.roomless,
+    nextRoomId: countingIds(nodeSlot),
+    newMatchId: () => ids.durable('mt1-'),
+  })
+  const topics = createTopics({ clock, log, metrics })
+  const finish = createEnding({ registry, script, rooms, topics })
+  const graceMs = deps.rooms.reconnect_grace_ms
+  const seats = createSeats({ ...deps, limits, graceMs, registry, rooms, finish })
+  const revocation = createRevocation({ ...deps, registry, seats, log })
+  const notices = createNotices(clock)
+  const serverTime = createServerTime({
+    clock,
+    metrics,
+    notices,
+    offersAlways: deps.serverTimeOffer === 'always',
+    randomness: ids.bytes,
+  })
+  const entry = createRoomEntry({ ...deps, config: deps.rooms, hooks: script, rooms })
+  return {
+    registry,
+    rooms,
+    seats,
+    revocation,
+    notices,
+    serverTime,
+    requests: createRoomRequests({ rooms, entry }),
+    delivery: createDelivery({ registry, rooms, topics }),
+    commands: createRoomCommands({ rooms, registry, topics, seats, records }),
+    arrivals: createArrivals({
+      registry,
+      script,
+      seats,
+      serverTime,
+      nextParticipantId: countingIds(nodeSlot),
+      recheck: revocation.recheck,
+      finish,
+    }),
+  }
+}
