@@ -14,7 +14,7 @@ import type { Seats } from './session/seats.ts'
 export type Arrivals = {
   /** Ends an older connection of the session; before the new one has its AUTH_RESULT. */
   replace(player: Player): void
-  /** The participant that the connection plays as: a new one, or a dropped one that it takes over. */
+  /** The participant that the connection plays as: a new one, or a dropped one it takes over. */
   place(live: LiveSession, player: Player | undefined): Participant
   register(live: LiveSession): void
   /** Tells a returned client where it is, and calls the script. */

@@ -66,6 +66,8 @@ describe('kinds of the service', () => {
       room_id: null,
       max_envelope_bytes: 65_536,
     })
+    // Bit 1 was set, so that the server's time follows.
+    expect((await client.next()).kind).toBe(34)
     client.send(44, sessionOptionsBody.encode({ flags: 0 }))
     expect(sessionInfoBody.decode((await client.next()).body).flags).toBe(0)
   })

@@ -115,6 +115,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
   }
 
   function putIn(participant: Participant, room: Room, properties: TicketProperties | null): void {
+    if (room.phase === 'new') open(room)
     room.members = [...room.members, participant]
     participant.room = room
     participant.context = {
@@ -123,7 +124,6 @@ export function createRooms(deps: RoomsDeps): Rooms {
       match_id: room.matchId,
     }
     roomless.delete(participant)
-    if (room.phase === 'new') open(room)
     if (room.phase === 'opened') {
       room.phase = 'started'
       raise(room, { event: 'started' })
