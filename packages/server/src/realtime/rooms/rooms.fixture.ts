@@ -10,7 +10,8 @@ import {
   roomRejectBody,
   sessionOptionsBody,
 } from '@guildhall/contract'
-import type { RealtimeFixture, TestClient } from '../realtime.fixture.ts'
+import { expect } from 'vitest'
+import { type RealtimeFixture, type TestClient, waiting } from '../realtime.fixture.ts'
 
 /** A client that speaks of rooms. */
 export type Player = TestClient & {
@@ -84,4 +85,27 @@ const decoders: { [kind: number]: (body: Uint8Array) => string } = {
     )
     return `v${version} ${event} ${room_id} ${who.join(' ')}${more ? ' ...' : ''}`
   },
+}
+
+/** Guests, one after another. */
+export async function joinAll(
+  realtime: RealtimeFixture,
+  count: number,
+  presence?: 1 | 2,
+): Promise<Player[]> {
+  const joined: Player[] = []
+  for (let index = 0; index < count; index += 1) joined.push(await joinAs(realtime, '', presence))
+  return joined
+}
+
+/** Resolves when everything these clients have sent before was dispatched. */
+export async function barrier(
+  { gateway }: RealtimeFixture,
+  ...clients: (Player | undefined)[]
+): Promise<void> {
+  const { decode_errors_total } = gateway.metrics()
+  for (const client of clients) client?.send(kinds.DIAG_CLOCK_SYNC.first)
+  await expect
+    .poll(() => gateway.metrics().decode_errors_total, waiting)
+    .toBe(decode_errors_total + clients.length)
 }
