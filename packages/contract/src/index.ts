@@ -175,6 +175,29 @@ export {
   type PrincipalByAccess,
   type Route,
 } from './route.ts'
+export {
+  type HookName,
+  type ScriptHook,
+  type ScriptOrigin,
+  scriptHooks,
+  scriptOrigins,
+} from './script/hooks.ts'
+export { type ScriptFunctionName, scriptApi } from './script/index.ts'
+export { leaderboardsScript } from './script/leaderboards.ts'
+export {
+  defineScriptApi,
+  type ScriptApi,
+  type ScriptCommands,
+  type ScriptErrorCode,
+  type ScriptFunction,
+  type ScriptFunctions,
+  type ScriptNames,
+  type ScriptTier,
+  scriptErrorCodes,
+} from './script/script-api.ts'
+export { storageScript } from './script/storage.ts'
+export { tournamentsScript } from './script/tournaments.ts'
+export { walletScript } from './script/wallet.ts'
 export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'

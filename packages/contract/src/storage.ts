@@ -12,9 +12,9 @@ export const storageName = key(128)
 export const storageOwner = presentReference()
 
 /** Who may read: 0 nobody but the server and its operators, 1 the owner too, 2 everybody. */
-const readPermission = z.int().min(0).max(2)
+export const readPermission = z.int().min(0).max(2)
 /** Who may write: 0 nobody but the server and its operators, 1 the owner too. */
-const writePermission = z.int().min(0).max(1)
+export const writePermission = z.int().min(0).max(1)
 
 const row = {
   user_id: z.string().nullable().meta({ description: 'Null is the system' }),

@@ -26,7 +26,7 @@ export async function inspectScript(
     log,
     nodeId,
     environment,
-    delivery: { broadcast() {}, send() {}, sessions: () => [] },
+    delivery: { broadcast() {}, send() {} },
   })
   try {
     await host.start()

@@ -2,6 +2,7 @@ import { api } from '@guildhall/contract'
 import type { Transaction } from '../database/database.ts'
 import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
+import type { ScriptName, ServedScript } from '../kernel/script.ts'
 import type { PruneBatch } from '../kernel/tasks/retention.ts'
 import type { SelfHealing, TaskHandle } from '../kernel/tasks/supervisor.ts'
 import type { TaskBody } from '../kernel/tasks/supervisor-task.ts'
@@ -10,10 +11,11 @@ import type { TaskBody } from '../kernel/tasks/supervisor-task.ts'
  * What one feature brings to each place of the node that collects. The node iterates over its
  * features; it knows none of them by name except where another one needs it.
  */
-export type Feature<S extends Section = never> = {
+export type Feature<S extends Section = never, F extends ScriptName = never> = {
   /** The handlers of its sections of the contract. */
   readonly routes?: Routes<S>
-  readonly scriptFunctions?: ScriptFunctions
+  /** What the game's script can ask, by names such as `tournaments.register`. */
+  readonly script?: Pick<ServedScript, F>
   readonly tasks?: readonly FeatureTask[]
   /** Removes what is past its time, by the name of the data, e.g. `expired_sessions`. */
   readonly pruners?: Pruners
@@ -42,12 +44,6 @@ export type Routes<S extends Section> = { readonly [K in S]: readonly MountedRou
 
 export type Pruners = Readonly<Record<string, PruneBatch<Transaction>>>
 
-/**
- * What the game's script can ask, by names such as `tournaments.register`. A function checks its
- * arguments itself and refuses with a `Failure`.
- */
-export type ScriptFunctions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
-
 /** A write-behind queue, as seen by those who do not add to it. */
 export type Queue = Omit<WriteBehind<never>, 'add'>
 
@@ -71,10 +67,11 @@ export type FeatureTask = {
  * @example
  * return defineFeature({ routes: mount({ friends: friendHandlers(friends) }) })
  */
-export function defineFeature<S extends Section = never, M extends object = object>(
-  feature: Feature<S>,
-  members?: M,
-): Feature<S> & M {
+export function defineFeature<
+  S extends Section = never,
+  F extends ScriptName = never,
+  M extends object = object,
+>(feature: Feature<S, F>, members?: M): Feature<S, F> & M {
   return { ...feature, ...(members as M) }
 }
 

@@ -9,14 +9,19 @@ export class Failure extends Error {
   readonly code: ErrorCode
   readonly text: string | undefined
   readonly retryAfterSec: number | undefined
+  /** Of a call of several operations: which one was the first to fail. */
+  readonly index: number | undefined
 
-  constructor(code: ErrorCode, detail: { reason: string; text?: string; retryAfterSec?: number }) {
+  constructor(code: ErrorCode, detail: FailureDetail) {
     super(detail.reason)
     this.code = code
     this.text = detail.text
     this.retryAfterSec = detail.retryAfterSec
+    this.index = detail.index
   }
 }
+
+type FailureDetail = { reason: string; text?: string; retryAfterSec?: number; index?: number }
 
 /**
  * The refusals by name: `throw refuse.conflict('username is taken')`. The argument of `invalid` and

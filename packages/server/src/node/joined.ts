@@ -1,4 +1,5 @@
 import type { Feature, Pruners, Queue, Routes, Section } from '../features/feature.ts'
+import type { ScriptName, ServedScript } from '../kernel/script.ts'
 
 /** Features by their names. */
 export type FeatureList = Readonly<Record<string, Feature>>
@@ -38,8 +39,19 @@ export function prunersOf(features: FeatureList, member: 'pruners' | 'surplus'):
   return Object.assign({}, ...membersOf(features, member))
 }
 
-export function scriptFunctionsOf(features: FeatureList) {
-  return Object.assign({}, ...membersOf(features, 'scriptFunctions'))
+/** The functions of the script API that these features bring. */
+type ScriptNamesOf<F> = F extends { readonly script?: infer P }
+  ? keyof NonNullable<P> & ScriptName
+  : never
+
+/**
+ * What scripts can ask of the features. Where all of the script API is expected, a function that is
+ * declared as served and that no feature brings does not compile.
+ */
+export function joinScript<F extends FeatureList>(
+  features: F,
+): Pick<ServedScript, ScriptNamesOf<F[keyof F]>> {
+  return Object.assign({}, ...membersOf(features, 'script'))
 }
 
 export function countersOf(features: FeatureList): Record<string, number> {

@@ -25,9 +25,9 @@ import {
   countersOf,
   type FeatureList,
   joinRoutes,
+  joinScript,
   prunersOf,
   queuesOf,
-  scriptFunctionsOf,
 } from './joined.ts'
 import { journalDirectory } from './journal-directory.ts'
 import { createListener } from './listener.ts'
@@ -163,7 +163,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     ...shared,
     loaded,
     environment,
-    scriptFunctions: scriptFunctionsOf(stored),
+    script: joinScript(stored),
     verifyPlayer: async (token) => stored.sessions.verifyAccess(token),
     liveSessions: stored.sessions.liveOf,
     sourceOf,

@@ -3,13 +3,14 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
+import { noRoomHooks } from '../kernel/play/room-hooks.ts'
+import type { ServedScript } from '../kernel/script.ts'
 import { createGateway, type Gateway } from '../realtime/gateway.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
 import { noMatchRecords } from '../realtime/rooms/match-records.port.ts'
-import { noRoomHooks } from '../realtime/rooms/room-hooks.port.ts'
 import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
 import { createScriptHost } from '../script/host.ts'
-import type { HostFunctions } from '../script/ports.ts'
+import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
 
 export type PlayDeps = {
   loaded: LoadedConfig
@@ -17,7 +18,8 @@ export type PlayDeps = {
   ids: Ids
   log: Log
   environment: NodeJS.ProcessEnv
-  scriptFunctions: HostFunctions
+  /** What scripts ask of the features. */
+  script: FeatureScript
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
@@ -38,11 +40,10 @@ export function createPlay(deps: PlayDeps) {
     log: log.component('script'),
     nodeId: config.server.node_id,
     environment: deps.environment,
-    functions: deps.scriptFunctions,
+    functions: { ...deps.script, ...gatewayFunctions(reach) } satisfies ServedScript,
     delivery: {
       broadcast: (command) => reach().broadcast(command),
       send: (command) => reach().send(command),
-      sessions: () => reach().sessions(),
     },
   })
   const gateway = createGateway({

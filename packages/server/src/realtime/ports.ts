@@ -1,4 +1,5 @@
-import type { RoomHooks } from './rooms/room-hooks.port.ts'
+import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
+import type { RoomHooks } from '../kernel/play/room-hooks.ts'
 
 /** What the gateway needs from the rest of the node; `node/` fills it. */
 
@@ -10,17 +11,6 @@ export type Player = {
   /** The session's life ends here: the connection is closed with 4004. */
   refresh_expires_at_unix_ms: number
 }
-
-/** Who a call of the game's script is about. `participant` is 0 when there is no sender. */
-export type CallContext = {
-  participant: number
-  user_id: string | null
-  username: string | null
-  room_id: number | null
-  match_id: string | null
-}
-
-export type RpcOutcome = { ok: true; reply: Uint8Array } | { ok: false; error: string }
 
 /**
  * The game's script, as the gateway calls it. Calls about one participant start in the order in

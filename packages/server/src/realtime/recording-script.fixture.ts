@@ -1,6 +1,7 @@
-import type { CallContext, GameScript, RpcOutcome } from './ports.ts'
-import type { RoomRow, ScriptBinding } from './rooms/label.ts'
-import type { HookAnswer, MatchEvent, MatchedMember, SeatTimes } from './rooms/room-hooks.port.ts'
+import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
+import type { HookAnswer, MatchEvent, MatchedMember, SeatTimes } from '../kernel/play/room-hooks.ts'
+import type { RoomRow, ScriptBinding } from '../kernel/play/rooms.ts'
+import type { GameScript } from './ports.ts'
 
 /** A script that keeps what it was told and answers as the test says. */
 export type RecordingScript = GameScript & {

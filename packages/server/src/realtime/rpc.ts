@@ -6,7 +6,8 @@ import {
   rpcResponseBody,
   WireError,
 } from '@guildhall/contract'
-import type { GameScript, RpcOutcome } from './ports.ts'
+import type { RpcOutcome } from '../kernel/play/calls.ts'
+import type { GameScript } from './ports.ts'
 import { protocolError } from './session/closings.ts'
 import type { LiveSession } from './session/live-session.ts'
 

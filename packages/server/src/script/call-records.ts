@@ -1,4 +1,4 @@
-import { type HookCode, hookCodes } from './hooks.ts'
+import { hookCode, hooksByCode } from './hooks.ts'
 
 /**
  * How calls travel to the worker: ten 64-bit floats each (they hold participant ids exactly), then
@@ -6,7 +6,8 @@ import { type HookCode, hookCodes } from './hooks.ts'
  */
 export type CallRecord = {
   id: number
-  hook: HookCode
+  /** The code of a hook, or of a timer. */
+  hook: number
   participant: number
   room_id: number | null
   /** The message kind, the timer's id or the tick's dt. */
@@ -15,11 +16,16 @@ export type CallRecord = {
   /** An index into `origins`. */
   origin: number
   body: Uint8Array
-  /** The RPC method, the reason of a start, or an event as JSON. */
+  /** The RPC method, or the call's payload as JSON. */
   text: string | null
   /** The participant's texts where they are new to the worker; undefined = as sent before. */
   about: CallTexts | undefined
+  /** In the worker: the runs of one tick, which are answered together. */
+  group: CallGroup | undefined
 }
+
+/** Which runs of a call have not settled. */
+export type CallGroup = { readonly left: Set<CallRecord> }
 
 export type CallTexts = {
   readonly user_id: string | null
@@ -89,6 +95,7 @@ export function createCallReader({ calls, buffer, texts }: ReceivedCalls) {
       body: copyBody(bytes, field(6), field(7)),
       text: text === none ? null : (texts[text] ?? null),
       about: about === none ? undefined : readAbout(texts, about),
+      group: undefined,
     }
   }
 }
@@ -106,10 +113,11 @@ function copyBody(bytes: Uint8Array, from: number, length: number): Uint8Array {
   return body
 }
 
-function hookOf(code: number): HookCode {
-  const found = hookCodes[code]
-  if (found === undefined) throw new RangeError('unknown hook')
-  return found
+function hookOf(code: number): number {
+  if (hooksByCode[code] === undefined && code !== hookCode.timer) {
+    throw new RangeError('unknown hook')
+  }
+  return code
 }
 
 function pushAbout(texts: (string | null)[], about: CallTexts): number {

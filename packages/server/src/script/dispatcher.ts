@@ -1,22 +1,34 @@
+import { scriptApi, scriptOrigins } from '@guildhall/contract'
 import { atEndOfTurn, type Clock, type Timer } from '../kernel/clock.ts'
+import { readJson } from '../kernel/json/json-reader.ts'
 import type { Log } from '../kernel/log/log.ts'
+import { type CallContext, nobody } from '../kernel/play/calls.ts'
+import type { Delivery } from '../kernel/play/delivery.ts'
+import type { ScriptCaller } from '../kernel/script.ts'
+import { checkedArguments } from './arguments.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './call-records.ts'
-import type { CallContext, Outcome } from './calls.ts'
+import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
-import { type HookCode, hookCode, hookNames, type Origin, origins } from './hooks.ts'
+import { hookCode, hookNameOf, type Origin } from './hooks.ts'
 import { createHostCallAnswerer } from './host-calls.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { batchLimits, limits } from './limits.ts'
 import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import { type DoneRecord, type OutputVisitor, visitOutput } from './output-records.ts'
+import {
+  type CommandRecord,
+  type DoneRecord,
+  type FailedRun,
+  type OutputVisitor,
+  visitOutput,
+} from './output-records.ts'
 import { isOverdue, type Overdue } from './overdue.ts'
-import type { Delivery, HostFunctions } from './ports.ts'
+import type { HostFunctions } from './ports.ts'
 import type { HostResult, OutputBatch, ToWorker } from './protocol.ts'
 
 /** A call of a handler, as the host makes it. */
 export type NewCall = {
-  hook: HookCode
+  hook: number
   context: CallContext
   origin: Origin
   detail?: number
@@ -38,7 +50,7 @@ export type DispatcherDeps = {
   config: ScriptConfig
   clock: Clock
   log: Log
-  delivery: Delivery
+  delivery: Pick<Delivery, 'broadcast' | 'send'>
   functions: HostFunctions
   metrics: ScriptMetrics
 }
@@ -71,7 +83,7 @@ export class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps
     this.inbox = createInbox(deps.config)
-    this.#answer = createHostCallAnswerer(deps)
+    this.#answer = createHostCallAnswerer({ ...deps, tier: deps.config.tier })
     this.#limitLines = createLineLimiter(deps.clock)
     this.#visitor = this.#createVisitor()
   }
@@ -116,10 +128,11 @@ export class Dispatcher {
       room_id: context.room_id,
       detail: call.detail ?? 0,
       unreliable: call.unreliable ?? false,
-      origin: origins.indexOf(call.origin),
+      origin: scriptOrigins.indexOf(call.origin),
       body: call.body ?? noBytes,
       text: call.text ?? null,
       about: undefined,
+      group: undefined,
     }
     this.inbox.add(record.body.byteLength)
     this.#waiting.push({ record, context, postedMs: 0, call })
@@ -212,17 +225,25 @@ export class Dispatcher {
       known.user_id === context.user_id &&
       known.username === context.username &&
       known.match_id === context.match_id
-    if (hook === hookCode.leave) this.#known.delete(participant)
+    if (hook === hookCode.on_leave) this.#known.delete(participant)
     else if (!same) this.#known.set(participant, context)
     return same ? undefined : context
   }
 
   async #answerHostCall(call: OutputBatch['calls'][number]): Promise<void> {
     const sink = this.#sink
-    const result = await this.#answer(call)
+    const result = await this.#answer(call, this.#callerOf(call.invocation, call.room_id))
     if (sink !== this.#sink) return
     this.#results.push(result)
     this.#wantPump()
+  }
+
+  /** Whom a call of the worker runs for: 0 is none of the calls that are open. */
+  #callerOf(id: number, room_id: number | null): ScriptCaller {
+    const open = this.#open.get(id)
+    const { participant, user_id, match_id } = open?.context ?? nobody
+    const origin = open?.call.origin ?? 'server'
+    return { origin, participant, user_id, room_id, match_id, revision_id: this.#revisionId ?? '' }
   }
 
   #createVisitor(): OutputVisitor {
@@ -239,12 +260,20 @@ export class Dispatcher {
       done: (id, done) => this.#done(id, done),
       broadcast: (command) => deliver(() => delivery.broadcast(command)),
       send: (command) => deliver(() => delivery.send(command)),
+      command: (command) => deliver(() => this.#command(command)),
+      failed: (id, run) => this.#failedRun(id, run),
       after: (timer, delayMs) => this.#setTimer(timer, delayMs),
       cancel: (timer) => {
         this.#timers.get(timer)?.cancel()
         this.#timers.delete(timer)
       },
     }
+  }
+
+  #command({ name, text, call, room_id }: CommandRecord): void {
+    const { args } = parseCommand(text)
+    const caller = this.#callerOf(call, room_id)
+    this.#deps.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), undefined)
   }
 
   #setTimer(timer: number, delayMs: number): void {
@@ -254,7 +283,7 @@ export class Dispatcher {
       this.#timers.delete(timer)
       this.call({
         hook: hookCode.timer,
-        context: timerContext,
+        context: nobody,
         origin: 'server',
         detail: timer,
         settle,
@@ -268,11 +297,23 @@ export class Dispatcher {
     const open = this.#open.get(id)
     if (!open) return
     this.#open.delete(id)
-    if (status === 'error') this.#logError(open, text ?? '')
-    if (status === 'timed_out') this.#logTimeout(open, cpuUs)
+    this.#logFailure(open, { status, text, cpuUs })
     if (status === 'ok') this.#settle(open, { status, reply })
     else if (status === 'failed_with_text') this.#settle(open, { status, text: text ?? '' })
     else this.#settle(open, { status })
+  }
+
+  /** One run of a tick has failed; the others go on. */
+  #failedRun(id: number, run: FailedRun): void {
+    const open = this.#open.get(id)
+    if (!open) return
+    this.#deps.metrics.countRun(run.status)
+    this.#logFailure(open, run)
+  }
+
+  #logFailure(open: OpenCall, { status, text, cpuUs }: FailedRun): void {
+    if (status === 'error') this.#logError(open, text ?? '')
+    if (status === 'timed_out') this.#logTimeout(open, cpuUs)
   }
 
   #settle(open: OpenCall, outcome: Outcome): void {
@@ -309,16 +350,16 @@ export class Dispatcher {
   #placeOf({ record }: OpenCall) {
     const { hook, text, detail } = record
     return {
-      hook: hookNames[hook],
-      ...(hook === hookCode.rpc ? { method: text } : {}),
-      ...(hook === hookCode.message ? { kind: detail } : {}),
+      hook: hookNameOf(hook),
+      ...(hook === hookCode.on_rpc ? { method: text } : {}),
+      ...(hook === hookCode.on_message ? { kind: detail } : {}),
       revision_id: this.#revisionId,
     }
   }
 }
 
 function isTick({ record }: OpenCall): boolean {
-  return record.hook === hookCode.tick
+  return record.hook === hookCode.on_tick
 }
 
 const noBytes = new Uint8Array(0)
@@ -326,10 +367,9 @@ const noBytes = new Uint8Array(0)
 /** Taken calls are cut off the waiting list once there are this many. */
 const keptHead = 1_024
 
-const timerContext: CallContext = {
-  participant: 0,
-  user_id: null,
-  username: null,
-  room_id: null,
-  match_id: null,
+/** What the worker wrote; `checkedArguments` looks at what is in it. */
+function parseCommand(text: string): { args: readonly unknown[] } {
+  const { value } = readJson(text)
+  const given = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+  return { args: Array.isArray(given.args) ? given.args : [] }
 }

@@ -1,45 +1,50 @@
-/** What a call runs. The order is part of the protocol between the threads. */
-export const hookNames = [
-  'on_start',
-  'on_join',
-  'on_leave',
-  'on_message',
-  'on_rpc',
-  'timer',
-  'on_tick',
-  'on_leaderboard_reset',
-  'on_tournament_completed',
-] as const
+import { type HookName, type ScriptHook, type ScriptOrigin, scriptHooks } from '@guildhall/contract'
 
-export const hookCode = {
-  start: 0,
-  join: 1,
-  leave: 2,
-  message: 3,
-  rpc: 4,
+/** The number of every hook in the protocol between node and worker; 5 is a timer's. */
+export const hookCode: { readonly [name in HookName | 'timer']: number } = {
+  ...mapValues(scriptHooks, ({ code }) => code),
   timer: 5,
-  tick: 6,
-  leaderboard_reset: 7,
-  tournament_completed: 8,
-} as const
-export type HookCode = (typeof hookCode)[keyof typeof hookCode]
-export const hookCodes: readonly HookCode[] = [0, 1, 2, 3, 4, 5, 6, 7, 8]
+}
 
-/** Hooks that are told what has happened in the deployment, on one node and at least once. */
-export const eventHooks = {
-  on_leaderboard_reset: hookCode.leaderboard_reset,
-  on_tournament_completed: hookCode.tournament_completed,
-} as const
-export type EventHook = keyof typeof eventHooks
+/** A hook with its name. */
+export type Hook = ScriptHook & { readonly name: HookName }
 
-/** Where a call comes from, as the script reads it in `ctx.origin`. */
-export const origins = ['player', 'console', 'server'] as const
-export type Origin = (typeof origins)[number]
+/** By their code; a timer is no hook. */
+export const hooksByCode: readonly (Hook | undefined)[] = orderByCode()
+
+export function isHookName(name: unknown): name is HookName {
+  return typeof name === 'string' && Object.hasOwn(scriptHooks, name)
+}
+
+/** What logs call the hook of a call. */
+export function hookNameOf(code: number): string {
+  return hooksByCode[code]?.name ?? 'timer'
+}
+
+/** Hooks that run for what has happened in the deployment, on one node and at least once. */
+export type EventHook = 'on_leaderboard_reset' | 'on_tournament_completed'
+
+export type Origin = ScriptOrigin
 
 /** What the top level of a script registered. */
 export type Handlers = {
   readonly rpcs: readonly string[]
   readonly message_kinds: readonly number[]
   /** Hook names other than on_message and on_rpc. */
-  readonly hooks: readonly string[]
+  readonly hooks: readonly HookName[]
+  /** Storage indexes that have a filter. */
+  readonly filters: readonly string[]
+}
+
+function orderByCode(): (Hook | undefined)[] {
+  const ordered: (Hook | undefined)[] = []
+  for (const name of Object.keys(scriptHooks).filter(isHookName)) {
+    ordered[scriptHooks[name].code] = { name, ...scriptHooks[name] }
+  }
+  return Array.from(ordered)
+}
+
+function mapValues<K extends string, V, W>(from: { [key in K]: V }, to: (value: V) => W) {
+  const entries = Object.entries<V>(from).map(([key, value]) => [key, to(value)])
+  return Object.fromEntries(entries) as { [key in K]: W }
 }

@@ -1,29 +1,59 @@
+import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
 import { Failure } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
-import type { Delivery, HostFunctions } from './ports.ts'
-import type { HostCall, HostResult } from './protocol.ts'
+import { type ScriptCaller, ScriptFailure } from '../kernel/script.ts'
+import { answerFilter } from './answers.ts'
+import { checkedArguments, scriptRows } from './arguments.ts'
+import type { HostFunctions } from './ports.ts'
+import type { HostCall, HostResult, Refusal } from './protocol.ts'
 
-type Deps = { delivery: Pick<Delivery, 'sessions'>; functions: HostFunctions; log: Log }
+type Deps = { functions: HostFunctions; tier: ScriptTier; log: Log }
 
-/** Answers the calls of the worker that need the node. */
-export function createHostCallAnswerer({ delivery, functions, log }: Deps) {
-  const known = new Map(Object.entries(functions)).set('session_list', () => delivery.sessions())
-  return async ({ id, name, args }: HostCall): Promise<HostResult> => {
-    const fn = known.get(name)
-    if (!fn) return { id, ok: false, code: 'unavailable', message: 'there is no such function' }
+/** Answers the calls of the worker that need the node, as the table declares them. */
+export function createHostCallAnswerer({ functions, tier, log }: Deps) {
+  const filters = new Map(
+    Object.keys(functions).map((name) => [name, answerFilter(scriptRows.get(name)?.ok)]),
+  )
+  return async ({ id, name, args }: HostCall, caller: ScriptCaller): Promise<HostResult> => {
+    const row = scriptRows.get(name)
+    const fn = functions[name]
+    if (row?.runs !== 'node' || row.planned || !fn)
+      return refused(id, 'unavailable', `${name} is not available`)
+    if (row.tier === 'trusted' && tier !== 'trusted') {
+      return refused(id, 'forbidden', `${name} is not for sandboxed scripts`)
+    }
     try {
-      return { id, ok: true, value: await fn(...args) }
+      const value: unknown = await fn(caller, checkedArguments(name, row, args), undefined)
+      return { id, ok: true, value: filters.get(name)?.(value) }
     } catch (error) {
-      const refusal = error instanceof Failure ? refusalOf(error) : undefined
-      if (refusal !== undefined) return { id, ok: false, ...refusal }
-      log.error('a call of the script failed', { function: name, error })
-      return { id, ok: false, code: 'internal', message: 'the call failed' }
+      const refusal = refusalOf(error)
+      if (refusal.code === 'internal') {
+        log.error('a call of the script failed', { function: name, error })
+      }
+      return { id, ok: false, ...refusal }
     }
   }
 }
 
-/** What the script may know of a refusal; undefined for those that are none of its own doing. */
-function refusalOf({ code, text }: Failure): { code: string; message: string } | undefined {
+function refused(id: number, code: ScriptErrorCode, message: string): HostResult {
+  return { id, ok: false, code, message }
+}
+
+const internal: Refusal = { code: 'internal', message: 'the call failed' }
+
+/** What the script may know of an error. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof ScriptFailure) {
+    const { code, message, reason } = error
+    return reason === undefined ? { code, message } : { code, message, reason }
+  }
+  if (!(error instanceof Failure)) return internal
+  const { index } = error
+  const refusal = failureRefusal(error)
+  return index === undefined ? refusal : { ...refusal, index }
+}
+
+function failureRefusal({ code, text }: Failure): Refusal {
   switch (code) {
     case 'invalid_request':
       return { code: 'invalid_argument', message: text ?? 'an argument is not valid' }
@@ -31,7 +61,15 @@ function refusalOf({ code, text }: Failure): { code: string; message: string } |
       return { code, message: text ?? code }
     case 'not_found':
       return { code, message: 'not found' }
+    case 'forbidden':
+      return { code, message: 'forbidden' }
+    case 'runtime_unavailable':
+      return { code: 'unavailable', message: 'not available now' }
+    case 'deadline_exceeded':
+      return { code: 'timeout', message: 'the call took too long' }
+    case 'rate_limited':
+      return { code: 'limit_exceeded', message: 'too many requests' }
     default:
-      return undefined
+      return internal
   }
 }

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSystemClock } from '../kernel/clock.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
-import type { CallContext } from './calls.ts'
+import type { CallContext } from '../kernel/play/calls.ts'
+import type { Delivery } from '../kernel/play/delivery.ts'
 import type { ScriptConfig } from './config.ts'
 import { createScriptHost } from './host.ts'
-import type { Delivery, HostFunctions } from './ports.ts'
+import type { HostFunctions } from './ports.ts'
 
 /** What a test hands to the host; the script's files by their path. */
 export type HarnessOptions = {
@@ -65,8 +66,8 @@ export function createHarness(options: HarnessOptions) {
     clock,
     log,
     nodeId: 'node-1',
-    functions,
-    delivery: writeDown(delivered, () => sessions),
+    functions: { session_list: () => sessions, ...functions },
+    delivery: writeDown(delivered),
     ...(environment ? { environment } : {}),
   })
 
@@ -113,7 +114,7 @@ export function player(participant: number, more: Partial<CallContext> = {}): Ca
   }
 }
 
-function writeDown(delivered: Delivered[], sessions: Delivery['sessions']): Delivery {
+function writeDown(delivered: Delivered[]): Pick<Delivery, 'broadcast' | 'send'> {
   const message = (m: { kind: number; body: Uint8Array; unreliable: boolean }) => ({
     kind: m.kind,
     text: new TextDecoder().decode(m.body),
@@ -127,6 +128,5 @@ function writeDown(delivered: Delivered[], sessions: Delivery['sessions']): Deli
     send({ participants, ...m }) {
       delivered.push({ to: 'send', ...message(m), participants: [...participants] })
     },
-    sessions,
   }
 }

@@ -158,9 +158,9 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
     /^main\.ts:2: .*guildhall\.on_room_join is not part of this version$/,
   ],
   [
-    'uses a namespace of later versions',
-    { 'main.ts': `guildhall.wallet.get('x')` },
-    /^main\.ts:1: .*guildhall\.wallet is not part of this version$/,
+    'uses a function of later versions',
+    { 'main.ts': `guildhall.lag.start` },
+    /^main\.ts:1: .*guildhall\.lag\.start is not part of this version$/,
   ],
   [
     'ends its process',

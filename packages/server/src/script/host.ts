@@ -1,13 +1,15 @@
 import type { Clock } from '../kernel/clock.ts'
 import { refuse } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { type CallContext, nobody, type Origin, type Outcome, type RpcOutcome } from './calls.ts'
+import { type CallContext, nobody, type RpcOutcome } from '../kernel/play/calls.ts'
+import type { Delivery } from '../kernel/play/delivery.ts'
+import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { type EventHook, eventHooks, hookCode } from './hooks.ts'
+import { type EventHook, hookCode, type Origin } from './hooks.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
-import type { Delivery, HostFunctions } from './ports.ts'
+import type { HostFunctions } from './ports.ts'
 import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
@@ -17,7 +19,7 @@ export type ScriptHostDeps = {
   config: ScriptConfig
   clock: Clock
   log: Log
-  delivery: Delivery
+  delivery: Pick<Delivery, 'broadcast' | 'send'>
   /** What the script can ask of the features. */
   functions?: HostFunctions
   nodeId: string
@@ -38,8 +40,9 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const { config, clock, delivery, functions = {}, nodeId, environment = {} } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
-  const dispatcher = new Dispatcher({ config, clock, log, delivery, functions, metrics })
-  const parts = { config, clock, log, dispatcher, metrics }
+  const base = { config, clock, log, metrics }
+  const dispatcher = new Dispatcher({ ...base, delivery, functions })
+  const parts = { ...base, dispatcher }
   const lifecycle = new Lifecycle({ ...parts, nodeId, environment })
   const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
   const ticker = createTicker({ ...parts, wanted })
@@ -66,11 +69,11 @@ export function createScriptHost(deps: ScriptHostDeps) {
     if (dispatcher.inbox.isFull()) return refused(texts.tooManyRequests)
     return new Promise((resolve) => {
       const settle = (outcome: Outcome) => resolve(rpcOutcome(outcome, notServing))
-      dispatcher.call({ hook: hookCode.rpc, ...about, body, text: method, settle })
+      dispatcher.call({ hook: hookCode.on_rpc, ...about, body, text: method, settle })
     })
   }
 
-  function lifeHook(hook: 'join' | 'leave', context: CallContext, settled = () => {}): void {
+  function lifeHook(hook: 'on_join' | 'on_leave', context: CallContext, settled = () => {}): void {
     if (!lifecycle.handlers) settled()
     else dispatcher.call({ hook: hookCode[hook], context, origin: 'player', settle: settled })
   }
@@ -86,8 +89,8 @@ export function createScriptHost(deps: ScriptHostDeps) {
     game: {
       serving: () => lifecycle.handlers !== undefined,
       handlesKind: (kind: number) => lifecycle.handlesKind(kind),
-      join: (context: CallContext, settled?: () => void) => lifeHook('join', context, settled),
-      leave: (context: CallContext) => lifeHook('leave', context),
+      join: (context: CallContext, settled?: () => void) => lifeHook('on_join', context, settled),
+      leave: (context: CallContext) => lifeHook('on_leave', context),
       message(
         context: CallContext,
         message: { kind: number; body: Uint8Array; unreliable: boolean },
@@ -100,7 +103,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
         }
         const settle = ({ status }: Outcome) =>
           settled(status === 'ok' ? 'ok' : status === 'lost' ? 'unavailable' : 'failed')
-        const hook = hookCode.message
+        const hook = hookCode.on_message
         const about = { context, origin: 'player', detail: kind } as const
         dispatcher.call({ hook, ...about, unreliable, body, settle })
       },
@@ -138,7 +141,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
         if (!lifecycle.handlers) throw new Error('no script serves')
         if (!lifecycle.handlers.hooks.includes(hook)) return
         const { status } = await new Promise<Outcome>((settle) => {
-          const call = { hook: eventHooks[hook], context: nobody, origin: 'server' } as const
+          const call = { hook: hookCode[hook], context: nobody, origin: 'server' } as const
           dispatcher.call({ ...call, text: event, settle })
         })
         if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)

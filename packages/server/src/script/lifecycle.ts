@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { type CallContext, nobody } from './calls.ts'
+import { nobody } from '../kernel/play/calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { type Handlers, hookCode } from './hooks.ts'
@@ -144,6 +144,7 @@ export class Lifecycle {
         tickDeadlineMs: tickDeadlineMs(config),
         callTimeoutMs: config.call_timeout_ms,
         memoryMb: config.memory_mb,
+        tier: config.tier,
       },
       environment: withoutSecrets(this.#deps.environment),
       loadTimeoutMs: config.load_timeout_ms,
@@ -178,8 +179,9 @@ export class Lifecycle {
       reason,
     })
     if (!handlers.hooks.includes('on_start')) return
-    const context: CallContext = nobody
-    dispatcher.call({ hook: hookCode.start, context, origin: 'server', text: reason, settle() {} })
+    const text = JSON.stringify({ reason })
+    const about = { context: nobody, origin: 'server', text } as const
+    dispatcher.call({ hook: hookCode.on_start, ...about, settle() {} })
   }
 
   #workerEnded({ reason, overdue }: WorkerEnd): void {

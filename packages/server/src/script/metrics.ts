@@ -14,6 +14,8 @@ export type ScriptMetrics = {
   commands: number
   gateRejections: number
   count(status: Outcome['status']): void
+  /** A failed run of a call that has several, such as one room of a tick. */
+  countRun(status: Outcome['status']): void
 }
 
 export function createScriptMetrics(): ScriptMetrics {
@@ -29,6 +31,10 @@ export function createScriptMetrics(): ScriptMetrics {
     gateRejections: 0,
     count(status) {
       metrics.calls += 1
+      if (status === 'timed_out') metrics.timeouts += 1
+      else if (status !== 'ok') metrics.errors += 1
+    },
+    countRun(status) {
       if (status === 'timed_out') metrics.timeouts += 1
       else if (status !== 'ok') metrics.errors += 1
     },

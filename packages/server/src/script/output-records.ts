@@ -1,3 +1,6 @@
+import type { ScriptFunctionName } from '@guildhall/contract'
+import { commandNames } from './arguments.ts'
+
 /**
  * How commands and outcomes travel from the worker: records of 64-bit floats in the order in which
  * they take effect, at the end of a buffer that begins with the bodies. A record is its operation,
@@ -8,11 +11,29 @@
  *   send       op, kind, unreliable, offset, length, n, participants ...
  *   after      op, timer, delay in ms
  *   cancel     op, timer
+ *   command    op, index of its name, text index, id of its call or 0, room or -1
+ *   failed     op, id, status, cpu_us, text index or -1: one run of a call that has several
  */
-export const op = { done: 1, broadcast: 2, send: 3, after: 4, cancel: 5 } as const
+export const op = {
+  done: 1,
+  broadcast: 2,
+  send: 3,
+  after: 4,
+  cancel: 5,
+  command: 6,
+  failed: 7,
+} as const
 
 /** Words of a record before its list. */
-export const recordWords = { done: 7, broadcast: 8, send: 6, after: 3, cancel: 2 } as const
+export const recordWords = {
+  done: 7,
+  broadcast: 8,
+  send: 6,
+  after: 3,
+  cancel: 2,
+  command: 5,
+  failed: 5,
+} as const
 
 /** Where the length of the list stands. */
 export const listAt = { broadcast: 7, send: 5 } as const
@@ -26,7 +47,20 @@ export type OutputVisitor = {
   send(command: SendRecord): void
   after(timer: number, delayMs: number): void
   cancel(timer: number): void
+  command(command: CommandRecord): void
+  failed(id: number, run: FailedRun): void
 }
+
+/** A command of the table, with its arguments as JSON. */
+export type CommandRecord = {
+  name: ScriptFunctionName
+  text: string
+  /** 0 outside of all calls. */
+  call: number
+  room_id: number | null
+}
+
+export type FailedRun = Pick<DoneRecord, 'status' | 'cpuUs' | 'text'>
 
 export type DoneRecord = {
   status: CallStatus
@@ -77,6 +111,10 @@ function visitRecord(reader: Reader, at: number, visitor: OutputVisitor): number
       return visitAfter(reader, at, visitor)
     case op.cancel:
       return visitCancel(reader, at, visitor)
+    case op.command:
+      return visitCommand(reader, at, visitor)
+    case op.failed:
+      return visitFailed(reader, at, visitor)
     default:
       return 0
   }
@@ -130,6 +168,27 @@ function visitCancel({ words }: Reader, at: number, visitor: OutputVisitor): num
   if (timer < 0) return 0
   visitor.cancel(timer)
   return recordWords.cancel
+}
+
+function visitCommand({ words, source }: Reader, at: number, visitor: OutputVisitor): number {
+  const name = commandNames[count(words[at + 1])]
+  const text = source.texts[count(words[at + 2])]
+  const call = count(words[at + 3])
+  const room = words[at + 4]
+  if (name === undefined || text === undefined || call < 0) return 0
+  if (room !== -1 && count(room) < 0) return 0
+  visitor.command({ name, text, call, room_id: room === undefined || room === -1 ? null : room })
+  return recordWords.command
+}
+
+function visitFailed({ words, source }: Reader, at: number, visitor: OutputVisitor): number {
+  const id = count(words[at + 1])
+  const status = callStatuses[count(words[at + 2])]
+  const cpuUs = count(words[at + 3])
+  const text = words[at + 4] === -1 ? undefined : source.texts[count(words[at + 4])]
+  if (id < 0 || status === undefined || cpuUs < 0) return 0
+  visitor.failed(id, { status, cpuUs, text })
+  return recordWords.failed
 }
 
 /** The word as an exact count; -1 when it is none. */

@@ -1,17 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CallRecord, createCallReader, encodeCalls } from './call-records.ts'
-import { hookCodes } from './hooks.ts'
+import { hookCode } from './hooks.ts'
 import { visitOutput } from './output-records.ts'
 import { parseFromWorker } from './protocol.ts'
 
-const ignore = { done() {}, broadcast() {}, send() {}, after() {}, cancel() {} }
+const ignore = {
+  done() {},
+  broadcast() {},
+  send() {},
+  after() {},
+  cancel() {},
+  command() {},
+  failed() {},
+}
 
 describe('calls', () => {
   const text = fc.option(fc.string())
   const call: fc.Arbitrary<CallRecord> = fc.record({
     id: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
-    hook: fc.constantFrom(...hookCodes),
+    hook: fc.constantFrom(...Object.values(hookCode)),
     participant: fc.nat({ max: 2 ** 52 }),
     room_id: fc.option(fc.nat({ max: 2 ** 52 })),
     detail: fc.double({ noNaN: true }),
@@ -22,6 +30,7 @@ describe('calls', () => {
     about: fc.option(fc.record({ user_id: text, username: text, match_id: text }), {
       nil: undefined,
     }),
+    group: fc.constant(undefined),
   })
 
   it('[S-WP-1] [S-WP-2] arrive as they were made, each with a body of its own', () => {
@@ -77,6 +86,8 @@ describe('messages of a worker', () => {
     ['a text that is not there', [1, 1, 0, 0, 0, 0, 7]],
     ['an unknown status', [1, 1, 9, 0, 0, 0, -1]],
     ['a timer without delay', [4, 1, 0]],
+    ['an unknown command', [6, 999, 0, 0, -1]],
+    ['a command without its text', [6, 0, 7, 0, -1]],
     ['a record that is cut off', [2, 100, 0]],
   ])('[S-WP-4] are malformed with %s', (_name, words) => {
     const source = { buffer: new Float64Array(words).buffer, words: words.length, texts: [] }

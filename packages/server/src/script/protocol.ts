@@ -1,4 +1,5 @@
-import type { Handlers } from './hooks.ts'
+import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
+import { type Handlers, isHookName } from './hooks.ts'
 import type { LoadProblem } from './load-error.ts'
 import type { ScriptFile } from './revision.ts'
 
@@ -11,6 +12,7 @@ export type WorkerSettings = {
   readonly tickDeadlineMs: number
   readonly callTimeoutMs: number
   readonly memoryMb: number
+  readonly tier: ScriptTier
 }
 
 export type StartReason = 'boot' | 'reload' | 'restart'
@@ -41,12 +43,24 @@ export type CallBatch = {
 /** The answer to a host call. */
 export type HostResult =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string }
+  | ({ readonly id: number; readonly ok: false } & Refusal)
+
+/** An error that the script reads. */
+export type Refusal = {
+  readonly code: ScriptErrorCode
+  readonly message: string
+  /** Of a call of several operations: which one failed first. */
+  readonly index?: number
+  /** Of an `http_error`: which rule. */
+  readonly reason?: string
+}
 
 /** A function of the node that the script waits for, such as `session_list`. */
 export type HostCall = {
   readonly id: number
   readonly invocation: number
+  /** The room it runs in; a tick's call is one for many rooms. */
+  readonly room_id: number | null
   readonly name: string
   readonly args: readonly unknown[]
 }
@@ -106,10 +120,11 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
 
 function parseLoaded({ handlers, files }: Untrusted): FromWorker | undefined {
   if (!isRecord(handlers) || !Array.isArray(files)) return undefined
-  const { rpcs, message_kinds, hooks } = handlers
-  if (!isArrayOf(rpcs, isString) || !isArrayOf(hooks, isString)) return undefined
+  const { rpcs, message_kinds, hooks, filters } = handlers
+  if (!isArrayOf(rpcs, isString) || !isArrayOf(hooks, isHookName)) return undefined
+  if (!isArrayOf(filters, isString)) return undefined
   if (!isArrayOf(message_kinds, isCount) || !isArrayOf(files, isScriptFile)) return undefined
-  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks }, files }
+  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters }, files }
 }
 
 function parseLoadFailed({ message, file, line }: Untrusted): FromWorker | undefined {
@@ -170,5 +185,6 @@ function isScriptFile(value: unknown): value is ScriptFile {
 
 function isHostCall(value: unknown): value is HostCall {
   if (!isRecord(value) || !isCount(value.id) || !isCount(value.invocation)) return false
+  if (value.room_id !== null && !isCount(value.room_id)) return false
   return isString(value.name) && Array.isArray(value.args)
 }

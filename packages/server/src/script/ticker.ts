@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
-import { nobody } from './calls.ts'
+import { nobody } from '../kernel/play/calls.ts'
 import type { ScriptConfig } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { hookCode } from './hooks.ts'
@@ -40,7 +40,13 @@ export function createTicker({ config, clock, dispatcher, metrics, wanted }: Tic
     const settle = () => {
       running = false
     }
-    dispatcher.call({ hook: hookCode.tick, context: nobody, origin: 'server', detail: dt, settle })
+    dispatcher.call({
+      hook: hookCode.on_tick,
+      context: nobody,
+      origin: 'server',
+      detail: dt,
+      settle,
+    })
   }
 
   return {

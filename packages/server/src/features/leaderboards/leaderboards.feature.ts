@@ -9,6 +9,7 @@ import { createResetPass } from './leaderboards.resets.jobs.ts'
 import { createResets, type ResetsDeps } from './leaderboards.resets.ts'
 import { leaderboardHandlers } from './leaderboards.routes.ts'
 import { createScheduler } from './leaderboards.scheduler.ts'
+import { leaderboardFunctions } from './leaderboards.script.ts'
 import { createLeaderboards } from './leaderboards.service.ts'
 
 type LeaderboardsFeatureDeps = {
@@ -41,6 +42,7 @@ export function leaderboardsFeature(deps: LeaderboardsFeatureDeps) {
   return defineFeature(
     {
       routes: mount({ leaderboards: leaderboardHandlers(boards) }),
+      script: leaderboardFunctions(boards),
       pruners: { leaderboard_periods: createLeaderboardPruners(deps).periods },
       tasks: [scheduler.task],
       async catchUp(signal) {

@@ -9,6 +9,7 @@ import { createIndexJobs, indexIntervalMs } from './storage.jobs.ts'
 import { createQueries } from './storage.queries.ts'
 import { storageHandlers } from './storage.routes.ts'
 import { createStorageRuntime } from './storage.runtime.ts'
+import { storageFunctions } from './storage.script.ts'
 import { createStorage } from './storage.service.ts'
 import { createWriter } from './storage.writer.ts'
 
@@ -27,9 +28,15 @@ export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFea
   const write = createWriter({ mutateMany, indexes: createKnownIndexes() })
   const indexes = createIndexJobs({ db, log, declared, filters, write })
   const { query } = createQueries({ db, inForce: indexes.inForce })
+  const runtime = {
+    ...createStorageRuntime({ db, write, filters }),
+    query,
+    setFilter: indexes.setFilter,
+  }
   return defineFeature(
     {
       routes: mount({ storage: storageHandlers(createStorage({ db, write, filters })) }),
+      script: storageFunctions(runtime),
       tasks: [
         {
           name: 'storage-indexes',
@@ -42,11 +49,7 @@ export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFea
     },
     {
       /** For the game's scripts. */
-      runtime: {
-        ...createStorageRuntime({ db, write, filters }),
-        query,
-        setFilter: indexes.setFilter,
-      },
+      runtime,
       indexes,
     },
   )

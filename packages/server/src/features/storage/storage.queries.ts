@@ -51,7 +51,10 @@ export function createQueries({ db, inForce }: QueriesDeps) {
     async query(
       name: string,
       filters: IndexFilters,
-      { limit = limitDefault, after }: { limit?: number; after?: string | undefined } = {},
+      {
+        limit = limitDefault,
+        after,
+      }: { limit?: number | undefined; after?: string | undefined } = {},
     ): Promise<IndexPage> {
       if (!Number.isSafeInteger(limit)) throw refuse.invalid('limit must be an integer')
       const items = Math.min(Math.max(limit, 1), limitMax)

@@ -3,6 +3,7 @@ import { statement } from '../../database/statement.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { scriptCalls } from '../../testing/script-calls.fixture.ts'
 import { farUnixMs, openTournamentDesk, type TournamentDesk } from './tournaments.fixture.ts'
 
 /** Registering is open by the database's clock, which is not the scenario's. */
@@ -114,9 +115,8 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   })
 
   it('[S-API-1] scripts register and read by the same rules, and learn of null for none', async () => {
-    const { scriptFunctions = {} } = scenario.api.features.tournaments
-    const call = async (name: string, ...args: unknown[]) =>
-      scriptFunctions[`tournaments.${name}`]?.(...args)
+    const ask = scriptCalls(scenario.api.features.tournaments.script)
+    const call = (name: string, ...args: unknown[]) => ask(`tournaments.${name}`, ...args)
     const { id } = await desk.make(open)
     await desk.move(id, 'registration_open')
     const { user_id } = await scenario.signUp()

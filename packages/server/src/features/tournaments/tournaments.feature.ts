@@ -39,7 +39,7 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
   return defineFeature(
     {
       routes: mount({ tournaments: tournamentHandlers(tournaments) }),
-      scriptFunctions: tournamentFunctions({ tournaments, register }),
+      script: tournamentFunctions({ tournaments, register }),
       ...(deps.lease && settling(settlementOf(deps.lease))),
     },
     {

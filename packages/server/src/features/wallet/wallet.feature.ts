@@ -1,6 +1,7 @@
 import { defineFeature, mount } from '../feature.ts'
 import { createWalletPruners } from './wallet.jobs.ts'
 import { walletHandlers } from './wallet.routes.ts'
+import { walletFunctions } from './wallet.script.ts'
 import { createWallets, type WalletDeps } from './wallet.service.ts'
 
 type WalletFeatureDeps = WalletDeps & {
@@ -10,9 +11,11 @@ type WalletFeatureDeps = WalletDeps & {
 
 /** Balances and their ledger. */
 export function walletFeature(deps: WalletFeatureDeps) {
+  const wallets = createWallets(deps)
   const pruners = createWalletPruners(deps)
   return defineFeature({
-    routes: mount({ wallet: walletHandlers(createWallets(deps)) }),
+    routes: mount({ wallet: walletHandlers(wallets) }),
+    script: walletFunctions(wallets),
     pruners: { wallet_keys: pruners.keys },
     surplus: { wallet_ledger: pruners.ledger },
   })

@@ -1,7 +1,4 @@
-import type { Label } from './label.ts'
-
-/** Why a match is over. */
-export type Termination = 'final_departure' | 'server_closed' | 'formation_abandoned'
+import type { Label, Termination } from '../../kernel/play/rooms.ts'
 
 /**
  * Keeps the durable record of every match. Nothing here throws or waits: records are written

@@ -1,9 +1,9 @@
+import type { RoomCommands } from '../../kernel/play/room-commands.ts'
 import type { Registry } from '../registry.ts'
 import type { Participant } from '../session/participant.ts'
 import type { Seats } from '../session/seats.ts'
 import type { MatchRecorder } from './match-records.port.ts'
 import type { Room } from './room.ts'
-import type { RoomCommands } from './room-commands.port.ts'
 import type { Rooms } from './rooms.ts'
 import type { Topics } from './topics.ts'
 

@@ -1,10 +1,10 @@
 import { kinds, roomRejectBody } from '@guildhall/contract'
+import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { RoomsConfig } from './config.ts'
 import { admissionFrom, defaultLabel, labelFrom } from './label-answers.ts'
 import type { Room } from './room.ts'
-import type { RoomHooks } from './room-hooks.port.ts'
 import type { EnterRequest } from './room-request.ts'
 import type { Rooms } from './rooms.ts'
 

@@ -1,6 +1,6 @@
+import type { MatchContext } from '../../kernel/play/room-hooks.ts'
+import type { Label, RoomMember, RoomRow, ScriptBinding } from '../../kernel/play/rooms.ts'
 import type { Participant } from '../session/participant.ts'
-import type { Label, RoomMember, RoomRow, ScriptBinding } from './label.ts'
-import type { MatchContext } from './room-hooks.port.ts'
 
 /**
  * A live group of participants. Who is in it changes by `Rooms` only, so that members, counts and

@@ -1,14 +1,19 @@
 import { type Departure, kinds, matchClosedBody, roomJoinedBody } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
+import type { TickRoom } from '../../kernel/play/room-commands.ts'
+import type {
+  MatchContext,
+  MatchEvent,
+  RoomHooks,
+  TicketProperties,
+} from '../../kernel/play/room-hooks.ts'
+import type { Label, Termination } from '../../kernel/play/rooms.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Participant } from '../session/participant.ts'
-import type { Label } from './label.ts'
-import type { MatchRecorder, Termination } from './match-records.port.ts'
+import type { MatchRecorder } from './match-records.port.ts'
 import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
 import { Room } from './room.ts'
-import type { TickRoom } from './room-commands.port.ts'
-import type { MatchContext, MatchEvent, RoomHooks, TicketProperties } from './room-hooks.port.ts'
 
 /** The rooms of this node: who is in them, what they raise, and how they end. */
 export type Rooms = {

@@ -1,4 +1,5 @@
-import type { CallContext, Player } from '../ports.ts'
+import type { CallContext } from '../../kernel/play/calls.ts'
+import type { Player } from '../ports.ts'
 import type { Room } from '../rooms/room.ts'
 import type { OutgoingFrame } from '../send-queue/outgoing-frame.ts'
 import type { LiveSession } from './live-session.ts'

@@ -47,6 +47,14 @@ export function countBody(invocation: Invocation, bytes: number): void {
   invocation.bodyBytes += bytes
 }
 
+/** Counts the arguments of a command with the message bodies. */
+export function countPayload(invocation: Invocation, text: string): void {
+  if (invocation.bodyBytes + text.length > limits.bodyBytesPerInvocation) {
+    throw new GuildhallError('limit_exceeded', 'more than 1 MiB of commands in one call')
+  }
+  invocation.bodyBytes += text.length
+}
+
 /** Places a body in the output, if it is one and the limits allow it. */
 export function placeBody(invocation: Invocation, output: Output, body: Body): number {
   if (body.length > limits.bodyBytes) throw bodyTooLarge()

@@ -1,26 +1,27 @@
-import { limits } from '../limits.ts'
-import { FailSignal, invalidArgument } from '../worker/errors.ts'
-import { type BindingHost, callerOf } from './binding-host.ts'
+import { type HookName, type ScriptHook, scriptHooks } from '@guildhall/contract'
+import { isHookName } from '../hooks.ts'
+import type { Registry } from '../worker/registry.ts'
 
-/** Registration of handlers, and the way for one to fail with a text of its own. */
-export function createHookBindings(host: BindingHost) {
-  const { registry } = host
-  return {
-    on_start: (fn: unknown) => registry.addHook('on_start', fn),
-    on_join: (fn: unknown) => registry.addHook('on_join', fn),
-    on_leave: (fn: unknown) => registry.addHook('on_leave', fn),
-    on_message: (kind: unknown, fn: unknown) => registry.addKind(kind, fn),
-    on_rpc: (method: unknown, fn: unknown) => registry.addMethod(method, fn),
-    on_tick: (fn: unknown) => registry.addHook('on_tick', fn),
-    on_leaderboard_reset: (fn: unknown) => registry.addHook('on_leaderboard_reset', fn),
-    on_tournament_completed: (fn: unknown) => registry.addHook('on_tournament_completed', fn),
-    fail(text: unknown): never {
-      callerOf(host)
-      const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0
-      if (typeof text !== 'string' || bytes === 0 || bytes > limits.failTextBytes) {
-        throw invalidArgument('fail: text must be 1 to 256 bytes')
-      }
-      throw new FailSignal(text)
-    },
+/** The functions that register handlers, one per row of the table. */
+export function createHookBindings(registry: Registry) {
+  const names = Object.keys(scriptHooks).filter(isHookName)
+  return names.map((name) => ({ name, ...bindingOf(registry, name) }))
+}
+
+function bindingOf(registry: Registry, name: HookName) {
+  const { slot, planned }: ScriptHook = scriptHooks[name]
+  return { planned, fn: registration(registry, name, slot) }
+}
+
+function registration(registry: Registry, name: HookName, slot: ScriptHook['slot']) {
+  switch (slot) {
+    case 'kind':
+      return (kind: unknown, fn: unknown) => registry.addKind(kind, fn)
+    case 'method':
+      return (method: unknown, fn: unknown) => registry.addMethod(method, fn)
+    case 'index':
+      return (index: unknown, fn: unknown) => registry.addFilter(index, fn)
+    case 'one':
+      return (fn: unknown) => registry.addHook(name, fn)
   }
 }

@@ -1,24 +1,24 @@
+import type { ScriptErrorCode } from '@guildhall/contract'
 import { limits } from '../limits.ts'
-
-export type ErrorCode =
-  | 'invalid_argument'
-  | 'not_found'
-  | 'conflict'
-  | 'forbidden'
-  | 'unavailable'
-  | 'timeout'
-  | 'limit_exceeded'
-  | 'http_error'
-  | 'internal'
 
 /** What the functions of `guildhall` raise. */
 export class GuildhallError extends Error {
   override readonly name = 'GuildhallError'
-  readonly code: ErrorCode
+  readonly code: ScriptErrorCode
+  /** Of a call of several operations: which one failed first. */
+  readonly index?: number
+  /** Of an `http_error`: which rule. */
+  readonly reason?: string
 
-  constructor(code: ErrorCode, message: string) {
+  constructor(
+    code: ScriptErrorCode,
+    message: string,
+    more: { index?: number | undefined; reason?: string | undefined } = {},
+  ) {
     super(message)
     this.code = code
+    if (more.index !== undefined) this.index = more.index
+    if (more.reason !== undefined) this.reason = more.reason
   }
 }
 

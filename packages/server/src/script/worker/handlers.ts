@@ -1,6 +1,8 @@
+import { scriptOrigins } from '@guildhall/contract'
 import type { CallRecord } from '../call-records.ts'
-import { hookCode, origins } from '../hooks.ts'
+import { hookCode, hooksByCode } from '../hooks.ts'
 import { limits } from '../limits.ts'
+import { toJson } from './arguments.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
 import type { Timers } from './timers.ts'
@@ -9,52 +11,86 @@ type Deps = { registry: Registry; timers: Timers }
 
 /** Runs the script's handler for a call, if it has one. */
 export function callHandler({ registry, timers }: Deps, call: CallRecord): unknown {
-  switch (call.hook) {
-    case hookCode.message:
+  const hook = hooksByCode[call.hook]
+  if (hook === undefined) return timers.take(call.detail)?.()
+  switch (hook.form) {
+    case 'message':
       return registry.kinds[call.detail]?.(messageContext(call), call.body)
-    case hookCode.rpc:
+    case 'rpc':
       return registry.methods[call.text ?? '']?.(rpcContext(call), call.body)
-    case hookCode.join:
-      return registry.hooks.on_join?.(context(call))
-    case hookCode.leave:
-      return registry.hooks.on_leave?.(context(call))
-    case hookCode.start:
-      return registry.hooks.on_start?.({ reason: call.text })
-    case hookCode.tick:
-      return registry.hooks.on_tick?.(call.detail, call.room_id)
-    case hookCode.leaderboard_reset:
-      return registry.hooks.on_leaderboard_reset?.(eventOf(call))
-    case hookCode.tournament_completed:
-      return registry.hooks.on_tournament_completed?.(eventOf(call))
-    case hookCode.timer:
-      return timers.take(call.detail)?.()
+    case 'context':
+      return registry.hooks[hook.name]?.(contextWith(call))
+    case 'payload':
+      return hook.slot === 'index'
+        ? runFilter(registry, call)
+        : registry.hooks[hook.name]?.(payloadOf(call))
+    case 'room':
+      return runRoomHook(registry.hooks[hook.name], call)
+    case 'tick':
+      return registry.hooks[hook.name]?.(call.detail, call.room_id)
   }
 }
 
+/** What becomes of the value that a handler returns, by the code of its hook. */
+const answerForms = Array.from(hooksByCode, (hook) => {
+  if (hook?.answer === undefined) return 'none'
+  return hook.answer === 'reply' ? 'reply' : 'json'
+})
+
+/** Whether `guildhall.fail` has a reader: the client of an RPC. */
+export function isRpc(call: CallRecord): boolean {
+  return call.hook === hookCode.on_rpc
+}
+
 /**
- * Places an RPC's reply: bytes, text, nothing, or any other value as JSON. Returns its length, or
- * -1 when it is too large. Throws what the value's `toJSON` throws.
+ * Places what a handler returned, if its hook answers. Returns its length, or -1 when it is too
+ * large. Throws what the value's `toJSON` throws.
  */
-export function encodeReply(value: unknown, output: Output): number {
+export function encodeAnswer(call: CallRecord, value: unknown, output: Output): number {
+  switch (answerForms[call.hook]) {
+    case 'reply':
+      return encodeReply(value, output)
+    case 'json':
+      return placeText(toJson(value ?? null) ?? 'null', output)
+    default:
+      return 0
+  }
+}
+
+/** An RPC's reply: bytes, text, nothing, or any other value as JSON. */
+function encodeReply(value: unknown, output: Output): number {
   if (value === undefined || value === null) return 0
-  const body = value instanceof Uint8Array || typeof value === 'string' ? value : toJson(value)
+  if (value instanceof Uint8Array || typeof value === 'string') return placeText(value, output)
+  const text = toJson(value)
+  if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
+  return placeText(text, output)
+}
+
+function placeText(body: Uint8Array | string, output: Output): number {
   if (body.length > limits.replyBytes) return -1
   const length = output.place(body)
   return length > limits.replyBytes ? -1 : length
 }
 
-const stringify = JSON.stringify
 const parse = JSON.parse
 
-function toJson(value: unknown): string {
-  const text: unknown = stringify(value)
-  if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
-  return text
+/** What the call is about, as the node wrote it. */
+function payloadOf(call: CallRecord): unknown {
+  return parse(call.text ?? 'null')
 }
 
-/** What happened, as the node wrote it. */
-function eventOf(call: CallRecord): unknown {
-  return parse(call.text ?? 'null')
+function runFilter(registry: Registry, call: CallRecord): unknown {
+  const { index, candidate } = parse(call.text ?? '{}')
+  return registry.filters[index]?.(candidate)
+}
+
+function runRoomHook(handler: ((...args: unknown[]) => unknown) | undefined, call: CallRecord) {
+  const { options, about } = parse(call.text ?? '{}')
+  return handler?.({ ...context(call), options }, about)
+}
+
+function contextWith(call: CallRecord): object {
+  return call.text === null ? context(call) : { ...context(call), ...parse(call.text) }
 }
 
 function context(call: CallRecord) {
@@ -64,7 +100,7 @@ function context(call: CallRecord) {
     username: call.about?.username ?? null,
     room_id: call.room_id,
     match_id: call.about?.match_id ?? null,
-    origin: origins[call.origin],
+    origin: scriptOrigins[call.origin],
   }
 }
 
@@ -75,7 +111,7 @@ function messageContext(call: CallRecord) {
     username: call.about?.username ?? null,
     room_id: call.room_id,
     match_id: call.about?.match_id ?? null,
-    origin: origins[call.origin],
+    origin: scriptOrigins[call.origin],
     kind: call.detail,
     unreliable: call.unreliable,
   }
@@ -88,7 +124,7 @@ function rpcContext(call: CallRecord) {
     username: call.about?.username ?? null,
     room_id: call.room_id,
     match_id: call.about?.match_id ?? null,
-    origin: origins[call.origin],
+    origin: scriptOrigins[call.origin],
     method: call.text,
   }
 }

@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts'
 import type { HostCall, HostResult } from '../protocol.ts'
-import { type ErrorCode, GuildhallError } from './errors.ts'
+import { GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 import type { Invocation } from './invocation.ts'
 
@@ -28,7 +28,8 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
       count(invocation)
       last += 1
       const id = last
-      asked[asked.length] = { id, invocation: invocation.call?.id ?? 0, name, args }
+      const { id: call = 0, room_id = null } = invocation.call ?? {}
+      asked[asked.length] = { id, invocation: call, room_id, name, args }
       wantTurnEnd()
       return new Promise((resolve, reject) => open.set(id, { invocation, resolve, reject }))
     },
@@ -46,7 +47,7 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
       // What was given up is not waited for any more: its code does not go on.
       if (invocation.gaveUp) return
       if (result.ok) waiting.resolve(result.value)
-      else waiting.reject(new GuildhallError(codeOf(result.code), result.message))
+      else waiting.reject(new GuildhallError(result.code, result.message, result))
     },
   }
 }
@@ -60,19 +61,4 @@ function count(invocation: Invocation): void {
   }
   invocation.hostCallsOpen += 1
   invocation.hostCalls += 1
-}
-
-const codes: readonly ErrorCode[] = [
-  'invalid_argument',
-  'not_found',
-  'conflict',
-  'forbidden',
-  'unavailable',
-  'timeout',
-  'limit_exceeded',
-  'http_error',
-]
-
-function codeOf(code: string): ErrorCode {
-  return codes.find((known) => known === code) ?? 'internal'
 }

@@ -1,10 +1,11 @@
 import type { CallRecord } from '../call-records.ts'
-import { hookCode } from '../hooks.ts'
+import { hookCode, hooksByCode } from '../hooks.ts'
 import { HostMap } from './host-map.ts'
 
 /**
- * The order of one participant's calls: join, messages and leave run strictly one after the other;
- * an RPC only waits for the join. A lane exists while one of them is suspended.
+ * The order of calls, as the table of hooks has it. Calls of the lane `participant` run strictly
+ * one after the other for each participant, those of `room` for each room; one of `joined` only
+ * waits for the participant's join or return. A lane exists while one of its calls is suspended.
  */
 export type Lanes = {
   /** Whether the call must wait for an earlier one; if so it is kept here. */
@@ -15,26 +16,57 @@ export type Lanes = {
   release(call: CallRecord): void
 }
 
-type Lane = { readonly occupant: CallRecord; readonly waiting: CallRecord[] }
+type Lane = {
+  readonly occupant: CallRecord
+  readonly waiting: CallRecord[]
+  /** Whether a join or return is among them: calls of `joined` wait for it. */
+  gated: boolean
+}
+
+const laneKinds = Array.from(hooksByCode, (hook) => hook?.lane ?? 'none')
 
 export function createLanes(start: (call: CallRecord) => void): Lanes {
-  const lanes = new HostMap<number, Lane>()
+  const participants = new HostMap<number, Lane>()
+  const rooms = new HostMap<number, Lane>()
+
+  function mustWaitFor(call: CallRecord, lane: Lane | undefined): boolean {
+    if (!lane) return false
+    if (laneKinds[call.hook] === 'joined' && !lane.gated) return false
+    lane.waiting[lane.waiting.length] = call
+    if (isGate(call)) lane.gated = true
+    return true
+  }
+
+  function keyOf(call: CallRecord): [HostMap<number, Lane>, number] | undefined {
+    const kind = laneKinds[call.hook]
+    if (kind === 'participant' && call.participant !== 0) return [participants, call.participant]
+    if (kind === 'room' && call.room_id !== null) return [rooms, call.room_id]
+    return undefined
+  }
+
   return {
     mustWait(call) {
-      if (lanes.size === 0 || call.participant === 0) return false
-      const lane = lanes.get(call.participant)
-      if (!lane) return false
-      if (call.hook === hookCode.rpc && lane.occupant.hook !== hookCode.join) return false
-      lane.waiting[lane.waiting.length] = call
-      return true
+      if (participants.size === 0 && rooms.size === 0) return false
+      switch (laneKinds[call.hook]) {
+        case 'participant':
+        case 'joined':
+          return call.participant !== 0 && mustWaitFor(call, participants.get(call.participant))
+        case 'room':
+          return call.room_id !== null && mustWaitFor(call, rooms.get(call.room_id))
+        default:
+          return false
+      }
     },
     occupy(call) {
-      if (isSequential(call)) lanes.set(call.participant, { occupant: call, waiting: [] })
+      const at = keyOf(call)
+      at?.[0].set(at[1], { occupant: call, waiting: [], gated: isGate(call) })
     },
     release(call) {
-      const lane = lanes.get(call.participant)
+      const at = keyOf(call)
+      if (!at) return
+      const lane = at[0].get(at[1])
       if (lane?.occupant !== call) return
-      lanes.delete(call.participant)
+      at[0].delete(at[1])
       for (let n = 0; n < lane.waiting.length; n += 1) {
         const waiting = lane.waiting[n]
         if (waiting) start(waiting)
@@ -43,7 +75,6 @@ export function createLanes(start: (call: CallRecord) => void): Lanes {
   }
 }
 
-function isSequential({ hook, participant }: CallRecord): boolean {
-  if (participant === 0) return false
-  return hook === hookCode.join || hook === hookCode.message || hook === hookCode.leave
+function isGate({ hook }: CallRecord): boolean {
+  return hook === hookCode.on_join || hook === hookCode.on_return
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { commandNames } from '../arguments.ts'
 import { visitOutput } from '../output-records.ts'
 import { newInvocation } from './invocation.ts'
 import { Output } from './output.ts'
@@ -16,6 +17,7 @@ type Adding =
       body: number
     }
   | { do: 'done'; id: number; text: string | undefined; body: number }
+  | { do: 'command'; name: number; text: string; id: number; room_id: number | null; body: number }
 
 const bodies = [new Uint8Array(0), new Uint8Array([1, 2, 3]), new Uint8Array(300).fill(7), 'grüße']
 const body = fc.nat({ max: bodies.length - 1 })
@@ -51,6 +53,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       id,
       text: fc.option(fc.string(), { nil: undefined }),
       body,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('command' as const),
+      name: fc.nat({ max: commandNames.length - 1 }),
+      text: fc.string(),
+      id,
+      room_id: fc.option(id),
+      body: fc.constant(0),
     }),
   },
   {
@@ -123,6 +136,11 @@ function apply(output: Output, step: Adding): Effect[] {
       output.broadcast({ kind, unreliable: false, sender, room_id, except }, length)
       return [['broadcast', kind, hex(sent), sender, room_id, except.join()]]
     }
+    case 'command': {
+      const { name, text, id, room_id } = step
+      output.command(name, text, { id, room_id })
+      return [['command', commandNames[name], text, id, room_id]]
+    }
     case 'done': {
       const length = output.place(sent)
       const text = step.text === undefined ? {} : { text: step.text }
@@ -143,6 +161,8 @@ function effects(output: Output): Effect[] {
     },
     after: () => {},
     cancel: () => {},
+    command: ({ name, text, call, room_id }) => seen.push(['command', name, text, call, room_id]),
+    failed: () => {},
   })
   expect(wellFormed).toBe(true)
   return seen

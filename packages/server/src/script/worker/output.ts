@@ -4,6 +4,9 @@ import type { Invocation } from './invocation.ts'
 /** What a script hands over as a body; text stands for its UTF-8 bytes. */
 export type Body = Uint8Array | string
 
+/** Which call a command belongs to, and in which of its rooms. */
+export type CallPlace = { id: number; room_id: number | null }
+
 export type Broadcast = {
   kind: number
   unreliable: boolean
@@ -122,6 +125,36 @@ export class Output {
     this.#wordCount = at + (operation === op.after ? recordWords.after : recordWords.cancel)
   }
 
+  /** A command of the table: the index of its name, and its arguments as JSON. */
+  command(name: number, text: string, { id = 0, room_id = null }: Partial<CallPlace> = {}): void {
+    this.#reserveWords(recordWords.command)
+    const words = this.#words
+    const at = this.#wordCount
+    words[at] = op.command
+    words[at + 1] = name
+    words[at + 2] = this.#texts.length
+    words[at + 3] = id
+    words[at + 4] = room_id ?? -1
+    this.#texts[this.#texts.length] = text
+    this.#open = undefined
+    this.#wordCount = at + recordWords.command
+  }
+
+  /** Reports a failed run of a call that has several. */
+  failed(id: number, status: number, end: { cpuUs: number; text?: string }): void {
+    this.#reserveWords(recordWords.failed)
+    const words = this.#words
+    const at = this.#wordCount
+    words[at] = op.failed
+    words[at + 1] = id
+    words[at + 2] = status
+    words[at + 3] = end.cpuUs
+    words[at + 4] = end.text === undefined ? -1 : this.#texts.length
+    if (end.text !== undefined) this.#texts[this.#texts.length] = end.text
+    this.#open = undefined
+    this.#wordCount = at + recordWords.failed
+  }
+
   /** Ends an invocation: `length` bytes were placed as its reply. */
   done(id: number, status: number, end: { cpuUs: number; length: number; text?: string }): void {
     this.#reserveWords(recordWords.done)
@@ -159,13 +192,17 @@ export class Output {
 
   /** Moves what was added since the last commit to the end of `target`. */
   moveTail(target: Output): void {
-    target.#absorb(this, this.#committedWords, this.#committedBytes)
+    target.#absorb(this, {
+      word: this.#committedWords,
+      byte: this.#committedBytes,
+      text: this.#committedTexts,
+    })
     this.rollback()
   }
 
   /** Moves everything to the end of `target`. */
   moveAll(target: Output): void {
-    target.#absorb(this, 0, 0)
+    target.#absorb(this, { word: 0, byte: 0, text: 0 })
     this.#reset()
   }
 
@@ -192,27 +229,34 @@ export class Output {
     if (this.#words.length > keptWords) this.#words = new Float64Array(64)
   }
 
-  /** Commands only: a record that ends an invocation is never moved, so no text is either. */
-  #absorb(source: Output, fromWord: number, fromByte: number): void {
-    const words = source.#wordCount - fromWord
-    const bytes = source.#byteCount - fromByte
+  /** Takes the records of commands; one that ends an invocation is never moved. */
+  #absorb(source: Output, from: { word: number; byte: number; text: number }): void {
+    const words = source.#wordCount - from.word
+    const bytes = source.#byteCount - from.byte
+    const texts = this.#texts.length
     this.#reserveWords(words)
     this.#reserveBytes(bytes)
-    this.#words.set(source.#words.subarray(fromWord, source.#wordCount), this.#wordCount)
-    this.#bytes.set(source.#bytes.subarray(fromByte, source.#byteCount), this.#byteCount)
-    this.#relocate(this.#wordCount, this.#wordCount + words, this.#byteCount - fromByte)
+    this.#words.set(source.#words.subarray(from.word, source.#wordCount), this.#wordCount)
+    this.#bytes.set(source.#bytes.subarray(from.byte, source.#byteCount), this.#byteCount)
+    for (let n = from.text; n < source.#texts.length; n += 1) {
+      this.#texts[this.#texts.length] = source.#texts[n] ?? ''
+    }
+    const end = this.#wordCount + words
+    this.#relocate(end, { bytes: this.#byteCount - from.byte, texts: texts - from.text })
     this.#open = undefined
     this.#byteCount += bytes
     this.#wordCount += words
   }
 
-  /** Corrects the body offsets of the records from `at` to `end`. */
-  #relocate(at: number, end: number, by: number): void {
+  /** Corrects where the records up to `end` say that their bodies and texts stand. */
+  #relocate(end: number, by: { bytes: number; texts: number }): void {
     const words = this.#words
-    for (let next = at; next < end; ) {
+    for (let next = this.#wordCount; next < end; ) {
       const operation = words[next]
       if (operation === op.send || operation === op.broadcast) {
-        words[next + 3] = (words[next + 3] ?? 0) + by
+        words[next + 3] = (words[next + 3] ?? 0) + by.bytes
+      } else if (operation === op.command) {
+        words[next + 2] = (words[next + 2] ?? 0) + by.texts
       }
       next += recordLength(words, next)
     }
@@ -265,6 +309,10 @@ function recordLength(words: Float64Array, at: number): number {
       return recordWords.after
     case op.cancel:
       return recordWords.cancel
+    case op.command:
+      return recordWords.command
+    case op.failed:
+      return recordWords.failed
     default:
       return recordWords.done
   }

@@ -1,26 +1,21 @@
-import type { Handlers } from '../hooks.ts'
+import type { HookName } from '@guildhall/contract'
+import { type Handlers, isHookName } from '../hooks.ts'
 import { limits } from '../limits.ts'
 import { invalidArgument } from './errors.ts'
 
 /** A handler as it was registered; what it takes and returns is the hook's business. */
 export type Handler = (...args: unknown[]) => unknown
 
-export type HookSlot =
-  | 'on_start'
-  | 'on_join'
-  | 'on_leave'
-  | 'on_tick'
-  | 'on_leaderboard_reset'
-  | 'on_tournament_completed'
-
 /** The handlers of a script. They are registered while its top level runs, and only then. */
 export type Registry = {
   readonly kinds: { readonly [kind: number]: Handler }
   readonly methods: { readonly [method: string]: Handler }
-  readonly hooks: { readonly [slot in HookSlot]?: Handler }
+  readonly hooks: { readonly [name in HookName]?: Handler }
+  readonly filters: { readonly [index: string]: Handler }
   addKind(kind: unknown, handler: unknown): void
   addMethod(method: unknown, handler: unknown): void
-  addHook(slot: HookSlot, handler: unknown): void
+  addHook(name: HookName, handler: unknown): void
+  addFilter(index: unknown, handler: unknown): void
   /** Ends registration. */
   close(): void
   /** What was registered, sorted; undefined if nothing was. */
@@ -30,7 +25,8 @@ export type Registry = {
 export function createRegistry(): Registry {
   const kinds: { [kind: number]: Handler } = Object.create(null)
   const methods: { [method: string]: Handler } = Object.create(null)
-  const hooks: { [slot in HookSlot]?: Handler } = Object.create(null)
+  const hooks: { [name in HookName]?: Handler } = Object.create(null)
+  const filters: { [index: string]: Handler } = Object.create(null)
   const counts = { kinds: 0, methods: 0 }
   let open = true
 
@@ -46,6 +42,7 @@ export function createRegistry(): Registry {
     kinds,
     methods,
     hooks,
+    filters,
     addKind(kind, handler) {
       const fn = checked('on_message', handler)
       if (!isInboundKind(kind)) throw invalidArgument('on_message: kind must be 1 or 100 to 65535')
@@ -60,7 +57,7 @@ export function createRegistry(): Registry {
       const fn = checked('on_rpc', handler)
       if (!isMethodName(method)) {
         throw invalidArgument(
-          'on_rpc: method must be 1 to 128 bytes and not start with matchmaker. or party.',
+          'on_rpc: method must be 1 to 128 bytes and not start with matchmaker., party. or rooms.',
         )
       }
       if (methods[method]) throw invalidArgument(`on_rpc: ${method} has a handler already`)
@@ -70,10 +67,18 @@ export function createRegistry(): Registry {
       methods[method] = fn
       counts.methods += 1
     },
-    addHook(slot, handler) {
-      const fn = checked(slot, handler)
-      if (hooks[slot]) throw invalidArgument(`${slot} has a handler already`)
-      hooks[slot] = fn
+    addHook(name, handler) {
+      const fn = checked(name, handler)
+      if (hooks[name]) throw invalidArgument(`${name} has a handler already`)
+      hooks[name] = fn
+    },
+    addFilter(index, handler) {
+      const name = 'register_storage_index_filter'
+      const fn = checked(name, handler)
+      if (typeof index !== 'string') throw invalidArgument(`${name}: index must be a string`)
+      if (filters[index]) throw invalidArgument(`${name}: ${index} has a filter already`)
+      filters[index] = fn
+      hooks[name] ??= fn
     },
     close() {
       open = false
@@ -81,12 +86,15 @@ export function createRegistry(): Registry {
     summary() {
       const rpcs = Object.keys(methods).sort(byBytes)
       const message_kinds = Object.keys(kinds).map(Number)
-      const hookNames = Object.keys(hooks).sort(byBytes)
+      const hookNames = Object.keys(hooks).sort(byBytes).filter(isHookName)
       if (rpcs.length + message_kinds.length + hookNames.length === 0) return undefined
-      return { rpcs, message_kinds: message_kinds.sort((a, b) => a - b), hooks: hookNames }
+      message_kinds.sort((a, b) => a - b)
+      return { rpcs, message_kinds, hooks: hookNames, filters: Object.keys(filters).sort(byBytes) }
     },
   }
 }
+
+const builtInFamilies = ['matchmaker.', 'party.', 'rooms.'] as const
 
 function isHandler(value: unknown): value is Handler {
   return typeof value === 'function'
@@ -99,7 +107,7 @@ function isInboundKind(kind: unknown): kind is number {
 
 function isMethodName(method: unknown): method is string {
   if (typeof method !== 'string' || method.length === 0) return false
-  if (method.startsWith('matchmaker.') || method.startsWith('party.')) return false
+  if (builtInFamilies.some((family) => method.startsWith(family))) return false
   return Buffer.byteLength(method) <= limits.rpcMethodBytes
 }
 

@@ -8,7 +8,7 @@ import { callStatuses } from '../output-records.ts'
 import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
 import { describeError, errorText, FailSignal } from './errors.ts'
 import type { Guard } from './guard.ts'
-import { callHandler, encodeReply } from './handlers.ts'
+import { callHandler, encodeAnswer, isRpc } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
 import { createLanes } from './lanes.ts'
@@ -73,8 +73,9 @@ export class Runner {
   enqueue(call: CallRecord): void {
     if (call.about) this.#abouts.set(call.participant, call.about)
     else call.about = this.#abouts.get(call.participant)
-    if (call.hook === hookCode.leave) this.#abouts.delete(call.participant)
-    this.#add(call)
+    if (call.hook === hookCode.on_leave) this.#abouts.delete(call.participant)
+    if (call.hook === hookCode.on_tick) this.#addTick(call)
+    else this.#add(call)
   }
 
   /** Starts every call that may start now. */
@@ -145,12 +146,23 @@ export class Runner {
     }
   }
 
+  /** A tick runs without a room, then in each of its rooms, and is answered once. */
+  #addTick(call: CallRecord): void {
+    const group = { left: new HostSet<CallRecord>() }
+    const rooms = roomsOf(call)
+    for (let n = -1; n < rooms.length; n += 1) {
+      const run = { ...call, room_id: rooms[n] ?? null, body: noRooms, group }
+      group.left.add(run)
+      this.#add(run)
+    }
+  }
+
   #add(call: CallRecord): void {
     this.#queue[this.#queue.length] = call
   }
 
   #deadlineOf(call: CallRecord): number {
-    return call.hook === hookCode.tick ? this.#deps.tickDeadlineMs : this.#deps.deadlineMs
+    return call.hook === hookCode.on_tick ? this.#deps.tickDeadlineMs : this.#deps.deadlineMs
   }
 
   /** Runs under the guard: an interrupt may strike between any two calls of functions. */
@@ -180,7 +192,7 @@ export class Runner {
         this.#suspend(invocation, promise)
         return
       }
-      if (call.hook === hookCode.rpc) ending = this.#replyEnding(result, this.output)
+      ending = this.#answerEnding(call, result)
     } catch (error) {
       this.#endSlice(invocation)
       this.output.rollback()
@@ -219,7 +231,7 @@ export class Runner {
     if (invocation.pending) this.#commitPending(invocation)
     let ending: Ending = noReply
     try {
-      if (call?.hook === hookCode.rpc) ending = this.#replyEnding(value, this.output)
+      if (call) ending = this.#answerEnding(call, value)
     } catch (error) {
       ending = this.#errorEnding(error, call)
     }
@@ -242,7 +254,15 @@ export class Runner {
 
   #settle(invocation: Invocation, ending: Ending): void {
     const { cpuUs, call } = invocation
-    this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
+    const group = call?.group
+    // An interrupt may make this run twice for the same call.
+    if (call && group) group.left.delete(call)
+    if (call && group && ending.status !== status.ok) {
+      this.output.failed(call.id, ending.status, { cpuUs, ...ending })
+    }
+    if (!group) this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
+    else if (call && group.left.size === 0)
+      this.output.done(call.id, status.ok, { cpuUs, length: 0 })
     this.output.commit(invocation, 'settled')
   }
 
@@ -265,18 +285,26 @@ export class Runner {
     this.#endSuspended(invocation, { status: status.timed_out, length: 0 })
   }
 
-  #replyEnding(value: unknown, output: Output): Ending {
-    const length = encodeReply(value, output)
+  #answerEnding(call: CallRecord, value: unknown): Ending {
+    const length = encodeAnswer(call, value, this.output)
+    if (length === 0) return noReply
     return length < 0 ? { status: status.too_large, length: 0 } : { status: status.ok, length }
   }
 
   #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
-    const chosen = call?.hook === hookCode.rpc ? FailSignal.textOf(error) : undefined
+    const chosen = call && isRpc(call) ? FailSignal.textOf(error) : undefined
     if (chosen !== undefined) return { status: status.failed_with_text, length: 0, text: chosen }
     const text = errorText(describeError(error, this.#deps.scriptsUrl))
     return { status: status.error, length: 0, text }
   }
 }
+
+/** The rooms of a tick travel as its body. */
+function roomsOf({ body }: CallRecord): Float64Array {
+  return new Float64Array(body.buffer, 0, body.length / 8)
+}
+
+const noRooms = new Uint8Array(0)
 
 type Ending = { status: number; length: number; text?: string }
 

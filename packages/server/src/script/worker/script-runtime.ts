@@ -121,7 +121,7 @@ export class ScriptRuntime {
     })
   }
 
-  #createGuildhall(runner: Runner, { nodeId }: WorkerSettings, generation: number): object {
+  #createGuildhall(runner: Runner, { nodeId, tier }: WorkerSettings, generation: number): object {
     const hostCalls = this.#hostCalls
     const host: BindingHost = {
       clock: this.#clock,
@@ -133,7 +133,7 @@ export class ScriptRuntime {
     }
     return createGuildhall(host, {
       node_id: nodeId,
-      tier: 'trusted',
+      tier,
       generation,
       revision_id: () => revisionId(this.#loader?.files() ?? []),
     })

@@ -1,4 +1,4 @@
-import type { Label, RoomMember, RoomRow } from './label.ts'
+import type { Label, RoomMember, RoomRow } from './rooms.ts'
 
 /**
  * What scripts and the console ask of the rooms of this node. Unknown rooms, participants and

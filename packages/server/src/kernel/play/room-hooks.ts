@@ -1,6 +1,5 @@
-import type { CallContext } from '../ports.ts'
-import type { RoomRow, ScriptBinding } from './label.ts'
-import type { Termination } from './match-records.port.ts'
+import type { CallContext } from './calls.ts'
+import type { RoomRow, ScriptBinding, Termination } from './rooms.ts'
 
 /**
  * What a hook that answers returned. `absent`: nothing answers, and the default holds (no script,

@@ -38,3 +38,6 @@ export type RoomMember = {
   /** False while its connection is lost and its seat is kept. */
   connected: boolean
 }
+
+/** Why a match is over. */
+export type Termination = 'final_departure' | 'server_closed' | 'formation_abandoned'

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { type Json, optional } from '../fields.ts'
+
+/** Bytes of a body; a string stands for its UTF-8 bytes. Script hosts give `Uint8Array`. */
+export const bytes = z
+  .custom<Uint8Array | string>(
+    (value) => typeof value === 'string' || value instanceof Uint8Array,
+    { error: 'must be bytes or a string' },
+  )
+  .meta({ ts: 'GuildhallBytes' })
+
+/** Bytes that a function returns. */
+export const resultBytes = z
+  .custom<Uint8Array>((value) => value instanceof Uint8Array)
+  .meta({ ts: 'Uint8Array' })
+
+/** Any JSON value. */
+export const json = z.custom<Json>((value) => value !== undefined).meta({ ts: 'GuildhallJson' })
+
+/** A function of the script that takes nothing. */
+export const task = z
+  .custom<() => unknown>((value) => typeof value === 'function', { error: 'must be a function' })
+  .meta({ ts: '() => GuildhallDone' })
+
+/** The id of a participant or a room, up to 2^53 - 1. */
+export const participantId = z.int().min(0)
+export const roomId = z.int().min(0)
+
+/** A row's id in an argument. */
+export const rowId = z.int().min(0)
+
+/** A page size: values beyond 1..`cap` are taken for the nearer bound, as on the console. */
+export function pageLimit({ default: fallback, cap }: { default: number; cap: number }) {
+  return z
+    .int()
+    .transform((value) => Math.min(Math.max(value, 1), cap))
+    .nullish()
+    .transform((value) => value ?? fallback)
+    .meta({
+      jsonSchema: { type: ['integer', 'null'], minimum: 1, maximum: cap, default: fallback },
+    })
+}
+
+/** How many rows to skip. */
+export const pageOffset = z
+  .int()
+  .min(0)
+  .nullish()
+  .transform((value) => value ?? 0)
+
+/** Only rows before this id or number. */
+export const pageBefore = optional(z.int().min(0))
+
+/** An object of options as the last argument; it may be missing. Unknown members are refused. */
+export function options<S extends z.ZodRawShape>(shape: S) {
+  const schema = z.strictObject(shape)
+  return schema.prefault({} as z.input<typeof schema>)
+}

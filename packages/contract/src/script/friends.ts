@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { Friend, friendsApi } from '../friends.ts'
+import { defineScriptApi } from './script-api.ts'
+
+const { id: user_id } = friendsApi.list.params.shape
+const { user_id: other } = friendsApi.add.body.shape
+
+const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+
+export const friendsScript = defineScriptApi({
+  'friends.list': {
+    doc: "An account's relations, by the other account's id.",
+    args: { user_id },
+    ok: z.array(Friend),
+    errors: ['not_found'],
+    ...planned,
+  },
+  'friends.add': {
+    doc: 'Invites, or accepts the invitation of the other side.',
+    args: { user_id, other },
+    ok: z.array(Friend),
+    errors: ['not_found', 'conflict'],
+    ...planned,
+  },
+  'friends.remove': {
+    doc: 'Ends the relation on both sides and lifts a block; false if there is none.',
+    args: { user_id, other },
+    ok: z.boolean(),
+    ...planned,
+  },
+  'friends.block': {
+    doc: "Blocks the other account and ends the other's relation.",
+    args: { user_id, other },
+    ok: z.array(Friend),
+    errors: ['not_found', 'conflict'],
+    ...planned,
+  },
+})

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { optional, presentReference, reference } from '../fields.ts'
+import { GroupDetail, GroupSummary, groupsApi } from '../groups.ts'
+import { pageOf } from '../numbers.ts'
+import { options, pageLimit, pageOffset, rowId } from './fields.ts'
+import { defineScriptApi } from './script-api.ts'
+
+const { name, description, open, max_size } = groupsApi.create.body.shape
+const id = rowId
+const user_id = presentReference()
+
+const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+const onMember = {
+  args: { id, user_id },
+  ok: GroupDetail,
+  errors: ['not_found', 'conflict'],
+  ...planned,
+} as const
+
+export const groupsScript = defineScriptApi({
+  'groups.create': {
+    doc: 'Founds a group; the creator becomes its superadmin.',
+    args: {
+      group: z.strictObject({ name, creator_user_id: name, description, open, max_size }),
+    },
+    ok: GroupDetail,
+    errors: ['conflict'],
+    ...planned,
+  },
+  'groups.list': {
+    doc: 'Groups by id; the filter is a substring of the name.',
+    args: {
+      options: options({
+        filter: optional(reference()),
+        limit: pageLimit({ default: 50, cap: 200 }),
+        offset: pageOffset,
+      }),
+    },
+    ok: pageOf(GroupSummary),
+    ...planned,
+  },
+  'groups.get': {
+    doc: 'One group with its members, or null.',
+    args: { id },
+    ok: GroupDetail.nullable(),
+    ...planned,
+  },
+  'groups.of_user': {
+    doc: 'The groups of a user.',
+    args: { user_id },
+    ok: z.array(GroupSummary),
+    ...planned,
+  },
+  'groups.update': {
+    doc: 'Changes description, open flag or size; the name stays.',
+    args: { id, patch: groupsApi.update.body },
+    ok: GroupDetail,
+    errors: ['not_found'],
+    ...planned,
+  },
+  'groups.remove': {
+    doc: 'Ends a group and its memberships; false if there is none.',
+    args: { id },
+    ok: z.boolean(),
+    ...planned,
+  },
+  'groups.add_member': { doc: 'Adds a member, last in the order of joining.', ...onMember },
+  'groups.promote': { doc: 'Moves a member one rung up.', ...onMember },
+  'groups.demote': { doc: 'Moves a member one rung down; the last superadmin stays.', ...onMember },
+  'groups.kick': { doc: 'Removes a member; the last superadmin stays.', ...onMember },
+})

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { Leaderboard, LeaderboardRecord, leaderboardsApi, RankedRecord } from '../leaderboards.ts'
+import { options, pageLimit, pageOffset } from './fields.ts'
+import { defineScriptApi } from './script-api.ts'
+
+const { score, subscore, metadata } = leaderboardsApi.submit.body.shape
+const { id: board, user_id } = leaderboardsApi.deleteRecord.params.shape
+const neighbours = z.int().min(0).max(500)
+
+const trusted = { tier: 'trusted', runs: 'node' } as const
+
+export const leaderboardsScript = defineScriptApi({
+  'leaderboards.list': {
+    doc: 'All boards by id.',
+    args: {},
+    ok: z.array(Leaderboard),
+    ...trusted,
+  },
+  'leaderboards.create': {
+    doc: 'Opens a board; by default the highest score of each user counts.',
+    args: { board: leaderboardsApi.create.body },
+    ok: Leaderboard,
+    errors: ['conflict'],
+    ...trusted,
+  },
+  'leaderboards.submit': {
+    doc: 'Submits a score under the rule of the board, and returns the record that counts now.',
+    example: ["await guildhall.leaderboards.submit('weekly', ctx.user_id, 1200)"],
+    args: { board, user_id, score, options: options({ subscore, metadata }) },
+    ok: LeaderboardRecord,
+    errors: ['not_found'],
+    ...trusted,
+  },
+  'leaderboards.get': {
+    doc: 'The record of a user with its rank, or null.',
+    args: { board, user_id },
+    ok: RankedRecord.nullable(),
+    errors: ['not_found'],
+    ...trusted,
+  },
+  'leaderboards.records': {
+    doc: 'Records by rank; total is the number of all.',
+    args: {
+      board,
+      options: options({ limit: pageLimit({ default: 50, cap: 500 }), offset: pageOffset }),
+    },
+    ok: z.strictObject({ total: z.int(), items: z.array(RankedRecord) }),
+    errors: ['not_found'],
+    ...trusted,
+  },
+  'leaderboards.remove': {
+    doc: "Removes a user's record; false if there was none.",
+    args: { board, user_id },
+    ok: z.boolean(),
+    errors: ['not_found'],
+    ...trusted,
+  },
+  'leaderboards.around': {
+    doc: "A user's record between those that rank right before and after it.",
+    args: { board, user_id, before: neighbours, after: neighbours },
+    ok: z.array(RankedRecord),
+    errors: ['not_found'],
+    ...trusted,
+  },
+  'leaderboards.of_users': {
+    doc: 'The records of up to 100 users by rank; users without one are left out.',
+    args: { board, user_ids: z.array(user_id).max(100) },
+    ok: z.array(RankedRecord),
+    errors: ['not_found'],
+    ...trusted,
+    planned: true,
+  },
+})

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { optional, presentReference, unixMs } from '../fields.ts'
+import { Notification, notificationsApi } from '../notifications.ts'
+import { pushedAccountsMax } from './chat.ts'
+import { options, pageBefore, pageLimit, participantId, rowId } from './fields.ts'
+import { defineScriptApi } from './script-api.ts'
+
+const { user_id, subject, content, code } = notificationsApi.send.body.shape
+
+/** A notification as scripts see it. */
+export const ScriptNotification = z.strictObject({
+  ...Notification.shape,
+  read_at_unix_ms: unixMs.nullable(),
+})
+
+/** The members of one notification to be stored, for transact too. */
+export const newNotification = {
+  user_id,
+  subject,
+  content,
+  code,
+  push: optional(z.boolean()).meta({ description: 'Whether to push it after the commit' }),
+}
+
+const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+
+export const notificationsScript = defineScriptApi({
+  'notifications.send': {
+    doc: 'Stores a notification for one user or, without user_id, for everybody.',
+    args: { notification: z.strictObject(newNotification) },
+    ok: ScriptNotification,
+    ...planned,
+  },
+  'notifications.list': {
+    doc: "A user's notifications and the broadcasts, newest first.",
+    args: {
+      user_id: presentReference(),
+      options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore }),
+    },
+    ok: z.array(ScriptNotification),
+    ...planned,
+  },
+  'notifications.mark_read': {
+    doc: 'True for a row addressed to the user, whose time of reading stays; else false.',
+    args: { user_id: presentReference(), id: rowId },
+    ok: z.boolean(),
+    ...planned,
+  },
+  'notifications.remove': {
+    doc: 'Removes a notification; false if there is none.',
+    args: { id: rowId },
+    ok: z.boolean(),
+    ...planned,
+  },
+  'notifications.push': {
+    doc: "Sends a notification (kind 27) to accounts, else to the row's user, else to all.",
+    args: {
+      notification: ScriptNotification,
+      user_ids: z.array(presentReference()).max(pushedAccountsMax).optional(),
+    },
+    errors: ['limit_exceeded'],
+    tier: 'trusted',
+    runs: 'command',
+    planned: true,
+  },
+  'notifications.push_unread': {
+    doc: 'Sends the newest unread rows to a participant, oldest first, and returns how many.',
+    args: {
+      participant: participantId,
+      options: options({ limit: pageLimit({ default: 100, cap: 100 }) }),
+    },
+    ok: z.int(),
+    ...planned,
+  },
+})

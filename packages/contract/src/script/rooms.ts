@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { freeObject, hasControlCharacter, text, utf8Bytes } from '../fields.ts'
+import { participantId, roomId } from './fields.ts'
+import { defineScriptApi } from './script-api.ts'
+
+/** Map or mode of a room: at most 128 bytes without control characters; it may be empty. */
+const labelText = text(
+  (value) => utf8Bytes(value) <= 128 && !hasControlCharacter(value),
+  'must be at most 128 bytes without control characters',
+  { maxLength: 128 },
+)
+
+/** What describes a room. Members that are missing keep their value, or take the default. */
+export const Label = z.strictObject({
+  map: labelText.optional(),
+  mode: labelText.optional(),
+  max_players: z.int().min(0).max(65_535).optional().meta({ description: '0 is no own limit' }),
+  open: z.boolean().optional(),
+  tick: z.boolean().optional().meta({ description: 'Whether on_tick runs for the room' }),
+  listed: z.boolean().optional().meta({ description: 'Whether rooms.list shows it' }),
+  properties: freeObject.optional().meta({ description: 'At most 1,024 bytes as JSON' }),
+})
+export type Label = z.output<typeof Label>
+
+/** A room of this node. */
+export const Room = z.strictObject({
+  room_id: z.int(),
+  match_id: z.string(),
+  name: z.string().nullable(),
+  map: z.string(),
+  mode: z.string(),
+  max_players: z.int(),
+  open: z.boolean(),
+  tick: z.boolean(),
+  listed: z.boolean(),
+  properties: freeObject,
+  players: z.int(),
+})
+export type Room = z.output<typeof Room>
+
+/** Who is in a room. */
+export const RoomMember = z.strictObject({
+  participant: z.int(),
+  user_id: z.string().nullable(),
+  username: z.string().nullable(),
+  connected: z.boolean().meta({ description: 'False while the connection is lost' }),
+})
+
+export const roomsScript = defineScriptApi({
+  room_list: {
+    doc: 'The rooms of this node.',
+    args: {},
+    ok: z.array(Room),
+    tier: 'sandboxed',
+    runs: 'node',
+    planned: true,
+  },
+  room_members: {
+    doc: 'Who is in a room of this node; of an unknown room nobody.',
+    args: { room_id: roomId },
+    ok: z.array(RoomMember),
+    tier: 'sandboxed',
+    runs: 'node',
+    planned: true,
+  },
+  room_update: {
+    doc: 'Changes the label of a room; members that are not given stay.',
+    example: ['guildhall.room_update(ctx.room_id, { open: false })'],
+    args: { room_id: roomId, label: Label },
+    errors: ['limit_exceeded'],
+    tier: 'sandboxed',
+    runs: 'command',
+    planned: true,
+  },
+  room_remove: {
+    doc: 'Takes a participant out of a room; the last one ends the room.',
+    args: { room_id: roomId, participant: participantId },
+    errors: ['limit_exceeded'],
+    tier: 'sandboxed',
+    runs: 'command',
+    planned: true,
+  },
+})

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { freeObject, optional, presentReference } from '../fields.ts'
+import {
+  readPermission,
+  storageApi,
+  storageName,
+  storageOwner,
+  writePermission,
+} from '../storage.ts'
+import { options } from './fields.ts'
+import { defineScriptApi } from './script-api.ts'
+
+const address = {
+  owner: storageOwner.nullable().meta({ description: 'Null is the system' }),
+  collection: storageName,
+  key: storageName,
+}
+const { version } = storageApi.put.body.shape
+const as = optional(storageOwner).meta({ description: 'In whose right; absent is the runtime' })
+const permissions = {
+  read_permission: optional(readPermission).meta({ description: 'Default 1' }),
+  write_permission: optional(writePermission).meta({ description: 'Default 1' }),
+}
+
+/** Conditions and permissions of one write. */
+export const writeConditions = { version, ...permissions }
+
+/** An object as a script reads it. */
+export const ScriptObject = z.strictObject({
+  value: freeObject,
+  version: z.string(),
+  read_permission: readPermission,
+  write_permission: writePermission,
+})
+
+export const ScriptObjectRow = z.strictObject({
+  user_id: z.string().nullable().meta({ description: 'Null is the system' }),
+  collection: z.string(),
+  key: z.string(),
+  ...ScriptObject.shape,
+})
+
+/** Most operations of one storage_write_many. */
+export const writeManyMax = 100
+
+const trusted = { tier: 'trusted', runs: 'node' } as const
+
+export const storageWrite = z.strictObject({
+  op: z.literal('write'),
+  ...address,
+  value: freeObject,
+  ...writeConditions,
+})
+export const storageDelete = z.strictObject({ op: z.literal('delete'), ...address, version })
+
+export const storageScript = defineScriptApi({
+  storage_read: {
+    doc: 'One stored object, or null.',
+    example: ["const save = await guildhall.storage_read(ctx.user_id, 'saves', 'slot')"],
+    args: { ...address, options: options({ as }) },
+    ok: ScriptObject.nullable(),
+    ...trusted,
+  },
+  storage_write: {
+    doc: 'Stores an object whole; with a version only in place of that one, "" only creates.',
+    example: ["await guildhall.storage_write(ctx.user_id, 'saves', 'slot', { level: 3 })"],
+    args: { ...address, value: freeObject, options: options({ ...writeConditions, as }) },
+    ok: z.strictObject({ version: z.string() }),
+    errors: ['conflict', 'forbidden'],
+    ...trusted,
+  },
+  storage_delete: {
+    doc: 'Removes an object; false if there was none.',
+    args: { ...address, options: options({ version, as }) },
+    ok: z.boolean(),
+    errors: ['conflict', 'forbidden'],
+    ...trusted,
+  },
+  storage_index_query: {
+    doc: 'A page of the objects of an index whose fields are equal to all the filters.',
+    args: {
+      index: presentReference(),
+      filters: z
+        .record(z.string(), z.union([z.string(), z.number(), z.bigint(), z.boolean()]))
+        .meta({ ts: '{ [field: string]: string | number | bigint | boolean }' }),
+      options: options({
+        limit: optional(z.int()).meta({ description: '1..100, default 50' }),
+        after: optional(z.string()).meta({ description: 'The `next` of the page before' }),
+        as,
+      }),
+    },
+    ok: z.strictObject({ items: z.array(ScriptObjectRow), next: z.string().nullable() }),
+    errors: ['not_found', 'unavailable'],
+    ...trusted,
+  },
+  storage_write_many: {
+    doc: 'Up to 100 writes and deletes, values of at most 4 MiB in all: all of them or none.',
+    args: {
+      ops: z
+        .array(z.discriminatedUnion('op', [storageWrite, storageDelete]))
+        .min(1)
+        .max(writeManyMax),
+      options: options({ as }),
+    },
+    ok: z.array(
+      z.union([z.strictObject({ version: z.string() }), z.strictObject({ removed: z.boolean() })]),
+    ),
+    errors: ['conflict', 'forbidden'],
+    ...trusted,
+  },
+})

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { bytes, json, resultBytes } from './fields.ts'
+import { defineScriptApi } from './script-api.ts'
+
+export const traceLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
+
+export const toolsScript = defineScriptApi({
+  fail: {
+    doc: 'Ends an RPC handler with an error text of 1 to 256 bytes for the client.',
+    example: ["if (gold < price) guildhall.fail('not enough gold')"],
+    args: { text: z.string() },
+    ok: z.never(),
+    tier: 'sandboxed',
+    runs: 'worker',
+  },
+  trace: {
+    doc: "Writes a line to the node's own log at once, at most 100 a second and 4,096 characters.",
+    args: { message: z.string(), level: z.enum(traceLevels).optional() },
+    tier: 'sandboxed',
+    runs: 'worker',
+  },
+  pack_u64: {
+    doc: 'An integer from 0 to 2^64 - 1 as 8 bytes, the highest first.',
+    args: { n: z.union([z.int(), z.bigint()]).meta({ ts: 'number | bigint' }) },
+    ok: resultBytes,
+    tier: 'sandboxed',
+    runs: 'worker',
+  },
+  'json.encode': {
+    doc: 'A value as JSON in UTF-8 without white space; a bigint becomes a JSON integer.',
+    args: { value: json.meta({ ts: 'GuildhallJson' }) },
+    ok: resultBytes,
+    tier: 'sandboxed',
+    runs: 'worker',
+    planned: true,
+  },
+  'json.decode': {
+    doc: 'The value of a JSON text of at most 64 levels.',
+    args: { body: bytes },
+    ok: json,
+    tier: 'sandboxed',
+    runs: 'worker',
+    planned: true,
+  },
+})

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import {
+  Tournament,
+  TournamentEntry,
+  TournamentRegistration,
+  TournamentResult,
+} from '../tournaments.ts'
+import { defineScriptApi } from './script-api.ts'
+
+const { id, user_id } = TournamentRegistration.shape
+
+const trusted = { tier: 'trusted', runs: 'node' } as const
+
+export const tournamentsScript = defineScriptApi({
+  'tournaments.list': {
+    doc: 'All tournaments by start time, then id.',
+    args: {},
+    ok: z.array(Tournament),
+    ...trusted,
+  },
+  'tournaments.get': {
+    doc: 'One tournament, or null.',
+    args: { id },
+    ok: Tournament.nullable(),
+    ...trusted,
+  },
+  'tournaments.register': {
+    doc: 'Registers an active account while registration is open; a repeat changes nothing.',
+    example: ["await guildhall.tournaments.register('cup', ctx.user_id)"],
+    args: { id, user_id },
+    ok: TournamentEntry,
+    errors: ['not_found', 'conflict'],
+    ...trusted,
+  },
+  'tournaments.entries': {
+    doc: 'Who is registered, by the time of registering.',
+    args: { id },
+    ok: z.array(TournamentEntry),
+    errors: ['not_found'],
+    ...trusted,
+  },
+  'tournaments.results': {
+    doc: 'The final ranking by rank; empty before the settlement.',
+    args: { id },
+    ok: z.array(TournamentResult),
+    errors: ['not_found'],
+    ...trusted,
+  },
+})

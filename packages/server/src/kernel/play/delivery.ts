@@ -1,0 +1,46 @@
+/**
+ * How envelopes reach participants: what scripts send, and what the gateway relays itself. Commands
+ * of one slice of a script arrive together and in order.
+ */
+export type Delivery = {
+  /** Sends to everybody of the scope but `sender` and `except`. `body` is copied. */
+  broadcast(command: Broadcast): void
+  /** Sends to participants; one that is unknown or gone is no error. `body` is copied. */
+  send(command: Send): void
+  /** The connected participants of this node. */
+  sessions(): ConnectedSession[]
+  /** Which of these accounts have a connection now, in the order given. */
+  online(userIds: readonly string[]): string[]
+  /**
+   * Sends to all connections of these accounts; null reaches the connections of every account,
+   * guests left out. `body` is copied.
+   */
+  push(userIds: readonly string[] | null, kind: number, body: Uint8Array): void
+}
+
+export type Broadcast = {
+  kind: number
+  body: Uint8Array
+  unreliable: boolean
+  /** 0 excludes nobody. */
+  sender: number
+  except: readonly number[]
+  /** Null reaches every session. */
+  room_id: number | null
+  /** Reaches those who are in the topic instead. */
+  topic?: string
+}
+
+export type Send = {
+  kind: number
+  body: Uint8Array
+  unreliable: boolean
+  participants: readonly number[]
+}
+
+export type ConnectedSession = {
+  participant: number
+  user_id: string | null
+  username: string | null
+  room_id: number | null
+}

@@ -1,0 +1,64 @@
+import type {
+  AuditAction,
+  ScriptApi,
+  ScriptCommands,
+  ScriptErrorCode,
+  ScriptFunctions,
+  ScriptOrigin,
+  scriptApi,
+} from '@guildhall/contract'
+import { Failure } from './failure.ts'
+import type { Mutation } from './mutation.ts'
+
+/** Whom a call of the script to the node runs for. */
+export type ScriptCaller = {
+  origin: ScriptOrigin
+  /** 0 without a sender. */
+  participant: number
+  user_id: string | null
+  room_id: number | null
+  match_id: string | null
+  /** Which script it is. */
+  revision_id: string
+}
+
+/** The implementations of one noun of the script API, as a feature brings them. */
+export type ScriptPart<A extends ScriptApi> = ScriptFunctions<A, ScriptCaller> &
+  ScriptCommands<A, ScriptCaller>
+
+/** All of them: what is declared and served, and nothing else. */
+export type ServedScript = ScriptPart<typeof scriptApi>
+export type ScriptName = keyof ServedScript
+
+/** A change by the script; with an action it is audited under that name. */
+export function byScript({ revision_id }: ScriptCaller, action?: AuditAction): Mutation {
+  const actor = { kind: 'script', revision_id } as const
+  return action === undefined ? { actor } : { actor, action }
+}
+
+/**
+ * A refusal that the script reads. Services refuse with a `Failure`, which has a code of the HTTP
+ * API; this one is for what only scripts can meet.
+ */
+export class ScriptFailure extends Error {
+  override readonly name = 'ScriptFailure'
+  readonly code: ScriptErrorCode
+  /** Of an `http_error`: which rule. */
+  readonly reason: string | undefined
+
+  constructor(code: ScriptErrorCode, message: string, reason?: string) {
+    super(message)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+/** Null for what is not there. */
+export async function nullWhenNotFound<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'not_found') return null
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import type { ScriptFunction } from '@guildhall/contract'
+import { Failure } from '../../kernel/failure.ts'
+import { checkedArguments, commandIndexes } from '../arguments.ts'
+import { copyArguments, toJson } from '../worker/arguments.ts'
+import { GuildhallError, invalidArgument } from '../worker/errors.ts'
+import { type BindingHost, callerOf, countCommand, countPayload } from './binding-host.ts'
+
+/**
+ * A command of the table: checked at the call, done by the node when the slice ends. It travels as
+ * its arguments in JSON.
+ */
+export function createCommandBinding(host: BindingHost, name: string, row: ScriptFunction) {
+  const index = commandIndexes.get(name) ?? -1
+  return (...given: unknown[]): unknown => {
+    const invocation = callerOf(host)
+    const args = copyArguments(name, given)
+    check(name, row, args)
+    const text = toJson({ args }) ?? ''
+    countCommand(invocation)
+    countPayload(invocation, text)
+    host.runner.outputOf(invocation).command(index, text, invocation.call)
+    return undefined
+  }
+}
+
+function check(name: string, row: ScriptFunction, args: readonly unknown[]): void {
+  try {
+    checkedArguments(name, row, args)
+  } catch (error) {
+    if (error instanceof Failure) throw invalidArgument(error.text ?? `${name}: not valid`)
+    throw new GuildhallError('internal', `${name}: the arguments could not be checked`)
+  }
+}

@@ -1,0 +1,137 @@
+import { int64Max, int64Min } from '@guildhall/contract'
+import { GuildhallError, invalidArgument } from './errors.ts'
+
+/** A value of the script as it leaves the worker: JSON with bigint and bytes. */
+export type Plain =
+  | undefined
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | Plain[]
+  | { [name: string]: Plain }
+
+const levelsMax = 64
+const charsMax = 8_388_608
+
+const stringify = JSON.stringify
+const { isArray } = Array
+const { isFinite: isFiniteNumber } = Number
+const { keys } = Object
+const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
+
+/**
+ * Copies the arguments of a call, so that what the script changes later changes nothing, and what
+ * cannot leave the worker is refused at the call: functions, symbols, cycles, numbers that are not
+ * finite, integers beyond 64 bits, and what throws when it is read.
+ */
+export function copyArguments(name: string, given: readonly unknown[]): Plain[] {
+  const copy = createCopier()
+  try {
+    let count = given.length
+    // Trailing arguments that are undefined were not given.
+    while (count > 0 && given[count - 1] === undefined) count -= 1
+    const copied: Plain[] = []
+    for (let n = 0; n < count; n += 1) copied[n] = copy(given[n], 0)
+    return copied
+  } catch (error) {
+    if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
+    throw invalidArgument(`${name}: an argument cannot be read`)
+  }
+}
+
+/**
+ * The JSON text of a value; a bigint is written as an integer.
+ *
+ * @throws GuildhallError `invalid_argument` for an integer beyond 64 bits
+ */
+export function toJson(value: unknown): string | undefined {
+  try {
+    return stringify(value)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    // A bigint, or a cycle: then this throws it again.
+    return stringify(value, writeBigInt)
+  }
+}
+
+function writeBigInt(_name: string, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value
+  expectInt64(value)
+  return typeof rawJson === 'function' ? rawJson(`${value}`) : Number(value)
+}
+
+function expectInt64(value: bigint): void {
+  if (value < int64Min || value > int64Max) {
+    throw invalidArgument('an integer is beyond 64 bits')
+  }
+}
+
+function createCopier() {
+  let chars = 0
+
+  function count(more: number): void {
+    chars += more
+    if (chars > charsMax) throw invalidArgument('the arguments are too large')
+  }
+
+  function copy(value: unknown, level: number): Plain {
+    switch (typeof value) {
+      case 'undefined':
+      case 'boolean':
+        return value
+      case 'string':
+        count(value.length)
+        return value
+      case 'number':
+        if (!isFiniteNumber(value)) throw invalidArgument('a number must be finite')
+        return value
+      case 'bigint':
+        expectInt64(value)
+        return value
+      case 'object':
+        return value === null ? null : copyObject(value, level)
+      default:
+        throw invalidArgument(`a ${typeof value} cannot be an argument`)
+    }
+  }
+
+  function copyObject(value: object, level: number): Plain {
+    if (level >= levelsMax) throw invalidArgument('an argument has more than 64 levels')
+    if (value instanceof Uint8Array) {
+      count(value.length)
+      return new Uint8Array(value)
+    }
+    if (isArray(value)) {
+      count(value.length)
+      const items: Plain[] = []
+      for (let n = 0; n < value.length; n += 1) items[n] = copy(value[n], level + 1) ?? null
+      return items
+    }
+    if ('toJSON' in value && typeof value.toJSON === 'function') {
+      return copy(value.toJSON(), level + 1)
+    }
+    return copyMembers(value, level)
+  }
+
+  function copyMembers(value: object, level: number): Plain {
+    const members: { [name: string]: Plain } = {}
+    for (const name of keys(value)) {
+      count(name.length)
+      const member = copy(Reflect.get(value, name), level + 1)
+      if (member === undefined) continue
+      // A member called __proto__ is one like any other.
+      Object.defineProperty(members, name, {
+        value: member,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      })
+    }
+    return members
+  }
+
+  return copy
+}
