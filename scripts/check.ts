@@ -19,6 +19,7 @@ const root = join(import.meta.dirname, '..')
 const tools: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['types', 'tsc', '-p', '.'],
   ['contract types', 'tsc', '-p', 'packages/contract'],
+  ['dashboard types', 'tsc', '-p', 'packages/dashboard'],
   ['format and lint', 'biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   ['unused code', 'knip', '--no-progress'],
 ]

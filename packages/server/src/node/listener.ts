@@ -18,6 +18,7 @@ import type { PipelineDeps } from '../kernel/http/pipeline.ts'
 import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
+import { dashboardDocuments } from '../shell/dashboard.ts'
 import { type ShellDeps, shellHandlers } from '../shell/shell.routes.ts'
 
 export type ListenerDeps = {
@@ -54,7 +55,10 @@ export async function createListener(deps: ListenerDeps) {
     ...(tls === undefined ? {} : { tls }),
     newRequestId: ids.requestId,
     routes: [...Object.values(others).flat(), ...(acceptUpgrade === undefined ? [] : realtime)],
-    documents: config.http.openapi ? [openapiDocument(deps.version)] : [],
+    documents: [
+      ...dashboardDocuments(log),
+      ...(config.http.openapi ? [openapiDocument(deps.version)] : []),
+    ],
     ...(acceptUpgrade && { upgrade: { path: '/v1/realtime', accept: acceptUpgrade } }),
     onAnswered: createAccessLog(config.logging, log),
     onServerError: (error, { request_id, ...fields }) => {
@@ -88,6 +92,6 @@ function openapiDocument(version: string): Document {
     method: 'GET',
     path: '/openapi.json',
     contentType: 'application/json',
-    render: () => JSON.stringify(describeApi(api, openapiInfo(version))),
+    render: () => ({ content: JSON.stringify(describeApi(api, openapiInfo(version))) }),
   }
 }

@@ -81,8 +81,17 @@ export class Exchange {
     for (const [name, value] of Object.entries(headers)) this.#headers.push(name, value)
   }
 
+  /** Sets headers in the place of those that the answer has under these names. */
+  replace(headers: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(headers)) {
+      let at = 0
+      while (at < this.#headers.length && this.#headers[at] !== name) at += 2
+      this.#headers.splice(at, 2, name, value)
+    }
+  }
+
   /** Writes the answer, unless the client has left. `body` is null where the status has none. */
-  reply(status: number, body: JsonText | null, contentType = 'application/json'): void {
+  reply(status: number, body: JsonText | Buffer | null, contentType = 'application/json'): void {
     const { response } = this
     if (response.headersSent || response.destroyed) return
     if (body === null) {
@@ -93,6 +102,10 @@ export class Exchange {
     const length = isText ? Buffer.byteLength(body) : body.byteLength
     this.#headers.push('content-type', contentType, 'content-length', String(length))
     response.writeHead(status, this.#headers)
+    if (Buffer.isBuffer(body)) {
+      response.end(body)
+      return
+    }
     if (isText) {
       // Letters of one byte are copied as they are, which costs Node.js less than to encode them.
       response.end(body, length === body.length ? 'latin1' : 'utf8')

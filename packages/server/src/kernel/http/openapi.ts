@@ -25,7 +25,11 @@ export function describeApi(apis: Readonly<Record<string, Api>>, info: OpenapiIn
   return {
     openapi: '3.1.0',
     info,
-    paths: { ...paths, '/openapi.json': { get: ownOperation } },
+    paths: {
+      ...paths,
+      '/dashboard': { get: dashboardOperation },
+      '/openapi.json': { get: ownOperation },
+    },
     components: {
       securitySchemes: {
         player: { type: 'http', scheme: 'bearer', description: 'Access token of a player' },
@@ -55,6 +59,18 @@ const ownOperation = {
       description: 'Success',
       content: { 'application/json': { schema: { type: 'object' } } },
     },
+    304: { description: 'Not changed since the ETag of `If-None-Match`' },
+  },
+  'x-access': 'public',
+}
+
+/** No JSON is answered there, so that it is no route of the table. */
+const dashboardOperation = {
+  operationId: 'shell.dashboard',
+  tags: ['shell'],
+  summary: 'The operator console as a page, also at every path below',
+  responses: {
+    200: { description: 'The page, as text/html' },
     304: { description: 'Not changed since the ETag of `If-None-Match`' },
   },
   'x-access': 'public',

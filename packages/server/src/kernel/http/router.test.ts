@@ -8,6 +8,8 @@ const routes = [
   { method: 'GET', path: '/a/{id}' },
   { method: 'POST', path: '/a/me' },
   { method: 'PUT', path: '/a/{id}/b.c' },
+  { method: 'GET', path: '/p/{*}' },
+  { method: 'PUT', path: '/p/own/{id}' },
 ] as const
 const find = createRouter(routes.map((route) => ({ ...route, serve: route })))
 
@@ -28,6 +30,15 @@ describe('the router', () => {
     ['/', []],
     ['/a/{id}/b', []],
     ['/a\n', []],
+    ['/p', []],
+    ['/p/', []],
+    ['/p/1', ['GET', 'HEAD']],
+    ['/p/1/2%2F/3', ['GET', 'HEAD']],
+    ['/p/1/', []],
+    ['/p/1//2', []],
+    ['/p/own/1', ['PUT']],
+    ['/p/own/1/2', ['GET', 'HEAD']],
+    ['/p/own', ['GET', 'HEAD']],
   ])('[H-GEN-27] tells what %j offers, in alphabetical order', (path, methods) => {
     expect(methodsOf(find(path))).toEqual(methods)
   })

@@ -14,6 +14,8 @@ type Entry<T> = { template: string; methods: Map<string, T>; names: string[] }
 type Branch<T> = {
   words: Map<string, Branch<T>>
   named: Branch<T> | undefined
+  /** What a last segment `{*}` stands for: all that is not found below. */
+  rest: Entry<T> | undefined
   entry: Entry<T> | undefined
 }
 
@@ -22,16 +24,17 @@ const noParams: Record<string, string> = Object.freeze({})
 
 /**
  * Finds routes by canonical path, e.g. `/console/v1/groups/{id}` for `/console/v1/groups/7`. A
- * named segment is never empty. GET serves HEAD as well.
+ * named segment is never empty. A last segment `{*}` stands for one or more of any kind, where
+ * nothing else is found. GET serves HEAD as well.
  */
 export function createRouter<T>(routes: readonly { method: Method; path: string; serve: T }[]) {
-  const root: Branch<T> = { words: new Map(), named: undefined, entry: undefined }
+  const root = emptyBranch<T>()
   const fixed = new Map<string, Match<T>>()
   for (const { method, path, serve } of routes) {
     const entry = entryAt(root, path)
     entry.methods.set(method, serve)
     if (method === 'GET') entry.methods.set('HEAD', serve)
-    if (entry.names.length === 0) fixed.set(path, { ...entry, params: noParams })
+    if (!path.includes('{')) fixed.set(path, { ...entry, params: noParams })
   }
 
   return (path: string): Match<T> | undefined => {
@@ -58,9 +61,13 @@ function entryAt<T>(root: Branch<T>, template: string): Entry<T> {
   const names: string[] = []
   let branch = root
   for (const segment of template.split('/').slice(1)) {
+    if (segment === '{*}') {
+      branch.rest ??= { template, methods: new Map(), names }
+      return branch.rest
+    }
     const name = /^\{(.+)\}$/.exec(segment)?.[1]
     const known = name === undefined ? branch.words.get(segment) : branch.named
-    const next: Branch<T> = known ?? { words: new Map(), named: undefined, entry: undefined }
+    const next = known ?? emptyBranch<T>()
     if (name === undefined) {
       branch.words.set(segment, next)
     } else {
@@ -73,6 +80,10 @@ function entryAt<T>(root: Branch<T>, template: string): Entry<T> {
   return branch.entry
 }
 
+function emptyBranch<T>(): Branch<T> {
+  return { words: new Map(), named: undefined, rest: undefined, entry: undefined }
+}
+
 function descend<T>(
   branch: Branch<T>,
   segments: readonly string[],
@@ -82,9 +93,18 @@ function descend<T>(
   if (segment === undefined) return branch.entry
   const word = branch.words.get(segment)
   const found = word && descend(word, rest, values)
-  if (found !== undefined || branch.named === undefined || segment === '') return found
+  if (found !== undefined || segment === '') return found
+  const named = branch.named && descendNamed(branch.named, segments, values)
+  return named ?? (rest.includes('') ? undefined : branch.rest)
+}
+
+function descendNamed<T>(
+  branch: Branch<T>,
+  [segment = '', ...rest]: readonly string[],
+  values: string[],
+): Entry<T> | undefined {
   values.push(segment)
-  const named = descend(branch.named, rest, values)
-  if (named === undefined) values.pop()
-  return named
+  const found = descend(branch, rest, values)
+  if (found === undefined) values.pop()
+  return found
 }

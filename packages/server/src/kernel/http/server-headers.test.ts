@@ -141,6 +141,55 @@ describe('documents', () => {
   })
 })
 
+describe('pages', () => {
+  const accept = (encodings: string) => `Accept-Encoding: ${encodings}`
+
+  it('[H-GEN-29] have one policy, which is their own', async () => {
+    const send = await open()
+    for (const line of ['GET /page', 'HEAD /page', 'GET /page/a/b%2Fc']) {
+      const answer = await send(line)
+      const policies = answer.headerLines.filter(([name]) => name === 'content-security-policy')
+      expect(policies).toEqual([['content-security-policy', "default-src 'self'"]])
+    }
+  })
+
+  it.each([
+    [accept('br, gzip'), 'br'],
+    [accept('gzip;q=1.0, BR;q=0.5'), 'br'],
+    [accept('gzip, deflate'), 'gzip'],
+    [accept('br;q=0, gzip'), 'gzip'],
+    [accept('br;q=0.0'), undefined],
+    [accept('zstd'), undefined],
+    ['X: y', undefined],
+  ])('[H-PUB-9] are compressed for %s as %s', async (header, encoding) => {
+    const send = await open()
+    const answer = await send('GET /page', header)
+    expect(answer.header('content-encoding')).toBe(encoding)
+    expect(answer.header('vary')).toBe('Accept-Encoding')
+    expect(answer.header('cache-control')).toBe('no-cache')
+    const again = await send('GET /page/deep', header, `If-None-Match: ${answer.header('etag')}`)
+    expect([again.status, again.body]).toEqual([304, ''])
+    expect(again.header('vary')).toBe('Accept-Encoding')
+  })
+
+  it('[H-PUB-9] have an ETag for each encoding', async () => {
+    const send = await open()
+    const encodings = ['br', 'gzip', 'identity']
+    const answers = await Promise.all(encodings.map((name) => send('GET /page', accept(name))))
+    expect(new Set(answers.map((answer) => answer.header('etag'))).size).toBe(3)
+    const [asBrotli] = answers
+    const other = `If-None-Match: ${asBrotli?.header('etag')}`
+    expect((await send('GET /page', accept('gzip'), other)).status).toBe(200)
+  })
+
+  it('[H-PUB-9] [H-GEN-23] have no address that ends in a slash', async () => {
+    const send = await open()
+    expect((await send('GET /page/')).status).toBe(404)
+    expect((await send('GET /page/a/')).status).toBe(404)
+    expect((await send('POST /page/a')).status).toBe(405)
+  })
+})
+
 describe('CORS', () => {
   const config = { cors_origins: ['https://a.example', 'http://localhost:5173'] }
   const origin = 'Origin: https://a.example'

@@ -132,8 +132,20 @@ export const sampleDocument: Document = {
   method: 'GET',
   path: '/sample.json',
   contentType: 'application/json',
-  render: () => '{"sample":true}',
+  render: () => ({ content: '{"sample":true}' }),
 }
+
+/** A page with a policy of its own, at all paths below its own one. */
+export const samplePages: readonly Document[] = (['/page', '/page/{*}'] as const).map((path) => ({
+  method: 'GET',
+  path,
+  contentType: 'text/html; charset=utf-8',
+  compressed: true,
+  render: () => ({
+    content: `<p>${'page '.repeat(100)}</p>`,
+    headers: { 'content-security-policy': "default-src 'self'" },
+  }),
+}))
 
 export const tokens = {
   player: 'gh.access.player',
@@ -202,7 +214,7 @@ export async function openSampleServer(options: SampleOptions = {}) {
     sourceOf: createSourceAddress(options.trustedProxies ?? []),
     newRequestId: () => (made++).toString(16).padStart(32, '0'),
     routes: [...bindHandlers(sampleApi, sampleHandlers(held.wait))],
-    documents: [sampleDocument],
+    documents: [sampleDocument, ...samplePages],
     onAnswered: (_status, describe) => void answered.push(describe()),
     onServerError: (error, request) => void failures.push({ error, request }),
     ...options.deps,

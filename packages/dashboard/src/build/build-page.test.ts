@@ -1,0 +1,25 @@
+import { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { renderPage } from './build-page.ts'
+
+const page = await renderPage()
+
+it('[H-PUB-9] is one document of one style and one script, with nothing from elsewhere', () => {
+  expect(page.match(/<style[ >]/g)).toHaveLength(1)
+  expect(page.match(/<\/style/g)).toHaveLength(1)
+  expect(page.match(/<\/script/g)).toHaveLength(1)
+  const head = page.slice(0, page.indexOf('<style>'))
+  expect(head).not.toMatch(/(?:src|href)="(?!data:)/)
+  expect(page).not.toMatch(/@import|url\((?!["']?data:)/)
+  expect(page).not.toMatch(/<[a-z]+ [^>]*\bstyle="/)
+})
+
+it('[H-PUB-9] is the same whenever it is built', async () => {
+  expect((await renderPage()) === page).toBe(true)
+})
+
+it('is at most 250 kB with gzip', () => {
+  const bytes = gzipSync(page, { level: 9 }).length
+  process.stdout.write(`the dashboard is ${Math.round(bytes / 1000)} kB with gzip\n`)
+  expect(bytes).toBeLessThanOrEqual(250_000)
+})

@@ -1,0 +1,2 @@
+/** Style sheets go into the page's one style. */
+declare module '*.css'

@@ -1,0 +1,43 @@
+import type { ConsoleClient } from '@guildhall/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { jsonText } from '../../model/json.ts'
+import { toast } from '../kit/toasts.tsx'
+import { call } from './desk.ts'
+
+export type ChangeOptions<Input, Output> = {
+  /** Sends the change; `idempotencyKey` makes a second sending of the same one harmless. */
+  send(desk: ConsoleClient, input: Input, idempotencyKey: string): Promise<Output>
+  /** The features whose reads are out of date then. */
+  touches: readonly string[]
+  /** Said when it is done. */
+  done: string | ((output: Output, input: Input) => string)
+}
+
+/**
+ * A change of the console. Nothing is shown as changed before the server has answered. What is sent
+ * again after a failure with the same input has the same Idempotency-Key.
+ */
+export function useChange<Input, Output>({ send, touches, done }: ChangeOptions<Input, Output>) {
+  const queries = useQueryClient()
+  const attempt = useRef<{ input: string; key: string }>(undefined)
+  return useMutation({
+    mutationFn: (input: Input) => {
+      const text = jsonText(input)
+      if (attempt.current?.input !== text) attempt.current = { input: text, key: newKey() }
+      const { key } = attempt.current
+      return call((desk) => send(desk, input, key))
+    },
+    onSuccess: (output, input) => {
+      attempt.current = undefined
+      toast(typeof done === 'string' ? done : done(output, input))
+      for (const feature of [...touches, 'audit']) {
+        void queries.invalidateQueries({ queryKey: [feature] })
+      }
+    },
+  })
+}
+
+export function newKey(): string {
+  return `dashboard-${crypto.getRandomValues(new BigUint64Array(2)).join('-')}`
+}

@@ -1,0 +1,41 @@
+import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client'
+import { QueryClient } from '@tanstack/react-query'
+import { session } from '../session/session.ts'
+
+const desks = new Map<string, ConsoleClient>()
+
+/** The console client of whoever is signed in. */
+function deskOf(token: string): ConsoleClient {
+  const desk = desks.get(token) ?? createConsoleClient('', token)
+  desks.clear()
+  desks.set(token, desk)
+  return desk
+}
+
+/** Calls the console; a refused token asks for a new sign-in and is thrown on. */
+export async function call<T>(work: (desk: ConsoleClient) => Promise<T>): Promise<T> {
+  const token = session.current()?.token ?? ''
+  try {
+    return await work(deskOf(token))
+  } catch (error) {
+    if (error instanceof GuildhallError && error.status === 401) session.expired(token)
+    throw error
+  }
+}
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      networkMode: 'always',
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 1 && isPassing(error),
+      retryDelay: 400,
+    },
+    mutations: { networkMode: 'always', retry: false },
+  },
+})
+
+/** What may be gone at the next try: a lost connection, or a failure of the server. */
+function isPassing(error: unknown): boolean {
+  return !(error instanceof GuildhallError) || error.status === 500 || error.status === 502
+}

@@ -1,0 +1,38 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+/** A part of the path, decoded; undefined on pages that have none of that name. */
+export function usePathPart(name: string): string | undefined {
+  const params: Readonly<Record<string, string | undefined>> = useParams({ strict: false })
+  return params[name]
+}
+
+/** A member of the query: filters and tabs stand there, so that a link leads to the same view. */
+export function useQueryPart(name: string): [string, (value: string) => void] {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const set = useCallback(
+    (value: string) => {
+      const search = (before: Record<string, unknown>) => ({
+        ...before,
+        [name]: value || undefined,
+      })
+      // The members of a query are the page's own; the router knows of none.
+      void navigate({ to: '.', search: search as never, replace: true })
+    },
+    [name, navigate],
+  )
+  const value = search[name]
+  return [typeof value === 'string' ? value : '', set]
+}
+
+/** All members are texts, as they stand in the address. */
+export function readQuery(query: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(query))
+}
+
+export function writeQuery(search: Record<string, unknown>): string {
+  const members = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+  const query = new URLSearchParams(members.map(([name, value]) => [name, String(value)]))
+  return query.size === 0 ? '' : `?${query}`
+}

@@ -1,0 +1,47 @@
+import type { Readiness, Status } from '@guildhall/contract'
+import { useQuery } from '@tanstack/react-query'
+
+/** What the node says of itself, and how far this browser's clock is from its clock. */
+export type NodeStatus = { status: Status; at: number }
+
+let offsetMs = 0
+
+/** Now by the clock of the server, in Unix milliseconds. */
+export function serverNow(): number {
+  return Date.now() + offsetMs
+}
+
+export function useNodeStatus(everyMs = 15_000) {
+  return useQuery({
+    queryKey: ['status'],
+    queryFn: readStatus,
+    refetchInterval: everyMs,
+    staleTime: 1_000,
+    retry: false,
+  })
+}
+
+export function useReadiness() {
+  return useQuery({
+    queryKey: ['readiness'],
+    queryFn: () => readJson<typeof Readiness._zod.output>('/health/ready'),
+    refetchInterval: 5_000,
+    retry: false,
+  })
+}
+
+async function readStatus(): Promise<NodeStatus> {
+  const sentMs = Date.now()
+  const response = await fetch('/status')
+  // The header has whole seconds, so that a smaller difference means nothing.
+  const serverMs = Date.parse(response.headers.get('date') ?? '') + 500
+  const skewMs = serverMs - (sentMs + Date.now()) / 2
+  if (Number.isFinite(skewMs)) offsetMs = Math.abs(skewMs) < 2_000 ? 0 : skewMs
+  return { status: (await response.json()) as Status, at: performance.now() }
+}
+
+/** A node that is not ready answers 503 with a body as well. */
+async function readJson<T>(path: string): Promise<T> {
+  const response = await fetch(path)
+  return (await response.json()) as T
+}

@@ -1,0 +1,103 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Glyph } from './glyph.tsx'
+
+type PageProps = { title: string; head?: ReactNode; actions?: ReactNode; children: ReactNode }
+
+/** A view: its heading takes the focus when somebody comes to it. */
+export function Page({ title, head, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} - Guildhall`
+  }, [title])
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus()
+  }, [])
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1 ref={heading} tabIndex={-1} className="break">
+          {head ?? title}
+        </h1>
+        {actions}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+type SplitProps = { list: ReactNode; pane: ReactNode | undefined }
+
+/** A list and, when one of it is open, a pane beside it. */
+export function Split({ list, pane }: SplitProps) {
+  return (
+    <div className="split" data-open={pane !== undefined}>
+      <div className="split-list">{list}</div>
+      {pane}
+    </div>
+  )
+}
+
+type PaneProps = {
+  title: ReactNode
+  label: string
+  actions?: ReactNode
+  onClose(): void
+  children: ReactNode
+}
+
+export function Pane({ title, label, actions, onClose, children }: PaneProps) {
+  return (
+    <aside
+      className="pane"
+      aria-label={label}
+      onKeyDown={(event) => {
+        const inDialog = (event.target as HTMLElement).closest('dialog') !== null
+        if (event.key === 'Escape' && !inDialog) onClose()
+      }}
+    >
+      <div className="pane-head">
+        <h2 className="break">{title}</h2>
+        {actions}
+        <button type="button" className="quiet icon" onClick={onClose}>
+          <Glyph name="cross" />
+          <span className="unseen">Close the pane</span>
+        </button>
+      </div>
+      <div className="pane-body">{children}</div>
+    </aside>
+  )
+}
+
+export function Card({
+  title,
+  extra,
+  children,
+}: {
+  title: string
+  extra?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <section className="card" aria-label={title}>
+      <div className="card-head">
+        <h2>{title}</h2>
+        {extra}
+      </div>
+      <div className="card-body">{children}</div>
+    </section>
+  )
+}
+
+/** Names and values. */
+export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className="facts">
+      {Object.entries(rows).map(([name, value]) => (
+        <div key={name} style={{ display: 'contents' }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

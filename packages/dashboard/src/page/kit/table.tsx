@@ -1,0 +1,216 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { grouped } from '../../model/time.ts'
+import type { Listing } from '../data/reads.ts'
+import { ErrorState } from './error-state.tsx'
+import { Skeleton } from './states.tsx'
+import { TableHead, useSorting } from './table-head.tsx'
+import { type Picking, TableRow } from './table-row.tsx'
+
+export type Column<Row> = {
+  key: string
+  head: string
+  cell(row: Row): ReactNode
+  /** Width in pixels; a column without one takes what is left. */
+  width?: number
+  align?: 'number'
+  /** Only where there is room. */
+  wide?: boolean
+  /** Offered only where the list is whole, because the API does not sort. */
+  sort?(a: Row, b: Row): number
+}
+
+export type TableProps<Row> = {
+  /** What the rows are, for screen readers. */
+  label: string
+  columns: readonly Column<Row>[]
+  listing: Listing<Row>
+  rowKey(row: Row): string
+  onOpen?: ((row: Row) => void) | undefined
+  /** The row that is shown beside the table. */
+  openKey?: string | undefined
+  picking?: Picking | undefined
+  empty: ReactNode
+  /** Within a page that scrolls as a whole. */
+  inline?: boolean
+  /** Said at the foot in place of the count. */
+  foot?: ReactNode
+}
+
+const rowHeight = 34
+/** Fewer rows stand in the page as they are. */
+const virtualFrom = 100
+
+/**
+ * A table of any length: only rows in sight are in the page, the next page is read when its end
+ * comes near, and the arrow keys, Home, End, Enter and Space work as in a list.
+ */
+export function DataTable<Row>(props: TableProps<Row>) {
+  const { listing, columns } = props
+  const frame = useRef<HTMLDivElement>(null)
+  const { rows, sorting } = useSorting(listing, columns)
+  if (listing.error !== null && rows.length === 0) {
+    return <ErrorState error={listing.error} again={listing.again} />
+  }
+  if (listing.isLoading) {
+    return (
+      <div className="page-scroll">
+        <Skeleton lines={10} />
+      </div>
+    )
+  }
+  if (rows.length === 0) return props.empty
+  return (
+    <>
+      <section ref={frame} className={frameClass(props)} tabIndex={-1} aria-label={props.label}>
+        <table className="data" aria-rowcount={listing.total ?? -1}>
+          <ColumnWidths columns={columns} picks={props.picking !== undefined} />
+          <TableHead {...props} sorting={sorting} rows={rows} />
+          <TableBody {...props} rows={rows} frame={frame} />
+        </table>
+      </section>
+      {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
+    </>
+  )
+}
+
+function frameClass({ inline }: { inline?: boolean }): string {
+  return inline ? 'table-frame inline' : 'table-frame'
+}
+
+function ColumnWidths<Row>({
+  columns,
+  picks,
+}: {
+  columns: readonly Column<Row>[]
+  picks: boolean
+}) {
+  return (
+    <colgroup>
+      {picks && <col style={{ width: 36 }} />}
+      {columns.map(({ key, width, wide }) => (
+        <col
+          key={key}
+          className={wide ? 'wide-only' : ''}
+          {...(width === undefined ? {} : { style: { width } })}
+        />
+      ))}
+    </colgroup>
+  )
+}
+
+type BodyProps<Row> = TableProps<Row> & {
+  rows: readonly Row[]
+  frame: React.RefObject<HTMLDivElement | null>
+}
+
+function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
+  const { listing, columns, picking, rowKey, onOpen } = props
+  const [active, setActive] = useState(0)
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    enabled: rows.length > virtualFrom,
+  })
+  const shown = useShown(rows.length, virtualizer)
+  const { hasMore, more } = listing
+  const nearEnd = shown.end >= rows.length - 10 && rows.length > virtualFrom
+  useEffect(() => {
+    if (nearEnd && hasMore) more()
+  }, [nearEnd, hasMore, more])
+
+  const focusRow = (index: number) => {
+    const to = Math.max(0, Math.min(rows.length - 1, index))
+    setActive(to)
+    if (rows.length > virtualFrom) virtualizer.scrollToIndex(to)
+    const find = () => frame.current?.querySelector<HTMLElement>(`[data-row="${to}"]`)
+    // A row that was out of sight is there after the next painting.
+    if (find()) find()?.focus()
+    else requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus()))
+  }
+  const span = columns.length + (picking === undefined ? 0 : 1)
+  return (
+    <tbody onKeyDown={(event) => moveByKey(event, { count: rows.length, focusRow })}>
+      <Space height={shown.above} span={span} />
+      {rows.slice(shown.start, shown.end).map((row, offset) => {
+        const index = shown.start + offset
+        const key = rowKey(row)
+        return (
+          <TableRow
+            key={key}
+            row={row}
+            index={index}
+            columns={columns}
+            isActive={index === Math.min(active, rows.length - 1)}
+            isOpen={props.openKey === key}
+            picking={picking}
+            rowId={key}
+            onOpen={onOpen}
+          />
+        )
+      })}
+      <Space height={shown.below} span={span} />
+    </tbody>
+  )
+}
+
+type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>
+
+function useShown(count: number, virtualizer: Virtual) {
+  const items = virtualizer.getVirtualItems()
+  if (count <= virtualFrom) return { start: 0, end: count, above: 0, below: 0 }
+  const start = items[0]?.index ?? 0
+  const end = (items.at(-1)?.index ?? 40) + 1
+  return { start, end, above: start * rowHeight, below: Math.max(0, count - end) * rowHeight }
+}
+
+function Space({ height, span }: { height: number; span: number }) {
+  if (height === 0) return null
+  return (
+    <tr className="space">
+      <td colSpan={span} style={{ height }} />
+    </tr>
+  )
+}
+
+type Moving = { count: number; focusRow(index: number): void }
+
+function moveByKey(event: KeyboardEvent<HTMLElement>, { count, focusRow }: Moving): void {
+  const target = event.target as HTMLElement
+  const row = target.closest<HTMLElement>('[data-row]')
+  if (row === null || event.metaKey || event.ctrlKey || event.altKey) return
+  const index = Number(row.dataset.row)
+  const to: Record<string, number> = {
+    ArrowDown: index + 1,
+    ArrowUp: index - 1,
+    Home: 0,
+    End: count - 1,
+    PageDown: index + 15,
+    PageUp: index - 15,
+  }
+  const next = to[event.key]
+  if (next === undefined) return
+  event.preventDefault()
+  focusRow(next)
+}
+
+function TableFoot<Row>({ listing, foot }: TableProps<Row>) {
+  const { rows, total, hasMore, isFetchingMore, more, error } = listing
+  const count = useMemo(() => {
+    const shown = grouped(rows.length)
+    return total === undefined || total === rows.length ? shown : `${shown} of ${grouped(total)}`
+  }, [rows.length, total])
+  return (
+    <div className="table-foot">
+      <span>{foot ?? count}</span>
+      {error !== null && <span className="problem">The last reading failed.</span>}
+      {hasMore && (
+        <button type="button" className="tiny" onClick={more} disabled={isFetchingMore}>
+          {isFetchingMore ? 'Loading' : 'Load more'}
+        </button>
+      )}
+    </div>
+  )
+}

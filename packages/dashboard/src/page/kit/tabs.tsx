@@ -1,0 +1,29 @@
+import { Link } from '@tanstack/react-router'
+
+type TabsProps = {
+  label: string
+  /** The first one is shown when the address names none. */
+  tabs: readonly (readonly [key: string, label: string])[]
+  current: string
+}
+
+/** Views of one thing, each with an address of its own. */
+export function Tabs({ label, tabs, current }: TabsProps) {
+  const first = tabs[0]?.[0]
+  return (
+    <nav className="tabs" aria-label={label}>
+      {tabs.map(([key, words]) => (
+        <Link
+          key={key}
+          to="."
+          // The members of a query are the page's own; the router knows of none.
+          search={(key === first ? {} : { tab: key }) as never}
+          activeProps={{}}
+          aria-current={(current || first) === key ? 'page' : undefined}
+        >
+          {words}
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,68 @@
+import type { AccountDetail } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useChange } from '../../data/changes.ts'
+import { anyText, jsonField, optionalText, textField } from '../../kit/field-kinds.ts'
+import { FormDialog } from '../../kit/form.tsx'
+
+const newAccount = {
+  username: textField({ label: 'Username', hint: '1 to 128 bytes, kept as typed' }),
+  display_name: optionalText({ label: 'Display name' }),
+  metadata: jsonField({ label: 'Metadata' }),
+}
+
+export function CreateAccount({ onClose }: { onClose(): void }) {
+  const navigate = useNavigate()
+  const change = useChange({
+    send: (desk, body: { username: string }, idempotencyKey) =>
+      desk.accounts.create({ body, idempotencyKey }),
+    touches: ['accounts'],
+    done: ({ username }) => `Created ${username}`,
+  })
+  return (
+    <FormDialog
+      title="Create an account"
+      action="Create"
+      fields={newAccount}
+      submit={async (body) => {
+        const { id } = await change.mutateAsync(body)
+        void navigate({ to: '/accounts/$id', params: { id } })
+      }}
+      onClose={onClose}
+    >
+      <p className="muted">It has no credential: nobody can sign in to it.</p>
+    </FormDialog>
+  )
+}
+
+export function EditAccount({ account, onClose }: { account: AccountDetail; onClose(): void }) {
+  const { id, username, display_name, metadata } = account
+  const fields = useMemo(
+    () => ({
+      username: textField({ label: 'Username', initial: username }),
+      display_name: anyText({
+        label: 'Display name',
+        initial: display_name ?? '',
+        hint: 'Nothing clears it',
+      }),
+      metadata: jsonField({ label: 'Metadata', value: metadata ?? {} }),
+    }),
+    [username, display_name, metadata],
+  )
+  const change = useChange({
+    send: (desk, body: { username: string }, idempotencyKey) =>
+      desk.accounts.update({ params: { id }, body, idempotencyKey }),
+    touches: ['accounts'],
+    done: 'Saved',
+  })
+  return (
+    <FormDialog
+      title="Edit the account"
+      action="Save"
+      fields={fields}
+      // Only what was changed is sent, so that the audit trail tells just that.
+      submit={(values) => change.mutateAsync({ ...values })}
+      onClose={onClose}
+    />
+  )
+}

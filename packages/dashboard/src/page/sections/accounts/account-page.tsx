@@ -1,0 +1,188 @@
+import { type AccountDetail, api } from '@guildhall/contract'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useChange } from '../../data/changes.ts'
+import { call } from '../../data/desk.ts'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead } from '../../data/reads.ts'
+import { Confirm } from '../../kit/confirm.tsx'
+import { downloadJson } from '../../kit/download.ts'
+import { Page } from '../../kit/page.tsx'
+import { Await } from '../../kit/states.tsx'
+import { Tabs } from '../../kit/tabs.tsx'
+import { Text } from '../../kit/text.tsx'
+import { toast } from '../../kit/toasts.tsx'
+import { EditAccount } from './account-forms.tsx'
+import { AccountProfile } from './account-profile.tsx'
+import { AccountState } from './account-state.tsx'
+import { FriendsTab } from './friends-tab.tsx'
+import { ChatTab, GroupsTab, NotificationsTab, PurchasesTab, StorageTab } from './related-tabs.tsx'
+import { WalletTab } from './wallet-tab.tsx'
+
+const tabs = [
+  ['profile', 'Profile'],
+  ['wallet', 'Wallet'],
+  ['friends', 'Friends'],
+  ['groups', 'Groups'],
+  ['objects', 'Objects'],
+  ['notifications', 'Notifications'],
+  ['chat', 'Chat'],
+  ['purchases', 'Purchases'],
+] as const
+
+export function AccountPage() {
+  const id = usePathPart('id') ?? ''
+  const [tab] = useQueryPart('tab')
+  const account = useRead(['accounts', 'one', id], (desk) => desk.accounts.get({ params: { id } }))
+  const { data } = account
+  const name = data?.username ?? 'Account'
+  return (
+    <Page
+      title={name}
+      head={<Head account={data} />}
+      actions={data && <AccountActions account={data} />}
+    >
+      <Tabs label="Parts of the account" tabs={tabs} current={tab} />
+      <div className="page-scroll">
+        <Await query={account}>{(found) => <Tab account={found} tab={tab} />}</Await>
+      </div>
+    </Page>
+  )
+}
+
+function Head({ account }: { account: AccountDetail | undefined }) {
+  return (
+    <span className="row">
+      <Link to="/accounts">Accounts</Link>
+      <span className="muted">/</span>
+      {account && <Text>{account.username}</Text>}
+      {account && <AccountState state={account.state} />}
+    </span>
+  )
+}
+
+function Tab({ account, tab }: { account: AccountDetail; tab: string }) {
+  const { id } = account
+  switch (tab) {
+    case 'wallet':
+      return <WalletTab id={id} />
+    case 'friends':
+      return <FriendsTab id={id} />
+    case 'groups':
+      return <GroupsTab id={id} />
+    case 'objects':
+      return <StorageTab id={id} />
+    case 'notifications':
+      return <NotificationsTab id={id} />
+    case 'chat':
+      return <ChatTab id={id} />
+    case 'purchases':
+      return <PurchasesTab id={id} />
+    default:
+      return <AccountProfile account={account} />
+  }
+}
+
+type Asked = 'edit' | 'ban' | 'unban' | 'delete'
+
+function AccountActions({ account }: { account: AccountDetail }) {
+  const [asked, setAsked] = useState<Asked>()
+  const close = () => setAsked(undefined)
+  return (
+    <div className="row">
+      <AccountButtons account={account} onAsk={setAsked} />
+      {asked === 'edit' && <EditAccount account={account} onClose={close} />}
+      {asked !== undefined && asked !== 'edit' && (
+        <AccountQuestion account={account} asked={asked} onClose={close} />
+      )}
+    </div>
+  )
+}
+
+function AccountButtons({ account, onAsk }: { account: AccountDetail; onAsk(asked: Asked): void }) {
+  const mayChange = useMay(api.accounts.update)
+  const { id, state } = account
+  const exportAll = async () => {
+    try {
+      const all = await call((desk) => desk.accounts.export({ params: { id } }))
+      downloadJson(`account-${id}.json`, all)
+    } catch {
+      toast('The export failed.', 'bad')
+    }
+  }
+  return (
+    <>
+      <button type="button" onClick={() => void exportAll()}>
+        Export
+      </button>
+      {mayChange && (
+        <button type="button" onClick={() => onAsk('edit')}>
+          Edit
+        </button>
+      )}
+      {mayChange && state === 'active' && (
+        <button type="button" className="danger" onClick={() => onAsk('ban')}>
+          Ban
+        </button>
+      )}
+      {mayChange && state === 'disabled' && (
+        <button type="button" onClick={() => onAsk('unban')}>
+          Unban
+        </button>
+      )}
+      {mayChange && state !== 'tombstoned' && (
+        <button type="button" className="danger" onClick={() => onAsk('delete')}>
+          Delete
+        </button>
+      )}
+    </>
+  )
+}
+
+const questions = {
+  ban: {
+    title: 'Ban this account',
+    action: 'Ban',
+    words: 'Its sessions end at once, and it cannot sign in until it is unbanned.',
+    done: 'Banned',
+  },
+  unban: {
+    title: 'Unban this account',
+    action: 'Unban',
+    words: 'It can sign in again.',
+    done: 'Unbanned',
+  },
+  delete: {
+    title: 'Delete this account',
+    action: 'Delete',
+    words:
+      'Its credentials are unlinked and its sessions end, for good. The record stays to be read, ' +
+      'and its username stays taken. Wallet, friends, groups and objects stay.',
+    done: 'Deleted',
+  },
+} as const
+
+type QuestionProps = { account: AccountDetail; asked: keyof typeof questions; onClose(): void }
+
+function AccountQuestion({ account, asked, onClose }: QuestionProps) {
+  const { title, action, words, done } = questions[asked]
+  const change = useChange({
+    send: async (desk, id: string, idempotencyKey): Promise<unknown> =>
+      desk.accounts[asked]({ params: { id }, idempotencyKey }),
+    touches: ['accounts', 'wallet', 'friends'],
+    done: `${done} ${account.username}`,
+  })
+  return (
+    <Confirm
+      title={title}
+      action={action}
+      danger={asked !== 'unban'}
+      typed={asked === 'delete' ? account.username : undefined}
+      run={() => change.mutateAsync(account.id)}
+      onClose={onClose}
+    >
+      {words}
+    </Confirm>
+  )
+}

@@ -1,0 +1,59 @@
+import type { AccountDetail } from '@guildhall/contract'
+import { wholeListing } from '../../data/reads.ts'
+import { Copyable } from '../../kit/copy.tsx'
+import { JsonView } from '../../kit/json-view.tsx'
+import { Card, Facts } from '../../kit/page.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { ExactTime, Time } from '../../kit/time.tsx'
+
+type Identity = AccountDetail['identities'][number]
+
+const identityColumns: readonly Column<Identity>[] = [
+  { key: 'provider', head: 'Provider', width: 90, cell: ({ provider }) => provider },
+  {
+    key: 'id',
+    head: 'External id',
+    cell: ({ external_id }) => <Copyable>{external_id}</Copyable>,
+  },
+  {
+    key: 'created',
+    head: 'Linked',
+    width: 120,
+    cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
+  },
+]
+
+export function AccountProfile({ account }: { account: AccountDetail }) {
+  const { id, username, display_name, metadata, identities } = account
+  return (
+    <div className="columns">
+      <div className="stack">
+        <Card title="Profile">
+          <Facts
+            rows={{
+              Id: <Copyable>{id}</Copyable>,
+              Username: <Text>{username}</Text>,
+              'Display name': display_name === null ? <None /> : <Text>{display_name}</Text>,
+              Created: <ExactTime at={account.created_at_unix_ms} />,
+              Changed: <ExactTime at={account.updated_at_unix_ms} />,
+            }}
+          />
+        </Card>
+        <Card title="Credentials">
+          <DataTable
+            label="Credentials"
+            columns={identityColumns}
+            listing={wholeListing({ error: null, isPending: false, refetch() {} }, identities)}
+            rowKey={({ provider, external_id }) => `${provider} ${external_id}`}
+            empty={<None>No credential is linked: nobody can sign in.</None>}
+            inline={true}
+          />
+        </Card>
+      </div>
+      <Card title="Metadata">
+        {metadata === null ? <None /> : <JsonView value={metadata} label="Metadata" />}
+      </Card>
+    </div>
+  )
+}

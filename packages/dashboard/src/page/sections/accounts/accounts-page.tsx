@@ -1,0 +1,118 @@
+import { type AccountRow, api } from '@guildhall/contract'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { nextOffset, usePages } from '../../data/reads.ts'
+import { type BulkAction, BulkBar } from '../../kit/bulk.tsx'
+import { Copyable } from '../../kit/copy.tsx'
+import { FilterInput } from '../../kit/filter.tsx'
+import { Page } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+import { usePicking } from '../../kit/use-picking.ts'
+import { CreateAccount } from './account-forms.tsx'
+import { AccountState } from './account-state.tsx'
+
+const columns: readonly Column<AccountRow>[] = [
+  {
+    key: 'username',
+    head: 'Username',
+    cell: ({ id, username }) => (
+      <Link to="/accounts/$id" params={{ id }}>
+        <Text>{username}</Text>
+      </Link>
+    ),
+  },
+  {
+    key: 'name',
+    head: 'Display name',
+    wide: true,
+    cell: ({ display_name }) => (display_name === null ? <None /> : <Text>{display_name}</Text>),
+  },
+  { key: 'id', head: 'Id', wide: true, cell: ({ id }) => <Copyable what="id">{id}</Copyable> },
+  { key: 'state', head: 'State', width: 104, cell: AccountState },
+  {
+    key: 'created',
+    head: 'Created',
+    width: 130,
+    cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
+  },
+  {
+    key: 'updated',
+    head: 'Changed',
+    width: 130,
+    wide: true,
+    cell: ({ updated_at_unix_ms }) => <Time at={updated_at_unix_ms} />,
+  },
+]
+
+export function AccountsPage() {
+  const [filter, setFilter] = useQueryPart('filter')
+  const [isNew, setNew] = useQueryPart('new')
+  const navigate = useNavigate()
+  const mayBan = useMay(api.accounts.ban)
+  const mayCreate = useMay(api.accounts.create)
+  const picking = usePicking()
+  const listing = usePages(['accounts', 'list', filter], async (desk, offset?: number) => {
+    const query = { filter, limit: 200, offset: offset ?? 0 }
+    const page = await desk.accounts.list({ query })
+    return { ...page, next: nextOffset(offset, page) }
+  })
+  return (
+    <Page
+      title="Accounts"
+      actions={
+        mayCreate && (
+          <button type="button" className="primary" onClick={() => setNew('yes')}>
+            Create
+          </button>
+        )
+      }
+    >
+      <div className="page-tools">
+        <FilterInput
+          label="Part of an id or username"
+          value={filter}
+          onValue={setFilter}
+          isMain={true}
+        />
+      </div>
+      <DataTable
+        label="Accounts"
+        columns={columns}
+        listing={listing}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/accounts/$id', params: { id } })}
+        picking={mayBan ? picking : undefined}
+        empty={
+          <Empty title={filter === '' ? 'No accounts yet' : 'No account matches'}>
+            {filter === '' ? 'Players make theirs when they first sign in.' : undefined}
+          </Empty>
+        }
+      />
+      {mayBan && <BulkBar picking={picking} touches={['accounts']} actions={bulkActions} />}
+      {isNew && mayCreate && <CreateAccount onClose={() => setNew('')} />}
+    </Page>
+  )
+}
+
+const bulkActions: readonly BulkAction[] = [
+  {
+    label: 'Ban',
+    words: 'Their sessions end at once, and they cannot sign in until they are unbanned.',
+    run: (desk, id, idempotencyKey) => desk.accounts.ban({ params: { id }, idempotencyKey }),
+  },
+  {
+    label: 'Unban',
+    words: 'They can sign in again.',
+    run: (desk, id, idempotencyKey) => desk.accounts.unban({ params: { id }, idempotencyKey }),
+  },
+  {
+    label: 'Delete',
+    words: 'Their credentials are unlinked for good. The records and the usernames stay.',
+    danger: true,
+    run: (desk, id, idempotencyKey) => desk.accounts.delete({ params: { id }, idempotencyKey }),
+  },
+]

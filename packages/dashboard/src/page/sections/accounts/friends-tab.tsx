@@ -1,0 +1,111 @@
+import { api, type Friend } from '@guildhall/contract'
+import { useState } from 'react'
+import { useChange } from '../../data/changes.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { textField } from '../../kit/field-kinds.ts'
+import { FormDialog } from '../../kit/form.tsx'
+import { UserLink } from '../../kit/links.tsx'
+import { Card } from '../../kit/page.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+const words = {
+  invited_sent: 'invited',
+  invited_received: 'was invited by them',
+  friend: 'friend',
+  blocked: 'blocked',
+} as const
+const tones = {
+  invited_sent: 'accent',
+  invited_received: 'accent',
+  friend: 'ok',
+  blocked: 'bad',
+} as const
+
+const columns: readonly Column<Friend>[] = [
+  { key: 'who', head: 'Account', cell: ({ user_id }) => <UserLink id={user_id} /> },
+  {
+    key: 'state',
+    head: 'Relation',
+    width: 170,
+    cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge>,
+  },
+  {
+    key: 'time',
+    head: 'Since',
+    width: 120,
+    cell: ({ updated_unix_ms }) => <Time at={updated_unix_ms} />,
+  },
+]
+
+export function FriendsTab({ id }: { id: string }) {
+  const friends = useRead(['friends', id], (desk) => desk.friends.list({ params: { id } }))
+  const mayChange = useMay(api.friends.add)
+  const [adding, setAdding] = useState(false)
+  const remove = useChange({
+    send: (desk, other: string, idempotencyKey) =>
+      desk.friends.remove({ params: { id, other }, idempotencyKey }),
+    touches: ['friends'],
+    done: 'The relation is removed',
+  })
+  const removal: Column<Friend> = {
+    key: 'remove',
+    head: '',
+    width: 90,
+    cell: ({ user_id }) => (
+      <button type="button" className="tiny" onClick={() => remove.mutate(user_id)}>
+        Remove
+      </button>
+    ),
+  }
+  return (
+    <Card
+      title="Relations"
+      extra={
+        mayChange && (
+          <button type="button" className="tiny" onClick={() => setAdding(true)}>
+            Add
+          </button>
+        )
+      }
+    >
+      <DataTable
+        label="Relations"
+        columns={mayChange ? [...columns, removal] : columns}
+        listing={wholeListing(friends, friends.data)}
+        rowKey={({ user_id }) => user_id}
+        empty={<None>No friends, invitations or blocks.</None>}
+        inline={true}
+      />
+      {adding && <AddFriend id={id} onClose={() => setAdding(false)} />}
+    </Card>
+  )
+}
+
+const friendFields = {
+  user_id: textField({
+    label: 'Id of the other account',
+    hint: 'Invites, or accepts their invitation',
+  }),
+}
+
+function AddFriend({ id, onClose }: { id: string; onClose(): void }) {
+  const change = useChange({
+    send: (desk, body: { user_id: string }, idempotencyKey) =>
+      desk.friends.add({ params: { id }, body, idempotencyKey }),
+    touches: ['friends'],
+    done: 'Done',
+  })
+  return (
+    <FormDialog
+      title="Add a friend"
+      action="Add"
+      fields={friendFields}
+      submit={(body) => change.mutateAsync(body)}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,221 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Copyable } from '../../kit/copy.tsx'
+import { Card } from '../../kit/page.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+/** What belongs to an account, as its export has it. */
+function useRelated(id: string) {
+  return useRead(['accounts', 'related', id], (desk) => desk.accounts.export({ params: { id } }))
+}
+
+type Related = NonNullable<ReturnType<typeof useRelated>['data']>['related']
+type GroupOf = NonNullable<Related['groups']>[number]
+type ObjectOf = NonNullable<Related['storage']>[number]
+
+const groupColumns: readonly Column<GroupOf>[] = [
+  {
+    key: 'name',
+    head: 'Group',
+    cell: ({ id, name }) => (
+      <Link to="/groups/$id" params={{ id: String(id) }}>
+        <Text>{name}</Text>
+      </Link>
+    ),
+    sort: (a, b) => a.name.localeCompare(b.name),
+  },
+  { key: 'role', head: 'Role', width: 120, cell: ({ role }) => <Badge>{role}</Badge> },
+  {
+    key: 'joined',
+    head: 'Joined',
+    width: 130,
+    cell: ({ joined_at_unix_ms }) => <Time at={joined_at_unix_ms} />,
+  },
+]
+
+export function GroupsTab({ id }: { id: string }) {
+  const all = useRelated(id)
+  return (
+    <Card title="Groups">
+      <DataTable
+        label="Groups"
+        columns={groupColumns}
+        listing={wholeListing(all, all.data?.related.groups ?? undefined)}
+        rowKey={(group) => String(group.id)}
+        empty={<None>Member of no group.</None>}
+        inline={true}
+      />
+    </Card>
+  )
+}
+
+export function StorageTab({ id }: { id: string }) {
+  const all = useRelated(id)
+  return (
+    <Card title="Objects">
+      <DataTable
+        label="Objects"
+        columns={objectColumns(id)}
+        listing={wholeListing(all, all.data?.related.storage ?? undefined)}
+        rowKey={({ collection, key }) => `${collection} ${key}`}
+        empty={<None>Owns no object.</None>}
+        inline={true}
+      />
+    </Card>
+  )
+}
+
+function objectColumns(owner: string): readonly Column<ObjectOf>[] {
+  return [
+    { key: 'collection', head: 'Collection', cell: ({ collection }) => <Text>{collection}</Text> },
+    {
+      key: 'key',
+      head: 'Key',
+      cell: ({ collection, key }) => (
+        <Link to="/storage" search={{ collection, key, owner }}>
+          <Text>{key}</Text>
+        </Link>
+      ),
+    },
+    {
+      key: 'version',
+      head: 'Version',
+      width: 190,
+      cell: ({ version }) => <Copyable>{version}</Copyable>,
+    },
+  ]
+}
+
+export function NotificationsTab({ id }: { id: string }) {
+  const query = { user_id: id, limit: 200 }
+  const own = useRead(['notifications', id], (desk) => desk.notifications.list({ query }))
+  return (
+    <Card title="Notifications" extra={<span className="muted small">the newest 200</span>}>
+      <DataTable
+        label="Notifications"
+        columns={notificationColumns}
+        listing={wholeListing(own, own.data?.items)}
+        rowKey={(notification) => String(notification.id)}
+        empty={<None>None for this account.</None>}
+        inline={true}
+      />
+    </Card>
+  )
+}
+
+type Note = {
+  id: number
+  subject: string
+  user_id: string | null
+  code: number
+  created_at_unix_ms: number
+}
+
+const notificationColumns: readonly Column<Note>[] = [
+  { key: 'subject', head: 'Subject', cell: ({ subject }) => <Text>{subject}</Text> },
+  {
+    key: 'to',
+    head: 'To',
+    width: 120,
+    cell: ({ user_id }) => (user_id === null ? <Badge>everybody</Badge> : 'this account'),
+  },
+  { key: 'code', head: 'Code', width: 80, align: 'number', cell: ({ code }) => code },
+  {
+    key: 'time',
+    head: 'Sent',
+    width: 120,
+    cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
+  },
+]
+
+/** The API has no list of what one sender wrote: these are channels that are named after them. */
+export function ChatTab({ id }: { id: string }) {
+  const query = { filter: id, limit: 500 }
+  const channels = useRead(['chat', 'of', id], (desk) => desk.chat.list({ query }))
+  return (
+    <Card title="Channels named after this account">
+      <DataTable
+        label="Channels"
+        columns={channelColumns}
+        listing={wholeListing(channels, channels.data?.items)}
+        rowKey={({ channel }) => channel}
+        empty={<None>No channel has this id in its name.</None>}
+        inline={true}
+      />
+    </Card>
+  )
+}
+
+type Channel = {
+  channel: string
+  channel_type: string
+  messages: number
+  last_activity_unix_ms: number
+}
+
+const channelColumns: readonly Column<Channel>[] = [
+  {
+    key: 'channel',
+    head: 'Channel',
+    cell: ({ channel }) => (
+      <Link to="/chat/$channel" params={{ channel }}>
+        <Text>{channel}</Text>
+      </Link>
+    ),
+  },
+  { key: 'messages', head: 'Messages', width: 110, align: 'number', cell: (it) => it.messages },
+  {
+    key: 'time',
+    head: 'Last message',
+    width: 120,
+    cell: ({ last_activity_unix_ms }) => <Time at={last_activity_unix_ms} />,
+  },
+]
+
+export function PurchasesTab({ id }: { id: string }) {
+  const query = { user_id: id, limit: 200 }
+  const own = useRead(['purchases', 'of', id], (desk) => desk.purchases.list({ query }))
+  return (
+    <Card title="Purchases" extra={<AllOf to="/purchases" id={id} />}>
+      <DataTable
+        label="Purchases"
+        columns={purchaseColumns}
+        listing={wholeListing(own, own.data?.items)}
+        rowKey={({ transaction_id }) => transaction_id}
+        empty={<None>Nothing bought.</None>}
+        inline={true}
+      />
+    </Card>
+  )
+}
+
+function AllOf({ to, id }: { to: string; id: string }): ReactNode {
+  return (
+    <Link to={to} search={{ user: id }}>
+      all
+    </Link>
+  )
+}
+
+type Bought = {
+  transaction_id: string
+  product_id: string
+  store: string
+  validated_at_unix_ms: number
+}
+
+const purchaseColumns: readonly Column<Bought>[] = [
+  { key: 'product', head: 'Product', cell: ({ product_id }) => <Text>{product_id}</Text> },
+  { key: 'id', head: 'Transaction', cell: (it) => <Copyable>{it.transaction_id}</Copyable> },
+  { key: 'store', head: 'Store', width: 90, cell: ({ store }) => store },
+  {
+    key: 'time',
+    head: 'Validated',
+    width: 120,
+    cell: ({ validated_at_unix_ms }) => <Time at={validated_at_unix_ms} />,
+  },
+]

@@ -1,0 +1,106 @@
+import { api, type Wallet } from '@guildhall/contract'
+import { useState } from 'react'
+import type { z } from 'zod'
+import { grouped } from '../../../model/time.ts'
+import { useChange } from '../../data/changes.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { int64Field, optionalText, textField } from '../../kit/field-kinds.ts'
+import { FormDialog } from '../../kit/form.tsx'
+import { Card } from '../../kit/page.tsx'
+import { Await } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+type Entry = z.input<typeof Wallet>['ledger'][number]
+
+const columns: readonly Column<Entry>[] = [
+  { key: 'time', head: 'When', width: 110, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
+  { key: 'currency', head: 'Currency', width: 110, cell: (it) => <Text>{it.currency}</Text> },
+  { key: 'delta', head: 'Change', align: 'number', cell: ({ delta }) => signed(delta) },
+  { key: 'after', head: 'Balance', align: 'number', cell: (it) => grouped(it.balance_after) },
+  { key: 'reason', head: 'Reason', cell: ({ reason }) => <Text>{reason}</Text> },
+  { key: 'seq', head: 'Seq', width: 90, align: 'number', wide: true, cell: ({ seq }) => seq },
+]
+
+export function WalletTab({ id }: { id: string }) {
+  const wallet = useRead(['wallet', id], (desk) => desk.wallet.get({ params: { id } }))
+  const mayAdjust = useMay(api.wallet.adjust)
+  const [adjusting, setAdjusting] = useState(false)
+  return (
+    <Await query={wallet}>
+      {({ balances, ledger }) => (
+        <div className="stack">
+          <Card
+            title="Balances"
+            extra={
+              mayAdjust && (
+                <button type="button" className="tiny" onClick={() => setAdjusting(true)}>
+                  Adjust
+                </button>
+              )
+            }
+          >
+            <Balances balances={Object.entries(balances)} />
+          </Card>
+          <Card title="Ledger" extra={<span className="muted small">the newest 100</span>}>
+            <DataTable
+              label="Ledger"
+              columns={columns}
+              listing={wholeListing(wallet, ledger)}
+              rowKey={({ seq }) => String(seq)}
+              empty={<None>Nothing was ever booked.</None>}
+              inline={true}
+            />
+          </Card>
+          {adjusting && <AdjustWallet id={id} onClose={() => setAdjusting(false)} />}
+        </div>
+      )}
+    </Await>
+  )
+}
+
+function Balances({ balances }: { balances: readonly [string, number | bigint][] }) {
+  if (balances.length === 0) return <None>No currency yet.</None>
+  return (
+    <dl className="facts">
+      {balances.map(([currency, balance]) => (
+        <div key={currency} style={{ display: 'contents' }}>
+          <dt>
+            <Text>{currency}</Text>
+          </dt>
+          <dd className="mono">{grouped(balance)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function signed(delta: number | bigint): string {
+  return delta > 0 ? `+${grouped(delta)}` : grouped(delta)
+}
+
+const adjustment = {
+  currency: textField({ label: 'Currency', hint: '1 to 64 bytes; a new one begins at 0' }),
+  delta: int64Field({ label: 'Change', hint: 'Signed; a balance never falls below 0' }),
+  reason: optionalText({ label: 'Reason', hint: 'Stands in the ledger' }),
+}
+
+function AdjustWallet({ id, onClose }: { id: string; onClose(): void }) {
+  const change = useChange({
+    send: (desk, body: { currency: string; delta: bigint }, idempotencyKey) =>
+      desk.wallet.adjust({ params: { id }, body, idempotencyKey }),
+    touches: ['wallet'],
+    done: (_, { currency, delta }) => `Booked ${signed(delta)} ${currency}`,
+  })
+  return (
+    <FormDialog
+      title="Adjust the wallet"
+      action="Book"
+      fields={adjustment}
+      submit={(body) => change.mutateAsync(body)}
+      onClose={onClose}
+    />
+  )
+}

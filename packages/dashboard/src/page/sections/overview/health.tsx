@@ -1,0 +1,155 @@
+import type { Status } from '@guildhall/contract'
+import { duration, grouped } from '../../../model/time.ts'
+import { useNodeStatus, useReadiness } from '../../data/node-status.ts'
+import { wholeListing } from '../../data/reads.ts'
+import { Badge, type Tone } from '../../kit/badge.tsx'
+import { Card, Facts } from '../../kit/page.tsx'
+import { Await } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+export function Health() {
+  const readiness = useReadiness()
+  return (
+    <Card title="Readiness">
+      <Await query={readiness}>
+        {({ checks }) => (
+          <ul className="stack-tight">
+            {checks.map(({ name, ok, failing }) => (
+              <li key={name} className="row">
+                <Badge tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failing'}</Badge>
+                {name.replaceAll('_', ' ')}
+                {failing && <span className="muted">{failing.join(', ')}</span>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Await>
+    </Card>
+  )
+}
+
+export function Node() {
+  const status = useNodeStatus()
+  return (
+    <Card title="Node">
+      <Await query={status}>{({ status }) => <NodeFacts status={status} />}</Await>
+    </Card>
+  )
+}
+
+function NodeFacts({ status }: { status: Status }) {
+  const { node_id, version, build, backend, database, runtime, transports, scheduler } = status
+  return (
+    <Facts
+      rows={{
+        Node: <Text>{node_id}</Text>,
+        Version: `${version} (${build.os} ${build.arch}, ${build.profile})`,
+        'Up for': duration(status.uptime_seconds * 1000),
+        Database: (
+          <span className="row">
+            {backend} <Badge tone={database.state === 'up' ? 'ok' : 'bad'}>{database.state}</Badge>
+          </span>
+        ),
+        Transports: <Transports transports={transports} />,
+        Script: runtime.enabled ? runtime.readiness.replaceAll('_', ' ') : 'off',
+        'Scheduled boards': scheduledWords(scheduler),
+      }}
+    />
+  )
+}
+
+function scheduledWords({ leader, boards_scheduled, boards_failing }: Status['scheduler']): string {
+  const failing = boards_failing > 0 ? `, ${boards_failing} failing` : ''
+  return `${grouped(boards_scheduled)}${failing}, ${leader ? 'run here' : 'run by another node'}`
+}
+
+function Transports({ transports }: { transports: Status['transports'] }) {
+  const open = Object.entries(transports).filter(([, { available }]) => available)
+  if (open.length === 0) return <None />
+  return (
+    <span className="row">
+      {open.map(([name, { bind }]) => (
+        <span key={name}>
+          {name} <span className="mono small muted">{bind}</span>
+        </span>
+      ))}
+    </span>
+  )
+}
+
+type Task = Status['tasks'][number]
+const taskTones: Readonly<Record<Task['state'], Tone>> = {
+  running: 'ok',
+  waiting: 'none',
+  backing_off: 'warn',
+  stalled: 'bad',
+  stopped: 'none',
+}
+
+const taskColumns: readonly Column<Task>[] = [
+  { key: 'name', head: 'Task', cell: ({ name }) => name },
+  {
+    key: 'state',
+    head: 'State',
+    width: 116,
+    cell: ({ state }) => <Badge tone={taskTones[state]}>{state.replaceAll('_', ' ')}</Badge>,
+  },
+  {
+    key: 'restarts',
+    head: 'Restarts',
+    width: 80,
+    align: 'number',
+    cell: ({ restarts }) => restarts,
+  },
+  {
+    key: 'last',
+    head: 'Last run',
+    width: 100,
+    cell: ({ last_run_unix_ms }) => <Time at={last_run_unix_ms} />,
+  },
+]
+
+export function Tasks() {
+  const status = useNodeStatus()
+  return (
+    <div className="stack">
+      <Card title="Background tasks">
+        <DataTable
+          label="Background tasks"
+          columns={taskColumns}
+          listing={wholeListing(status, status.data?.status.tasks)}
+          rowKey={({ name }) => name}
+          empty={<None />}
+          inline={true}
+        />
+      </Card>
+      <Card title="Queues to the database">
+        <DataTable
+          label="Queues to the database"
+          columns={queueColumns}
+          listing={wholeListing(status, status.data?.status.write_behind)}
+          rowKey={({ name }) => name}
+          empty={<None />}
+          inline={true}
+        />
+      </Card>
+    </div>
+  )
+}
+
+type Queue = Status['write_behind'][number]
+
+const queueColumns: readonly Column<Queue>[] = [
+  { key: 'name', head: 'Queue', cell: ({ name }) => name },
+  { key: 'queued', head: 'Queued', width: 80, align: 'number', cell: (it) => grouped(it.queued) },
+  {
+    key: 'written',
+    head: 'Written',
+    width: 90,
+    align: 'number',
+    cell: (it) => grouped(it.written),
+  },
+  { key: 'lost', head: 'Lost', width: 70, align: 'number', cell: (it) => grouped(it.dropped) },
+]

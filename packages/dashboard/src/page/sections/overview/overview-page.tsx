@@ -1,0 +1,27 @@
+import { api } from '@guildhall/contract'
+import { useMay } from '../../data/permissions.ts'
+import { Page } from '../../kit/page.tsx'
+import { Counters } from './counters.tsx'
+import { Health, Node, Tasks } from './health.tsx'
+import { RecentAudit } from './recent.tsx'
+
+export function OverviewPage() {
+  const mayAudit = useMay(api.audit.list)
+  return (
+    <Page title="Overview">
+      <div className="page-scroll">
+        <div className="stack">
+          <div className="cards">
+            <Health />
+            <Node />
+          </div>
+          <Counters />
+          <div className="columns">
+            {mayAudit && <RecentAudit />}
+            <Tasks />
+          </div>
+        </div>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,119 @@
+import { createHttpClient } from '@guildhall/client'
+import { consoleApi } from '@guildhall/contract'
+import { type FormEvent, useId, useState } from 'react'
+import { queries } from '../data/desk.ts'
+import { ErrorNote } from '../kit/error-state.tsx'
+import { session, useSession } from './session.ts'
+
+const door = createHttpClient(consoleApi, { baseUrl: '' })
+
+async function signIn(username: string, password: string): Promise<void> {
+  const { token, role } = await door.login({ body: { username, password } })
+  // What somebody else has read must not be shown to this one.
+  if (session.current()?.username !== username) queries.clear()
+  session.signedIn({ token, role, username })
+  await queries.invalidateQueries()
+}
+
+function SignInForm() {
+  const known = useSession()?.username ?? ''
+  const [username, setUsername] = useState(known)
+  const [password, setPassword] = useState('')
+  const [error, setError] = useState<Error | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const id = useId()
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(null)
+    try {
+      await signIn(username, password)
+    } catch (refusal) {
+      setError(refusal instanceof Error ? refusal : new Error(String(refusal)))
+      setPassword('')
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="form" onSubmit={(event) => void send(event)}>
+      <div className="field">
+        <label htmlFor={`${id}-name`}>Operator</label>
+        <input
+          id={`${id}-name`}
+          autoComplete="username"
+          // biome-ignore lint/a11y/noAutofocus: nothing else can be done on this page.
+          autoFocus={known === ''}
+          required
+          value={username}
+          onChange={({ target }) => setUsername(target.value)}
+        />
+      </div>
+      <div className="field">
+        <label htmlFor={`${id}-password`}>Password</label>
+        <input
+          id={`${id}-password`}
+          type="password"
+          autoComplete="current-password"
+          // biome-ignore lint/a11y/noAutofocus: nothing else can be done on this page.
+          autoFocus={known !== ''}
+          required
+          value={password}
+          onChange={({ target }) => setPassword(target.value)}
+        />
+      </div>
+      <SignInError error={error} />
+      <button type="submit" className="primary" disabled={isBusy}>
+        Sign in
+      </button>
+    </form>
+  )
+}
+
+function SignInError({ error }: { error: Error | null }) {
+  if (error !== null && 'status' in error && error.status === 401) {
+    return (
+      <div className="problem-box" role="alert">
+        Operator and password do not belong together.
+      </div>
+    )
+  }
+  return <ErrorNote error={error} />
+}
+
+export function SignInPage() {
+  return (
+    <main className="sign-in">
+      <section className="card" aria-label="Sign in">
+        <div className="card-head">
+          <h1>Guildhall</h1>
+        </div>
+        <SignInForm />
+      </section>
+    </main>
+  )
+}
+
+/** Over the page, which keeps all that was typed. */
+export function SignInAgain() {
+  return (
+    <dialog
+      aria-label="Sign in again"
+      ref={(shown) => {
+        if (shown !== null && !shown.open) shown.showModal()
+      }}
+      onCancel={(event) => event.preventDefault()}
+    >
+      <div className="dialog-head">
+        <h2>Your session has ended</h2>
+      </div>
+      <div className="dialog-body">
+        <p>Sign in again to go on. What you have typed is still there.</p>
+        <SignInForm />
+        <button type="button" className="link" onClick={session.signOut}>
+          Leave instead
+        </button>
+      </div>
+    </dialog>
+  )
+}

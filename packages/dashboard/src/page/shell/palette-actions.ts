@@ -1,0 +1,11 @@
+import { api, type Route } from '@guildhall/contract'
+import type { Target } from './palette.tsx'
+
+/** What can be begun from anywhere: each opens the form of its section. */
+export const actions: readonly (Target & { calls: Route })[] = [
+  action('Create an account', '/accounts', api.accounts.create),
+]
+
+function action(label: string, to: string, calls: Route): Target & { calls: Route } {
+  return { key: label, label, kind: 'action', glyph: 'plus', to, search: { new: 'yes' }, calls }
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Document, Rendered } from '../kernel/http/documents.ts'
+import type { Log } from '../kernel/log.ts'
+
+/** Made by the package `dashboard`, during the installation and before each start by npm. */
+const builtPage = fileURLToPath(import.meta.resolve('@guildhall/dashboard/page'))
+
+/**
+ * The operator console: one page at `/dashboard` and at every path below it, which the page itself
+ * reads. It holds no data, so that it needs no credential.
+ */
+export function dashboardDocuments(log: Log, file = builtPage): Document[] {
+  if (!existsSync(file)) {
+    log.warn('the dashboard is not built, so it is not served', { build: 'npm run build' })
+    return []
+  }
+  return (['/dashboard', '/dashboard/{*}'] as const).map((path) => ({
+    method: 'GET',
+    path,
+    contentType: 'text/html; charset=utf-8',
+    compressed: true,
+    render: () => withPolicy(readFileSync(file, 'utf8')),
+  }))
+}
+
+/** Allows exactly the one script and the one style of the page. */
+function withPolicy(content: string): Rendered {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${sourceOf(content, 'script')}`,
+    `style-src ${sourceOf(content, 'style')}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return { content, headers: { 'content-security-policy': policy.join('; ') } }
+}
+
+function sourceOf(page: string, element: 'script' | 'style'): string {
+  const blocks = [...page.matchAll(new RegExp(`<${element}(?: [^>]*)?>(.*?)</${element}>`, 'gs'))]
+  if (blocks.length !== 1) throw new Error(`the page has ${blocks.length} elements ${element}`)
+  return `'sha256-${hash('sha256', blocks[0]?.[1] ?? '', 'base64')}'`
+}
