@@ -1,18 +1,38 @@
-import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type RouteComponent,
+} from '@tanstack/react-router'
 import { readQuery, writeQuery } from './data/location.ts'
 import { Empty } from './kit/states.tsx'
 import { AccountPage } from './sections/accounts/account-page.tsx'
 import { AccountsPage } from './sections/accounts/accounts-page.tsx'
+import { ApiKeysPage } from './sections/api-keys/api-keys-page.tsx'
+import { AuditPage } from './sections/audit/audit-page.tsx'
+import { ChatPage } from './sections/chat/chat-page.tsx'
+import { GroupsPage } from './sections/groups/groups-page.tsx'
 import { OverviewPage } from './sections/overview/overview-page.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NoSuchPage })
 
-const views = [
-  createRoute({ getParentRoute: () => root, path: '/', component: OverviewPage }),
-  createRoute({ getParentRoute: () => root, path: '/accounts', component: AccountsPage }),
-  createRoute({ getParentRoute: () => root, path: '/accounts/$id', component: AccountPage }),
-]
+/** Every view by its path below `/dashboard`. */
+const pages: Readonly<Record<string, RouteComponent>> = {
+  '/': OverviewPage,
+  '/accounts': AccountsPage,
+  '/accounts/$id': AccountPage,
+  '/groups': GroupsPage,
+  '/groups/$id': GroupsPage,
+  '/chat': ChatPage,
+  '/chat/$channel': ChatPage,
+  '/audit': AuditPage,
+  '/api-keys': ApiKeysPage,
+}
+
+const views = Object.entries(pages).map(([path, component]) =>
+  createRoute({ getParentRoute: () => root, path, component }),
+)
 
 export const router = createRouter({
   routeTree: root.addChildren(views),

@@ -4,7 +4,7 @@ import { mayNow } from '../data/permissions.ts'
 import { useRead } from '../data/reads.ts'
 import type { Target } from './palette.tsx'
 import { actions } from './palette-actions.ts'
-import { sections } from './sections.ts'
+import { type Section, sections } from './sections.ts'
 
 const settleMs = 150
 
@@ -50,7 +50,7 @@ export function useFound(text: string): readonly Target[] {
   ]
 }
 
-function sectionTarget({ path, label, glyph }: (typeof sections)[number]): Target {
+function sectionTarget({ path, label, glyph }: Section): Target {
   return { key: path, label, kind: 'section', glyph, to: path }
 }
 

@@ -46,6 +46,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   return (
     <dialog ref={dialog} className="palette" aria-label="Search" onClose={onClose}>
       <input
+        className="palette-input"
         autoFocus
         role="combobox"
         aria-expanded="true"

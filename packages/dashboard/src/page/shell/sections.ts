@@ -5,20 +5,22 @@ import type { GlyphName } from '../kit/glyph.tsx'
 export type Section = {
   path: string
   label: string
-  group: 'Now' | 'Players' | 'Game' | 'Shop' | 'System'
   glyph: GlyphName
   reads: Route
 }
 
-export const sections = [
-  { path: '/', label: 'Overview', group: 'Now', glyph: 'home', reads: api.console.me },
-  {
-    path: '/accounts',
-    label: 'Accounts',
-    group: 'Players',
-    glyph: 'person',
-    reads: api.accounts.list,
-  },
-] as const satisfies readonly Section[]
+/** The menu, group by group. */
+export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
+  Now: [{ path: '/', label: 'Overview', glyph: 'home', reads: api.console.me }],
+  Players: [
+    { path: '/accounts', label: 'Accounts', glyph: 'person', reads: api.accounts.list },
+    { path: '/groups', label: 'Groups', glyph: 'people', reads: api.groups.list },
+    { path: '/chat', label: 'Chat', glyph: 'chat', reads: api.chat.list },
+  ],
+  System: [
+    { path: '/audit', label: 'Audit', glyph: 'book', reads: api.audit.list },
+    { path: '/api-keys', label: 'API keys', glyph: 'key', reads: api.apiKeys.list },
+  ],
+}
 
-export const sectionGroups = ['Now', 'Players', 'Game', 'Shop', 'System'] as const
+export const sections = Object.values(sectionGroups).flat()

@@ -10,7 +10,7 @@ import { SignInAgain, SignInPage } from '../session/sign-in.tsx'
 import { HelpDialog } from './help.tsx'
 import { useKeys } from './keys.ts'
 import { Palette } from './palette.tsx'
-import { sectionGroups, sections } from './sections.ts'
+import { sectionGroups } from './sections.ts'
 import { TopBar } from './top-bar.tsx'
 
 /** What stands around every view. */
@@ -61,8 +61,8 @@ function Menu() {
   }, [path])
   return (
     <nav id="nav" className="nav" aria-label="Sections" {...usePopoverWhenNarrow()}>
-      {sectionGroups.map((group) => {
-        const own = sections.filter((section) => section.group === group && mayNow(section.reads))
+      {Object.entries(sectionGroups).map(([group, all]) => {
+        const own = all.filter(({ reads }) => mayNow(reads))
         if (own.length === 0) return null
         return (
           <section key={group} aria-label={group}>

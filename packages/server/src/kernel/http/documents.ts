@@ -23,7 +23,7 @@ export type Rendered = { content: string; headers?: Readonly<Record<string, stri
 type Encoding = 'br' | 'gzip' | 'identity'
 
 /** Serves a document, with 304 for those who have it already. */
-export function serveDocument({ contentType, compressed = false, ...document }: Document): Serve {
+export function serveDocument({ contentType, compressed, ...document }: Document): Serve {
   let rendered: Rendered | undefined
   const bodies = new Map<Encoding, Promise<Body>>()
 

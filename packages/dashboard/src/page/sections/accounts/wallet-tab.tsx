@@ -1,6 +1,6 @@
-import { api, type Wallet } from '@guildhall/contract'
+import type { ConsoleClient } from '@guildhall/client'
+import { api } from '@guildhall/contract'
 import { useState } from 'react'
-import type { z } from 'zod'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { useMay } from '../../data/permissions.ts'
@@ -13,7 +13,7 @@ import { type Column, DataTable } from '../../kit/table.tsx'
 import { None, Text } from '../../kit/text.tsx'
 import { Time } from '../../kit/time.tsx'
 
-type Entry = z.input<typeof Wallet>['ledger'][number]
+type Entry = Awaited<ReturnType<ConsoleClient['wallet']['get']>>['ledger'][number]
 
 const columns: readonly Column<Entry>[] = [
   { key: 'time', head: 'When', width: 110, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },

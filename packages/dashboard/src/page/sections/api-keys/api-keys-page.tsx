@@ -1,0 +1,119 @@
+import { type ApiKey, scopes } from '@guildhall/contract'
+import { useState } from 'react'
+import { useChange } from '../../data/changes.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Copyable } from '../../kit/copy.tsx'
+import { checksField, optionalTime, textField } from '../../kit/field-kinds.ts'
+import { FormDialog } from '../../kit/form.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+import { KeyPane } from './key-pane.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+
+export const keyTones = { active: 'ok', expired: 'warn', revoked: 'bad' } as const
+
+const columns: readonly Column<ApiKey>[] = [
+  {
+    key: 'name',
+    head: 'Name',
+    cell: ({ name }) => <Text>{name}</Text>,
+    sort: (a, b) => a.name.localeCompare(b.name),
+  },
+  {
+    key: 'status',
+    head: 'Status',
+    width: 100,
+    cell: ({ status }) => <Badge tone={keyTones[status]}>{status}</Badge>,
+    sort: (a, b) => a.status.localeCompare(b.status),
+  },
+  { key: 'scopes', head: 'Scopes', wide: true, cell: ({ scopes }) => scopes.join(', ') },
+  { key: 'id', head: 'Id', wide: true, cell: ({ id }) => <Copyable what="id">{id}</Copyable> },
+  {
+    key: 'used',
+    head: 'Last used',
+    width: 120,
+    cell: ({ last_used_at }) => <Time at={last_used_at} />,
+    sort: (a, b) => (a.last_used_at ?? 0) - (b.last_used_at ?? 0),
+  },
+  {
+    key: 'created',
+    head: 'Created',
+    width: 120,
+    cell: ({ created_at }) => <Time at={created_at} />,
+    sort: (a, b) => a.created_at - b.created_at,
+  },
+]
+
+export function ApiKeysPage() {
+  const [isNew, setNew] = useQueryPart('new')
+  const [id, setId] = useQueryPart('key')
+  const [secret, setSecret] = useState<string>()
+  const keys = useRead(['apiKeys', 'list'], (desk) => desk.apiKeys.list({}))
+  const open = keys.data?.keys.find((key) => key.id === id)
+  const list = (
+    <DataTable
+      label="API keys"
+      columns={columns}
+      listing={wholeListing(keys, keys.data?.keys)}
+      rowKey={(key) => key.id}
+      openKey={id}
+      onOpen={(key) => setId(key.id)}
+      empty={<Empty title="No API keys yet">Machines read the console with them.</Empty>}
+    />
+  )
+  return (
+    <Page
+      title="API keys"
+      actions={
+        <button type="button" className="primary" onClick={() => setNew('yes')}>
+          Create
+        </button>
+      }
+    >
+      <Split
+        list={list}
+        pane={
+          open && (
+            <KeyPane key={open.id} apiKey={open} onSecret={setSecret} onClose={() => setId('')} />
+          )
+        }
+      />
+      {isNew && <CreateKey onClose={() => setNew('')} onSecret={setSecret} />}
+      {secret && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
+    </Page>
+  )
+}
+
+const newKey = {
+  name: textField({ label: 'Name', hint: 'What uses it' }),
+  scopes: checksField({ label: 'Scopes', choices: scopes, hint: 'All are read-only' }),
+  expires_at: optionalTime({ label: 'Ends', hint: 'Nothing: it stays until it is revoked' }),
+}
+
+type NewKey = {
+  name: string
+  scopes: (typeof scopes)[number][]
+  expires_at: number | undefined
+}
+
+function CreateKey({ onClose, onSecret }: { onClose(): void; onSecret(secret: string): void }) {
+  const change = useChange({
+    send: (desk, body: NewKey, idempotencyKey) => desk.apiKeys.create({ body, idempotencyKey }),
+    touches: ['apiKeys'],
+    done: ({ key }) => `Created ${key.name}`,
+  })
+  return (
+    <FormDialog
+      title="Create an API key"
+      action="Create"
+      fields={newKey}
+      submit={async (body) => onSecret((await change.mutateAsync(body)).secret)}
+      onClose={onClose}
+    />
+  )
+}

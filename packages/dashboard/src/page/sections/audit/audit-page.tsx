@@ -1,0 +1,145 @@
+import { type AuditEntry, auditActions } from '@guildhall/contract'
+import { useState } from 'react'
+import { jsonText } from '../../../model/json.ts'
+import { grouped } from '../../../model/time.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { usePages, useRead } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { CopyButton } from '../../kit/copy.tsx'
+import { downloadText } from '../../kit/download.ts'
+import { FilterChoice, FilterInput } from '../../kit/filter.tsx'
+import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { ExactTime, Time } from '../../kit/time.tsx'
+import { ChainState } from './chain-state.tsx'
+
+const columns: readonly Column<AuditEntry>[] = [
+  { key: 'time', head: 'When', width: 110, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
+  {
+    key: 'actor',
+    head: 'Who',
+    width: 140,
+    cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
+  },
+  { key: 'role', head: 'Role', width: 90, wide: true, cell: ({ role }) => <Badge>{role}</Badge> },
+  { key: 'action', head: 'Action', width: 200, cell: ({ action }) => <code>{action}</code> },
+  { key: 'target', head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
+  { key: 'details', head: 'Details', wide: true, cell: ({ details }) => <Text>{details}</Text> },
+]
+
+export function AuditPage() {
+  const [actor, setActor] = useQueryPart('actor')
+  const [action, setAction] = useQueryPart('action')
+  const [match, setMatch] = useQueryPart('match')
+  const [open, setOpen] = useState<AuditEntry>()
+  const query = {
+    limit: 500,
+    ...(actor === '' ? {} : { actor }),
+    ...(action === '' ? {} : { action }),
+    ...(match === '' ? {} : { match_id: match }),
+  }
+  const listing = usePages(
+    ['audit', 'list', actor, action, match],
+    async (desk, after?: string) => {
+      const page = await desk.audit.list({ query: { ...query, after } })
+      return { items: page.entries, next: page.next_after }
+    },
+  )
+  const list = (
+    <>
+      <div className="page-tools">
+        <FilterInput label="Actor, exactly" value={actor} onValue={setActor} isMain={true} />
+        <FilterChoice label="Action" value={action} choices={prefixes} onValue={setAction} />
+        <FilterInput label="Match id" value={match} onValue={setMatch} />
+        <span className="grow" />
+        <TrailState />
+      </div>
+      <DataTable
+        label="Audit trail"
+        columns={columns}
+        listing={listing}
+        rowKey={keyOf}
+        openKey={open && keyOf(open)}
+        onOpen={setOpen}
+        empty={<Empty title="No entry matches" />}
+      />
+    </>
+  )
+  return (
+    <Page title="Audit" actions={<ExportButton rows={listing.rows} />}>
+      <Split
+        list={list}
+        pane={open && <EntryPane entry={open} onClose={() => setOpen(undefined)} />}
+      />
+    </Page>
+  )
+}
+
+/** The first words of the actions, then the actions themselves. */
+const prefixes = [
+  ...new Set(auditActions.map((action) => `${action.split('.')[0]}.`)),
+  ...auditActions,
+]
+
+function keyOf(entry: AuditEntry): string {
+  return [entry.time_unix_ms, entry.actor, entry.action, entry.target, entry.details].join(' ')
+}
+
+function TrailState() {
+  const newest = useRead(['audit', 'state'], (desk) => desk.audit.list({ query: { limit: 1 } }))
+  if (newest.data === undefined) return null
+  const { durable, retained, capacity, dropped_total } = newest.data
+  return (
+    <span className="row small">
+      {durable ? (
+        <ChainState />
+      ) : (
+        <span className="muted">
+          in memory, {grouped(retained)} of {grouped(capacity)}
+        </span>
+      )}
+      {dropped_total > 0 && <Badge tone="bad">{`${grouped(dropped_total)} lost`}</Badge>}
+    </span>
+  )
+}
+
+function ExportButton({ rows }: { rows: readonly AuditEntry[] }) {
+  const lines = () => rows.map((row) => `${jsonText(row)}\n`).join('')
+  return (
+    <button
+      type="button"
+      disabled={rows.length === 0}
+      title="The entries that are loaded, one JSON object a line"
+      onClick={() => downloadText('audit.jsonl', lines(), 'application/x-ndjson')}
+    >
+      Export {grouped(rows.length)} loaded
+    </button>
+  )
+}
+
+function EntryPane({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
+  return (
+    <Pane
+      title={<code>{entry.action}</code>}
+      label="Audit entry"
+      onClose={onClose}
+      actions={<CopyButton text={jsonText(entry)} what="entry" />}
+    >
+      <Facts
+        rows={{
+          When: <ExactTime at={entry.time_unix_ms} />,
+          Who: <Text>{entry.actor}</Text>,
+          Kind: entry.actor_type,
+          Role: entry.role,
+          ...(entry.key_name === undefined ? {} : { Key: <Text>{entry.key_name}</Text> }),
+          ...(entry.scopes === undefined ? {} : { Scopes: entry.scopes.join(', ') }),
+          Target: <Text>{entry.target}</Text>,
+          Details: <Text>{entry.details}</Text>,
+          ...(entry.match_id === undefined ? {} : { Match: entry.match_id }),
+        }}
+      />
+    </Pane>
+  )
+}

@@ -1,0 +1,150 @@
+import { api, type ChatChannel, channelTypes } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { grouped } from '../../../model/time.ts'
+import { useChange } from '../../data/changes.ts'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { areaField, selectField, textField } from '../../kit/field-kinds.ts'
+import { FilterInput } from '../../kit/filter.tsx'
+import { FormDialog } from '../../kit/form.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { ChannelPane } from './channel-pane.tsx'
+
+const columns: readonly Column<ChatChannel>[] = [
+  {
+    key: 'channel',
+    head: 'Channel',
+    cell: ({ channel }) => <Text>{channel}</Text>,
+    sort: (a, b) => a.channel.localeCompare(b.channel),
+  },
+  {
+    key: 'type',
+    head: 'Type',
+    width: 90,
+    cell: ({ channel_type }) => <Badge>{channel_type}</Badge>,
+  },
+  {
+    key: 'messages',
+    head: 'Messages',
+    width: 100,
+    align: 'number',
+    cell: ({ messages }) => grouped(messages),
+    sort: (a, b) => a.messages - b.messages,
+  },
+  {
+    key: 'last',
+    head: 'Last message',
+    width: 120,
+    cell: ({ last_activity_unix_ms }) => <Time at={last_activity_unix_ms} />,
+    sort: (a, b) => a.last_activity_unix_ms - b.last_activity_unix_ms,
+  },
+]
+
+export function ChatPage() {
+  const [filter, setFilter] = useQueryPart('filter')
+  const [isNew, setNew] = useQueryPart('new')
+  const channel = usePathPart('channel')
+  const navigate = useNavigate()
+  const mayWrite = useMay(api.chat.append)
+  const channels = useRead(
+    ['chat', 'list', filter],
+    (desk) => desk.chat.list({ query: { filter, limit: 500 } }),
+    { keep: true, everyMs: 20_000 },
+  )
+  const keep = (search: Record<string, unknown>) => search
+  const list = (
+    <>
+      <div className="page-tools">
+        <FilterInput
+          label="Part of a channel id"
+          value={filter}
+          onValue={setFilter}
+          isMain={true}
+        />
+      </div>
+      <DataTable
+        label="Channels"
+        columns={columns}
+        listing={wholeListing(channels, channels.data?.items)}
+        rowKey={(row) => row.channel}
+        openKey={channel}
+        onOpen={(row) =>
+          void navigate({ to: '/chat/$channel', params: { channel: row.channel }, search: keep })
+        }
+        empty={<Empty title={filter === '' ? 'No channel yet' : 'No channel matches'} />}
+        foot={countOf(channels.data)}
+      />
+    </>
+  )
+  const close = () => void navigate({ to: '/chat', search: keep })
+  return (
+    <Page
+      title="Chat"
+      actions={
+        mayWrite && (
+          <button type="button" className="primary" onClick={() => setNew('yes')}>
+            Write
+          </button>
+        )
+      }
+    >
+      <Split
+        list={list}
+        pane={channel && <ChannelPane key={channel} channel={channel} onClose={close} />}
+      />
+      {isNew && mayWrite && <WriteMessage channel={channel ?? ''} onClose={() => setNew('')} />}
+    </Page>
+  )
+}
+
+function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }) {
+  const sender = useSession()?.username ?? ''
+  const fields = useMemo(
+    () => ({
+      channel: textField({ label: 'Channel', initial: channel }),
+      sender: textField({ label: 'Sender', initial: sender }),
+      content: areaField({ label: 'Message', hint: 'At most 2,048 bytes; it is not pushed' }),
+      channel_type: selectField({
+        label: 'Type',
+        choices: channelTypes,
+        hint: 'Counts only for the first message of a channel',
+      }),
+    }),
+    [channel, sender],
+  )
+  const change = useChange({
+    send: (desk, { channel, ...body }: MessageInput, idempotencyKey) =>
+      desk.chat.append({ params: { channel }, body, idempotencyKey }),
+    touches: ['chat'],
+    done: 'Written',
+  })
+  return (
+    <FormDialog
+      title="Write a message"
+      action="Write"
+      fields={fields}
+      submit={(input) => change.mutateAsync(input)}
+      onClose={onClose}
+    />
+  )
+}
+
+/** The total counts all channels, also those that the filter leaves out. */
+function countOf(page: { items: readonly unknown[]; total: number } | undefined): string {
+  return page === undefined ? '' : `${grouped(page.items.length)} of ${grouped(page.total)}`
+}
+
+type MessageInput = {
+  channel: string
+  sender: string
+  content: string
+  channel_type: (typeof channelTypes)[number]
+}

@@ -1,0 +1,126 @@
+import { api, type GroupSummary } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { grouped } from '../../../model/time.ts'
+import { useChange } from '../../data/changes.ts'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { nextOffset, usePages } from '../../data/reads.ts'
+import { checkField, integerField, optionalText, textField } from '../../kit/field-kinds.ts'
+import { FilterInput } from '../../kit/filter.tsx'
+import { FormDialog } from '../../kit/form.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+import { GroupPane } from './group-pane.tsx'
+
+const columns: readonly Column<GroupSummary>[] = [
+  { key: 'id', head: 'Id', width: 70, align: 'number', cell: ({ id }) => id },
+  { key: 'name', head: 'Name', cell: ({ name }) => <Text>{name}</Text> },
+  {
+    key: 'description',
+    head: 'Description',
+    wide: true,
+    cell: ({ description }) => description && <Text>{description}</Text>,
+  },
+  {
+    key: 'members',
+    head: 'Members',
+    width: 110,
+    align: 'number',
+    cell: ({ member_count, max_size }) =>
+      max_size === 0 ? grouped(member_count) : `${grouped(member_count)} of ${grouped(max_size)}`,
+  },
+  {
+    key: 'created',
+    head: 'Founded',
+    width: 120,
+    cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
+  },
+]
+
+export function GroupsPage() {
+  const [filter, setFilter] = useQueryPart('filter')
+  const [isNew, setNew] = useQueryPart('new')
+  const id = usePathPart('id')
+  const navigate = useNavigate()
+  const mayCreate = useMay(api.groups.create)
+  const listing = usePages(['groups', 'list', filter], async (desk, offset?: number) => {
+    const page = await desk.groups.list({ query: { filter, limit: 200, offset: offset ?? 0 } })
+    return { ...page, next: nextOffset(offset, page) }
+  })
+  const list = (
+    <>
+      <div className="page-tools">
+        <FilterInput label="Part of a name" value={filter} onValue={setFilter} isMain={true} />
+      </div>
+      <DataTable
+        label="Groups"
+        columns={columns}
+        listing={listing}
+        rowKey={(group) => String(group.id)}
+        openKey={id}
+        onOpen={(group) =>
+          void navigate({ to: '/groups/$id', params: { id: String(group.id) }, search: keep })
+        }
+        empty={<Empty title={filter === '' ? 'No groups yet' : 'No group matches'} />}
+      />
+    </>
+  )
+  const close = () => void navigate({ to: '/groups', search: keep })
+  return (
+    <Page
+      title="Groups"
+      actions={
+        mayCreate && (
+          <button type="button" className="primary" onClick={() => setNew('yes')}>
+            Found
+          </button>
+        )
+      }
+    >
+      <Split list={list} pane={id && <GroupPane key={id} id={Number(id)} onClose={close} />} />
+      {isNew && mayCreate && <FoundGroup onClose={() => setNew('')} />}
+    </Page>
+  )
+}
+
+/** The filters stay when a row is opened or closed. */
+const keep = (search: Record<string, unknown>) => search
+
+const newGroup = {
+  name: textField({ label: 'Name', hint: 'Nobody else has it, and it cannot be changed' }),
+  description: optionalText({ label: 'Description', area: true }),
+  max_size: integerField({
+    label: 'Largest number of members',
+    hint: '0 is any number',
+    initial: '0',
+    min: 0,
+    max: 4_294_967_295,
+  }),
+  open: checkField({ label: 'Open', hint: 'Only shown: nothing enforces it', checked: true }),
+  creator_user_id: optionalText({ label: 'Founder', hint: 'A user id; else you' }),
+}
+
+function FoundGroup({ onClose }: { onClose(): void }) {
+  const navigate = useNavigate()
+  const change = useChange({
+    send: (desk, body: { name: string }, idempotencyKey) =>
+      desk.groups.create({ body, idempotencyKey }),
+    touches: ['groups'],
+    done: ({ name }) => `Founded ${name}`,
+  })
+  return (
+    <FormDialog
+      title="Found a group"
+      action="Found"
+      fields={newGroup}
+      submit={async (body) => {
+        const { id } = await change.mutateAsync(body)
+        void navigate({ to: '/groups/$id', params: { id: String(id) } })
+      }}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConsoleClient, createConsoleClient } from '@guildhall/client'
+
+const main = join(import.meta.dirname, '../../../server/src/main.ts')
+
+export const admin = { username: 'admin', password: 'password' }
+export const viewer = { username: 'vera', password: 'only-looks' }
+
+/** A node in a process of its own, and the console of its admin. */
+export type ServedNode = { url: string; desk: ConsoleClient; stop(): Promise<void> }
+
+/** Starts a node in memory, which serves the page that was built. */
+export async function serveNode(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServedNode> {
+  const child = spawn(process.execPath, [main, 'serve'], {
+    cwd: tmpdir(),
+    env: {
+      PATH: process.env.PATH,
+      GUILDHALL_HTTP__BIND: '127.0.0.1:0',
+      GUILDHALL_CONSOLE__VIEWER_USERNAME: viewer.username,
+      GUILDHALL_CONSOLE__VIEWER_PASSWORD: viewer.password,
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const url = await readyUrl(child)
+  const desk = createConsoleClient(url)
+  await desk.signIn(admin)
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exited
+  }
+  return { url, desk, stop }
+}
+
+async function readyUrl({ stdout, stderr }: ChildProcess): Promise<string> {
+  let said = ''
+  // What is not read would fill the pipe.
+  stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  if (stdout === null) throw new Error('the node has no output')
+  for await (const chunk of stdout) {
+    said += String(chunk)
+    const url = / ready http=(\S+)/.exec(said)?.[1]
+    if (url !== undefined) return url
+  }
+  throw new Error(`the node ended before it was ready:\n${said}`)
+}
