@@ -1,4 +1,4 @@
-import type { ConsoleClient } from '@guildhall/client'
+import type { ConsoleClient } from '@guildhall/client/console'
 import { int64Max, int64Min } from '@guildhall/contract'
 
 /** The name that a browser must only ever show. */
@@ -29,13 +29,13 @@ async function seedAccounts(desk: ConsoleClient): Promise<Record<string, string>
   const accounts: Record<string, string> = {}
   for (const username of [...firstNames, hostileName, turningName]) {
     const metadata = { level: username.length, seen: int64Max, tags: ['beta', username] }
-    const { id } = await desk.accounts.create({ body: { username, metadata } })
+    const { id } = await desk.consoleAccounts.create({ body: { username, metadata } })
     accounts[username] = id
   }
   const ana = { id: accounts.ana ?? '' }
-  await desk.accounts.update({ params: ana, body: { display_name: 'Ana the Bold' } })
-  await desk.accounts.ban({ params: { id: accounts.gus ?? '' } })
-  await desk.accounts.delete({ params: { id: accounts.otto ?? '' } })
+  await desk.consoleAccounts.update({ params: ana, body: { display_name: 'Ana the Bold' } })
+  await desk.consoleAccounts.ban({ params: { id: accounts.gus ?? '' } })
+  await desk.consoleAccounts.delete({ params: { id: accounts.otto ?? '' } })
   await desk.wallet.adjust({ params: ana, body: { currency: 'gems', delta: int64Max } })
   await desk.wallet.adjust({
     params: ana,

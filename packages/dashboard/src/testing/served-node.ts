@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ConsoleClient, createConsoleClient } from '@guildhall/client'
+import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
 
 const main = join(import.meta.dirname, '../../../server/src/main.ts')
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { createRecordedLog } from '../kernel/log.fake.ts'
+import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import { dashboardDocuments } from './dashboard.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guildhall-page-'))

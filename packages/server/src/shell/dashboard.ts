@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Document, Rendered } from '../kernel/http/documents.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../kernel/log/log.ts'
 
 /** Made by the package `dashboard`, during the installation and before each start by npm. */
 const builtPage = fileURLToPath(import.meta.resolve('@guildhall/dashboard/page'))

@@ -1,4 +1,4 @@
-import type { ConsoleClient } from '@guildhall/client'
+import type { ConsoleClient } from '@guildhall/client/console'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { jsonText } from '../../model/json.ts'

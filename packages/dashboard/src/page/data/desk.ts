@@ -1,4 +1,4 @@
-import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client'
+import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client/console'
 import { QueryClient } from '@tanstack/react-query'
 import { session } from '../session/session.ts'
 
@@ -37,5 +37,5 @@ export const queries = new QueryClient({
 
 /** What may be gone at the next try: a lost connection, or a failure of the server. */
 function isPassing(error: unknown): boolean {
-  return !(error instanceof GuildhallError) || error.status === 500 || error.status === 502
+  return error instanceof GuildhallError && [undefined, 500, 502].includes(error.status)
 }

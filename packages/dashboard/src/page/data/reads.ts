@@ -1,4 +1,4 @@
-import type { ConsoleClient } from '@guildhall/client'
+import type { ConsoleClient } from '@guildhall/client/console'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { call } from './desk.ts'

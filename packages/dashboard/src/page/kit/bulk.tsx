@@ -1,4 +1,4 @@
-import { type ConsoleClient, GuildhallError } from '@guildhall/client'
+import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { newKey } from '../data/changes.ts'

@@ -1,4 +1,4 @@
-import { GuildhallError } from '@guildhall/client'
+import { GuildhallError } from '@guildhall/client/console'
 import { useEffect, useState } from 'react'
 import { Glyph } from './glyph.tsx'
 
@@ -6,7 +6,7 @@ type Words = { title: string; text: string }
 
 /** What a failure means for the one who looks at it. */
 function wordsOf(error: Error): Words {
-  if (!(error instanceof GuildhallError)) {
+  if (!(error instanceof GuildhallError) || error.status === undefined) {
     return {
       title: 'The node does not answer',
       text: 'It may be starting again, or the connection is gone.',

@@ -1,4 +1,4 @@
-import { parseExact } from '@guildhall/client'
+import { parseExact } from '@guildhall/client/console'
 import { int64Max, int64Min, type JsonObject } from '@guildhall/contract'
 import { jsonPages, placeOf } from '../../model/json.ts'
 import { inputTime } from '../../model/time.ts'

@@ -1,4 +1,4 @@
-import { GuildhallError } from '@guildhall/client'
+import { GuildhallError } from '@guildhall/client/console'
 import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import { Dialog } from './dialog.tsx'
 import { ErrorNote } from './error-state.tsx'

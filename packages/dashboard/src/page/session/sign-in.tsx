@@ -1,11 +1,10 @@
-import { createHttpClient } from '@guildhall/client'
-import { consoleApi } from '@guildhall/contract'
+import { createConsoleClient } from '@guildhall/client/console'
 import { type FormEvent, useId, useState } from 'react'
 import { queries } from '../data/desk.ts'
 import { ErrorNote } from '../kit/error-state.tsx'
 import { session, useSession } from './session.ts'
 
-const door = createHttpClient(consoleApi, { baseUrl: '' })
+const { console: door } = createConsoleClient('')
 
 async function signIn(username: string, password: string): Promise<void> {
   const { token, role } = await door.login({ body: { username, password } })

@@ -3,7 +3,7 @@ import type { Target } from './palette.tsx'
 
 /** What can be begun from anywhere: each opens the form of its section. */
 export const actions: readonly (Target & { calls: Route })[] = [
-  action('Create an account', '/accounts', api.accounts.create),
+  action('Create an account', '/accounts', api.consoleAccounts.create),
   action('Found a group', '/groups', api.groups.create),
   action('Write a chat message', '/chat', api.chat.append),
   action('Create an API key', '/api-keys', api.apiKeys.create),

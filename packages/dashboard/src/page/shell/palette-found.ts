@@ -14,8 +14,8 @@ export function useFound(text: string): readonly Target[] {
   const enabled = filter.length >= 2
   const people = useRead(
     ['accounts', 'palette', filter],
-    (desk) => desk.accounts.list({ query: { filter, limit: 8 } }),
-    { enabled: enabled && mayNow(api.accounts.list) },
+    (desk) => desk.consoleAccounts.list({ query: { filter, limit: 8 } }),
+    { enabled: enabled && mayNow(api.consoleAccounts.list) },
   )
   const groups = useRead(
     ['groups', 'palette', filter],

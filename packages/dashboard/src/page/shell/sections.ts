@@ -13,7 +13,7 @@ export type Section = {
 export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
   Now: [{ path: '/', label: 'Overview', glyph: 'home', reads: api.console.me }],
   Players: [
-    { path: '/accounts', label: 'Accounts', glyph: 'person', reads: api.accounts.list },
+    { path: '/accounts', label: 'Accounts', glyph: 'person', reads: api.consoleAccounts.list },
     { path: '/groups', label: 'Groups', glyph: 'people', reads: api.groups.list },
     { path: '/chat', label: 'Chat', glyph: 'chat', reads: api.chat.list },
   ],

@@ -15,7 +15,7 @@ export function CreateAccount({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const change = useChange({
     send: (desk, body: { username: string }, idempotencyKey) =>
-      desk.accounts.create({ body, idempotencyKey }),
+      desk.consoleAccounts.create({ body, idempotencyKey }),
     touches: ['accounts'],
     done: ({ username }) => `Created ${username}`,
   })
@@ -51,7 +51,7 @@ export function EditAccount({ account, onClose }: { account: AccountDetail; onCl
   )
   const change = useChange({
     send: (desk, body: { username: string }, idempotencyKey) =>
-      desk.accounts.update({ params: { id }, body, idempotencyKey }),
+      desk.consoleAccounts.update({ params: { id }, body, idempotencyKey }),
     touches: ['accounts'],
     done: 'Saved',
   })

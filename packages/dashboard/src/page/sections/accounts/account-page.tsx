@@ -34,7 +34,9 @@ const tabs = [
 export function AccountPage() {
   const id = usePathPart('id') ?? ''
   const [tab] = useQueryPart('tab')
-  const account = useRead(['accounts', 'one', id], (desk) => desk.accounts.get({ params: { id } }))
+  const account = useRead(['accounts', 'one', id], (desk) =>
+    desk.consoleAccounts.get({ params: { id } }),
+  )
   const { data } = account
   const name = data?.username ?? 'Account'
   return (
@@ -101,11 +103,11 @@ function AccountActions({ account }: { account: AccountDetail }) {
 }
 
 function AccountButtons({ account, onAsk }: { account: AccountDetail; onAsk(asked: Asked): void }) {
-  const mayChange = useMay(api.accounts.update)
+  const mayChange = useMay(api.consoleAccounts.update)
   const { id, state } = account
   const exportAll = async () => {
     try {
-      const all = await call((desk) => desk.accounts.export({ params: { id } }))
+      const all = await call((desk) => desk.consoleAccounts.export({ params: { id } }))
       downloadJson(`account-${id}.json`, all)
     } catch {
       toast('The export failed.', 'bad')
@@ -169,7 +171,7 @@ function AccountQuestion({ account, asked, onClose }: QuestionProps) {
   const { title, action, words, done } = questions[asked]
   const change = useChange({
     send: async (desk, id: string, idempotencyKey): Promise<unknown> =>
-      desk.accounts[asked]({ params: { id }, idempotencyKey }),
+      desk.consoleAccounts[asked]({ params: { id }, idempotencyKey }),
     touches: ['accounts', 'wallet', 'friends'],
     done: `${done} ${account.username}`,
   })

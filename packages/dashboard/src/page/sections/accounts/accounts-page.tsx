@@ -52,12 +52,12 @@ export function AccountsPage() {
   const [filter, setFilter] = useQueryPart('filter')
   const [isNew, setNew] = useQueryPart('new')
   const navigate = useNavigate()
-  const mayBan = useMay(api.accounts.ban)
-  const mayCreate = useMay(api.accounts.create)
+  const mayBan = useMay(api.consoleAccounts.ban)
+  const mayCreate = useMay(api.consoleAccounts.create)
   const picking = usePicking()
   const listing = usePages(['accounts', 'list', filter], async (desk, offset?: number) => {
     const query = { filter, limit: 200, offset: offset ?? 0 }
-    const page = await desk.accounts.list({ query })
+    const page = await desk.consoleAccounts.list({ query })
     return { ...page, next: nextOffset(offset, page) }
   })
   return (
@@ -102,17 +102,19 @@ const bulkActions: readonly BulkAction[] = [
   {
     label: 'Ban',
     words: 'Their sessions end at once, and they cannot sign in until they are unbanned.',
-    run: (desk, id, idempotencyKey) => desk.accounts.ban({ params: { id }, idempotencyKey }),
+    run: (desk, id, idempotencyKey) => desk.consoleAccounts.ban({ params: { id }, idempotencyKey }),
   },
   {
     label: 'Unban',
     words: 'They can sign in again.',
-    run: (desk, id, idempotencyKey) => desk.accounts.unban({ params: { id }, idempotencyKey }),
+    run: (desk, id, idempotencyKey) =>
+      desk.consoleAccounts.unban({ params: { id }, idempotencyKey }),
   },
   {
     label: 'Delete',
     words: 'Their credentials are unlinked for good. The records and the usernames stay.',
     danger: true,
-    run: (desk, id, idempotencyKey) => desk.accounts.delete({ params: { id }, idempotencyKey }),
+    run: (desk, id, idempotencyKey) =>
+      desk.consoleAccounts.delete({ params: { id }, idempotencyKey }),
   },
 ]

@@ -10,7 +10,9 @@ import { Time } from '../../kit/time.tsx'
 
 /** What belongs to an account, as its export has it. */
 function useRelated(id: string) {
-  return useRead(['accounts', 'related', id], (desk) => desk.accounts.export({ params: { id } }))
+  return useRead(['accounts', 'related', id], (desk) =>
+    desk.consoleAccounts.export({ params: { id } }),
+  )
 }
 
 type Related = NonNullable<ReturnType<typeof useRelated>['data']>['related']

@@ -1,4 +1,4 @@
-import type { ConsoleClient } from '@guildhall/client'
+import type { ConsoleClient } from '@guildhall/client/console'
 import { api } from '@guildhall/contract'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
