@@ -33,6 +33,7 @@ export const auditApi = defineApi({
     path: '/console/v1/audit',
     access: 'operator',
     scope: 'audit:read',
+    trail: 'ring',
     summary: 'The audit trail, newest first',
     query: z.strictObject({
       limit: limit({ default: 100, cap: 500 }),

@@ -17,6 +17,8 @@ export const consoleApi = defineApi({
     method: 'POST',
     path: '/console/v1/login',
     access: 'public',
+    noStore: true,
+    bodyBytesMax: 65_536,
     summary: 'Exchanges operator credentials for a console token',
     body: z.strictObject({ username: reference(), password: reference() }),
     ok: z.strictObject({

@@ -171,6 +171,7 @@ export {
   type ClientInput,
   defineApi,
   type Handlers,
+  isForOperators,
   type Method,
   type PrincipalByAccess,
   type Route,

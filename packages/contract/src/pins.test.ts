@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { api, type Route } from './index.ts'
+import { api, isForOperators, type Route } from './index.ts'
 
 /**
  * Every route of the product, frozen: name; method and path; access; scope; audit action; statuses
@@ -131,6 +131,35 @@ it.each(routes)(
     }
   },
 )
+
+it.each(routes)(
+  '[H-GEN-31] [H-PUB-1] %s may be kept by caches or not, as its path says',
+  (_name, route) => {
+    const isPrivate = /^\/(console|v1\/(auth|session|account)|health|status)(\/|$)/.test(route.path)
+    expect(route.noStore ?? isForOperators(route)).toBe(isPrivate)
+  },
+)
+
+it.each(routes)(
+  '[H-GEN-34] %s is open to other origins or not, as its path says',
+  (_name, route) => {
+    const isOpen = /^\/(v1\/|status$)/.test(route.path)
+    expect(route.crossOrigin ?? route.access === 'player').toBe(isOpen)
+  },
+)
+
+it.each(routes)('[H-GEN-10] %s takes as large a body as its path says', (name, route) => {
+  const usual = route.path.startsWith('/console/') ? 65_536 : 16_384
+  const bytesMax = route.bodyBytesMax ?? (isForOperators(route) ? 65_536 : 16_384)
+  expect(bytesMax).toBe(name === 'storage.put' ? 528_384 : usual)
+})
+
+it('[H-AUD-7] keeps reads of what was recorded, and only those, from the durable trail', () => {
+  const ringOnly = routes.filter(([, route]) => 'trail' in route).map(([, { path }]) => path)
+  const records = /^\/console\/v1\/(audit|logs|matchlogs)(\/|$)/
+  const paths = routes.map(([, { path }]) => path).filter((path) => records.test(path))
+  expect(ringOnly).toEqual(paths)
+})
 
 it.each(routes)(
   '[H-GEN-25] [H-GEN-13] what %s declares to take is strict',

@@ -6,6 +6,7 @@ export const realtimeApi = defineApi({
     method: 'GET',
     path: '/v1/realtime',
     access: 'public',
+    crossOrigin: true,
     status: 101,
     summary: 'Upgrades to the WebSocket of the realtime gateway; without an upgrade it is refused',
     errors: ['forbidden', 'rate_limited'],

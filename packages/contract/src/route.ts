@@ -38,6 +38,11 @@ export type OperatorRead = Shape & {
   bearer?: never
   scope: Scope | 'any key' | 'no key'
   audit?: AuditAction
+  /**
+   * Reads of what was recorded: machines do that again and again, and the durable audit trail must
+   * not fill up with it. They stand in the ring and in the process log.
+   */
+  trail?: 'ring'
 }
 
 /** The database explorer's reads: the only POST routes that a viewer or an API key may call. */
@@ -75,8 +80,12 @@ type Shape = {
   body?: z.ZodType
   /** `optional`: a missing or empty body counts as `{}`. */
   bodyNeeded?: 'optional'
-  /** Largest body in bytes; the default is that of the path's prefix. */
+  /** Largest body in bytes; the default is 65,536 for operators and 16,384 for all others. */
   bodyBytesMax?: number
+  /** No cache may keep the answer. Always so for operators. */
+  noStore?: true
+  /** Pages of the origins in `http.cors_origins` may call it. The default is: players' routes. */
+  crossOrigin?: boolean
   /** What leaves the process: undeclared members are dropped. Without it the answer is 204. */
   ok?: z.ZodType
   /** A success is offered to browsers as a file of this name. */
@@ -87,6 +96,11 @@ type Shape = {
   status?: 101 | 201 | readonly [200, 201] | readonly [200, 503]
   /** Refusals beyond those that every route of this access has. */
   errors?: readonly ErrorCode[]
+}
+
+/** Whether only operators may call a route. */
+export function isForOperators({ access }: Route): boolean {
+  return access === 'operator' || access === 'admin'
 }
 
 /** The routes of one feature by name. */

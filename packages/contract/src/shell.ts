@@ -94,7 +94,7 @@ export const Status = z.strictObject({
 })
 export type Status = z.output<typeof Status>
 
-const publicGet = { method: 'GET', access: 'public' } as const
+const publicGet = { method: 'GET', access: 'public', noStore: true } as const
 
 export const shellApi = defineApi({
   health: {
@@ -120,6 +120,7 @@ export const shellApi = defineApi({
   status: {
     ...publicGet,
     path: '/status',
+    crossOrigin: true,
     summary: 'The node, its transports, its runtime and its counters',
     ok: Status,
   },

@@ -51,6 +51,8 @@ export type EmailSignIn = z.output<typeof EmailSignIn>
 const signIn = {
   method: 'POST',
   access: 'public',
+  noStore: true,
+  crossOrigin: true,
   ok: SessionTokens,
   status: [200, 201],
   errors: ['authentication_failed', 'conflict', 'rate_limited'],

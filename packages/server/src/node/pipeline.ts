@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isReadOfRecords, keyReadEvent } from '../kernel/audit/recorder.ts'
+import { keyReadEvent } from '../kernel/audit/recorder.ts'
 import type { PipelineDeps } from '../kernel/http/pipeline.ts'
 import type { Features } from './features.ts'
 
@@ -20,7 +20,8 @@ export function createPipelineDeps(parts: PipelineParts): PipelineDeps {
     /** A key passed the checks of a route: that is recorded, and counts as its use. */
     recordKeyRead(key, route, method) {
       apiKeys.noteUse(key)
-      audit.recorder.record(keyReadEvent(key, route, method), { ringOnly: isReadOfRecords(route) })
+      const ringOnly = 'trail' in route
+      audit.recorder.record(keyReadEvent(key, route, method), { ringOnly })
     },
     idempotency,
     sourceOf,

@@ -105,17 +105,6 @@ export function keyReadEvent(key: ApiKeyPrincipal, { path }: Route, method: stri
   return { ...actorOf(key), action: 'console.read', target: path, details }
 }
 
-/** Sections about what was recorded. */
-const records = ['/console/v1/audit', '/console/v1/logs', '/console/v1/matchlogs']
-
-/**
- * Whether a key's read of the route stands in the ring only: machines read what was recorded again
- * and again, and the durable trail must not fill up with that.
- */
-export function isReadOfRecords({ path }: Route): boolean {
-  return records.some((section) => path === section || path.startsWith(`${section}/`))
-}
-
 const actorBytesMax = 1024
 const targetBytesMax = 1024
 const detailsBytesMax = 512

@@ -1,4 +1,4 @@
-/** What a browser game on another origin may do: the player routes, without cookies. */
+/** What a browser game on another origin may do: routes with `crossOrigin`, without cookies. */
 export type Cors = {
   /** Headers for an answer to this origin; undefined when the origin is not listed. */
   headersFor(origin: string | undefined): Record<string, string> | undefined
@@ -14,7 +14,7 @@ export function createCors(origins: readonly string[]): Cors {
       if (origin === undefined || !(any || listed.has(origin))) return undefined
       return {
         'access-control-allow-origin': any ? '*' : origin,
-        'access-control-expose-headers': 'Retry-After, X-Request-Id',
+        'access-control-expose-headers': 'Retry-After, X-Request-Id, X-Access-Expires-In',
         vary: 'Origin',
       }
     },
@@ -24,9 +24,4 @@ export function createCors(origins: readonly string[]): Cors {
       'access-control-max-age': '600',
     }),
   }
-}
-
-/** CORS is for the player routes only, never for the console or public routes. */
-export function isPlayerPath(path: string): boolean {
-  return path.startsWith('/v1/')
 }

@@ -47,6 +47,8 @@ export class Exchange {
   /** The template of the route; `other` until one is found. */
   route = 'other'
   params: Record<string, string> = {}
+  /** Whether the answer says that the page of another origin may read it. */
+  isCrossOrigin = false
   /** Names and values of the answer's headers in turn: the form that costs Node.js the least. */
   readonly #headers: string[]
 

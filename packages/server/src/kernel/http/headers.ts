@@ -9,20 +9,6 @@ export const securityHeaders = {
 
 export const strictTransportSecurity = 'max-age=31536000; includeSubDomains'
 
-/** Answers that must not stay in any cache, errors included. */
-export function isPrivatePath(path: string): boolean {
-  return (
-    path.startsWith('/console/') ||
-    path.startsWith('/v1/auth/') ||
-    path.startsWith('/v1/session/') ||
-    path === '/v1/account' ||
-    path.startsWith('/v1/account/') ||
-    path === '/status' ||
-    path === '/health' ||
-    path.startsWith('/health/')
-  )
-}
-
 const requestIdForm = /^[A-Za-z0-9._-]{1,64}$/
 
 /** The request's own id when it is harmless in a log line and a header. */

@@ -1,4 +1,4 @@
-import type { Route } from '@guildhall/contract'
+import { isForOperators, type Route } from '@guildhall/contract'
 import type { Awaitable } from '../auth/principal.ts'
 import { refuse } from '../failure.ts'
 import { validate, validateJson } from '../json/validate.ts'
@@ -27,7 +27,7 @@ const noBytes = Buffer.alloc(0)
 export function compileReader(route: Route): RequestReader {
   const { params, query, body } = route
   const queryKeys = new Set(Object.keys(query?.shape ?? {}))
-  const bytesMax = route.bodyBytesMax ?? bodyBytesMax(route.path)
+  const bytesMax = route.bodyBytesMax ?? defaultBytesMax(route)
   return {
     bytes: readBytes,
     parts(exchange, bytes) {
@@ -78,6 +78,6 @@ export function compileReader(route: Route): RequestReader {
 }
 
 /** Largest body in bytes where the route does not say otherwise. */
-function bodyBytesMax(path: string): number {
-  return path.startsWith('/console/') ? 65_536 : 16_384
+function defaultBytesMax(route: Route): number {
+  return isForOperators(route) ? 65_536 : 16_384
 }

@@ -109,8 +109,10 @@ describe('Cache-Control', () => {
     ['POST /v1/session/sample', 'no-store'],
     ['GET /v1/account', 'no-store'],
     ['GET /v1/account?x', 'no-store'],
-    ['GET /health', 'no-store'],
+    ['GET /v1/account/nope', 'no-store'],
     ['GET /status', 'no-store'],
+    ['GET /v1/users', undefined],
+    ['GET /v1/users/nope', undefined],
     ['GET /open', undefined],
     ['GET /v1/accounts', undefined],
     ['GET /sample.json', 'no-cache'],
@@ -202,12 +204,16 @@ describe('CORS', () => {
       ['DELETE /v1/account', 405],
       ['POST /v1/session/sample', 204],
       ['OPTIONS /v1/account', 405],
+      ['GET /status', 200],
+      ['POST /status', 405],
     ] as const) {
       const answer = await send(line, origin)
       expect(answer.status).toBe(status)
       expect(answer.header('access-control-allow-origin')).toBe('https://a.example')
       expect(answer.header('vary')).toBe('Origin')
-      expect(answer.header('access-control-expose-headers')).toBe('Retry-After, X-Request-Id')
+      expect(answer.header('access-control-expose-headers')).toBe(
+        'Retry-After, X-Request-Id, X-Access-Expires-In',
+      )
       expect(answer.header('access-control-allow-credentials')).toBeUndefined()
     }
   })

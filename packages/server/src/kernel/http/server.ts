@@ -4,15 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { atEndOfTurn, type Clock } from '../clock.ts'
 import { Failure, refuse } from '../failure.ts'
 import type { Log } from '../log/log.ts'
-import { createCors, isPlayerPath } from './cors.ts'
+import { createCors } from './cors.ts'
 import { type Document, serveDocument } from './documents.ts'
 import { Exchange, type MountedRoute } from './exchange.ts'
-import {
-  acceptableRequestId,
-  isPrivatePath,
-  securityHeaders,
-  strictTransportSecurity,
-} from './headers.ts'
+import { acceptableRequestId, securityHeaders, strictTransportSecurity } from './headers.ts'
+import { createPathFacts } from './path-facts.ts'
 import { createPipeline, type PipelineDeps, type Serve } from './pipeline.ts'
 import { refusalOf } from './refusals.ts'
 import { headerBytesMax, headRefusal, readRequestHead } from './request-head.ts'
@@ -167,13 +163,15 @@ function listenerOf(
 function createOpening(deps: HttpServerDeps) {
   const { config, clock, newRequestId } = deps
   const cors = createCors(config.cors_origins)
-  const crossOrigin = config.cors_origins.length > 0
+  const isOpen = config.cors_origins.length > 0
+  const factsOf = createPathFacts(deps.routes.map(({ route }) => route))
   const common = Object.entries(baseHeaders(deps)).flat()
   const confidential = [...common, 'cache-control', 'no-store']
   return (message: IncomingMessage, response: ServerResponse): Exchange => {
     const canonical = canonicalTarget(message.url ?? '')
     const target = canonical ?? message.url ?? ''
     const path = pathOf(target)
+    const { noStore, crossOrigin } = factsOf(path)
     const exchange = new Exchange({
       message,
       response,
@@ -183,11 +181,12 @@ function createOpening(deps: HttpServerDeps) {
       startedMs: clock.monotonicMs(),
       head: readRequestHead(message),
       isValid: canonical !== undefined,
-      headers: isPrivatePath(path) ? confidential : common,
+      headers: noStore ? confidential : common,
     })
-    if (crossOrigin && isPlayerPath(path)) {
-      const headers = cors.headersFor(message.headers.origin)
-      if (headers !== undefined) exchange.headers(headers)
+    const headers = isOpen && crossOrigin ? cors.headersFor(message.headers.origin) : undefined
+    if (headers !== undefined) {
+      exchange.isCrossOrigin = true
+      exchange.headers(headers)
     }
     return exchange
   }
@@ -203,7 +202,7 @@ function createServing(deps: HttpServerDeps): Serve {
   ])
   return async (exchange) => {
     expectSaneHead(exchange)
-    const { message, path } = exchange
+    const { message, path, isCrossOrigin } = exchange
     const match = hasEmptySegment(path) ? undefined : find(path)
     if (match === undefined) throw refuse.notFound('no such path')
     const serve = match.methods.get(message.method ?? '')
@@ -213,7 +212,7 @@ function createServing(deps: HttpServerDeps): Serve {
       return serve(exchange)
     }
     const methods = methodsOf(match)
-    if (isPreflight(message) && isPlayerPath(path) && cors.headersFor(message.headers.origin)) {
+    if (isPreflight(message) && isCrossOrigin) {
       exchange.headers(cors.preflightHeaders(methods))
       return exchange.reply(204, null)
     }
