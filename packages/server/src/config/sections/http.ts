@@ -11,7 +11,11 @@ export const http = {
   behind_tls_proxy: boolean(false, 'Declares that a proxy ends TLS; adds HSTS.'),
   trusted_proxies: strings(64, cidr, 'Peers whose X-Forwarded-For is believed.'),
   openapi: boolean(true, 'Serves the OpenAPI document.'),
-  cors_origins: strings(64, originOrAny, 'Browser origins that may call the player routes and read /status.'),
+  cors_origins: strings(
+    64,
+    originOrAny,
+    'Browser origins that may call the player routes and read /status.',
+  ),
   max_connections: integer(
     10_000,
     [16, 1_000_000],
