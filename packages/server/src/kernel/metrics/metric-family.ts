@@ -4,9 +4,12 @@ import { Histogram } from './histogram.ts'
 export type Labels = Readonly<Record<string, string>>
 
 type Head = { name: string; help: string }
+/** The names of the labels that the samples have. */
+type LabelNames = { labels: readonly string[] }
 
 /** A metric with all its samples, as it is when `samples` is called. */
 export type MetricFamily = Head &
+  LabelNames &
   (
     | { type: 'counter' | 'gauge'; samples(): Iterable<Sample<number>> }
     | { type: 'histogram'; samples(): Iterable<Sample<Histogram>> }
@@ -57,7 +60,12 @@ export function counterFamily(head: Head, labelNames: readonly string[]) {
     add(amount: number, ...labels: readonly string[]): void {
       values.sample(labels).value += amount
     },
-    family: { ...head, type: 'counter', samples: () => values.all() } satisfies MetricFamily,
+    family: {
+      ...head,
+      labels: labelNames,
+      type: 'counter',
+      samples: () => values.all(),
+    } satisfies MetricFamily,
   }
 }
 
@@ -73,7 +81,12 @@ export function histogramFamily(
     observe(value: number, ...labels: readonly string[]): void {
       values.of(...labels).observe(value)
     },
-    family: { ...head, type: 'histogram', samples: () => values.all() } satisfies MetricFamily,
+    family: {
+      ...head,
+      labels: labelNames,
+      type: 'histogram',
+      samples: () => values.all(),
+    } satisfies MetricFamily,
   }
 }
 
@@ -86,6 +99,11 @@ export function summaryFamily(head: Head, labelNames: readonly string[]) {
       total.count += 1
       total.sum += value
     },
-    family: { ...head, type: 'summary', samples: () => values.all() } satisfies MetricFamily,
+    family: {
+      ...head,
+      labels: labelNames,
+      type: 'summary',
+      samples: () => values.all(),
+    } satisfies MetricFamily,
   }
 }

@@ -2,145 +2,187 @@ import type { Status } from '@guildhall/contract'
 import type { MetricFamily, Sample } from '../../kernel/metrics/metric-family.ts'
 import { isCounter, metricHelp } from './metric-names.ts'
 
-type StatusBody = Omit<Status, 'status' | 'node_id' | 'build'>
-
-/** What the page reads of the node whenever it is asked for. */
+/** What the page reads of the node each time it is asked for. */
 export type NodeReadings = {
-  /** The body of `/status`. */
-  status(): StatusBody
-  /** Connections of the database by state; empty where it has none. */
-  databaseConnections(): { active: number; idle: number; waiting: number } | undefined
-  contentionTotal(): number
-  /** How full the queues are that wait for a writer or for the script. */
-  queues(): readonly { name: string; depth: number; capacity: number; dropped: number }[]
-  hashingDepth(): number
+  /** The body of `/status`, less what the shell adds. */
+  status: Omit<Status, 'status' | 'node_id' | 'version' | 'build'>
+  version: string
+  /** Connections of the database by state; undefined where it has none. */
+  databaseConnections: { active: number; idle: number; waiting: number } | undefined
+  contentionTotal: number
+  /** Queues that wait for a writer or for the script. */
+  queues: readonly { name: string; depth: number; capacity: number; dropped: number }[]
+  hashingDepth: number
   /** Attempts that a limit refused, by rule. */
-  admissionRefusals(): ReadonlyMap<string, number>
-  logLinesDropped(): number
+  admissionRefusals: ReadonlyMap<string, number>
+  logLinesDropped: number
   /** When the certificate of the listener ends; undefined without TLS. */
-  certificateEndsUnixMs(): number | undefined
+  certificateEndsUnixMs: number | undefined
+}
+
+type Reading = number | Iterable<readonly [label: string, value: number]> | undefined
+
+type Row = {
+  name: string
+  help: string
+  type: 'counter' | 'gauge'
+  label?: string
+  read(node: NodeReadings): Reading
 }
 
 /** Names of `/status` that the page has with labels, under the same name. */
 const labelledElsewhere = new Set(['http_requests_total', 'admission_refused_total'])
 
+const flatRows: readonly Row[] = Object.entries(metricHelp)
+  .filter(([name]) => !labelledElsewhere.has(name))
+  .map(([name, help]) => ({
+    name,
+    help,
+    type: isCounter(name) ? 'counter' : 'gauge',
+    read: ({ status }) => status.metrics[name],
+  }))
+
+const rows: readonly Row[] = [
+  {
+    name: 'uptime_seconds',
+    help: 'Seconds since the start.',
+    type: 'gauge',
+    read: ({ status }) => status.uptime_seconds,
+  },
+  ...flatRows,
+  {
+    name: 'admission_refused_total',
+    help: 'Attempts that a limit refused, by rule.',
+    type: 'counter',
+    label: 'rule',
+    read: ({ admissionRefusals }) => admissionRefusals,
+  },
+  {
+    name: 'password_hash_queue_depth',
+    help: 'Passwords that wait to be hashed.',
+    type: 'gauge',
+    read: ({ hashingDepth }) => hashingDepth,
+  },
+  {
+    name: 'db_connections',
+    help: 'Connections of PostgreSQL by state; waiting are callers without one.',
+    type: 'gauge',
+    label: 'state',
+    read: ({ databaseConnections }) => Object.entries(databaseConnections ?? {}),
+  },
+  {
+    name: 'database_state',
+    help: 'State of the database: 0 up, 1 suspect, 2 down.',
+    type: 'gauge',
+    read: ({ status }) => ['up', 'suspect', 'down'].indexOf(status.database.state),
+  },
+  {
+    name: 'database_contention_total',
+    help: 'Transactions given up because others were always in their way.',
+    type: 'counter',
+    read: ({ contentionTotal }) => contentionTotal,
+  },
+  {
+    name: 'queue_depth',
+    help: 'Rows or calls that wait.',
+    type: 'gauge',
+    label: 'queue',
+    read: ({ queues }) => queues.map(({ name, depth }) => [name, depth]),
+  },
+  {
+    name: 'queue_capacity',
+    help: 'Rows or calls that may wait.',
+    type: 'gauge',
+    label: 'queue',
+    read: ({ queues }) => queues.map(({ name, capacity }) => [name, capacity]),
+  },
+  {
+    name: 'queue_dropped_total',
+    help: 'Rows that were lost because their queue was full.',
+    type: 'counter',
+    label: 'queue',
+    read: ({ queues }) => queues.map(({ name, dropped }) => [name, dropped]),
+  },
+  {
+    name: 'task_restarts_total',
+    help: 'Restarts of background tasks.',
+    type: 'counter',
+    label: 'task',
+    read: ({ status }) => status.tasks.map(({ name, restarts }) => [name, restarts]),
+  },
+  {
+    name: 'task_failing',
+    help: 'Whether a task is backing off or stalled.',
+    type: 'gauge',
+    label: 'task',
+    read: ({ status }) => status.tasks.map(({ name, state }) => [name, failing(state)]),
+  },
+  {
+    name: 'retention_pruned_total',
+    help: 'Rows that this node removed, by kind.',
+    type: 'counter',
+    label: 'data',
+    read: ({ status }) => status.retention.map(({ data, pruned_total }) => [data, pruned_total]),
+  },
+  {
+    name: 'retention_behind',
+    help: 'Whether more rows are left to remove.',
+    type: 'gauge',
+    label: 'data',
+    read: ({ status }) => status.retention.map(({ data, behind }) => [data, Number(behind)]),
+  },
+  {
+    name: 'scheduler_boards_failing',
+    help: 'Boards whose reset fails.',
+    type: 'gauge',
+    read: ({ status }) => status.scheduler.boards_failing,
+  },
+  {
+    name: 'log_lines_dropped_total',
+    help: 'Log lines that standard error did not take.',
+    type: 'counter',
+    read: ({ logLinesDropped }) => logLinesDropped,
+  },
+  {
+    name: 'certificate_not_after_seconds',
+    help: 'Unix time at which the certificate of the listener ends.',
+    type: 'gauge',
+    read: ({ certificateEndsUnixMs: endsMs }) => endsMs && Math.floor(endsMs / 1000),
+  },
+]
+
 /** The families that say how the node is, without those of single requests and statements. */
-export function nodeFamilies(readings: NodeReadings): MetricFamily[] {
-  const gauge = family(readings, 'gauge')
-  const counter = family(readings, 'counter')
+export function nodeFamilies(read: () => NodeReadings): MetricFamily[] {
+  let readings: NodeReadings | undefined
+  const node = () => {
+    readings ??= read()
+    return readings
+  }
   return [
-    gauge(
-      'build_info',
-      'Version and backend of the node; always 1.',
-      ({ status: { version, backend } }) => [{ labels: { version, backend }, value: 1 }],
-    ),
-    gauge('uptime_seconds', 'Seconds since the start.', ({ status }) =>
-      single(status.uptime_seconds),
-    ),
-    ...flatFamilies(readings),
-    counter('admission_refused_total', 'Attempts that a limit refused, by rule.', () =>
-      byLabel('rule', readings.admissionRefusals()),
-    ),
-    gauge('password_hash_queue_depth', 'Passwords that wait to be hashed.', () =>
-      single(readings.hashingDepth()),
-    ),
-    gauge('db_connections', 'Connections of the database by state.', () =>
-      byLabel('state', Object.entries(readings.databaseConnections() ?? {})),
-    ),
-    gauge('database_state', 'State of the database: 0 up, 1 suspect, 2 down.', ({ status }) =>
-      single(['up', 'suspect', 'down'].indexOf(status.database.state)),
-    ),
-    counter('database_contention_total', 'Transactions given up because of others.', () =>
-      single(readings.contentionTotal()),
-    ),
-    gauge('queue_depth', 'Rows or calls that wait.', () => ofQueues(readings, 'depth')),
-    gauge('queue_capacity', 'Rows or calls that may wait.', () => ofQueues(readings, 'capacity')),
-    counter('queue_dropped_total', 'Rows that were lost because a queue was full.', () =>
-      ofQueues(readings, 'dropped'),
-    ),
-    ...taskFamilies(readings),
-    counter('log_lines_dropped_total', 'Log lines that standard error did not take.', () =>
-      single(readings.logLinesDropped()),
-    ),
-    gauge('certificate_not_after_seconds', 'Unix time at which the certificate ends.', () => {
-      const endsMs = readings.certificateEndsUnixMs()
-      return endsMs === undefined ? [] : single(Math.floor(endsMs / 1000))
-    }),
+    {
+      name: 'build_info',
+      help: 'Version and backend of the node; always 1.',
+      labels: ['version', 'backend'],
+      type: 'gauge',
+      samples() {
+        const { version, status } = node()
+        return [{ labels: { version, backend: status.backend }, value: 1 }]
+      },
+    },
+    ...rows.map(({ label, read: readRow, ...head }) => ({
+      ...head,
+      labels: label === undefined ? [] : [label],
+      samples: () => samplesOf(readRow(node()), label ?? ''),
+    })),
   ]
 }
 
-/** The background loops, the retention and the scheduler. */
-function taskFamilies(readings: NodeReadings): MetricFamily[] {
-  const gauge = family(readings, 'gauge')
-  const counter = family(readings, 'counter')
-  return [
-    counter('task_restarts_total', 'Restarts of background tasks.', ({ status }) =>
-      byLabel(
-        'task',
-        status.tasks.map(({ name, restarts }) => [name, restarts] as const),
-      ),
-    ),
-    gauge('task_failing', 'Whether a task is backing off or stalled.', ({ status }) =>
-      byLabel(
-        'task',
-        status.tasks.map(({ name, state }) => [name, failing(state)] as const),
-      ),
-    ),
-    counter('retention_pruned_total', 'Rows removed by this node, by kind.', ({ status }) =>
-      byLabel(
-        'data',
-        status.retention.map((row) => [row.data, row.pruned_total] as const),
-      ),
-    ),
-    gauge('retention_behind', 'Whether more rows are left to remove.', ({ status }) =>
-      byLabel(
-        'data',
-        status.retention.map((row) => [row.data, Number(row.behind)] as const),
-      ),
-    ),
-    gauge('scheduler_boards_failing', 'Boards whose reset fails.', ({ status }) =>
-      single(status.scheduler.boards_failing),
-    ),
-  ]
+function samplesOf(reading: Reading, label: string): Sample<number>[] {
+  if (reading === undefined) return []
+  if (typeof reading === 'number') return [{ labels: {}, value: reading }]
+  return Array.from(reading, ([name, value]) => ({ labels: { [label]: name }, value }))
 }
 
 function failing(state: string): number {
   return Number(state === 'backing_off' || state === 'stalled')
-}
-
-/** Every counter and gauge of `/status` under its own name. */
-function flatFamilies(readings: NodeReadings): MetricFamily[] {
-  return Object.entries(metricHelp)
-    .filter(([name]) => !labelledElsewhere.has(name))
-    .map(([name, help]) => ({
-      name,
-      help,
-      type: isCounter(name) ? 'counter' : 'gauge',
-      samples() {
-        const value = readings.status().metrics[name]
-        return value === undefined ? [] : single(value)
-      },
-    }))
-}
-
-type Reading = { status: StatusBody }
-
-function family(readings: NodeReadings, type: 'counter' | 'gauge') {
-  return (
-    name: string,
-    help: string,
-    read: (reading: Reading) => Sample<number>[],
-  ): MetricFamily => ({ name, help, type, samples: () => read({ status: readings.status() }) })
-}
-
-function single(value: number): Sample<number>[] {
-  return [{ labels: {}, value }]
-}
-
-function byLabel(label: string, values: Iterable<readonly [string, number]>): Sample<number>[] {
-  return Array.from(values, ([name, value]) => ({ labels: { [label]: name }, value }))
-}
-
-function ofQueues(readings: NodeReadings, what: 'depth' | 'capacity' | 'dropped') {
-  return readings.queues().map((queue) => ({ labels: { queue: queue.name }, value: queue[what] }))
 }

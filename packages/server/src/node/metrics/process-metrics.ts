@@ -8,6 +8,7 @@ export function processFamilies(): MetricFamily[] {
     {
       name: 'process_cpu_seconds_total',
       help: 'CPU time of the process, without that of the script.',
+      labels: [],
       type: 'counter',
       samples() {
         const { user, system } = cpuUsage()
@@ -17,18 +18,21 @@ export function processFamilies(): MetricFamily[] {
     {
       name: 'process_resident_memory_bytes',
       help: 'Resident memory of the process.',
+      labels: [],
       type: 'gauge',
       samples: () => [{ labels: {}, value: memoryUsage.rss() }],
     },
     {
       name: 'process_heap_used_bytes',
       help: 'Used heap of the process.',
+      labels: [],
       type: 'gauge',
       samples: () => [{ labels: {}, value: memoryUsage().heapUsed }],
     },
     {
       name: 'process_open_fds',
       help: 'Open files and sockets; only on Linux.',
+      labels: [],
       type: 'gauge',
       samples: () => openFiles().map((value) => ({ labels: {}, value })),
     },
