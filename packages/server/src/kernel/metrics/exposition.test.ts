@@ -24,6 +24,7 @@ describe('the text format', () => {
     const depth: MetricFamily = {
       name: 'depth',
       help: 'Depth.',
+      labels: [],
       type: 'gauge',
       samples: () => [{ labels: {}, value: 0.25 }],
     }
