@@ -5,6 +5,7 @@ import { describeApi, openapiInfo } from '../../packages/server/src/kernel/http/
 import { version } from '../../packages/server/src/version.ts'
 import { readSources } from '../checks/sources.ts'
 import { type Description, renderApiPage } from './api-page.ts'
+import { renderMetricsPage } from './metrics-page.ts'
 import { renderRulesPage } from './rules-page.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -17,6 +18,7 @@ export function renderPages(): Readonly<Record<string, string>> {
     'openapi.json': `${openapi}\n`,
     'api.md': renderApiPage(description),
     'configuration.md': renderReference(),
+    'metrics.md': renderMetricsPage(),
     'rules.md': renderRulesPage(readSources(root)),
   }
 }

@@ -54,7 +54,10 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     // Whoever reads the ready line may be gone: that is no reason not to serve.
     host.stdout.on('error', () => undefined)
     const { signal } = cancel
-    node = await startNode({ loaded, clock, log, bootId, version, environment: host.env, signal })
+    const { env: environment } = host
+    const logLinesDropped = writer.linesDropped
+    const options = { loaded, clock, log, bootId, version, environment, signal }
+    node = await startNode({ ...options, logLinesDropped })
     announce(node, { loaded, bootId, stdout: host.stdout })
     const end = await ending
     return await stop(node, end, { log, clock, limits: config.shutdown })

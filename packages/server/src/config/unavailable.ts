@@ -2,7 +2,6 @@ import type { Source } from './problem.ts'
 
 /** Settings of the schema that this version cannot honour: they refuse the start. */
 export const unavailable: readonly Unavailable[] = [
-  { key: 'metrics.enabled', values: [true] },
   { key: 'cluster.enabled', values: [true] },
   { key: 'lag_diagnostics.enabled', values: [true] },
   { key: 'runtime.tier', values: ['sandboxed'] },
@@ -20,7 +19,6 @@ type Unavailable = { key: string; values: readonly unknown[]; unlessDefault?: tr
  * checked, and nothing reads them.
  */
 const withoutEffect: readonly string[] = [
-  'metrics.',
   'transport.quic.',
   'transport.webtransport.',
   'transport.tls.',

@@ -33,6 +33,8 @@ export type FeaturesDeps = Shared & {
   secrets: Secrets
   /** Called after the commit that revoked these sessions. */
   onRevoked(sessionIds: readonly string[]): void
+  /** Called with the time of each password hash, in milliseconds. */
+  observeHash?: ((durationMs: number) => void) | undefined
 }
 
 export type Features = ReturnType<typeof createFeatures>
@@ -70,7 +72,8 @@ export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
   const { db, clock, ids, log, config, secrets, version } = deps
   const base = { db, clock, ids, log, mutate: audit.mutate }
   const { hashing: hashingConfig, limits } = config.authentication
-  const hashing = createHashing({ ...base, config: hashingConfig })
+  const observe = deps.observeHash
+  const hashing = createHashing({ ...base, config: hashingConfig, ...(observe && { observe }) })
   const admission = admissionFeature({ ...base, secret: secrets.admission, limits })
   const accounts = accountsFeature(base)
   const { onRevoked } = deps

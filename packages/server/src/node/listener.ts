@@ -15,7 +15,12 @@ import type { Document } from '../kernel/http/documents.ts'
 import type { ServerHandlers } from '../kernel/http/exchange.ts'
 import { describeApi, openapiInfo } from '../kernel/http/openapi.ts'
 import type { PipelineDeps } from '../kernel/http/pipeline.ts'
-import { createHttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
+import {
+  type AnsweredRequest,
+  createHttpServer,
+  type HttpServer,
+  type HttpServerDeps,
+} from '../kernel/http/server.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { dashboardDocuments } from '../shell/dashboard.ts'
@@ -32,6 +37,8 @@ export type ListenerDeps = {
   /** Of the features: every section of the contract but those of the node itself. */
   routes: Routes<Exclude<Section, 'shell' | 'realtime'>>
   shell: ShellDeps
+  /** Called for every answered request; absent where nothing is measured. */
+  recordRequest?: ((request: AnsweredRequest) => void) | undefined
   /** Takes over WebSocket upgrades; absent when the transport is off. */
   acceptUpgrade?: NonNullable<HttpServerDeps['upgrade']>['accept'] | undefined
 }
@@ -60,16 +67,44 @@ export async function createListener(deps: ListenerDeps) {
       ...(config.http.openapi ? [openapiDocument(deps.version)] : []),
     ],
     ...(acceptUpgrade && { upgrade: { path: '/v1/realtime', accept: acceptUpgrade } }),
-    onAnswered: createAccessLog(config.logging, log),
+    onAnswered: deps.recordRequest
+      ? both(createAccessLog(config.logging, log), deps.recordRequest)
+      : createAccessLog(config.logging, log),
     onServerError: (error, { request_id, ...fields }) => {
       const category = error instanceof DatabaseUnavailable ? 'database' : 'request'
       deps.journal.record({ category, component: 'http', error, request_id, fields })
     },
   })
-  const apply = (pair: CertificatePair) => server.setCertificate(pair)
+  const certified = [server]
+  let current = tls
+  const apply = (pair: CertificatePair) => {
+    current = pair
+    for (const one of certified) one.setCertificate(pair)
+  }
   const reloadCertificate =
     files && tls && createCertificateReload({ files, current: tls, clock, log, apply })
-  return { server, reloadCertificate }
+  return {
+    server,
+    reloadCertificate,
+    /** The certificate in service; absent without TLS. */
+    certificate: () => current,
+    /** Gives another listener each new certificate as well. */
+    alsoCertify: (other: HttpServer) => void certified.push(other),
+  }
+}
+
+type OnAnswered = NonNullable<HttpServerDeps['onAnswered']>
+
+/** Describes a request once for the access log and the metrics. */
+function both(
+  accessLog: OnAnswered | undefined,
+  record: (request: AnsweredRequest) => void,
+): OnAnswered {
+  return (status, describe) => {
+    const request = describe()
+    accessLog?.(status, () => request)
+    record(request)
+  }
 }
 
 function certificateFiles({ http }: Config) {

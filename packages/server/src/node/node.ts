@@ -31,6 +31,8 @@ import {
 } from './joined.ts'
 import { journalDirectory } from './journal-directory.ts'
 import { createListener } from './listener.ts'
+import { createInstruments } from './metrics/instruments.ts'
+import { openMetrics } from './metrics/open-metrics.ts'
 import { createPipelineDeps } from './pipeline.ts'
 import { createPlay } from './play.ts'
 import { createPlayFeatures } from './play-features.ts'
@@ -50,6 +52,8 @@ export type StartOptions = {
   environment: NodeJS.ProcessEnv
   /** Ends a start that is not wanted any more; `startNode` then throws `StartCancelled`. */
   signal: AbortSignal
+  /** Lines of the log that were lost so far. */
+  logLinesDropped?: () => number
 }
 
 /** Thrown by a start that was told to end before the node was ready. */
@@ -124,12 +128,15 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   shutdown.onStop('error journal', () => journal.close())
 
   const opened = await openStore({ config, clock, ids, log, version, bootId })
-  const { db, secrets, databaseErrors } = opened
+  const { secrets, databaseErrors } = opened
+  const instruments = config.metrics.enabled ? createInstruments(clock) : undefined
+  const db = instruments?.observeDatabase(opened.db) ?? opened.db
   shutdown.onStop('database', () => db.close())
   const clockWatch = await openClockWatch({ db, clock, log })
   const claim = await claimNode({ db, clock, log, nodeId, bootId })
   shutdown.onStop('node claim', () => claim.release())
-  const supervisor = createSupervisor({ clock, log, journal })
+  const observe = instruments?.observePass
+  const supervisor = createSupervisor({ clock, log, journal, observe })
   shutdown.onStop('first tasks', () => supervisor.stop(tasksStopMs))
   // From here on, as the script may take longer to load than the claim lives.
   const nodeClaim = db.durable
@@ -144,7 +151,9 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   })
   shutdown.onStop('leases', leases.release)
   const shared = { db, clock, clockWatch, ids, log, config, version, leases }
-  return { journal, claim, nodeClaim, supervisor, secrets, databaseErrors, shared }
+  const { logLinesDropped } = options
+  const counted = { databaseErrors, logLinesDropped }
+  return { journal, claim, nodeClaim, supervisor, secrets, counted, instruments, shared }
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
@@ -152,10 +161,11 @@ type Base = Awaited<ReturnType<typeof openBase>>
 /** Builds the features, the script's host and the gateway, and what stands on all of them. */
 async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const { loaded, environment } = options
-  const { shared, secrets, supervisor } = base
+  const { shared, secrets, supervisor, instruments } = base
   const { clock, config } = shared
   const revoked = createTopic<readonly string[]>()
-  const stored = createFeatures({ ...shared, secrets, onRevoked: revoked.publish })
+  const observeHash = instruments?.observeHash
+  const stored = createFeatures({ ...shared, secrets, onRevoked: revoked.publish, observeHash })
   endWithRows(stored, shared, shutdown)
 
   const sourceOf = createSourceAddress(config.http.trusted_proxies)
@@ -174,7 +184,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   await play.startScript()
 
   const features = { ...stored, ...createPlayFeatures(shared, stored, play) }
-  const lag = watchEventLoopLag(clock)
+  const lag = watchEventLoopLag(clock, instruments?.observeLag)
   for (const [name, { stop }] of Object.entries<Feature>(features)) {
     if (stop !== undefined) shutdown.onStop(name, stop)
   }
@@ -207,7 +217,7 @@ function endWithRows(features: FeatureList, { config, log }: Shared, shutdown: S
 
 /** Starts the background tasks and opens the door. */
 async function listen(parts: Parts, shutdown: Shutdown) {
-  const { shared, journal, claim, features, play, supervisor, databaseErrors } = parts
+  const { shared, journal, claim, features, play, supervisor, counted, instruments } = parts
   const { db, clock, config, version } = shared
   const disk = createDiskWatch(config, shared.log)
   const data = { ...prunersOf(features, 'pruners'), ...prunersOf(features, 'surplus') }
@@ -225,7 +235,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
       ...listener.server.counters(),
       ...countersOf(features),
       ...play.metrics(),
-      database_errors_total: databaseErrors(),
+      database_errors_total: counted.databaseErrors(),
       clock_jumps_total: shared.clockWatch.jumps(),
     }),
   })
@@ -236,6 +246,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     routes: joinRoutes(features),
     acceptUpgrade: play.acceptUpgrade,
     shell: { node_id: config.server.node_id, version, health, status },
+    recordRequest: instruments?.recordRequest,
   })
   startTasks({
     ...shared,
@@ -252,6 +263,12 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   expectClaimed(claim, config.server.node_id)
   const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
   const bound = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (instruments !== undefined) {
+    const { logLinesDropped = () => 0 } = counted
+    const sources = { ...shared, ...parts, listener, status, instruments, logLinesDropped }
+    const metrics = await openMetrics(sources)
+    shutdown.onStop('metrics', () => metrics.close(0))
+  }
   const scheme = config.http.tls.certificate_file === undefined ? 'http' : 'https'
   return {
     url: `${scheme}://${bound}`,

@@ -1,11 +1,18 @@
 import { defineFeature } from '../feature.ts'
-import { type AdmissionDeps, createAdmission } from './admission.service.ts'
+import {
+  type AdmissionDeps,
+  type AdmissionRule,
+  admissionRules,
+  createAdmission,
+} from './admission.service.ts'
 
 /** The limits in front of sign-ins and logins. */
 export function admissionFeature(deps: Omit<AdmissionDeps, 'count'>) {
+  const refusals = new Map<AdmissionRule, number>(admissionRules.map((rule) => [rule, 0]))
   let refused = 0
-  const count = () => {
+  const count = (rule: AdmissionRule) => {
     refused += 1
+    refusals.set(rule, (refusals.get(rule) ?? 0) + 1)
   }
   const { take, prune } = createAdmission({ ...deps, count })
   return defineFeature(
@@ -13,6 +20,6 @@ export function admissionFeature(deps: Omit<AdmissionDeps, 'count'>) {
       pruners: { admission_windows: prune },
       counters: () => ({ admission_refused_total: refused }),
     },
-    { take },
+    { take, refusals: (): ReadonlyMap<string, number> => refusals },
   )
 }

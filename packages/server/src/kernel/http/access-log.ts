@@ -15,7 +15,7 @@ export function createAccessLog({ access, client_addresses }: AccessLogConfig, l
   if (access === 'off') return undefined
   return (status: number, describe: () => AnsweredRequest): void => {
     if (access === 'errors' && status < 500 && status !== 429) return
-    const { client, duration_ms, ...request } = describe()
+    const { client, duration_ms, with_key: _, ...request } = describe()
     const shown = client_addresses === 'full' ? client : truncated(client)
     log.info('answered a request', {
       ...request,

@@ -79,6 +79,7 @@ export function createCertificateReload(options: {
 const dayMs = 86_400_000
 const warnBelowDays = 14
 
-function notAfterUnixMs(certificate: string): number {
+/** When the first certificate of a chain ends. */
+export function notAfterUnixMs(certificate: string): number {
   return new X509Certificate(certificate).validToDate.getTime()
 }

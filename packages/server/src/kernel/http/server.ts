@@ -35,9 +35,11 @@ export type HttpServerDeps = PipelineDeps & {
   newRequestId(): string
   routes: readonly MountedRoute[]
   documents: readonly Document[]
+  /** What is served without the pipeline, such as the metrics. */
+  pages?: readonly { method: 'GET'; path: `/${string}`; serve: Serve }[]
   /** Takes over a WebSocket upgrade; without it every upgrade request is an ordinary request. */
   upgrade?: Upgrade
-  /** Told about every answered request, for the access log, which describes few of them. */
+  /** Called for every answered request, for the access log and the metrics. */
   onAnswered?: ((status: number, describe: () => AnsweredRequest) => void) | undefined
   /** Told about every 5xx, for the log and the error journal. */
   onServerError(error: unknown, request: FailedRequest): void
@@ -46,7 +48,12 @@ export type HttpServerDeps = PipelineDeps & {
 /** What may be said of a failed request: the route is its template. */
 export type FailedRequest = { request_id: string; method: string; route: string; status: number }
 
-export type AnsweredRequest = FailedRequest & { duration_ms: number; client: string }
+export type AnsweredRequest = FailedRequest & {
+  duration_ms: number
+  client: string
+  /** Whether it was sent with what looks like an API key. */
+  with_key: boolean
+}
 
 export type HttpCounters = { http_requests_total: number; http_requests_in_flight: number }
 
@@ -88,6 +95,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
         ...describe(exchange, response.statusCode),
         duration_ms: clock.monotonicMs() - exchange.startedMs,
         client: deps.sourceOf(message),
+        with_key: message.headers.authorization?.startsWith('Bearer svc_') ?? false,
       }))
     })
     serve(exchange).catch((error: unknown) => fail(error, exchange))
@@ -199,6 +207,7 @@ function createServing(deps: HttpServerDeps): Serve {
   const find = createRouter([
     ...deps.routes.map((mounted) => ({ ...mounted.route, serve: pipeline(mounted) })),
     ...deps.documents.map((document) => ({ ...document, serve: serveDocument(document) })),
+    ...(deps.pages ?? []),
   ])
   return async (exchange) => {
     expectSaneHead(exchange)

@@ -45,16 +45,24 @@ export type SelfHealing = { failingForMs(): number; failures(): number }
 
 export type FailingTask = { name: string; forMs: number }
 
-type SupervisorDeps = { clock: Clock; log: Log; journal: Pick<ErrorJournal, 'record'> }
+type SupervisorDeps = {
+  clock: Clock
+  log: Log
+  journal: Pick<ErrorJournal, 'record'>
+  /** Called with the time of each run, in milliseconds. */
+  observe?: ((name: string, durationMs: number) => void) | undefined
+}
 
-export function createSupervisor({ clock, log, journal }: SupervisorDeps): Supervisor {
+export function createSupervisor(deps: SupervisorDeps): Supervisor {
+  const { clock, log, journal, observe } = deps
   const tasks = new Map<string, SupervisedTask>()
   const adopted = new Map<string, SelfHealing>()
   const itemsOf = new Map<string, SelfHealing>()
 
   function add(name: string, intervalMs: number, how: { once: boolean; body: TaskBody }) {
     if (tasks.has(name) || adopted.has(name)) throw new Error(`two tasks are named ${name}`)
-    const task = createTask({ name, intervalMs, ...how, clock, journal })
+    const body = observe === undefined ? how.body : measured(how.body, { clock, observe, name })
+    const task = createTask({ name, intervalMs, ...how, body, clock, journal })
     tasks.set(name, task)
     return { wake: task.wake, retry: task.retry }
   }
@@ -115,5 +123,22 @@ function withItems(status: TaskStatus, items: SelfHealing | undefined): TaskStat
     ...status,
     state: isWell && items.failingForMs() > 0 ? 'backing_off' : status.state,
     restarts: status.restarts + items.failures(),
+  }
+}
+
+type Measuring = {
+  clock: Pick<Clock, 'monotonicMs'>
+  observe: (name: string, durationMs: number) => void
+  name: string
+}
+
+function measured(body: TaskBody, { clock, observe, name }: Measuring): TaskBody {
+  return async (run) => {
+    const startMs = clock.monotonicMs()
+    try {
+      await body(run)
+    } finally {
+      observe(name, clock.monotonicMs() - startMs)
+    }
   }
 }

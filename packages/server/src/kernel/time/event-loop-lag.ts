@@ -14,7 +14,7 @@ const windowMs = 60_000
  * Measures by being late itself. A loop that stands still delays everything that falls due
  * meanwhile and not only this one timer, so each interval that was missed counts as a sample.
  */
-export function watchEventLoopLag(clock: Clock): EventLoopLag {
+export function watchEventLoopLag(clock: Clock, observe?: (lagMs: number) => void): EventLoopLag {
   const samples = new Float64Array(windowMs / sampleEveryMs)
   let next = 0
   let dueMs = clock.monotonicMs() + sampleEveryMs
@@ -23,7 +23,9 @@ export function watchEventLoopLag(clock: Clock): EventLoopLag {
     const nowMs = clock.monotonicMs()
     const missed = Math.min(samples.length, Math.ceil((nowMs - dueMs) / sampleEveryMs))
     for (let late = 0; late <= missed; late += 1) {
-      samples[next] = Math.max(0, nowMs - dueMs - late * sampleEveryMs)
+      const lagMs = Math.max(0, nowMs - dueMs - late * sampleEveryMs)
+      observe?.(lagMs)
+      samples[next] = lagMs
       next = (next + 1) % samples.length
     }
     dueMs = nowMs + sampleEveryMs

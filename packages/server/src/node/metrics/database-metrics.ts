@@ -92,8 +92,7 @@ export function createDatabaseMetrics(clock: Pick<Clock, 'monotonicMs'>) {
         all: (statement, params) => timed(statement.name, db.all(statement, params)),
         get: (statement, params) => timed(statement.name, db.get(statement, params)),
         run: (statement, params) => timed(statement.name, db.run(statement, params)),
-        each: (statement, rows, options) =>
-          timed(statement.name, db.each(statement, rows, options)),
+        each: (statement, rows) => timed(statement.name, db.each(statement, rows)),
         find: (lookup, params) => timed(lookup.name, db.find(lookup, params)),
       }
     },

@@ -1,14 +1,5 @@
+import type { AnsweredRequest } from '../../kernel/http/server.ts'
 import { counterFamily, histogramFamily } from '../../kernel/metrics/metric-family.ts'
-
-/** An answered request as the metrics see it; the route is its template. */
-export type MeasuredRequest = {
-  method: string
-  route: string
-  status: number
-  durationMs: number
-  /** Whether the request carried an API key: then a 403 is about its scopes. */
-  withKey: boolean
-}
 
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -50,10 +41,10 @@ export function createHttpMetrics() {
   )
   return {
     families: [requests.family, seconds.family, refused.family, attempts.family],
-    record(request: MeasuredRequest): void {
+    record(request: AnsweredRequest): void {
       const method = knownMethods.has(request.method) ? request.method : 'other'
       requests.add(1, method, request.route, String(request.status))
-      seconds.observe(request.durationMs / 1000, method, request.route)
+      seconds.observe(request.duration_ms / 1000, method, request.route)
       const reason = refusalReason(request)
       if (reason !== undefined) refused.add(1, reason)
       const signIn = request.method === 'POST' ? signIns[request.route] : undefined
@@ -63,14 +54,14 @@ export function createHttpMetrics() {
   }
 }
 
-function refusalReason({ status, withKey }: MeasuredRequest): string | undefined {
+function refusalReason({ status, with_key }: AnsweredRequest): string | undefined {
   switch (status) {
     case 400:
       return 'invalid'
     case 401:
       return 'unauthenticated'
     case 403:
-      return withKey ? 'scope' : 'role'
+      return with_key ? 'scope' : 'role'
     case 429:
       return 'admission'
     case 503:

@@ -54,7 +54,7 @@ export const metricHelp: Readonly<Record<string, string>> = {
   relay_messages_in_total: 'Messages from other nodes; 0 in this version.',
   relay_messages_out_total: 'Messages to other nodes; 0 in this version.',
   script_readiness_state:
-    'State of the script: 0 no_script, 1 validating, 2 ready, 3 activating, 4 degraded, 5 unavailable.',
+    '0 no script, 1 validating, 2 ready, 3 activating, 4 degraded, 5 unavailable.',
   script_gate_rejections_total: 'Requests refused because the script is not ready.',
   script_calls_total: 'Calls of script handlers that have ended.',
   script_call_errors_total: 'Calls of script handlers that failed.',

@@ -1,4 +1,5 @@
 import type { Status } from '@guildhall/contract'
+import type { DatabaseStats } from '../../database/database.ts'
 import type { MetricFamily, Sample } from '../../kernel/metrics/metric-family.ts'
 import { isCounter, metricHelp } from './metric-names.ts'
 
@@ -7,9 +8,9 @@ export type NodeReadings = {
   /** The body of `/status`, less what the shell adds. */
   status: Omit<Status, 'status' | 'node_id' | 'version' | 'build'>
   version: string
-  /** Connections of the database by state; undefined where it has none. */
-  databaseConnections: { active: number; idle: number; waiting: number } | undefined
-  contentionTotal: number
+  nowUnixMs: number
+  /** Of the database. */
+  stats: DatabaseStats
   /** Queues that wait for a writer or for the script. */
   queues: readonly { name: string; depth: number; capacity: number; dropped: number }[]
   hashingDepth: number
@@ -68,7 +69,13 @@ const rows: readonly Row[] = [
     help: 'Connections of PostgreSQL by state; waiting are callers without one.',
     type: 'gauge',
     label: 'state',
-    read: ({ databaseConnections }) => Object.entries(databaseConnections ?? {}),
+    read: ({ status, stats }) =>
+      status.backend === 'postgres'
+        ? [
+            ['active', stats.in_use],
+            ['waiting', stats.waiting],
+          ]
+        : [],
   },
   {
     name: 'database_state',
@@ -80,7 +87,7 @@ const rows: readonly Row[] = [
     name: 'database_contention_total',
     help: 'Transactions given up because others were always in their way.',
     type: 'counter',
-    read: ({ contentionTotal }) => contentionTotal,
+    read: ({ stats }) => stats.contention_total,
   },
   {
     name: 'queue_depth',
@@ -136,6 +143,16 @@ const rows: readonly Row[] = [
     help: 'Boards whose reset fails.',
     type: 'gauge',
     read: ({ status }) => status.scheduler.boards_failing,
+  },
+  {
+    name: 'scheduler_lag_seconds',
+    help: 'How long ago the next board was due; 0 while none is late.',
+    type: 'gauge',
+    label: 'job',
+    read: ({ status: { scheduler }, nowUnixMs }) => {
+      const dueMs = scheduler.next_due_at_unix_ms ?? nowUnixMs
+      return [['boards', Math.max(0, nowUnixMs - dueMs) / 1000]]
+    },
   },
   {
     name: 'log_lines_dropped_total',

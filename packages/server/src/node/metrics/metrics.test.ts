@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Status } from '@guildhall/contract'
+import parse, { type ParsedFamily } from 'parse-prometheus-text-format'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testBackends } from '../../database/testing/backends.ts'
+import { createCaller } from '../../testing/api.ts'
+import { openDesk } from '../../testing/desk.ts'
+import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import { metricHelp } from './metric-names.ts'
+
+const served = { 'metrics.enabled': 'true', 'metrics.bind': '127.0.0.1:0' }
+
+/** Where the metrics of a node are, as its log says. */
+function addressOf(node: NodeProcess): string {
+  const [, host, port] = /metrics are served host=(\S+) port=(\d+)/.exec(node.output()) ?? []
+  return `http://${host}:${port}`
+}
+
+async function familiesOf(node: NodeProcess): Promise<Map<string, ParsedFamily>> {
+  const answer = await fetch(`${addressOf(node)}/metrics`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  return new Map(parse(await answer.text()).map((family) => [family.name, family]))
+}
+
+function numberOf(family: ParsedFamily | undefined, labels: Record<string, string> = {}) {
+  const found = family?.metrics.find((metric) =>
+    Object.entries(labels).every(([name, value]) => metric.labels?.[name] === value),
+  )
+  return Number(found?.value)
+}
+
+describe('the metrics of a node in memory', () => {
+  let node: NodeProcess
+  beforeAll(async () => {
+    node = await startNodeProcess({ ...served, 'metrics.auth': 'none' })
+  })
+  afterAll(() => node.stop())
+
+  it('[H-MET-3] counts and times requests by method, route template and status', async () => {
+    const call = createCaller(node.url)
+    const body = { id: 'metrics', create: true, username: 'metrics' }
+    await call('POST', '/v1/auth/device', { body })
+    await call('POST', '/v1/auth/device', { body: { id: 'nobody' } })
+    await call('GET', '/v1/account', { token: 'gh.access.wrong' })
+    await call('GET', '/no/such/path')
+    const families = await familiesOf(node)
+    const requests = families.get('guildhall_http_requests_total')
+    const route = '/v1/auth/device'
+    expect(numberOf(requests, { method: 'POST', route, status: '201' })).toBe(1)
+    expect(numberOf(requests, { method: 'GET', route: 'other', status: '404' })).toBe(1)
+    const refused = families.get('guildhall_http_refused_total')
+    expect(numberOf(refused, { reason: 'unauthenticated' })).toBe(2)
+    const attempts = families.get('guildhall_auth_attempts_total')
+    expect(numberOf(attempts, { method: 'device', outcome: 'registered' })).toBe(1)
+    expect(numberOf(attempts, { method: 'device', outcome: 'failure' })).toBe(1)
+    expect(families.get('guildhall_http_request_duration_seconds')?.type).toBe('HISTOGRAM')
+  })
+
+  it('[H-MET-3] [R-MET-1] [S-MET-1] shows every metric of /status under its name', async () => {
+    const { metrics } = Status.parse((await createCaller(node.url)('GET', '/status')).body)
+    const families = await familiesOf(node)
+    for (const name of Object.keys(metrics)) {
+      expect(metricHelp, `metric-names.ts lacks ${name}`).toHaveProperty(name)
+      const type = name.endsWith('_total') ? 'COUNTER' : 'GAUGE'
+      expect(families.get(`guildhall_${name}`), name).toMatchObject({ type })
+    }
+  })
+
+  it('[O-MET-1] shows tasks, retention, scheduler and database', async () => {
+    const families = await familiesOf(node)
+    expect(numberOf(families.get('guildhall_task_failing'), { task: 'retention' })).toBe(0)
+    expect(numberOf(families.get('guildhall_retention_behind'), { data: 'chat_messages' })).toBe(0)
+    expect(numberOf(families.get('guildhall_scheduler_boards_failing'))).toBe(0)
+    expect(numberOf(families.get('guildhall_database_state'))).toBe(0)
+    expect(numberOf(families.get('guildhall_process_resident_memory_bytes'))).toBeGreaterThan(1e7)
+    expect(numberOf(families.get('guildhall_build_info'), { backend: 'in-memory' })).toBe(1)
+  })
+
+  it('[H-MET-1] has nothing but its path, for GET and HEAD', async () => {
+    const at = addressOf(node)
+    expect((await fetch(`${at}/metrics`, { method: 'HEAD' })).status).toBe(200)
+    expect((await fetch(`${at}/metrics`, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(`${at}/status`)).status).toBe(404)
+    expect((await fetch(`${node.url}/metrics`)).status).toBe(404)
+  })
+
+  it('[H-MET-3] has everything that the dashboard of docs asks for', async () => {
+    const file = join(import.meta.dirname, '../../../../../docs/grafana-dashboard.json')
+    const names = readFileSync(file, 'utf8').match(/guildhall_\w+/g) ?? []
+    const families = await familiesOf(node)
+    expect(names.length).toBeGreaterThan(10)
+    for (const name of names) {
+      expect([...families.keys()]).toContain(name.replace(/_(bucket|sum|count)$/, ''))
+    }
+  })
+})
+
+describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
+  'the metrics on $name',
+  ({ name, open }) => {
+    it('[H-MET-2] need an API key with telemetry:read', async () => {
+      const { url, db, dispose } = await open()
+      await db.close()
+      const node = await startNodeProcess({ ...served, 'database.url': url })
+      try {
+        const desk = await openDesk({ call: createCaller(node.url) })
+        const keyWith = async (scope: string) => {
+          const answer = await desk.send('POST', '/api-keys', {
+            name: scope,
+            scopes: [scope],
+            expires_at: null,
+          })
+          return (answer.body as { secret: string }).secret
+        }
+        const at = `${addressOf(node)}/metrics`
+        const statusWith = async (token: string) =>
+          (await fetch(at, { headers: { authorization: `Bearer ${token}` } })).status
+        expect((await fetch(at)).status).toBe(401)
+        expect(await statusWith('svc_k1_unknown')).toBe(401)
+        expect(await statusWith(desk.token)).toBe(401)
+        expect(await statusWith(await keyWith('audit:read'))).toBe(403)
+        const headers = { authorization: `Bearer ${await keyWith('telemetry:read')}` }
+        const page = await (await fetch(at, { headers })).text()
+        expect(page).toMatch(/^guildhall_db_transaction_duration_seconds_count.*commit.* [1-9]/m)
+        const statements = /^guildhall_db_query_duration_seconds_count\{statement="/m
+        expect(statements.test(page)).toBe(name === 'postgres')
+        const audited = await desk.send('GET', '/audit?action=console.read')
+        expect((audited.body as { entries: unknown[] }).entries).toEqual([])
+      } finally {
+        await node.stop()
+        await dispose()
+      }
+    })
+  },
+)

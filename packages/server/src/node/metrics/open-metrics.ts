@@ -1,0 +1,89 @@
+import { parseAddress } from '../../config/address.ts'
+import type { Config } from '../../config/schema.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { notAfterUnixMs } from '../../kernel/http/certificates.ts'
+import type { PipelineDeps } from '../../kernel/http/pipeline.ts'
+import type { HttpServer } from '../../kernel/http/server.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { Features } from '../features.ts'
+import { type FeatureList, queuesOf } from '../joined.ts'
+import type { createListener } from '../listener.ts'
+import type { Instruments } from './instruments.ts'
+import { createMetricsListener } from './metrics-listener.ts'
+import type { NodeReadings } from './node-metrics.ts'
+
+/** What the metrics read; the listener of the API lends its certificate. */
+export type MetricsSources = {
+  config: Config
+  db: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  version: string
+  features: FeatureList & Pick<Features, 'admission' | 'hashing' | 'apiKeys'>
+  pipeline: PipelineDeps
+  listener: Awaited<ReturnType<typeof createListener>>
+  instruments: Instruments
+  status(): NodeReadings['status']
+  logLinesDropped(): number
+}
+
+/** Serves the metrics on an address of their own. */
+export async function openMetrics(sources: MetricsSources): Promise<HttpServer> {
+  const { config, clock, ids, pipeline, listener, instruments, features } = sources
+  const log = sources.log.component('metrics')
+  const tls = listener.certificate()
+  const address = parseAddress(config.metrics.bind)
+  if (address === undefined) throw new Error('metrics.bind was checked when it was loaded')
+  const server = createMetricsListener({
+    ...pipeline,
+    config,
+    clock,
+    log,
+    ...(tls && { tls }),
+    newRequestId: ids.requestId,
+    onServerError: (error, fields) =>
+      log.error('the metrics could not be shown', { ...fields, error }),
+    noteUse: features.apiKeys.noteUse,
+    render: () => instruments.render(() => readingsOf(sources)),
+  })
+  listener.alsoCertify(server)
+  const { host, port } = await server.listen(address.host, address.port)
+  log.info('metrics are served', { host, port, path: config.metrics.path })
+  return server
+}
+
+function readingsOf(sources: MetricsSources): NodeReadings {
+  const { config, db, clock, features, version, listener } = sources
+  const certificate = listener.certificate()?.certificate
+  const status = sources.status()
+  return {
+    status,
+    version,
+    nowUnixMs: clock.nowUnixMs(),
+    stats: db.stats(),
+    queues: [
+      ...queuesOf(features).map((queue) => {
+        const { queued, dropped, abandoned } = queue.counts()
+        return {
+          name: queue.name,
+          depth: queued,
+          capacity: queue.capacity,
+          dropped: dropped + abandoned,
+        }
+      }),
+      {
+        name: 'script_inbox',
+        depth: status.metrics.script_inbox_calls ?? 0,
+        capacity: config.runtime.inbox_calls,
+        dropped: 0,
+      },
+    ],
+    hashingDepth: features.hashing.depth(),
+    admissionRefusals: features.admission.refusals(),
+    logLinesDropped: sources.logLinesDropped(),
+    certificateEndsUnixMs: certificate === undefined ? undefined : notAfterUnixMs(certificate),
+  }
+}
