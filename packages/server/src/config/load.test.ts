@@ -287,7 +287,6 @@ describe('a relative path', () => {
 
 describe('what this version cannot do', () => {
   it.each([
-    'metrics.enabled=true',
     'cluster.enabled=true',
     'lag_diagnostics.enabled=true',
     'runtime.tier=sandboxed',
@@ -309,7 +308,6 @@ describe('what this version cannot do', () => {
     'runtime.outbound_http.enabled=false',
     'runtime.outbound_http.allowed_hosts=api.example.com',
     'cluster.command_timeout_ms=500',
-    'metrics.auth=none',
     'logs.match_logs_retention_days=7',
   ])('warns that %s changes nothing', async (setting) => {
     const [key = ''] = setting.split('=')
@@ -319,7 +317,7 @@ describe('what this version cannot do', () => {
 
   it('warns of nothing where a missing feature is switched off, or one that is there is set', async () => {
     const set = [
-      'metrics.enabled=false',
+      'metrics.auth=none',
       'transport.quic.enabled=false',
       'logs.audit_ring_capacity=9',
     ]
