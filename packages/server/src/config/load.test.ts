@@ -316,11 +316,7 @@ describe('what this version cannot do', () => {
   })
 
   it('warns of nothing where a missing feature is switched off, or one that is there is set', async () => {
-    const set = [
-      'metrics.auth=none',
-      'transport.quic.enabled=false',
-      'logs.audit_ring_capacity=9',
-    ]
+    const set = ['metrics.auth=none', 'transport.quic.enabled=false', 'logs.audit_ring_capacity=9']
     const { warnings } = await workspace.load({ set: [...set, 'console.username=ops'] })
     expect(warnings).toEqual([])
   })
