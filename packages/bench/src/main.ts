@@ -10,6 +10,7 @@ import { deviceLogins } from './benchmarks/device-login.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
+import { peersRows } from './benchmarks/peers-rows.ts'
 import { relay } from './benchmarks/relay.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
@@ -40,6 +41,7 @@ const benchmarks: readonly Benchmark[] = [
   accountList,
   lists,
   auditCost,
+  peersRows,
 ]
 
 /** How much shorter and smaller a quick run is. */

@@ -23,7 +23,8 @@ async function run(bench: Bench): Promise<Row[]> {
     nodeArgs: ['--expose-gc', '--import', collector],
   })
   await registerDevice(server.port)
-  const tokens = await openSessions(server.port, count)
+  const sessions = await openSessions(server.port, count)
+  const tokens = sessions.map(({ token }) => token)
   const before = await memoryOf(server)
   const players = await openAll(server, tokens)
   const after = await memoryOf(server)

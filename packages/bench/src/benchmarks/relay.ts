@@ -72,7 +72,8 @@ async function relayOfProduct(bench: Bench, traffic: Traffic) {
 
 async function joinGroups(server: Child): Promise<WebSocketClient[]> {
   await registerDevice(server.port)
-  const tokens = await openSessions(server.port, groups * groupSize)
+  const sessions = await openSessions(server.port, groups * groupSize)
+  const tokens = sessions.map(({ token }) => token)
   const players: WebSocketClient[] = []
   for (const [index, token] of tokens.entries()) {
     const player = await openPlayer(server.port, token)

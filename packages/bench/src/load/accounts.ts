@@ -31,17 +31,17 @@ export async function registerDevice(port: number): Promise<string> {
   return token
 }
 
-/** Access tokens of so many sessions of the account. */
-export async function openSessions(port: number, count: number): Promise<string[]> {
+/** So many sessions of the account. */
+export async function openSessions(port: number, count: number): Promise<SessionTokens[]> {
   const connections = await Promise.all(
     Array.from({ length: loginsInFlight }, () => HttpConnection.open(port)),
   )
-  const tokens: string[] = []
+  const tokens: SessionTokens[] = []
   let begun = 0
   const logins = connections.map(async (connection) => {
     while (begun < count) {
       begun += 1
-      tokens.push(tokenOf(await connection.fetch(deviceLogin)))
+      tokens.push(tokensOf(await connection.fetch(deviceLogin)))
     }
     connection.close()
   })
@@ -51,7 +51,7 @@ export async function openSessions(port: number, count: number): Promise<string[
 
 const loginsInFlight = 16
 
-function tokenOf({ status, body }: { status: number; body: unknown }): string {
+function tokensOf({ status, body }: { status: number; body: unknown }): SessionTokens {
   if (status >= 300) throw new Error(`a sign-in failed: ${status} ${JSON.stringify(body)}`)
-  return SessionTokens.parse(body).token
+  return SessionTokens.parse(body)
 }

@@ -8,8 +8,10 @@ export type HttpLoad = {
   connections: number
   /** The request of each connection; it may differ from call to call. */
   request: (connection: number) => Buffer
-  /** The only status that counts as done; another one ends the benchmark. */
-  status: number
+  /** Called with each response before the next request of its connection is made. */
+  onResponse?: (connection: number, response: Buffer) => void
+  /** The statuses that count as done; another one ends the benchmark. */
+  status: number | readonly number[]
   seconds: number
 }
 
@@ -25,14 +27,17 @@ export async function runHttpLoad(load: HttpLoad): Promise<HttpOutcome> {
   const connections = await Promise.all(
     Array.from({ length: load.connections }, () => HttpConnection.open(server.port)),
   )
+  const done = [status].flat()
   let responses = 0
   let unexpected: string | undefined
   let isOver = false
   for (const [index, connection] of connections.entries()) {
     const onResponse = (answered: number, response: Buffer) => {
       if (isOver) return
-      if (answered === status) responses += 1
-      else unexpected ??= response.toString('utf8', 0, 600)
+      if (done.includes(answered)) {
+        responses += 1
+        load.onResponse?.(index, response)
+      } else unexpected ??= response.toString('utf8', 0, 600)
       connection.send(request(index), onResponse)
     }
     connection.send(request(index), onResponse)

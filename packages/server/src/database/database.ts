@@ -55,6 +55,12 @@ export type TransactionOptions = {
    * for thousands of rows a moment later. The transactions of a lease always are. Default: false.
    */
   background?: boolean
+  /**
+   * `later` waits for no disk: the changes may reach it a moment later, but with or before
+   * everything that is written after them, so whoever then writes durably has them too. On SQLite
+   * readers may not see them yet, and a commit that fails takes both.
+   */
+  flush?: 'later'
 }
 
 export type Backend = 'in-memory' | 'sqlite' | 'postgres'

@@ -49,16 +49,7 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
 export type BatchStatement<P extends Columns = Columns, R extends Columns = Columns> = Statement<
   P,
   R
-> & {
-  readonly batch: true
-  /**
-   * `later` waits for no disk: the change may reach it a moment later, but with or before
-   * everything that is written after it, so whoever then writes durably has it too. On SQLite
-   * readers may not see it yet, and a commit that fails takes both. Inside a transaction it means
-   * nothing.
-   */
-  readonly flush: 'first' | 'later'
-}
+> & { readonly batch: true }
 
 /**
  * A batch statement that reads at most one row per parameter row, and whose result rows carry the
@@ -175,8 +166,8 @@ export function statement<
 export function batchStatement<
   const P extends Columns = Record<never, never>,
   const R extends Columns = Record<never, never>,
->(definition: Definition<P, R> & { flush?: 'later' }): BatchStatement<P, R> {
-  return { ...statement(definition), batch: true, flush: definition.flush ?? 'first' }
+>(definition: Definition<P, R>): BatchStatement<P, R> {
+  return { ...statement(definition), batch: true }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../database.ts'
+import type { Database } from '../database.ts'
 import { briefFirst } from '../reads/brief-first.ts'
 import {
   type OpenedDatabase,
@@ -68,12 +68,6 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     return call.prepared.rows(await executor.run(call))
   }
 
-  /** Says so for one transaction only: behind a pooler, what a session is told others inherit. */
-  function orderedly<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
-    const how = { isolation: 'read committed', flushesLater: true, prepared } as const
-    return executor.lend((on) => runTransaction(on, body, how))
-  }
-
   return {
     all,
     async get(statement, params) {
@@ -88,7 +82,6 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     ) {
       executor.check()
       if (rows.length === 0) return []
-      if (statement.flush === 'later') return orderedly((tx) => tx.each(statement, rows))
       const call = prepared.callWith<R>(statement, rows)
       return call.prepared.rows(await executor.run(call))
     },

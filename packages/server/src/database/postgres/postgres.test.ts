@@ -233,14 +233,17 @@ describe('a PostgreSQL database', () => {
   it('[O-DB-6] [O-DB-8] says for one commit alone that only its order matters', async () => {
     // One connection: whatever it would be told for good, the next one would meet.
     const { db } = await freshDatabase({ max_connections: 1 })
-    const commitOf = async (id: string, statement = insertAndTell) =>
-      (await db.each(statement, [{ id }]))[0]?.setting
+    const commitOf = async (id: string, flush?: 'later') => {
+      const options = flush && { flush }
+      const told = await db.transaction((tx) => tx.each(insertAndTell, [{ id }]), options)
+      return told[0]?.setting
+    }
     expect(await commitOf('a')).toBe('on')
-    expect(await commitOf('b', insertLater)).toBe('off')
+    expect(await commitOf('b', 'later')).toBe('off')
     expect(await commitOf('c')).toBe('on')
     const told = await db.transaction((tx) => tx.each(insertAndTell, [{ id: 'd' }]))
     expect(told).toEqual([{ setting: 'on' }])
-    await expect(commitOf('a', insertLater)).rejects.toBeInstanceOf(UniqueViolation)
+    await expect(commitOf('a', 'later')).rejects.toBeInstanceOf(UniqueViolation)
     expect(await commitOf('e')).toBe('on')
     expect(await db.all(noteIds, {})).toHaveLength(5)
     await db.close()
@@ -322,12 +325,6 @@ const insertAndTell = batchStatement({
     RETURNING current_setting('synchronous_commit') AS setting`,
   params: { id: 'text' },
   row: { setting: 'text' },
-})
-
-const insertLater = batchStatement({
-  ...insertAndTell,
-  name: 'postgres-test.insert-later',
-  flush: 'later',
 })
 
 const noteById = statement({

@@ -62,8 +62,6 @@ export type RunOptions = TransactionOptions & {
   inParts?: boolean
   /** Given to a read that is to have no more than one part of rows. */
   attempt?: Attempt
-  /** Its commit does not wait for the disk: the next one that does, behind it in the log, does. */
-  flushesLater?: boolean
 }
 
 /** Runs `body` once as a transaction on a connection that nobody else uses meanwhile. */
@@ -81,7 +79,8 @@ export async function runTransaction<T>(
     const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
     connection.patient = background
     const job = background ? '; SET LOCAL statement_timeout = 0' : ''
-    const flush = options.flushesLater ? '; SET LOCAL synchronous_commit = off' : ''
+    // For one transaction only: behind a pooler, what a session is told others inherit.
+    const flush = options.flush === 'later' ? '; SET LOCAL synchronous_commit = off' : ''
     const plans = background ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
     // Every row will be fetched; the server would plan for the first tenth of them.
     const parts = options.inParts ? '; SET LOCAL cursor_tuple_fraction = 1' : ''

@@ -180,7 +180,7 @@ function queriesOn(
       if (live.reader.onlyReads(statement)) return onReader((on) => on.each(statement, rows))
       const unit = rows.length === 1 ? 'statement' : 'statements'
       const work = (on: SqliteConnection) => on.each(statement, rows)
-      return live.writer.do(unit, true, work, statement.flush)
+      return live.writer.do(unit, true, work)
     },
     // The hottest read of all, a token's, makes one promise and no more.
     find(lookup, params) {
@@ -197,8 +197,8 @@ function queriesOn(
       }
     },
     recall: (lookup, key) => (mayRecall() ? current()?.memory?.recall(lookup, key) : undefined),
-    async transaction(body) {
-      return use().writer.transaction(body)
+    async transaction(body, options) {
+      return use().writer.transaction(body, options?.flush)
     },
     async longRead(body) {
       return use().longReads.read(body)

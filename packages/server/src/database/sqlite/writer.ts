@@ -1,4 +1,5 @@
 import { atEndOfTurn } from '../../kernel/clock.ts'
+import type { TransactionOptions } from '../database.ts'
 import type { SchemaTransaction } from '../schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Commits, Unit } from './commits.ts'
@@ -28,12 +29,7 @@ export class Writer {
   }
 
   /** Runs one statement, or with `statements` several that belong together, as a unit. */
-  async do<T>(
-    unit: Unit,
-    changes: boolean,
-    work: (connection: SqliteConnection) => T,
-    flush: BatchStatement['flush'] = 'first',
-  ): Promise<T> {
+  async do<T>(unit: Unit, changes: boolean, work: (connection: SqliteConnection) => T): Promise<T> {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
     let durable: Promise<void> | undefined
@@ -52,11 +48,14 @@ export class Writer {
     } finally {
       this.#release()
     }
-    if (flush === 'first') await durable
+    if (durable) await durable
     return result
   }
 
-  async transaction<T>(work: (tx: SchemaTransaction) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (tx: SchemaTransaction) => Promise<T>,
+    flush?: TransactionOptions['flush'],
+  ): Promise<T> {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
     let durable: Promise<void> | undefined
@@ -85,7 +84,7 @@ export class Writer {
     }
     this.#body = undefined
     this.#release()
-    if (durable) await durable
+    if (durable && flush !== 'later') await durable
     return result
   }
 

@@ -8,7 +8,12 @@ import {
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { accountsStore, identityLookup, type Provider } from './accounts.store.ts'
+import {
+  accountsStore,
+  identityLookup,
+  type Provider,
+  type StoredAccount,
+} from './accounts.store.ts'
 
 export type AccountsDeps = { db: Database; clock: Clock; ids: Ids }
 
@@ -32,6 +37,16 @@ export type NewAccount = Credential & {
 export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ db, clock, ids }: AccountsDeps) {
+  function storedOf({ display_name, metadata, ...account }: NewAccount): StoredAccount {
+    return {
+      ...account,
+      id: ids.accountId(),
+      display_name: display_name ?? null,
+      metadata: metadata ?? null,
+      now_unix_ms: clock.nowUnixMs(),
+    }
+  }
+
   return {
     /** Whether an account has this id, in whatever state: for features that belong to accounts. */
     exists: (tx: Queries, id: string): Promise<boolean> => accountsStore.exists(tx, id),
@@ -44,25 +59,23 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
       db.find(identityLookup, credential),
 
     /**
-     * Adds an active account with its first credential, unless somebody registered either in the
-     * meantime. After `credential taken` the transaction must be given up, because it has added
+     * Adds active accounts with their first credentials, each unless somebody registered either in
+     * the meantime. After `credential taken` the transaction must be given up, because it has added
      * the account already; the other outcomes leave nothing behind.
      */
-    async register(tx: Transaction, account: NewAccount): Promise<Registration> {
-      const { provider, external_id, username, password_verifier } = account
-      const id = ids.accountId()
-      const now_unix_ms = clock.nowUnixMs()
-      const display_name = account.display_name ?? null
-      const metadata = account.metadata ?? null
-      const named = { id, username, display_name, metadata, now_unix_ms, provider, external_id }
-      if (!(await accountsStore.insert(tx, named))) {
-        const identity = await accountsStore.identity(tx, { provider, external_id })
+    async register(tx: Transaction, accounts: readonly NewAccount[]): Promise<Registration[]> {
+      const rows = accounts.map(storedOf)
+      const { added, identified } = await accountsStore.register(tx, rows)
+      const left = rows.filter(({ id }) => !added.has(id))
+      const known = new Map(
+        (await accountsStore.identities(tx, left)).map((row) => [credentialKey(row), row]),
+      )
+      return rows.map((row): Registration => {
+        if (identified.has(row.id)) return { outcome: 'registered', account_id: row.id }
+        if (added.has(row.id)) return { outcome: 'credential taken' }
+        const identity = known.get(credentialKey(row))
         return identity ? { outcome: 'known', identity } : { outcome: 'username taken' }
-      }
-      const identity = { provider, external_id, account_id: id, password_verifier, now_unix_ms }
-      if (!(await accountsStore.insertIdentity(tx, identity)))
-        return { outcome: 'credential taken' }
-      return { outcome: 'registered', account_id: id }
+      })
     },
 
     /** Replaces a verifier of weaker parameters, unless somebody else just did. */
@@ -111,6 +124,10 @@ export type Registration =
   | { outcome: 'known'; identity: Identity }
   | { outcome: 'username taken' }
   | { outcome: 'credential taken' }
+
+function credentialKey({ provider, external_id }: { provider: string; external_id: string }) {
+  return `${provider} ${external_id}`
+}
 
 export function profileOf(row: {
   id: string

@@ -1,4 +1,5 @@
 import type { Queries } from '../../database/database.ts'
+import { inTheirOrder } from '../../database/in-their-order.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
 
 export type Provider = 'device' | 'custom' | 'email'
@@ -23,32 +24,40 @@ export const identityLookup = lookup({
 
 const profileRow = { id: 'text', username: 'text', display_name: 'text?' } as const
 
-/** Adds nothing when the username, or the credential that the account is for, is known. */
-const insertAccount = statement({
+const newAccount = {
+  id: 'text',
+  username: 'text',
+  display_name: 'text?',
+  metadata: 'json?',
+  now_unix_ms: 'integer',
+  provider: 'text',
+  external_id: 'text',
+} as const
+
+/** Adds no account whose username, or the credential that it is for, is known. */
+const insertAccounts = batchStatement({
   name: 'accounts.insert',
   text: `INSERT INTO accounts (id, username, display_name, metadata, state,
       created_at_unix_ms, updated_at_unix_ms)
-    SELECT :id, :username, :display_name, :metadata, 'active', :now_unix_ms, :now_unix_ms
-    WHERE NOT EXISTS (
-      SELECT 1 FROM identities WHERE provider = :provider AND external_id = :external_id)
-    ON CONFLICT (username) DO NOTHING`,
-  params: {
-    id: 'text',
-    username: 'text',
-    display_name: 'text?',
-    metadata: 'json?',
-    now_unix_ms: 'integer',
-    provider: 'text',
-    external_id: 'text',
-  },
+    SELECT r.id, r.username, r.display_name, r.metadata, 'active', r.now_unix_ms, r.now_unix_ms
+    FROM {{rows}} AS r
+    WHERE NOT EXISTS (SELECT 1 FROM identities i
+      WHERE i.provider = r.provider AND i.external_id = r.external_id)
+    ON CONFLICT (username) DO NOTHING
+    RETURNING id`,
+  params: newAccount,
+  row: { id: 'text' },
 })
 
-const insertIdentity = statement({
+/** Adds the credentials of accounts that were added, unless somebody has them by now. */
+const insertIdentities = batchStatement({
   name: 'accounts.insert-identity',
   text: `INSERT INTO identities (provider, external_id, account_id, password_verifier,
       created_at_unix_ms)
-    VALUES (:provider, :external_id, :account_id, :password_verifier, :now_unix_ms)
-    ON CONFLICT (provider, external_id) DO NOTHING`,
+    SELECT r.provider, r.external_id, a.id, r.password_verifier, r.now_unix_ms
+    FROM {{rows}} AS r JOIN accounts a ON a.id = r.account_id WHERE true
+    ON CONFLICT (provider, external_id) DO NOTHING
+    RETURNING account_id`,
   params: {
     provider: 'text',
     external_id: 'text',
@@ -56,6 +65,7 @@ const insertIdentity = statement({
     password_verifier: 'text?',
     now_unix_ms: 'integer',
   },
+  row: { account_id: 'text' },
 })
 
 const replaceVerifier = statement({
@@ -113,19 +123,28 @@ const accountState = statement({
   row: { state: 'text' },
 })
 
+/** An account with its first credential. */
+export type StoredAccount = Row<typeof newAccount> & { password_verifier: string | null }
+
 /** Queries about accounts and their credentials; every function takes the transaction first. */
 export const accountsStore = {
   /** Whether an account has this id, in whatever state. */
   exists: async (tx: Queries, id: string) => (await tx.get(accountExists, { id })) !== undefined,
   stateOf: async (tx: Queries, id: string) => (await tx.get(accountState, { id }))?.state,
-  /** False when another account owns the username, or any account the credential. */
-  insert: async (tx: Queries, account: Row<(typeof insertAccount)['params']>) =>
-    (await tx.run(insertAccount, account)) === 1,
-  /** False when the credential belongs to an account already. */
-  insertIdentity: async (tx: Queries, identity: Row<(typeof insertIdentity)['params']>) =>
-    (await tx.run(insertIdentity, identity)) === 1,
-  identity: async (tx: Queries, credential: Row<(typeof identityLookup)['params']>) =>
-    (await tx.each(identityLookup, [credential]))[0],
+  /** Adds accounts with their first credentials; answers the ids of either. */
+  async register(tx: Queries, accounts: readonly StoredAccount[]) {
+    const identities = accounts.map(({ id, ...account }) => ({ ...account, account_id: id }))
+    const [added, identified] = await inTheirOrder([
+      tx.each(insertAccounts, accounts),
+      tx.each(insertIdentities, identities),
+    ])
+    return {
+      added: new Set(added.map(({ id }) => id)),
+      identified: new Set(identified.map(({ account_id }) => account_id)),
+    }
+  },
+  identities: (tx: Queries, credentials: readonly Row<(typeof identityLookup)['params']>[]) =>
+    tx.each(identityLookup, credentials),
   replaceVerifier: (tx: Queries, change: Row<(typeof replaceVerifier)['params']>) =>
     tx.run(replaceVerifier, change),
   updateProfile: (tx: Queries, change: Row<(typeof updateProfile)['params']>) =>

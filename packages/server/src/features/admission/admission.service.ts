@@ -40,33 +40,12 @@ type Verdict = AdmissionRule | 'admitted'
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
   const keyOf = rememberedKeys(secret)
   const full = rememberedFull()
-  const judge = createCombiner<Judged<Slot>, Verdict>({
-    itemsMax: 256,
-    run: async (requests) => {
-      if (await takeAtOnce(requests)) {
-        return requests.map(() => ({ ok: true, value: 'admitted' }))
-      }
-      return judgeInTurn(requests)
-    },
-  })
+  const judge = createCombiner<Judged<Slot>, Verdict>({ itemsMax: 256, run: judgeInTurn })
 
   /**
-   * Requests that all count in one window, which has room for all of them: many players behind one
-   * address. The counter may reach the disk a moment later: whoever signs in with it is answered
-   * after that, because the session is written behind it in the same log.
+   * The counters may reach the disk a moment later: whoever signs in with them is answered after
+   * that, because the session is written behind them in the same log.
    */
-  async function takeAtOnce(requests: readonly Judged<Slot>[]): Promise<boolean> {
-    const [first] = requests[0]?.slots ?? []
-    if (first === undefined || full.has(first.id)) return false
-    const alike = requests.every(({ slots, change }) => {
-      return change === 1 && slots.length === 1 && slots[0]?.id === first.id
-    })
-    if (!alike) return false
-    const { key_digest, starts_at_unix_ms, limit: most } = first
-    const row = { key_digest, starts_at_unix_ms, added: requests.length, most }
-    return admissionStore.addWithin(db, row)
-  }
-
   function judgeInTurn(requests: readonly Judged<Slot>[]): Promise<CombinedResult<Verdict>[]> {
     return db.transaction(
       async (tx) => {
@@ -89,7 +68,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
         for (const slot of verdicts) if (slot !== undefined) full.remember(slot.id)
         return verdicts.map((slot) => ({ ok: true, value: slot?.rule ?? 'admitted' }))
       },
-      { isolation: 'read committed' },
+      { isolation: 'read committed', flush: 'later' },
     )
   }
 

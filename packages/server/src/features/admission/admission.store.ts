@@ -33,28 +33,6 @@ const takeBack = batchStatement({
   params: { key_digest: 'bytes', starts_at_unix_ms: 'integer', surplus: 'integer' },
 })
 
-/**
- * Adds to windows that exist and have room for all of it; answers with those. It is one statement,
- * so that the usual case, a window far from its limit, needs no transaction around it.
- */
-const addWithin = batchStatement({
-  name: 'admission.add-within',
-  text: `UPDATE admission_windows SET taken = taken + r.added
-    FROM {{rows}} AS r
-    WHERE admission_windows.key_digest = r.key_digest
-      AND admission_windows.starts_at_unix_ms = r.starts_at_unix_ms
-      AND admission_windows.taken + r.added <= r.most
-    RETURNING admission_windows.starts_at_unix_ms`,
-  params: {
-    key_digest: 'bytes',
-    starts_at_unix_ms: 'integer',
-    added: 'integer',
-    most: 'integer',
-  },
-  row: { starts_at_unix_ms: 'integer' },
-  flush: 'later',
-})
-
 const pruneEnded = statement({
   name: 'admission.prune-ended',
   text: `DELETE FROM admission_windows WHERE (key_digest, starts_at_unix_ms) IN (
@@ -67,9 +45,6 @@ const pruneEnded = statement({
 export const admissionStore = {
   addWanted: (tx: Queries, rows: readonly Row<(typeof addWanted)['params']>[]) =>
     tx.each(addWanted, rows),
-  /** Whether all of it fitted into a window that exists; otherwise nothing was added. */
-  addWithin: async (db: Queries, row: Row<(typeof addWithin)['params']>) =>
-    (await db.each(addWithin, [row])).length === 1,
   takeBack: (tx: Queries, rows: readonly Row<(typeof takeBack)['params']>[]) =>
     tx.each(takeBack, rows),
   pruneEnded: (tx: Queries, bounds: Row<(typeof pruneEnded)['params']>) =>

@@ -1,15 +1,18 @@
 import { hash } from 'node:crypto'
 import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
+import { mergedWrites } from '../../database/merged-writes.ts'
 import type { Row } from '../../database/statement.ts'
 import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
-import { type CombinerOptions, createCombiner } from '../../kernel/batching/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { sha256 } from '../../kernel/sha256.ts'
 import {
   accessLookup,
+  hexOf,
   type KnownSession,
   type NewSession,
+  type RefreshDigests,
+  type Rotated,
   type Rotation,
   sessionsStore,
 } from './sessions.store.ts'
@@ -38,7 +41,7 @@ export function createSessions(deps: SessionsDeps) {
   const { db, clock, ids, config, onRevoked } = deps
   const { mint, refreshDigests } = createTokens(deps)
 
-  const insert = combined<NewSession, boolean>(db, {
+  const insert = mergedWrites<NewSession, boolean>(db, {
     itemsMax: 256,
     run: async (sessions) => {
       // One statement is atomic by itself, and a round trip shorter than a transaction around it.
@@ -47,7 +50,7 @@ export function createSessions(deps: SessionsDeps) {
     },
   })
 
-  const insertKnown = combined<KnownSession, Owner | undefined>(db, {
+  const insertKnown = mergedWrites<KnownSession, Owner | undefined>(db, {
     itemsMax: 256,
     run: async (sessions) => {
       const added = await sessionsStore.insertForKnown(db, sessions)
@@ -79,24 +82,38 @@ export function createSessions(deps: SessionsDeps) {
     if (rotated !== undefined) await revoke(rotated.session_id)
   }
 
-  /** The lock on the account comes first, as in a ban, so that neither waits for the other. */
-  async function exchange(
-    tx: Transaction,
-    change: Rotation & { now_unix_ms: number },
-  ): Promise<Exchange> {
-    const { refresh_digest, access_digest, now_unix_ms } = change
-    const owner = await sessionsStore.ownerOf(tx, { refresh_digest, access_digest, now_unix_ms })
-    if (owner === undefined) return { kind: 'unusable' }
-    const { session_id } = owner
-    if (owner.state !== 'active') {
-      const revoked = await sessionsStore.revoke(tx, { id: session_id, now_unix_ms })
-      return revoked ? { kind: 'revoked', session_id } : { kind: 'unusable' }
-    }
-    if (!(await sessionsStore.rotate(tx, change))) return { kind: 'unusable' }
-    if (config.revoke_on_replay) {
-      await sessionsStore.rememberRotated(tx, refresh_digest, session_id)
-    }
-    return { kind: 'rotated', ...owner }
+  const exchange = mergedWrites<Rotation, Rotated | undefined>(db, {
+    itemsMax: 256,
+    run: async (changes) => {
+      const rotated = await rotateAll(changes)
+      const byDigest = new Map(rotated.map((row) => [hexOf(row.access_digest), row]))
+      return changes.map(({ next_access_digest }) => {
+        return { ok: true, value: byDigest.get(hexOf(next_access_digest)) }
+      })
+    },
+  })
+
+  function rotateAll(changes: readonly Rotation[]): Promise<Rotated[]> {
+    if (!config.revoke_on_replay) return sessionsStore.rotate(db, changes)
+    return db.transaction(
+      async (tx) => {
+        const rotated = await sessionsStore.rotate(tx, changes)
+        sessionsStore.rememberRotated(tx, changes, rotated)
+        return rotated
+      },
+      { isolation: 'read committed' },
+    )
+  }
+
+  /** A token that opens nothing: used before, ended, or of an account that is not active. */
+  async function refuseRefresh(used: RefreshDigests): Promise<never> {
+    const at = { ...used, now_unix_ms: clock.nowUnixMs() }
+    const ended = await db.transaction((tx) => sessionsStore.endOfInactive(tx, at), {
+      isolation: 'read committed',
+    })
+    if (ended === undefined) await revokeReplayed(used.refresh_digest)
+    else onRevoked([ended])
+    throw refuse.unauthenticated('unusable refresh token')
   }
 
   return {
@@ -117,11 +134,14 @@ export function createSessions(deps: SessionsDeps) {
       return owner && tokensOf(owner, false)
     },
 
-    /** Opens the first session of an account that the same transaction registers. */
-    async openFirst(tx: Transaction, owner: Owner): Promise<SessionTokens> {
-      const { session, tokensOf } = prepare()
-      await sessionsStore.insertForActive(tx, [{ ...session, account_id: owner.account_id }])
-      return tokensOf(owner, true)
+    /** Opens the first sessions of accounts that the same transaction registers. */
+    openFirst(tx: Transaction, owners: readonly Owner[]): SessionTokens[] {
+      const opened = owners.map((owner) => ({ owner, ...prepare() }))
+      sessionsStore.insertFirst(
+        tx,
+        opened.map(({ owner, session }) => ({ ...session, account_id: owner.account_id })),
+      )
+      return opened.map(({ owner, tokensOf }) => tokensOf(owner, true))
     },
 
     /**
@@ -145,14 +165,9 @@ export function createSessions(deps: SessionsDeps) {
       const used = refreshDigests(refreshToken)
       const { token, refresh_token, access_digest, refresh_digest, ...stored } = mint()
       const next = { next_access_digest: access_digest, next_refresh_digest: refresh_digest }
-      const change = { ...used, ...next, ...stored }
-      const outcome = await db.transaction((tx) => exchange(tx, change), {
-        isolation: 'read committed',
-      })
-      if (outcome.kind === 'unusable') await revokeReplayed(used.refresh_digest)
-      if (outcome.kind === 'revoked') onRevoked([outcome.session_id])
-      if (outcome.kind !== 'rotated') throw refuse.unauthenticated('unusable refresh token')
-      const { account_id: user_id, username } = outcome
+      const rotated = await exchange({ ...used, ...next, ...stored })
+      if (rotated === undefined) return refuseRefresh(used)
+      const { account_id: user_id, username } = rotated
       return { token, refresh_token, user_id, username, created: false }
     },
 
@@ -201,16 +216,6 @@ export function createSessions(deps: SessionsDeps) {
   }
 }
 
-/** Combines single rows where that spares round trips; elsewhere each is a batch of its own. */
-function combined<T, R>(db: Database, options: CombinerOptions<T, R>): (item: T) => Promise<R> {
-  if (!db.groupsCommits) return createCombiner(options)
-  return async (item) => {
-    const [result] = await options.run([item])
-    if (result?.ok) return result.value
-    throw result?.error
-  }
-}
-
 type AccessRow = Omit<Row<typeof accessLookup.row>, 'access_digest'>
 
 /** The player of a session that is live now. */
@@ -226,13 +231,6 @@ export type PlayerSession = PlayerPrincipal & { refresh_expires_at_unix_ms: numb
 
 const accessTokenForm = /^gh\.access\.[A-Za-z0-9_-]{43}$/
 const refreshTokenForm = /^gh\.refresh\.[A-Za-z0-9_-]{43}$/
-
-/** What an exchange came to. */
-type Exchange =
-  | { kind: 'rotated'; session_id: string; account_id: string; username: string }
-  /** Its account is no longer active, so the session ended here. */
-  | { kind: 'revoked'; session_id: string }
-  | { kind: 'unusable' }
 
 /** Could be a refresh token of some kind: 1 to 4,096 bytes without white space and controls. */
 function isPresentable(secret: string): boolean {

@@ -1,4 +1,4 @@
-import type { Queries } from '../../database/database.ts'
+import type { Queries, Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
 
@@ -87,6 +87,13 @@ const insertForActive = batchStatement({
 const knownParams = { provider: 'text', external_id: 'text', ...storedParams } as const
 export type KnownSession = Row<typeof knownParams>
 
+/** Of accounts that the same transaction adds. */
+const insertFirst = batchStatement({
+  name: 'sessions.insert-first',
+  text: `INSERT INTO sessions (account_id, ${stored.join(', ')}) {{given}}`,
+  params: sessionParams,
+})
+
 /** A login by a credential alone: whose it is, whether they may, and the session in one go. */
 const insertForKnown = batchStatement({
   name: 'sessions.insert-for-known',
@@ -99,41 +106,60 @@ const insertForKnown = batchStatement({
   row: { id: 'text', account_id: 'text', username: 'text' },
 })
 
-/** Compare-and-set: of two refreshes with one token only the first finds it. */
-const rotate = statement({
+/**
+ * Compare-and-set: of two refreshes with one token only the first finds it. The lock on the account
+ * comes before the one on the session, as in a ban, so that neither waits for the other.
+ */
+const rotate = batchStatement({
   name: 'sessions.rotate',
   text: `UPDATE sessions
-    SET access_digest = :next_access_digest, refresh_digest = :next_refresh_digest,
-      access_expires_at_unix_ms = :access_expires_at_unix_ms,
-      refresh_expires_at_unix_ms = :refresh_expires_at_unix_ms
-    WHERE access_digest = :access_digest AND refresh_digest = :refresh_digest
-      AND revoked_at_unix_ms IS NULL`,
+    SET access_digest = o.next_access_digest, refresh_digest = o.next_refresh_digest,
+      access_expires_at_unix_ms = o.access_expires, refresh_expires_at_unix_ms = o.refresh_expires
+    FROM (SELECT r.access_digest AS used_access_digest,
+        r.refresh_digest AS used_refresh_digest, r.next_access_digest, r.next_refresh_digest,
+        r.access_expires_at_unix_ms AS access_expires,
+        r.refresh_expires_at_unix_ms AS refresh_expires
+      FROM {{rows}} AS r
+      JOIN sessions s ON s.access_digest = r.access_digest
+        AND s.refresh_digest = r.refresh_digest
+      JOIN accounts a ON a.id = s.account_id
+      WHERE s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > r.now_unix_ms
+        AND a.state = 'active'
+      {{for share of a}}) AS o
+    WHERE sessions.access_digest = o.used_access_digest
+      AND sessions.refresh_digest = o.used_refresh_digest AND sessions.revoked_at_unix_ms IS NULL
+    RETURNING sessions.id AS session_id, sessions.account_id AS account_id,
+      sessions.access_digest AS access_digest,
+      (SELECT username FROM accounts WHERE accounts.id = sessions.account_id) AS username`,
   params: {
     ...refreshParams,
     next_access_digest: 'bytes',
     next_refresh_digest: 'bytes',
     access_expires_at_unix_ms: 'integer',
     refresh_expires_at_unix_ms: 'integer',
+    now_unix_ms: 'integer',
   },
+  row: { session_id: 'text', account_id: 'text', access_digest: 'bytes', username: 'text' },
 })
 export type Rotation = Row<(typeof rotate)['params']>
+/** A session as it is now, with the digest of its new access token. */
+export type Rotated = Row<(typeof rotate)['row']>
 
-/** The session that a refresh token still opens, and its account, which the lock keeps as it is. */
-const ownerOf = statement({
-  name: 'sessions.owner-of',
-  text: `SELECT s.id AS session_id, a.id AS account_id, a.username, a.state
-    FROM sessions s JOIN accounts a ON a.id = s.account_id
+/** The session that a refresh token opens but for its account, which is not active. */
+const ofInactive = statement({
+  name: 'sessions.of-inactive',
+  text: `SELECT s.id AS session_id FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.access_digest = :access_digest AND s.refresh_digest = :refresh_digest
       AND s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > :now_unix_ms
+      AND a.state <> 'active'
     {{for share of a}}`,
   params: { ...refreshParams, now_unix_ms: 'integer' },
-  row: { session_id: 'text', account_id: 'text', username: 'text', state: 'text' },
+  row: { session_id: 'text' },
 })
 
-const rememberRotated = statement({
+const rememberRotated = batchStatement({
   name: 'sessions.remember-rotated',
-  text: `INSERT INTO rotated_refresh_digests (refresh_digest, session_id)
-    VALUES (:refresh_digest, :session_id)`,
+  text: 'INSERT INTO rotated_refresh_digests (refresh_digest, session_id) {{given}}',
   params: { refresh_digest: 'bytes', session_id: 'text' },
 })
 
@@ -212,6 +238,9 @@ export const sessionsStore = {
   /** The ids of the sessions that were added: those whose account is active. */
   insertForActive: async (tx: Queries, sessions: readonly NewSession[]) =>
     new Set((await tx.each(insertForActive, sessions)).map(({ id }) => id)),
+  /** Adds the first sessions of accounts that the same transaction adds, at its commit. */
+  insertFirst: (tx: Transaction, sessions: readonly NewSession[]) =>
+    tx.atCommit(insertFirst, sessions),
   /** The sessions that these digests name, live or not, each once. */
   async named(
     tx: Queries,
@@ -224,11 +253,24 @@ export const sessionsStore = {
     ])
     return [...new Set([...byAccess, ...byRefresh].map(({ session_id }) => session_id))]
   },
-  ownerOf: (tx: Queries, token: Row<(typeof ownerOf)['params']>) => tx.get(ownerOf, token),
-  /** False when another refresh was first. */
-  rotate: async (tx: Queries, change: Rotation) => (await tx.run(rotate, change)) === 1,
-  rememberRotated: (tx: Queries, refresh_digest: Uint8Array, session_id: string) =>
-    tx.run(rememberRotated, { refresh_digest, session_id }),
+  /** Gives sessions their next tokens; answers with those whose token was usable. */
+  rotate: (db: Queries, changes: readonly Rotation[]) => db.each(rotate, changes),
+  /** Keeps the digests that were exchanged, at the commit, so that their replay is known. */
+  rememberRotated(tx: Transaction, changes: readonly Rotation[], rotated: readonly Rotated[]) {
+    const sessions = new Map(rotated.map((row) => [hexOf(row.access_digest), row.session_id]))
+    const rows = changes.flatMap(({ refresh_digest, next_access_digest }) => {
+      const session_id = sessions.get(hexOf(next_access_digest))
+      return session_id === undefined ? [] : [{ refresh_digest, session_id }]
+    })
+    tx.atCommit(rememberRotated, rows)
+  },
+  /** Revokes the session of a refresh token whose account is not active; answers its id. */
+  async endOfInactive(tx: Queries, used: Row<(typeof ofInactive)['params']>) {
+    const { session_id: id } = (await tx.get(ofInactive, used)) ?? {}
+    if (id === undefined) return undefined
+    const { now_unix_ms } = used
+    return (await sessionsStore.revoke(tx, { id, now_unix_ms })) ? id : undefined
+  },
   findRotated: (tx: Queries, refresh_digest: Uint8Array) =>
     tx.each(rotatedLookup, [{ refresh_digest }]),
   /** Revokes and tells the feed that every node reads; false when it was revoked already. */
@@ -263,4 +305,9 @@ export const sessionsStore = {
   pruneRevoked: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.run(pruneRevoked, bounds),
   pruneRevocations: (tx: Queries, bounds: Row<typeof pruneParams>) =>
     tx.run(pruneRevocations, bounds),
+}
+
+/** Bytes as a key of a map. */
+export function hexOf(digest: Uint8Array): string {
+  return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('hex')
 }

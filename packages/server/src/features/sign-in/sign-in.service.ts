@@ -1,5 +1,7 @@
 import type { CredentialSignIn, EmailSignIn, JsonObject, SessionTokens } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
+import { mergedWrites } from '../../database/merged-writes.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { afterOthers } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 
@@ -15,14 +17,14 @@ export type SignInDeps = {
   }
   accounts: {
     findIdentity(credential: Credential): Promise<Identity | undefined>
-    register(tx: Transaction, account: NewAccount): Promise<Registration>
+    register(tx: Transaction, accounts: readonly NewAccount[]): Promise<Registration[]>
     strengthenVerifier(email: string, change: { weaker: string; stronger: string }): Promise<void>
   }
   sessions: {
     open(owner: Owner): Promise<SessionTokens>
     /** Undefined when no active account has the credential. */
     openKnown(credential: Credential): Promise<SessionTokens | undefined>
-    openFirst(tx: Transaction, owner: Owner): Promise<SessionTokens>
+    openFirst(tx: Transaction, owners: readonly Owner[]): SessionTokens[]
   }
   /** Counts outcomes for the metrics. */
   count(outcome: 'success' | 'failure'): void
@@ -44,7 +46,7 @@ type Registration =
   | { outcome: 'username taken' }
   | { outcome: 'credential taken' }
 /** A new account's first session, or the account that has the credential already. */
-type Registered = { tokens: SessionTokens } | { known: Identity | undefined }
+type Registered = { tokens: SessionTokens } | { known: Identity | undefined } | 'username taken'
 
 /** The part of a request that only a registration uses. */
 type Wish = Pick<CredentialSignIn, 'create' | 'username' | 'display_name' | 'metadata'>
@@ -54,33 +56,66 @@ export type SignIn = ReturnType<typeof createSignIn>
 /** Signing in and registering: the three doors through which a player gets a session. */
 export function createSignIn({ db, admit, hashing, accounts, sessions, count }: SignInDeps) {
   /**
-   * Adds the account, its credential and its first session in one transaction. When somebody
-   * registered the same credential in the meantime it is a returning login instead. Unique keys
+   * Adds accounts, their credentials and their first sessions in one transaction. Unique keys
    * decide every race, so nothing has to be serializable.
    */
+  async function registerAll(newcomers: readonly NewAccount[]): Promise<Registered[]> {
+    return db.transaction(
+      async (tx) => {
+        const registrations = await accounts.register(tx, newcomers)
+        const owners = registrations.flatMap((registration, at) => {
+          const { username = '' } = newcomers[at] ?? {}
+          if (registration.outcome === 'credential taken') throw new CredentialTaken()
+          return registration.outcome === 'registered' ? [{ ...registration, username }] : []
+        })
+        const opened = sessions.openFirst(tx, owners)
+        return registrations.map((registration): Registered => {
+          if (registration.outcome === 'known') return { known: registration.identity }
+          if (registration.outcome !== 'registered') return 'username taken'
+          const tokens = opened.shift()
+          if (tokens === undefined) throw new Error('a registered account has no session')
+          return { tokens }
+        })
+      },
+      { isolation: 'read committed' },
+    )
+  }
+
+  /** When somebody registers the same credential meanwhile it is a returning login instead. */
+  async function registerOne(account: NewAccount): Promise<Registered> {
+    try {
+      const [registered] = await registerAll([account])
+      return registered ?? 'username taken'
+    } catch (error) {
+      if (!(error instanceof CredentialTaken)) throw error
+      return { known: await accounts.findIdentity(account) }
+    }
+  }
+
+  const registerMerged = mergedWrites<NewAccount, Registered>(db, {
+    itemsMax: 128,
+    async run(newcomers) {
+      try {
+        if (newcomers.length > 1) return (await registerAll(newcomers)).map(succeeded)
+      } catch (error) {
+        // Two of them, or another node, have the same credential: each is tried by itself.
+        if (!(error instanceof CredentialTaken)) throw error
+      }
+      return Promise.all(newcomers.map((account) => registerOne(account).then(succeeded, failed)))
+    },
+  })
+
   async function register(
     credential: Credential,
     wish: Wish,
     password_verifier: string | null,
-  ): Promise<Registered> {
+  ): Promise<{ tokens: SessionTokens } | { known: Identity | undefined }> {
     const { username, display_name, metadata } = wish
     if (username === undefined) throw refuse.invalid('username is required when create is true')
     const account = { ...credential, username, display_name, metadata, password_verifier }
-    const attempt = db.transaction<Registered>(
-      async (tx) => {
-        const registration = await accounts.register(tx, account)
-        if (registration.outcome === 'known') return { known: registration.identity }
-        if (registration.outcome === 'username taken') throw refuse.conflict('username is taken')
-        if (registration.outcome === 'credential taken') throw new CredentialTaken()
-        const { account_id } = registration
-        return { tokens: await sessions.openFirst(tx, { account_id, username }) }
-      },
-      { isolation: 'read committed' },
-    )
-    return attempt.catch(async (error: unknown) => {
-      if (!(error instanceof CredentialTaken)) throw error
-      return { known: await accounts.findIdentity(credential) }
-    })
+    const registered = await registerMerged(account)
+    if (registered === 'username taken') throw refuse.conflict('username is taken')
+    return registered
   }
 
   async function openKnown(identity: Identity | undefined): Promise<SessionTokens> {
@@ -93,8 +128,7 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
     // Nearly everybody comes back, so that is tried before anything is looked up.
     const returning = await sessions.openKnown(credential)
     if (returning !== undefined) return returning
-    const known = await accounts.findIdentity(credential)
-    if (known !== undefined || wish.create !== true) return openKnown(known)
+    if (wish.create !== true) return openKnown(await accounts.findIdentity(credential))
     const registered = await register(credential, wish, null)
     return 'tokens' in registered ? registered.tokens : openKnown(registered.known)
   }
@@ -153,6 +187,14 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
       return tokens
     },
   }
+}
+
+function succeeded<T>(value: T): CombinedResult<T> {
+  return { ok: true, value }
+}
+
+function failed(error: unknown): CombinedResult<never> {
+  return { ok: false, error }
 }
 
 /** Gives the registration's transaction up, which has added the account already. */
