@@ -109,6 +109,29 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     expect(await isLive(winner ?? '')).toBe(true)
   })
 
+  it('[H-PLY-10] gives each of many refreshes at once its own, beside one that is unusable', async () => {
+    const players = await Promise.all(Array.from({ length: 20 }, () => scenario.signUp()))
+    const tokens = [
+      ...players.map(({ refresh_token }) => refresh_token),
+      `gh.refresh.${'C'.repeat(43)}`,
+    ]
+    for (const on of [scenario.api, strict]) {
+      const answers = await Promise.all(tokens.map((token) => refresh(token, on)))
+      expect(answers.pop()?.status).toBe(401)
+      for (const [at, { body }] of answers.entries()) {
+        const { token, refresh_token, user_id, username } = SessionTokens.parse(body)
+        const player = players[at]
+        expect([user_id, username]).toEqual([player?.user_id, player?.username])
+        expect(await isLive(token)).toBe(true)
+        expect(await isLive(player?.token ?? '')).toBe(false)
+        tokens[at] = refresh_token
+      }
+    }
+    const [replayed = ''] = players.map(({ refresh_token }) => refresh_token)
+    expect((await refresh(replayed, strict)).status).toBe(401)
+    expect((await refresh(tokens[0], strict)).status).toBe(200)
+  })
+
   it('[H-PLY-11] ends the session of a replayed token when it is told to', async () => {
     const first = await scenario.signUp()
     const second = SessionTokens.parse((await refresh(first.refresh_token, strict)).body)

@@ -90,6 +90,23 @@ describe.each(testBackends)('registrations at the same time on $name', (backend)
     expect(added).toEqual([1, 1, 1])
   })
 
+  it('[H-PLY-4] decides each of many unlike registrations by itself', async () => {
+    await race('device', [{ id: 'mixed-known', username: 'mixed-known' }])
+    const strangers = Array.from({ length: 20 }, (_, index) => {
+      return { id: `mixed-${index}`, username: `mixed-${index}` }
+    })
+    const { statuses, users, added } = await race('device', [
+      ...strangers,
+      { id: 'mixed-known', username: 'mixed-other' },
+      { id: 'mixed-a', username: 'mixed-known' },
+      { id: 'mixed-twice', username: 'mixed-b' },
+      { id: 'mixed-twice', username: 'mixed-c' },
+    ])
+    expect(statuses).toEqual({ 200: 2, 201: 21, 409: 1 })
+    expect(users).toBe(22)
+    expect(added).toEqual([21, 21, 23])
+  })
+
   it('[O-TX-5] registers unrelated players at the same time without a conflict', async () => {
     const bodies = Array.from({ length: 60 }, (_, index) => {
       return { id: `unrelated-${index}`, username: `unrelated-${index}` }
