@@ -1,34 +1,32 @@
+// biome-ignore-all lint: generated
 /**
- * The script interface of Guildhall, version 0.1. Put this line at the top of a script, with the
- * path to this file, and an editor knows everything below:
+ * The script interface of Guildhall, generated from packages/contract/src/script by
+ * `npm run docs`. With this line at the top of a script, and the path to this file, an editor
+ * knows everything:
  *
  *     /// <reference path="../guildhall.d.ts" />
  *
- * Functions raise an `Error` with a `code` (see `GuildhallErrorCode`) at the call that is wrong.
+ * Functions raise an `Error` with a `code` at the call that is wrong: `invalid_argument` for
+ * a value of the wrong type or out of its bounds, and the codes that stand at each function.
  */
 declare const guildhall: Guildhall
 
 /** Bytes of a message or reply. A string stands for its UTF-8 bytes. */
 type GuildhallBytes = Uint8Array | string
 
-/** Whatever JSON can say. */
+/** Whatever JSON can say; a bigint is written as an integer. */
 type GuildhallJson =
   | null
   | boolean
   | number
+  | bigint
   | string
   | GuildhallJson[]
   | { [key: string]: GuildhallJson | undefined }
 
-/**
- * `invalid_argument`: a value is out of its bounds or of the wrong type.
- * `not_found`, `conflict`: what the call is about is not there, or not in the right state.
- * `limit_exceeded`: the call would go beyond a limit of one invocation.
- * `timeout`: the invocation was given up; nothing that it still does has an effect.
- * `unavailable`: the node does not offer this (now).
- * `internal`: the node failed at it; its log says how.
- * `forbidden`, `http_error`: not in this version.
- */
+/** A JSON object: look at what is in it. */
+type GuildhallJsonObject = { [key: string]: any }
+
 type GuildhallErrorCode =
   | 'invalid_argument'
   | 'not_found'
@@ -40,33 +38,105 @@ type GuildhallErrorCode =
   | 'http_error'
   | 'internal'
 
-/** Who a handler runs for. */
 type GuildhallContext = {
-  /** Participant id of the connection: unique while the node runs. 0 without a sender. */
-  readonly sender: number
-  /** The account, or null for a guest and without a sender. */
-  readonly user_id: string | null
-  readonly username: string | null
-  /** The room of the sender, or null outside of all rooms. */
-  readonly room_id: number | null
-  readonly match_id: string | null
-  readonly origin: 'player' | 'console' | 'server'
+  sender: number
+  user_id: string | null
+  username: string | null
+  room_id: number | null
+  match_id: string | null
+  origin: 'player' | 'console' | 'server'
 }
 
-type GuildhallMessageContext = GuildhallContext & {
-  readonly kind: number
-  /** Whether the message came over the unreliable lane. */
-  readonly unreliable: boolean
-}
-
-type GuildhallRpcContext = GuildhallContext & { readonly method: string }
-
-/** One connected participant of this node. */
 type GuildhallSession = {
   participant: number
   user_id: string | null
   username: string | null
   room_id: number | null
+}
+
+type GuildhallRoom = {
+  room_id: number
+  match_id: string
+  name: string | null
+  map: string
+  mode: string
+  max_players: number
+  open: boolean
+  tick: boolean
+  listed: boolean
+  properties: GuildhallJsonObject
+  players: number
+}
+
+type GuildhallRoomMember = {
+  participant: number
+  user_id: string | null
+  username: string | null
+  connected: boolean
+}
+
+type GuildhallLabel = {
+  map?: string
+  mode?: string
+  max_players?: number
+  open?: boolean
+  tick?: boolean
+  listed?: boolean
+  properties?: GuildhallJsonObject
+}
+
+type GuildhallObject = {
+  value: GuildhallJsonObject
+  version: string
+  read_permission: number
+  write_permission: number
+}
+
+type GuildhallObjectRow = {
+  user_id: string | null
+  collection: string
+  key: string
+  value: GuildhallJsonObject
+  version: string
+  read_permission: number
+  write_permission: number
+}
+
+type GuildhallLedgerEntry = {
+  seq: number
+  user_id: string
+  currency: string
+  delta: bigint
+  balance_after: bigint
+  reason: string
+  time_unix_ms: number
+}
+
+type GuildhallLeaderboard = {
+  id: string
+  sort: 'asc' | 'desc'
+  operator: 'best' | 'set' | 'incr'
+  reset_schedule: string | null
+  records: number
+}
+
+type GuildhallRecord = {
+  user_id: string
+  score: bigint
+  subscore: bigint
+  metadata: GuildhallJsonObject | null
+  updated_at_unix_ms: number
+  submissions: number
+}
+
+type GuildhallRankedRecord = {
+  rank: number
+  user_id: string
+  score: bigint
+  subscore: bigint
+  metadata: GuildhallJsonObject | null
+  updated_at_unix_ms: number
+  submissions: number
 }
 
 type GuildhallTournament = {
@@ -77,7 +147,6 @@ type GuildhallTournament = {
   registration_closes_at_unix_ms: number
   starts_at_unix_ms: number
   ends_at_unix_ms: number
-  /** When the reset was due, or the end, whose records were ranked; null before. */
   settled_epoch_due_at_unix_ms: number | null
   created_at_unix_ms: number
   updated_at_unix_ms: number
@@ -88,111 +157,206 @@ type GuildhallTournamentEntry = { tournament_id: string; user_id: string; regist
 type GuildhallTournamentResult = {
   tournament_id: string
   user_id: string
-  /** From 1, the best. */
   rank: number
   score: bigint
   subscore: bigint
 }
 
-/** Tournaments. Operators make them and move them on; the server settles them. */
-type GuildhallTournaments = {
-  /** All of them, by start time and id. */
-  list(): Promise<GuildhallTournament[]>
-  /** Null when there is none of this id (1 to 128 bytes). */
-  get(id: string): Promise<GuildhallTournament | null>
-  /**
-   * Registers an account, and answers with its entry; whoever is registered already gets the entry
-   * there is. Raises `not_found` for an unknown tournament or account, and `conflict` when the
-   * tournament is not in its registration (state and times) or the account is not active.
-   *
-   * @example await guildhall.tournaments.register('spring-cup', ctx.user_id)
-   */
-  register(id: string, user_id: string): Promise<GuildhallTournamentEntry>
-  /** Who is registered, in the order of registering. Raises `not_found`. */
-  entries(id: string): Promise<GuildhallTournamentEntry[]>
-  /** The final ranking; empty until the tournament is completed. Raises `not_found`. */
-  results(id: string): Promise<GuildhallTournamentResult[]>
+type GuildhallGroup = {
+  id: number
+  name: string
+  description: string
+  open: boolean
+  max_size: number
+  member_count: number
+  created_at_unix_ms: number
+  members: { user_id: string; role: 'member' | 'admin' | 'superadmin'; joined_at_unix_ms: number }[]
 }
+
+type GuildhallGroupSummary = {
+  id: number
+  name: string
+  description: string
+  open: boolean
+  max_size: number
+  member_count: number
+  created_at_unix_ms: number
+}
+
+type GuildhallFriend = {
+  user_id: string
+  state: 'invited_sent' | 'invited_received' | 'friend' | 'blocked'
+  updated_unix_ms: number
+}
+
+type GuildhallChatMessage = {
+  id: number
+  sender: string
+  content: string
+  created_at_unix_ms: number
+  updated_at_unix_ms: number
+  revision: number
+  last_event_id: number
+  deleted: boolean
+}
+
+type GuildhallChatEvent = {
+  type:
+    | 'message.create'
+    | 'message.update'
+    | 'message.remove'
+    | 'presence.join'
+    | 'presence.leave'
+    | 'typing'
+    | 'access.revoked'
+    | 'resync_required'
+  channel_id: string
+  message?: GuildhallChatMessage | null
+  presence?: { presence_id: string; user_id: string } | null
+  expires_at?: number | null
+  watermark_event_id?: number | null
+}
+
+type GuildhallNotification = {
+  id: number
+  user_id: string | null
+  subject: string
+  content: GuildhallJsonObject
+  code: number
+  created_at_unix_ms: number
+  read: boolean
+  read_at_unix_ms: number | null
+}
+
+type GuildhallAccount = {
+  user_id: string
+  username: string
+  display_name: string | null
+  state: 'active' | 'disabled' | 'tombstoned'
+  metadata: GuildhallJsonObject | null
+  created_at_unix_ms: number
+  updated_at_unix_ms: number
+}
+
+type GuildhallOp =
+  | {
+      op: 'wallet'
+      user_id: string
+      currency: string
+      delta: bigint | number
+      reason?: string | null
+    }
+  | {
+      op: 'write'
+      owner: string | null
+      collection: string
+      key: string
+      value: GuildhallJsonObject
+      version?: string | null
+      read_permission?: number | null
+      write_permission?: number | null
+    }
+  | { op: 'delete'; owner: string | null; collection: string; key: string; version?: string | null }
+  | {
+      op: 'notify'
+      user_id?: string | null
+      subject: string
+      content?: GuildhallJsonObject
+      code?: number | null
+      push?: boolean | null
+    }
 
 /** What a handler may return when its result is not looked at. */
 type GuildhallDone = void | Promise<void>
 
+type GuildhallAnswer<T> = T | void | Promise<T | void>
+
+/** The types of one game, as its clients have them: `guildhall as Guildhall<MyGame>`. */
+type GuildhallGame = {
+  rpcs: { [method: string]: { payload: any; reply: any } }
+  kinds: { [kind: number]: { up?: any; down?: any } }
+}
+
+/** Bytes that `json.decode` makes a T of. */
+type GuildhallBody<T> = Uint8Array & { readonly __json?: T }
+
+type GuildhallUpKind<G extends GuildhallGame> = keyof G['kinds'] & number
+
+type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
+  ? D extends keyof G['kinds'][K]
+    ? G['kinds'][K][D]
+    : unknown
+  : unknown
+
 type GuildhallReply = GuildhallBytes | GuildhallJson | undefined
 
-type GuildhallRpcHandler =
-  | ((ctx: GuildhallRpcContext, body: Uint8Array) => GuildhallReply | Promise<GuildhallReply>)
-  | ((ctx: GuildhallRpcContext, body: Uint8Array) => GuildhallDone)
+type GuildhallReplyOf<T> = T | GuildhallBytes | void | Promise<T | GuildhallBytes | void>
 
-interface Guildhall {
+interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   /** The name of this node. */
   readonly node_id: string
-  /** `sha256:` and 64 hex digits: the content of the files of this script. */
+
+  /** `sha256:` and 64 hex digits: the content of the script. */
   readonly revision_id: string
-  /** Grows by 1 with every start of the script on this node; the first is 1. */
+
+  /** Grows by 1 with every start of the script on this node. */
   readonly generation: number
+
   readonly tier: 'trusted' | 'sandboxed'
 
   /**
-   * Runs before every other handler of a fresh worker. `restart` means that the worker before it
-   * failed: variables are new, connections are still there, `on_join` does not run again for them.
+   * Runs before every other handler of a fresh worker.
    *
-   * Like every `on_...` function it may be called at the top level of the script only, and once for
-   * the same slot; otherwise it raises `invalid_argument`.
-   *
-   * @example guildhall.on_start(({ reason }) => guildhall.trace(`started: ${reason}`))
+   * @example
+   * guildhall.on_start(({ reason }) => guildhall.trace('started: ' + reason))
    */
   on_start(fn: (start: { reason: 'boot' | 'reload' | 'restart' }) => GuildhallDone): void
 
   /**
-   * Runs when a player or guest has connected. Until it has settled, no message and no RPC of this
-   * participant is handled.
+   * Runs when a player or guest has connected; its messages and RPCs wait for it.
    */
   on_join(fn: (ctx: GuildhallContext) => GuildhallDone): void
 
-  /** Runs when a participant is gone, after the last of its messages has been handled. */
+  /**
+   * Runs when a participant is gone, after its last message, before it leaves its room.
+   */
   on_leave(fn: (ctx: GuildhallContext) => GuildhallDone): void
 
   /**
-   * Handles messages of one kind: 100 to 65535, or 1 (positions; it replaces the built-in relay of
-   * positions on this node). At most 1,000 kinds. Messages of one participant are handled one after
-   * the other: the next begins when the promise of this one has settled.
+   * Handles messages of one kind: 100 to 65535, or 1 in place of the position relay.
    *
    * @example
-   * guildhall.on_message(100, (ctx, body) => {
-   *   guildhall.broadcast(100, body)
-   * })
+   * guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
    */
-  on_message(
-    kind: number,
-    fn: (ctx: GuildhallMessageContext, body: Uint8Array) => GuildhallDone,
+  on_message<K extends GuildhallUpKind<G>>(
+    kind: K,
+    fn: (
+      ctx: GuildhallContext & { kind: number; unreliable: boolean },
+      body: GuildhallBody<GuildhallOf<G, K, 'up'>>,
+    ) => GuildhallDone,
   ): void
 
   /**
-   * Answers an RPC: a name of 1 to 128 bytes that does not begin with `matchmaker.` or `party.`. At
-   * most 1,000 methods. The reply may be bytes, text, nothing, or any other value, sent as JSON; at
-   * most 64 KiB, else the client reads `RPC reply too large`. When the handler throws, the client
-   * reads `RPC handler error`; see `fail` for a text of your own. RPCs of one participant may
-   * overlap.
+   * Answers an RPC with bytes, text, nothing or a JSON value, at most 64 KiB.
    *
-   * @example guildhall.on_rpc('add', (ctx, body) => {
-   *   const { a, b } = JSON.parse(new TextDecoder().decode(body))
-   *   return { sum: a + b }
-   * })
+   * @example
+   * guildhall.on_rpc('ping', () => 'pong')
    */
-  on_rpc(method: string, fn: GuildhallRpcHandler): void
+  on_rpc<M extends keyof G['rpcs'] & string>(
+    method: M,
+    fn: (
+      ctx: GuildhallContext & { method: string },
+      body: GuildhallBody<G['rpcs'][M]['payload']>,
+    ) => GuildhallReplyOf<G['rpcs'][M]['reply']>,
+  ): void
 
   /**
-   * Runs `runtime.tick_hz` times per second. `dt` is the time since the last tick in seconds; a
-   * tick that is due while the last one still runs is skipped, and the next `dt` covers it. At
-   * present `room_id` is always null.
+   * Runs runtime.tick_hz times a second: without a room, then in each room with tick.
    */
   on_tick(fn: (dt: number, room_id: number | null) => GuildhallDone): void
 
   /**
-   * Runs after a board was reset by its schedule, on one node of the deployment. `fencing_token`
-   * grows with every reset of a board. Like `on_tournament_completed` it is told at least once: the
-   * event is done when the handler returns, and comes again after 1 s, doubling to 5 min, when it
-   * throws, for 7 days. So what it does should bear a repeat.
+   * Runs at least once after a board was reset, on one node; again later when it throws.
    */
   on_leaderboard_reset(
     fn: (reset: {
@@ -203,12 +367,11 @@ interface Guildhall {
   ): void
 
   /**
-   * Runs after the results of a tournament were written: the place for its rewards.
+   * Runs at least once after a tournament has results: the place for rewards.
    *
    * @example
    * guildhall.on_tournament_completed(async ({ tournament_id }) => {
    *   const [winner] = await guildhall.tournaments.results(tournament_id)
-   *   if (winner) guildhall.trace(`${winner.user_id} wins with ${winner.score}`)
    * })
    */
   on_tournament_completed(
@@ -219,70 +382,295 @@ interface Guildhall {
     }) => GuildhallDone,
   ): void
 
-  readonly tournaments: GuildhallTournaments
-
   /**
-   * Ends an RPC handler with an error text for the client: 1 to 256 bytes. In other handlers it is
-   * an error like any other.
+   * Sends to the sender's room but the sender; without a room, to all of this node.
+   * Raises `limit_exceeded`.
    *
-   * @example if (gold < price) guildhall.fail('not enough gold')
-   */
-  fail(text: string): never
-
-  /**
-   * Sends to everybody in the sender's room but the sender; outside of a room, to everybody on
-   * every node but the sender. Without a sender (ticks, timers, console) nobody is left out.
-   *
-   * `kind` is 100 to 65535, or 2 if the script handles kind 1. `body` holds at most 64 KiB, and all
-   * bodies of one invocation 1 MiB. `unreliable` is false by default: delivered, and in order.
-   * `scope: 'all'` reaches everybody, `room_id` another room; `except` leaves out up to 1,024
-   * participants. The message leaves when the slice ends, and not at all if it ends in an error.
-   * Raises `invalid_argument` and `limit_exceeded` (1,024 commands per invocation).
-   *
-   * @example guildhall.broadcast(100, 'the gate is open', false, { scope: 'all' })
+   * @example
+   * guildhall.broadcast(100, 'the gate is open', false, { scope: 'all' })
    */
   broadcast(
     kind: number,
     body: GuildhallBytes,
     unreliable?: boolean,
-    options?: { scope?: 'room' | 'all'; room_id?: number; except?: number[] },
+    options?: { scope?: 'room' | 'all'; room_id?: number; topic?: string; except?: number[] },
   ): void
 
   /**
-   * Sends to one participant, on any node; an id that nobody has is no error. Otherwise like
-   * `broadcast`. Sending the same body to many participants in a row is cheap: it travels once.
+   * Sends to one participant of this node; an id that nobody has is no error.
+   * Raises `limit_exceeded`.
    *
-   * @example for (const member of party) guildhall.send(member, 101, state)
+   * @example
+   * for (const member of party) guildhall.send(member, 101, state)
    */
   send(session: number, kind: number, body: GuildhallBytes, unreliable?: boolean): void
 
   /**
-   * The connections of this node. Suspends the handler: other handlers run until it goes on. At
-   * most 64 such calls at a time and 1,024 in one invocation, else `limit_exceeded`.
+   * The connections of this node.
+   * Suspends the handler: other handlers run until it goes on.
    */
   session_list(): Promise<GuildhallSession[]>
 
   /**
-   * Runs `fn` once after 1 to 86,400,000 ms, without sender and room. At most 1,000 timers at a
-   * time, else `limit_exceeded`. Timers end with their worker.
-   *
-   * @returns the number that `cancel` takes
+   * Runs a function once after a time, without sender and room; timers end with the worker.
+   * Raises `limit_exceeded`.
    */
   after(delay_ms: number, fn: () => GuildhallDone): number
 
-  /** Stops a timer. False if it has gone off already or there is none. */
+  /**
+   * Stops a timer; false if there is none (any more).
+   */
   cancel(timer: number): boolean
 
-  /** Wall time of the node in Unix milliseconds. */
+  /**
+   * Wall time of the node in Unix milliseconds.
+   */
   now_ms(): number
 
-  /** An integer from 0 to 2^64 - 1 as 8 bytes, the highest first. */
+  /**
+   * Ends an RPC handler with an error text of 1 to 256 bytes for the client.
+   *
+   * @example
+   * if (gold < price) guildhall.fail('not enough gold')
+   */
+  fail(text: string): never
+
+  /**
+   * Writes a line to the node's own log at once, at most 100 a second and 4,096 characters.
+   */
+  trace(message: string, level?: 'trace' | 'debug' | 'info' | 'warn' | 'error'): void
+
+  /**
+   * An integer from 0 to 2^64 - 1 as 8 bytes, the highest first.
+   */
   pack_u64(n: number | bigint): Uint8Array
 
   /**
-   * Writes a line to the node's own log, at once, also when the slice fails later. The level is
-   * `info` by default. At most 100 lines per second; the rest is counted. A message over 4,096
-   * characters is cut, and says so.
+   * One stored object, or null.
+   * Suspends the handler: other handlers run until it goes on.
+   *
+   * @example
+   * const save = await guildhall.storage_read(ctx.user_id, 'saves', 'slot')
    */
-  trace(message: string, level?: 'trace' | 'debug' | 'info' | 'warn' | 'error'): void
+  storage_read(
+    owner: string | null,
+    collection: string,
+    key: string,
+    options?: { as?: string | null },
+  ): Promise<GuildhallObject | null>
+
+  /**
+   * Stores an object whole; with a version only in place of that one, "" only creates.
+   * Suspends the handler: other handlers run until it goes on.
+   * Raises `conflict`, `forbidden`.
+   *
+   * @example
+   * await guildhall.storage_write(ctx.user_id, 'saves', 'slot', { level: 3 })
+   */
+  storage_write(
+    owner: string | null,
+    collection: string,
+    key: string,
+    value: GuildhallJsonObject,
+    options?: {
+      version?: string | null
+      read_permission?: number | null
+      write_permission?: number | null
+      as?: string | null
+    },
+  ): Promise<{ version: string }>
+
+  /**
+   * Removes an object; false if there was none.
+   * Suspends the handler: other handlers run until it goes on.
+   * Raises `conflict`, `forbidden`.
+   */
+  storage_delete(
+    owner: string | null,
+    collection: string,
+    key: string,
+    options?: { version?: string | null; as?: string | null },
+  ): Promise<boolean>
+
+  /**
+   * A page of the objects of an index whose fields are equal to all the filters.
+   * Suspends the handler: other handlers run until it goes on.
+   * Raises `not_found`, `unavailable`.
+   */
+  storage_index_query(
+    index: string,
+    filters: { [field: string]: string | number | bigint | boolean },
+    options?: { limit?: number | null; after?: string | null; as?: string | null },
+  ): Promise<{ items: GuildhallObjectRow[]; next: string | null }>
+
+  /**
+   * Up to 100 writes and deletes, values of at most 4 MiB in all: all of them or none.
+   * Suspends the handler: other handlers run until it goes on.
+   * Raises `conflict`, `forbidden`.
+   */
+  storage_write_many(
+    ops: (
+      | {
+          op: 'write'
+          owner: string | null
+          collection: string
+          key: string
+          value: GuildhallJsonObject
+          version?: string | null
+          read_permission?: number | null
+          write_permission?: number | null
+        }
+      | {
+          op: 'delete'
+          owner: string | null
+          collection: string
+          key: string
+          version?: string | null
+        }
+    )[],
+    options?: { as?: string | null },
+  ): Promise<({ version: string } | { removed: boolean })[]>
+
+  readonly wallet: {
+    /**
+     * The balances of an account by currency.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    get(user_id: string): Promise<{ [name: string]: bigint }>
+
+    /**
+     * Adds to or takes from a balance; never below zero.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     *
+     * @example
+     * await guildhall.wallet.adjust(ctx.user_id, 'gold', -5, { reason: 'sword' })
+     */
+    adjust(
+      user_id: string,
+      currency: string,
+      delta: bigint | number,
+      options?: { reason?: string | null; idempotency_key?: string | null },
+    ): Promise<{ balance: bigint; seq: number; replayed: boolean }>
+
+    /**
+     * The bookings of an account, newest first; `before` compares seq.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    ledger(
+      user_id: string,
+      options?: { limit?: number | null; offset?: number | null; before?: number | null },
+    ): Promise<GuildhallLedgerEntry[]>
+  }
+
+  readonly leaderboards: {
+    /**
+     * All boards by id.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    list(): Promise<GuildhallLeaderboard[]>
+
+    /**
+     * Opens a board; by default the highest score of each user counts.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `conflict`.
+     */
+    create(board: {
+      id: string
+      sort?: 'asc' | 'desc' | null
+      operator?: 'best' | 'set' | 'incr' | null
+      reset_schedule?: string | null
+    }): Promise<GuildhallLeaderboard>
+
+    /**
+     * Submits a score under the rule of the board, and returns the record that counts now.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     *
+     * @example
+     * await guildhall.leaderboards.submit('weekly', ctx.user_id, 1200)
+     */
+    submit(
+      board: string,
+      user_id: string,
+      score: bigint | number,
+      options?: { subscore?: bigint | number; metadata?: GuildhallJsonObject | null },
+    ): Promise<GuildhallRecord>
+
+    /**
+     * The record of a user with its rank, or null.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    get(board: string, user_id: string): Promise<GuildhallRankedRecord | null>
+
+    /**
+     * Records by rank; total is the number of all.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    records(
+      board: string,
+      options?: { limit?: number | null; offset?: number | null },
+    ): Promise<{ total: number; items: GuildhallRankedRecord[] }>
+
+    /**
+     * Removes a user's record; false if there was none.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    remove(board: string, user_id: string): Promise<boolean>
+
+    /**
+     * A user's record between those that rank right before and after it.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    around(
+      board: string,
+      user_id: string,
+      before: number,
+      after: number,
+    ): Promise<GuildhallRankedRecord[]>
+  }
+
+  readonly tournaments: {
+    /**
+     * All tournaments by start time, then id.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    list(): Promise<GuildhallTournament[]>
+
+    /**
+     * One tournament, or null.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    get(id: string): Promise<GuildhallTournament | null>
+
+    /**
+     * Registers an active account while registration is open; a repeat changes nothing.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     *
+     * @example
+     * await guildhall.tournaments.register('cup', ctx.user_id)
+     */
+    register(id: string, user_id: string): Promise<GuildhallTournamentEntry>
+
+    /**
+     * Who is registered, by the time of registering.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    entries(id: string): Promise<GuildhallTournamentEntry[]>
+
+    /**
+     * The final ranking by rank; empty before the settlement.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    results(id: string): Promise<GuildhallTournamentResult[]>
+  }
 }

@@ -7,6 +7,8 @@ import { readSources } from '../checks/sources.ts'
 import { type Description, renderApiPage } from './api-page.ts'
 import { renderMetricsPage } from './metrics-page.ts'
 import { renderRulesPage } from './rules-page.ts'
+import { renderScriptPage } from './script-page.ts'
+import { renderScriptTypes } from './script-types.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -19,6 +21,8 @@ export function renderPages(): Readonly<Record<string, string>> {
     'api.md': renderApiPage(description),
     'configuration.md': renderReference(),
     'metrics.md': renderMetricsPage(),
+    'script-reference.md': renderScriptPage(),
+    '../packages/server/guildhall.d.ts': renderScriptTypes(),
     'rules.md': renderRulesPage(readSources(root)),
   }
 }

@@ -198,6 +198,7 @@ export {
 } from './script/script-api.ts'
 export { storageScript } from './script/storage.ts'
 export { tournamentsScript } from './script/tournaments.ts'
+export { scriptTypes } from './script/types.ts'
 export { walletScript } from './script/wallet.ts'
 export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'

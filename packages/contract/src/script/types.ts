@@ -1,0 +1,41 @@
+import type { z } from 'zod'
+import { ChatMessage } from '../chat.ts'
+import { Friend } from '../friends.ts'
+import { GroupDetail, GroupSummary } from '../groups.ts'
+import { Leaderboard, LeaderboardRecord, RankedRecord } from '../leaderboards.ts'
+import { Tournament, TournamentEntry, TournamentResult } from '../tournaments.ts'
+import { LedgerEntry } from '../wallet.ts'
+import { ScriptAccount } from './accounts.ts'
+import { ChatEvent } from './chat.ts'
+import { HookContext } from './hooks.ts'
+import { Session } from './messaging.ts'
+import { ScriptNotification } from './notifications.ts'
+import { Label, Room, RoomMember } from './rooms.ts'
+import { ScriptObject, ScriptObjectRow } from './storage.ts'
+import { TransactOp } from './transact.ts'
+
+/** The shapes that the type declarations and the reference of scripts call by a name. */
+export const scriptTypes: Readonly<Record<string, z.ZodType>> = {
+  Context: HookContext,
+  Session,
+  Room,
+  RoomMember,
+  Label,
+  Object: ScriptObject,
+  ObjectRow: ScriptObjectRow,
+  LedgerEntry,
+  Leaderboard,
+  Record: LeaderboardRecord,
+  RankedRecord,
+  Tournament,
+  TournamentEntry,
+  TournamentResult,
+  Group: GroupDetail,
+  GroupSummary,
+  Friend,
+  ChatMessage,
+  ChatEvent,
+  Notification: ScriptNotification,
+  Account: ScriptAccount,
+  Op: TransactOp,
+}

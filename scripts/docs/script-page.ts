@@ -1,0 +1,85 @@
+import { type ScriptFunction, type ScriptHook, scriptApi, scriptHooks } from '@guildhall/contract'
+import { hookSignature, signature } from './script-types.ts'
+import { isOptional, typeText } from './type-text.ts'
+
+/** The reference page of the script API, docs/script-reference.md, as it follows from the table. */
+export function renderScriptPage(): string {
+  const functions = Object.entries<ScriptFunction>(scriptApi)
+  const hooks = Object.entries<ScriptHook>(scriptHooks)
+  const planned = [...hooks, ...functions].flatMap(([name, row]) => (row.planned ? [name] : []))
+  return `${[
+    introduction,
+    '## Hooks',
+    ...hooks.filter(([, { planned }]) => !planned).map(([name, row]) => hookSection(name, row)),
+    '## Functions',
+    ...functions.filter(([, { planned }]) => !planned).map(([name, row]) => section(name, row)),
+    ...(planned.length === 0 ? [] : [plannedSection(planned)]),
+  ].join('\n\n')}\n`
+}
+
+const introduction = `# Script reference
+
+<!-- Generated from packages/contract/src/script; run \`npm run docs\`. -->
+
+Everything that scripts know as \`guildhall\`. [scripting.md](scripting.md) explains how it fits
+together. Functions with an answer in \`Promise\` suspend the handler; commands take effect when the
+slice ends. A value of the wrong type or out of its bounds raises \`invalid_argument\`. "Trusted"
+functions raise \`forbidden\` in the sandboxed tier.`
+
+function hookSection(name: string, hook: ScriptHook): string {
+  const order = {
+    participant: 'Runs in order with the other calls of its participant.',
+    joined: "Waits for the participant's join or return.",
+    room: 'Runs in order with the other calls of its room.',
+    none: '',
+  }
+  return [
+    `### ${name}`,
+    code(hookSignature(name, hook)),
+    [hook.doc, order[hook.lane]].filter((line) => line !== '').join(' '),
+    ...(hook.example === undefined ? [] : [code(hook.example.join('\n'))]),
+  ].join('\n\n')
+}
+
+function section(name: string, row: ScriptFunction): string {
+  const facts = [
+    { node: 'Suspends.', command: 'A command.', worker: '' }[row.runs],
+    row.tier === 'trusted' ? 'Trusted.' : '',
+    row.errors === undefined ? '' : `Raises ${row.errors.map((each) => `\`${each}\``).join(', ')}.`,
+  ].filter((fact) => fact !== '')
+  return [
+    `### ${name}`,
+    code(signature(name, row)),
+    [row.doc, ...facts].join(' '),
+    ...argumentTable(row),
+    ...(row.example === undefined ? [] : [code(row.example.join('\n'))]),
+  ].join('\n\n')
+}
+
+function argumentTable({ args }: ScriptFunction): string[] {
+  const rows = Object.entries(args).flatMap(([name, schema]) => {
+    const { description, jsonSchema } = { ...schema.meta() }
+    const rule = description ?? ruleIn(jsonSchema)
+    if (rule === undefined) return []
+    const mark = isOptional(schema, 'input') ? ', optional' : ''
+    const type = typeText(schema, 'input').replaceAll('|', '\\|')
+    return [`| \`${name}\` | ${type}${mark} | ${String(rule).replaceAll('|', '\\|')} |`]
+  })
+  return rows.length === 0
+    ? []
+    : [['| Argument | Type | Rule |', '|---|---|---|', ...rows].join('\n')]
+}
+
+function ruleIn(schema: unknown): string | undefined {
+  if (typeof schema !== 'object' || schema === null || !('description' in schema)) return undefined
+  return String(schema.description)
+}
+
+function plannedSection(names: readonly string[]): string {
+  const list = names.map((name) => `\`${name}\``).join(', ')
+  return `## Not in this version\n\nTo mention one of these raises \`unavailable\`: ${list}.`
+}
+
+function code(text: string): string {
+  return `\`\`\`ts\n${text}\n\`\`\``
+}
