@@ -33,6 +33,8 @@ export type RealtimeFixture = {
 export type Backend = {
   players: Map<string, Player>
   live: Set<string>
+  /** Makes one more account with a session. */
+  add(name: string): void
   verify(token: string): Promise<Player | undefined>
   liveSessions: LiveSessions
 }
@@ -149,7 +151,7 @@ export function transportConfig(options: FixtureOptions): TransportConfig {
 function createBackend(clock: FakeClock): Backend {
   const players = new Map<string, Player>()
   const live = new Set<string>()
-  for (const name of ['ann', 'bob', 'cid']) {
+  const add = (name: string) => {
     live.add(`s-${name}`)
     players.set(`t-${name}`, {
       session_id: `s-${name}`,
@@ -158,7 +160,9 @@ function createBackend(clock: FakeClock): Backend {
       refresh_expires_at_unix_ms: clock.nowUnixMs() + 3_600_000,
     })
   }
+  for (const name of ['ann', 'bob', 'cid']) add(name)
   return {
+    add,
     players,
     live,
     verify: async (token) => players.get(token),
