@@ -12,7 +12,7 @@ import { createPlayers, type Players } from './players.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
 import type { RoomsConfig } from './rooms/config.ts'
 import type { MatchRecorder } from './rooms/match-records.port.ts'
-import { createRpc } from './rpc.ts'
+import { createRpc } from './rpc/rpc.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
 import { createTurnBatch } from './send-queue/turn-batch.ts'
 import { closings } from './session/closings.ts'
@@ -161,7 +161,11 @@ function createSessionDeps(parts: Parts): SessionDeps {
       metrics,
       script,
       maxEnvelopeBytes: config.limits.max_envelope_bytes,
-      rpc: createRpc({ script, inFlightMax: config.limits.rpc_in_flight }),
+      rpc: createRpc({
+        script,
+        inFlightMax: config.limits.rpc_in_flight,
+        builtIns: players.builtIns,
+      }),
       relayPosition: createPositionRelay(players.registry),
       isReturning: players.seats.isReturning,
     }),

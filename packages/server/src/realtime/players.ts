@@ -9,6 +9,7 @@ import { createRoomRequests } from './rooms/request-queue.ts'
 import { createRoomCommands } from './rooms/room-commands.ts'
 import { createRoomEntry } from './rooms/room-entry.ts'
 import { createRooms } from './rooms/rooms.ts'
+import { createRoomsList } from './rooms/rooms-list.ts'
 import { createTopics } from './rooms/topics.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
 import { createServerTime } from './server-time.ts'
@@ -53,6 +54,7 @@ export function createPlayers(deps: PlayersDeps) {
     notices,
     serverTime,
     requests: createRoomRequests({ rooms, entry }),
+    builtIns: { 'rooms.list': createRoomsList({ rooms, hooks: script, clock }) },
     delivery: createDelivery({ registry, rooms, topics }),
     commands: createRoomCommands({ rooms, registry, topics, seats, records }),
     arrivals: createArrivals({

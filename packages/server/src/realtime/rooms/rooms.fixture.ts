@@ -8,10 +8,18 @@ import {
   roomPresenceBody,
   roomReferenceBody,
   roomRejectBody,
+  rpcRequestBody,
+  rpcResponseBody,
   sessionOptionsBody,
 } from '@guildhall/contract'
 import { expect } from 'vitest'
-import { type RealtimeFixture, type TestClient, waiting } from '../realtime.fixture.ts'
+import {
+  bytesOf,
+  type RealtimeFixture,
+  type TestClient,
+  textOf,
+  waiting,
+} from '../realtime.fixture.ts'
 
 /** A client that speaks of rooms. */
 export type Player = TestClient & {
@@ -108,4 +116,19 @@ export async function barrier(
   await expect
     .poll(() => gateway.metrics().decode_errors_total, waiting)
     .toBe(decode_errors_total + clients.length)
+}
+
+/** Calls a method of the service: the reply, or the text of the refusal. */
+export async function callMethod(
+  client: TestClient,
+  method: string,
+  payload: unknown,
+): Promise<unknown> {
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload)
+  const request = { request_id: 7n, method, payload: bytesOf(body) }
+  client.send(kinds.RPC_REQUEST.first, rpcRequestBody.encode(request))
+  const { kind, body: answer } = await client.next()
+  if (kind !== kinds.RPC_RESPONSE.first) throw new Error(`kind ${kind} instead of a response`)
+  const { ok, payload: reply } = rpcResponseBody.decode(answer)
+  return ok ? JSON.parse(textOf(reply)) : textOf(reply)
 }

@@ -1,4 +1,5 @@
 import type { RequestQueue } from '../rooms/request-queue.ts'
+import type { RateBucket } from '../rpc/rate-bucket.ts'
 
 /** What the gateway keeps about the client of one connection; a return starts anew. */
 export type ClientState = {
@@ -11,6 +12,8 @@ export type ClientState = {
   clockSyncs: CountedSecond | undefined
   /** Room requests without an answer; undefined when there are none. */
   requests: RequestQueue | undefined
+  /** Calls of `rooms.list` that are left. */
+  listCalls: RateBucket | undefined
   /** The newest offer of server time. */
   offerId: bigint | undefined
   /** Whether the client said that it can record for diagnostics. */
@@ -26,6 +29,7 @@ export function newClientState(): ClientState {
     notices: undefined,
     clockSyncs: undefined,
     requests: undefined,
+    listCalls: undefined,
     offerId: undefined,
     canRecord: false,
   }

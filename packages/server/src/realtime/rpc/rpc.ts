@@ -6,13 +6,13 @@ import {
   rpcResponseBody,
   WireError,
 } from '@guildhall/contract'
-import type { RpcOutcome } from '../kernel/play/calls.ts'
-import type { GameScript } from './ports.ts'
-import { protocolError } from './session/closings.ts'
-import type { LiveSession } from './session/live-session.ts'
+import type { RpcOutcome } from '../../kernel/play/calls.ts'
+import type { GameScript } from '../ports.ts'
+import { protocolError } from '../session/closings.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import { type BuiltInMethod, type BuiltInMethods, isBuiltIn, readPayload } from './built-in.ts'
 
-/** Methods that start so are the service's own; a script cannot register them. */
-const builtInFamilies = ['matchmaker.', 'party.'] as const
+type RpcDeps = { script: GameScript; inFlightMax: number; builtIns: BuiltInMethods }
 
 const replyBytesMax = 65536
 
@@ -20,14 +20,17 @@ const replyBytesMax = 65536
  * Answers RPC_REQUEST: every request with a readable id gets exactly one response, as long as its
  * connection lasts.
  */
-export function createRpc({ script, inFlightMax }: { script: GameScript; inFlightMax: number }) {
+export function createRpc({ script, inFlightMax, builtIns }: RpcDeps) {
+  function outcomeOf(live: LiveSession, { method, payload }: RpcRequest): Promise<RpcOutcome> {
+    if (!isBuiltIn(method)) return script.rpc(live.participant.context, method, payload)
+    const builtIn = Object.hasOwn(builtIns, method) ? builtIns[method] : undefined
+    if (builtIn === undefined) return Promise.resolve(refusal('unknown RPC method'))
+    return callBuiltIn(live, builtIn, payload)
+  }
+
   function run(live: LiveSession, request: RpcRequest): void {
-    const { participant, client } = live
-    const { request_id, method, payload } = request
-    if (builtInFamilies.some((family) => method.startsWith(family))) {
-      respond(live, request_id, refusal('unknown RPC method'))
-      return
-    }
+    const { client } = live
+    const { request_id } = request
     if (client.rpcsOpen >= inFlightMax) {
       respond(live, request_id, refusal('too many requests'))
       return
@@ -37,9 +40,7 @@ export function createRpc({ script, inFlightMax }: { script: GameScript; inFligh
       respond(live, request_id, outcome)
     }
     client.rpcsOpen += 1
-    script
-      .rpc(participant.context, method, payload)
-      .then(settle, () => settle(refusal('RPC handler error')))
+    outcomeOf(live, request).then(settle, () => settle(refusal('RPC handler error')))
   }
 
   return (live: LiveSession, body: Uint8Array): void => {
@@ -51,6 +52,18 @@ export function createRpc({ script, inFlightMax }: { script: GameScript; inFligh
       else respond(live, rpcRequestId(body), refusal('malformed request'))
     }
   }
+}
+
+async function callBuiltIn(
+  live: LiveSession,
+  method: BuiltInMethod,
+  payload: Uint8Array,
+): Promise<RpcOutcome> {
+  const fields = readPayload(payload, method.fields)
+  if (fields === undefined) return refusal('invalid JSON body')
+  const answer = await method.call(live, fields)
+  if ('refusal' in answer) return refusal(answer.refusal)
+  return { ok: true, reply: utf8.encode(JSON.stringify(answer.reply)) }
 }
 
 function respond(live: LiveSession, request_id: bigint, outcome: RpcOutcome): void {
