@@ -9,20 +9,26 @@ export type Token =
 const textBytesMax = 256
 
 /** Signs and texts end by themselves; a word or a number ends at a blank or a sign. */
-const tokenPattern =
-  /[ \t\r\n]*(?:(?<sign>\(|\)|==|!=|<=|>=|<|>)|(?<word>[A-Za-z_][A-Za-z0-9_.]*)|(?<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![A-Za-z0-9_.])|"(?<double>[^"]*)"|'(?<single>[^']*)')/y
+const blanks = /[ \t\r\n]*/
+const sign = /(?<sign>\(|\)|==|!=|<=|>=|<|>)/
+const word = /(?<word>[A-Za-z_][A-Za-z0-9_.]*)/
+const number = /(?<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![A-Za-z0-9_.])/
+const text = /"(?<double>[^"]*)"|'(?<single>[^']*)'/
+
+const anyToken = [sign, word, number, text].map(({ source }) => source).join('|')
+const tokenPattern = new RegExp(`${blanks.source}(?:${anyToken})`, 'y')
 
 const trailingBlanks = /[ \t\r\n]*$/y
 
 /** Cuts a query into tokens; undefined when something in it is none. */
-export function queryTokens(text: string): Token[] | undefined {
+export function queryTokens(query: string): Token[] | undefined {
   const tokens: Token[] = []
   let at = 0
   for (;;) {
     trailingBlanks.lastIndex = at
-    if (trailingBlanks.test(text)) return tokens
+    if (trailingBlanks.test(query)) return tokens
     tokenPattern.lastIndex = at
-    const found = tokenPattern.exec(text)
+    const found = tokenPattern.exec(query)
     const token = found?.groups && tokenFrom(found.groups)
     if (token === undefined) return undefined
     tokens.push(token)
@@ -31,24 +37,23 @@ export function queryTokens(text: string): Token[] | undefined {
 }
 
 function tokenFrom(groups: { [name: string]: string | undefined }): Token | undefined {
-  const { sign, word, number, double, single } = groups
-  if (sign !== undefined) return signToken(sign)
-  if (word !== undefined) return wordToken(word)
-  if (number !== undefined) return numberToken(Number(number))
-  return textToken(double ?? single ?? '')
+  if (groups.sign !== undefined) return signToken(groups.sign)
+  if (groups.word !== undefined) return wordToken(groups.word)
+  if (groups.number !== undefined) return numberToken(Number(groups.number))
+  return textToken(groups.double ?? groups.single ?? '')
 }
 
-function signToken(sign: string): Token {
-  if (sign === '(') return { type: 'open' }
-  if (sign === ')') return { type: 'close' }
-  return { type: 'comparison', comparison: sign as Comparison }
+function signToken(found: string): Token {
+  if (found === '(') return { type: 'open' }
+  if (found === ')') return { type: 'close' }
+  return { type: 'comparison', comparison: found as Comparison }
 }
 
-function wordToken(word: string): Token | undefined {
-  const upper = word.toUpperCase()
+function wordToken(found: string): Token | undefined {
+  const upper = found.toUpperCase()
   if (upper === 'AND') return { type: 'and' }
   if (upper === 'OR') return { type: 'or' }
-  return isField(word) ? { type: 'field', name: word } : undefined
+  return isField(found) ? { type: 'field', name: found } : undefined
 }
 
 function numberToken(value: number): Token | undefined {
