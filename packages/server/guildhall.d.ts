@@ -531,6 +531,30 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     options?: { as?: string | null },
   ): Promise<({ version: string } | { removed: boolean })[]>
 
+  /**
+   * Up to 64 operations in one transaction: all of them or none, in their order.
+   * Suspends the handler: other handlers run until it goes on.
+   * Raises `not_found`, `conflict`, `forbidden`, `unavailable`.
+   *
+   * @example
+   * await guildhall.transact([
+   *   { op: 'wallet', user_id, currency: 'gold', delta: -5 },
+   *   { op: 'write', owner: user_id, collection: 'bag', key: 'sword', value: { level: 1 } },
+   * ])
+   */
+  transact(
+    ops: GuildhallOp[],
+    options?: { idempotency_key?: string | null; as?: string | null },
+  ): Promise<{
+    replayed: boolean
+    results: (
+      | { balance: bigint; seq: number }
+      | { version: string }
+      | { removed: boolean }
+      | { id: number }
+    )[]
+  }>
+
   readonly wallet: {
     /**
      * The balances of an account by currency.
@@ -563,6 +587,23 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       user_id: string,
       options?: { limit?: number | null; offset?: number | null; before?: number | null },
     ): Promise<GuildhallLedgerEntry[]>
+
+    /**
+     * Moves an amount of one currency from one account to another, all or nothing.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`, `unavailable`.
+     */
+    transfer(
+      from: string,
+      to: string,
+      currency: string,
+      amount: bigint | number,
+      options?: { reason?: string | null; idempotency_key?: string | null },
+    ): Promise<{
+      from: { balance: bigint; seq: number }
+      to: { balance: bigint; seq: number }
+      replayed: boolean
+    }>
   }
 
   readonly leaderboards: {
@@ -634,6 +675,13 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       before: number,
       after: number,
     ): Promise<GuildhallRankedRecord[]>
+
+    /**
+     * The records of up to 100 users by rank; users without one are left out.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    of_users(board: string, user_ids: string[]): Promise<GuildhallRankedRecord[]>
   }
 
   readonly tournaments: {
@@ -672,5 +720,237 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * Raises `not_found`.
      */
     results(id: string): Promise<GuildhallTournamentResult[]>
+  }
+
+  readonly groups: {
+    /**
+     * Founds a group; the creator becomes its superadmin.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `conflict`.
+     */
+    create(group: {
+      name: string
+      creator_user_id: string
+      description?: string | null
+      open?: boolean | null
+      max_size?: number | null
+    }): Promise<GuildhallGroup>
+
+    /**
+     * Groups by id; the filter is a substring of the name.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    list(options?: {
+      filter?: string | null
+      limit?: number | null
+      offset?: number | null
+    }): Promise<{ items: GuildhallGroupSummary[]; total: number }>
+
+    /**
+     * One group with its members, or null.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    get(id: number): Promise<GuildhallGroup | null>
+
+    /**
+     * The groups of a user.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    of_user(user_id: string): Promise<GuildhallGroupSummary[]>
+
+    /**
+     * Changes description, open flag or size; the name stays.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    update(
+      id: number,
+      patch: { description?: string | null; open?: boolean | null; max_size?: number | null },
+    ): Promise<GuildhallGroup>
+
+    /**
+     * Ends a group and its memberships; false if there is none.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    remove(id: number): Promise<boolean>
+
+    /**
+     * Adds a member, last in the order of joining.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    add_member(id: number, user_id: string): Promise<GuildhallGroup>
+
+    /**
+     * Moves a member one rung up.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    promote(id: number, user_id: string): Promise<GuildhallGroup>
+
+    /**
+     * Moves a member one rung down; the last superadmin stays.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    demote(id: number, user_id: string): Promise<GuildhallGroup>
+
+    /**
+     * Removes a member; the last superadmin stays.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    kick(id: number, user_id: string): Promise<GuildhallGroup>
+  }
+
+  readonly friends: {
+    /**
+     * An account's relations, by the other account's id.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    list(user_id: string): Promise<GuildhallFriend[]>
+
+    /**
+     * Invites, or accepts the invitation of the other side.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    add(user_id: string, other: string): Promise<GuildhallFriend[]>
+
+    /**
+     * Ends the relation on both sides and lifts a block; false if there is none.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    remove(user_id: string, other: string): Promise<boolean>
+
+    /**
+     * Blocks the other account and ends the other's relation.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    block(user_id: string, other: string): Promise<GuildhallFriend[]>
+  }
+
+  readonly chat: {
+    /**
+     * Appends a message; the first one makes the channel. The sender need not be an account.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    append(
+      channel: string,
+      sender: string,
+      content: string,
+      options?: { channel_type?: 'room' | 'group' | 'direct' | null },
+    ): Promise<GuildhallChatMessage>
+
+    /**
+     * Messages, newest first; an unknown channel is an empty page.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    history(
+      channel: string,
+      options?: { limit?: number | null; before?: number | null },
+    ): Promise<{ items: GuildhallChatMessage[]; next: number | null }>
+
+    /**
+     * Blanks a message; a repeat changes nothing.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`.
+     */
+    remove(channel: string, id: number): Promise<GuildhallChatMessage>
+
+    /**
+     * Sends an event (kind 28) to the live connections of up to 1,000 accounts.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     */
+    push(user_ids: string[], event: GuildhallChatEvent): void
+  }
+
+  readonly notifications: {
+    /**
+     * Stores a notification for one user or, without user_id, for everybody.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    send(notification: {
+      user_id?: string | null
+      subject: string
+      content?: GuildhallJsonObject
+      code?: number | null
+      push?: boolean | null
+    }): Promise<GuildhallNotification>
+
+    /**
+     * A user's notifications and the broadcasts, newest first.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    list(
+      user_id: string,
+      options?: { limit?: number | null; before?: number | null },
+    ): Promise<GuildhallNotification[]>
+
+    /**
+     * True for a row addressed to the user, whose time of reading stays; else false.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    mark_read(user_id: string, id: number): Promise<boolean>
+
+    /**
+     * Removes a notification; false if there is none.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    remove(id: number): Promise<boolean>
+
+    /**
+     * Sends a notification (kind 27) to accounts, else to the row's user, else to all.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     */
+    push(notification: GuildhallNotification, user_ids?: string[]): void
+
+    /**
+     * Sends the newest unread rows to a participant, oldest first, and returns how many.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    push_unread(participant: number, options?: { limit?: number | null }): Promise<number>
+  }
+
+  readonly accounts: {
+    /**
+     * One account, or null.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    get(user_id: string): Promise<GuildhallAccount | null>
+
+    /**
+     * The active accounts among up to 100 ids and usernames.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    lookup(keys: { user_ids?: string[]; usernames?: string[] }): Promise<GuildhallAccount[]>
+
+    /**
+     * Changes display name or metadata; members that are not given stay.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    update(
+      user_id: string,
+      patch: { display_name?: string | null; metadata?: GuildhallJsonObject | null },
+    ): Promise<GuildhallAccount>
+
+    /**
+     * Disables an account, revokes its sessions and closes its connections.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    ban(user_id: string): Promise<GuildhallAccount>
+
+    /**
+     * Enables a disabled account.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    unban(user_id: string): Promise<GuildhallAccount>
   }
 }

@@ -176,6 +176,10 @@ export {
   type PrincipalByAccess,
   type Route,
 } from './route.ts'
+export { accountsScript, type ScriptAccount } from './script/accounts.ts'
+export { type ChatEvent, chatScript } from './script/chat.ts'
+export { friendsScript } from './script/friends.ts'
+export { groupsScript } from './script/groups.ts'
 export {
   type HookName,
   type ScriptHook,
@@ -185,6 +189,7 @@ export {
 } from './script/hooks.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
+export { notificationsScript } from './script/notifications.ts'
 export {
   defineScriptApi,
   type ScriptApi,
@@ -196,8 +201,9 @@ export {
   type ScriptTier,
   scriptErrorCodes,
 } from './script/script-api.ts'
-export { storageScript } from './script/storage.ts'
+export { storageDelete, storageScript, storageWrite } from './script/storage.ts'
 export { tournamentsScript } from './script/tournaments.ts'
+export { transactScript } from './script/transact.ts'
 export { scriptTypes } from './script/types.ts'
 export { walletScript } from './script/wallet.ts'
 export { SessionTokens, sessionsApi } from './sessions.ts'

@@ -20,14 +20,14 @@ const display_name = label(255).nullable().optional().meta({ description: 'Null 
 const { metadata } = consoleAccountsApi.update.body.shape
 const keysMax = 100
 
-const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+const trusted = { tier: 'trusted', runs: 'node' } as const
 
 export const accountsScript = defineScriptApi({
   'accounts.get': {
     doc: 'One account, or null.',
     args: { user_id },
     ok: ScriptAccount.nullable(),
-    ...planned,
+    ...trusted,
   },
   'accounts.lookup': {
     doc: 'The active accounts among up to 100 ids and usernames.',
@@ -43,27 +43,27 @@ export const accountsScript = defineScriptApi({
         ),
     },
     ok: z.array(ScriptAccount),
-    ...planned,
+    ...trusted,
   },
   'accounts.update': {
     doc: 'Changes display name or metadata; members that are not given stay.',
     args: { user_id, patch: z.strictObject({ display_name, metadata }) },
     ok: ScriptAccount,
     errors: ['not_found', 'conflict'],
-    ...planned,
+    ...trusted,
   },
   'accounts.ban': {
     doc: 'Disables an account, revokes its sessions and closes its connections.',
     args: { user_id },
     ok: ScriptAccount,
     errors: ['not_found', 'conflict'],
-    ...planned,
+    ...trusted,
   },
   'accounts.unban': {
     doc: 'Enables a disabled account.',
     args: { user_id },
     ok: ScriptAccount,
     errors: ['not_found', 'conflict'],
-    ...planned,
+    ...trusted,
   },
 })

@@ -5,7 +5,7 @@ import { defineScriptApi } from './script-api.ts'
 const { id: user_id } = friendsApi.list.params.shape
 const { user_id: other } = friendsApi.add.body.shape
 
-const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+const trusted = { tier: 'trusted', runs: 'node' } as const
 
 export const friendsScript = defineScriptApi({
   'friends.list': {
@@ -13,26 +13,26 @@ export const friendsScript = defineScriptApi({
     args: { user_id },
     ok: z.array(Friend),
     errors: ['not_found'],
-    ...planned,
+    ...trusted,
   },
   'friends.add': {
     doc: 'Invites, or accepts the invitation of the other side.',
     args: { user_id, other },
     ok: z.array(Friend),
     errors: ['not_found', 'conflict'],
-    ...planned,
+    ...trusted,
   },
   'friends.remove': {
     doc: 'Ends the relation on both sides and lifts a block; false if there is none.',
     args: { user_id, other },
     ok: z.boolean(),
-    ...planned,
+    ...trusted,
   },
   'friends.block': {
     doc: "Blocks the other account and ends the other's relation.",
     args: { user_id, other },
     ok: z.array(Friend),
     errors: ['not_found', 'conflict'],
-    ...planned,
+    ...trusted,
   },
 })

@@ -9,12 +9,12 @@ const { name, description, open, max_size } = groupsApi.create.body.shape
 const id = rowId
 const user_id = presentReference()
 
-const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+const trusted = { tier: 'trusted', runs: 'node' } as const
 const onMember = {
   args: { id, user_id },
   ok: GroupDetail,
   errors: ['not_found', 'conflict'],
-  ...planned,
+  ...trusted,
 } as const
 
 export const groupsScript = defineScriptApi({
@@ -25,7 +25,7 @@ export const groupsScript = defineScriptApi({
     },
     ok: GroupDetail,
     errors: ['conflict'],
-    ...planned,
+    ...trusted,
   },
   'groups.list': {
     doc: 'Groups by id; the filter is a substring of the name.',
@@ -37,32 +37,32 @@ export const groupsScript = defineScriptApi({
       }),
     },
     ok: pageOf(GroupSummary),
-    ...planned,
+    ...trusted,
   },
   'groups.get': {
     doc: 'One group with its members, or null.',
     args: { id },
     ok: GroupDetail.nullable(),
-    ...planned,
+    ...trusted,
   },
   'groups.of_user': {
     doc: 'The groups of a user.',
     args: { user_id },
     ok: z.array(GroupSummary),
-    ...planned,
+    ...trusted,
   },
   'groups.update': {
     doc: 'Changes description, open flag or size; the name stays.',
     args: { id, patch: groupsApi.update.body },
     ok: GroupDetail,
     errors: ['not_found'],
-    ...planned,
+    ...trusted,
   },
   'groups.remove': {
     doc: 'Ends a group and its memberships; false if there is none.',
     args: { id },
     ok: z.boolean(),
-    ...planned,
+    ...trusted,
   },
   'groups.add_member': { doc: 'Adds a member, last in the order of joining.', ...onMember },
   'groups.promote': { doc: 'Moves a member one rung up.', ...onMember },

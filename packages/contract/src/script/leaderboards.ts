@@ -68,6 +68,5 @@ export const leaderboardsScript = defineScriptApi({
     ok: z.array(RankedRecord),
     errors: ['not_found'],
     ...trusted,
-    planned: true,
   },
 })

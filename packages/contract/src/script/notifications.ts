@@ -22,14 +22,14 @@ export const newNotification = {
   push: optional(z.boolean()).meta({ description: 'Whether to push it after the commit' }),
 }
 
-const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+const trusted = { tier: 'trusted', runs: 'node' } as const
 
 export const notificationsScript = defineScriptApi({
   'notifications.send': {
     doc: 'Stores a notification for one user or, without user_id, for everybody.',
     args: { notification: z.strictObject(newNotification) },
     ok: ScriptNotification,
-    ...planned,
+    ...trusted,
   },
   'notifications.list': {
     doc: "A user's notifications and the broadcasts, newest first.",
@@ -38,19 +38,19 @@ export const notificationsScript = defineScriptApi({
       options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore }),
     },
     ok: z.array(ScriptNotification),
-    ...planned,
+    ...trusted,
   },
   'notifications.mark_read': {
     doc: 'True for a row addressed to the user, whose time of reading stays; else false.',
     args: { user_id: presentReference(), id: rowId },
     ok: z.boolean(),
-    ...planned,
+    ...trusted,
   },
   'notifications.remove': {
     doc: 'Removes a notification; false if there is none.',
     args: { id: rowId },
     ok: z.boolean(),
-    ...planned,
+    ...trusted,
   },
   'notifications.push': {
     doc: "Sends a notification (kind 27) to accounts, else to the row's user, else to all.",
@@ -61,7 +61,6 @@ export const notificationsScript = defineScriptApi({
     errors: ['limit_exceeded'],
     tier: 'trusted',
     runs: 'command',
-    planned: true,
   },
   'notifications.push_unread': {
     doc: 'Sends the newest unread rows to a participant, oldest first, and returns how many.',
@@ -70,6 +69,6 @@ export const notificationsScript = defineScriptApi({
       options: options({ limit: pageLimit({ default: 100, cap: 100 }) }),
     },
     ok: z.int(),
-    ...planned,
+    ...trusted,
   },
 })

@@ -50,6 +50,5 @@ export const transactScript = defineScriptApi({
     errors: ['not_found', 'conflict', 'forbidden', 'unavailable'],
     tier: 'trusted',
     runs: 'node',
-    planned: true,
   },
 })

@@ -66,6 +66,5 @@ export const walletScript = defineScriptApi({
     ok: z.strictObject({ from: Booked, to: Booked, replayed: z.boolean() }),
     errors: ['not_found', 'conflict', 'unavailable'],
     ...trusted,
-    planned: true,
   },
 })

@@ -23,6 +23,11 @@ export class Failure extends Error {
 
 type FailureDetail = { reason: string; text?: string; retryAfterSec?: number; index?: number }
 
+/** The refusal of one of several operations, with its position among them. */
+export function atIndex({ code, message: reason, text }: Failure, index: number): Failure {
+  return new Failure(code, { reason, index, ...(text === undefined ? {} : { text }) })
+}
+
 /**
  * The refusals by name: `throw refuse.conflict('username is taken')`. The argument of `invalid` and
  * `conflict` is shown to the caller and must hold no value of the request; the other reasons are

@@ -53,6 +53,11 @@ export class ScriptFailure extends Error {
   }
 }
 
+/** False for what is not there, else true. */
+export async function falseWhenNotFound(done: Promise<unknown>): Promise<boolean> {
+  return (await nullWhenNotFound(done.then(() => true))) ?? false
+}
+
 /** Null for what is not there. */
 export async function nullWhenNotFound<T>(found: Promise<T>): Promise<T | null> {
   try {

@@ -23,9 +23,11 @@ import { signInFeature } from '../features/sign-in/sign-in.feature.ts'
 import { storageFeature } from '../features/storage/storage.feature.ts'
 import { storageOf } from '../features/storage/storage.service.ts'
 import { tournamentsFeature } from '../features/tournaments/tournaments.feature.ts'
+import { transactionsFeature } from '../features/transactions/transactions.feature.ts'
 import { walletFeature } from '../features/wallet/wallet.feature.ts'
 import { balancesOf } from '../features/wallet/wallet.service.ts'
 import { createHashing } from '../kernel/auth/hashing.ts'
+import type { LivePlayers } from '../kernel/play/delivery.ts'
 import type { Shared } from './shared.ts'
 import type { Secrets } from './store.ts'
 
@@ -35,6 +37,8 @@ export type FeaturesDeps = Shared & {
   onRevoked(sessionIds: readonly string[]): void
   /** Called with the time of each password hash, in milliseconds. */
   observeHash?: ((durationMs: number) => void) | undefined
+  /** Those who are connected. Nobody is before the gateway is there. */
+  players: LivePlayers
 }
 
 export type Features = ReturnType<typeof createFeatures>
@@ -120,9 +124,9 @@ export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
 
 /** What belongs to players, and what they play for. */
 export function createGame(deps: FeaturesDeps, { audit }: Trail, { accounts }: People) {
-  const { db, clock, log, clockWatch, config, leases } = deps
+  const { db, clock, log, clockWatch, config, leases, players } = deps
   const { mutate, mutateMany } = audit
-  const base = { db, clock, log, mutate, mutateMany, onHold: clockWatch.onHold }
+  const base = { db, clock, log, mutate, mutateMany, players, onHold: clockWatch.onHold }
   const leaseOf = (name: string) => (config.scheduler.enabled ? leases.of(name) : undefined)
 
   const outbox = outboxFeature(base)
@@ -133,8 +137,14 @@ export function createGame(deps: FeaturesDeps, { audit }: Trail, { accounts }: P
     accountState: accounts.stateOf,
     leave: outbox.add,
   })
+  const wallet = walletFeature({ ...base, config: config.wallet, accountExists: accounts.exists })
+  const notifications = notificationsFeature({
+    ...base,
+    capacity: config.notifications.capacity,
+  })
+  const storage = storageFeature({ ...base, declared: config.storage.indexes })
   return {
-    wallet: walletFeature({ ...base, config: config.wallet, accountExists: accounts.exists }),
+    wallet,
     friends: friendsFeature({ ...base, accountExists: accounts.exists }),
     groups: groupsFeature(base),
     chat: chatFeature({
@@ -143,8 +153,13 @@ export function createGame(deps: FeaturesDeps, { audit }: Trail, { accounts }: P
       historyLimit: config.chat.history_limit,
       moderationRetentionDays: config.logs.audit_retention_days,
     }),
-    notifications: notificationsFeature({ ...base, capacity: config.notifications.capacity }),
-    storage: storageFeature({ ...base, declared: config.storage.indexes }),
+    notifications,
+    storage,
+    transactions: transactionsFeature({
+      ...base,
+      config: config.wallet,
+      ...{ wallet, storage, notifications },
+    }),
     leaderboards: leaderboardsFeature({
       ...base,
       config: config.leaderboards,

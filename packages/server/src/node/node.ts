@@ -12,6 +12,7 @@ import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-jour
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
+import type { LivePlayers } from '../kernel/play/delivery.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
@@ -164,8 +165,13 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const { shared, secrets, supervisor, instruments } = base
   const { clock, config } = shared
   const revoked = createTopic<readonly string[]>()
-  const observeHash = instruments?.observeHash
-  const stored = createFeatures({ ...shared, secrets, onRevoked: revoked.publish, observeHash })
+  const stored = createFeatures({
+    ...shared,
+    secrets,
+    onRevoked: revoked.publish,
+    observeHash: instruments?.observeHash,
+    players: playersOf(() => play.gateway),
+  })
   endWithRows(stored, shared, shutdown)
 
   const sourceOf = createSourceAddress(config.http.trusted_proxies)
@@ -297,4 +303,13 @@ const tasksStopMs = 5000
 function hostAndPort(address: string): [string, number] {
   const colon = address.lastIndexOf(':')
   return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))]
+}
+
+/** The gateway's players, for features that are built before it and ask once it is there. */
+function playersOf(gateway: () => LivePlayers): LivePlayers {
+  return {
+    push: (...sent) => gateway().push(...sent),
+    send: (command) => gateway().send(command),
+    accountOf: (participant) => gateway().accountOf(participant),
+  }
 }

@@ -43,6 +43,7 @@ export function createDelivery({ registry, rooms, topics }: DeliveryDeps): Deliv
       const frame = outgoingFrame(kind, body)
       for (const live of connectionsOf(userIds)) live.deliver(frame, false)
     },
+    accountOf: (participant) => registry.byId(participant)?.context.user_id ?? null,
     sessions() {
       return Array.from(registry.connected(), ({ participant: { context } }) => ({
         participant: context.participant,

@@ -20,6 +20,7 @@ import {
 import { createPipelineDeps } from '../node/pipeline.ts'
 import { createPlayFeatures, type PlayPorts } from '../node/play-features.ts'
 import { testConfig } from './config.ts'
+import { createFakePlayers, type FakePlayers } from './players.fake.ts'
 
 export type TestApi = ReturnType<typeof createBackground> & {
   url: string
@@ -32,6 +33,7 @@ export type TestApi = ReturnType<typeof createBackground> & {
   failures: { error: unknown; request: FailedRequest }[]
   /** The sessions that were revoked, in order. */
   revoked: string[]
+  players: FakePlayers
   call: Caller
   close(): Promise<void>
 }
@@ -81,6 +83,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   const ids = createIds({ clock, nodeId: config.server.node_id, bootId })
   const failures: TestApi['failures'] = []
   const revoked: string[] = []
+  const players = createFakePlayers()
   const lifeMs = config.scheduler.lease_ttl_ms
   const shared = {
     db,
@@ -99,6 +102,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
       sessions: new Uint8Array(32),
     },
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
+    players,
   })
   const features = { ...stored, ...createPlayFeatures(shared, stored, nobodyPlays) }
   const routes = Object.values(joinRoutes(features)).flat()
@@ -126,6 +130,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     ...createBackground(features),
     log,
     failures,
+    players,
     revoked,
     call: createCaller(url),
     async close() {

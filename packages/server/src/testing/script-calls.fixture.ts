@@ -1,6 +1,9 @@
 import type { ScriptCaller } from '../kernel/script.ts'
+import { joinScript } from '../node/joined.ts'
+import { answerFilter } from '../script/answers.ts'
 import { checkedArguments, scriptRows } from '../script/arguments.ts'
 import type { HostFunctions } from '../script/ports.ts'
+import type { TestApi } from './api.ts'
 
 /** A script without a player, such as a timer. */
 export const scriptCaller: ScriptCaller = {
@@ -12,11 +15,24 @@ export const scriptCaller: ScriptCaller = {
   revision_id: 'sha256:test',
 }
 
+/** Calls a function of the script API by its name. */
+export type ScriptCall = (name: string, ...args: unknown[]) => Promise<unknown>
+
 /** Calls functions of the script API as the host does: arguments by the table, then the feature. */
-export function scriptCalls(functions: HostFunctions = {}) {
-  return async (name: string, ...args: unknown[]): Promise<unknown> => {
+export function scriptCalls(functions: HostFunctions = {}): ScriptCall {
+  return async (name, ...args) => {
     const row = scriptRows.get(name)
     if (!row) throw new Error(`there is no ${name}`)
-    return functions[name]?.(scriptCaller, checkedArguments(name, row, args), undefined)
+    const answer = await functions[name]?.(
+      scriptCaller,
+      checkedArguments(name, row, args),
+      undefined,
+    )
+    return answerFilter(row.ok)(answer)
   }
+}
+
+/** The same for all features of a node. */
+export function scriptOf({ features }: Pick<TestApi, 'features'>): ScriptCall {
+  return scriptCalls(joinScript(features))
 }

@@ -4,6 +4,7 @@ import { storage } from './0003-storage.ts'
 import { leaderboards } from './0004-leaderboards.ts'
 import { tournaments } from './0005-tournaments.ts'
 import { purchases } from './0006-purchases.ts'
+import { transactions } from './0007-transactions.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   leaderboards,
   tournaments,
   purchases,
+  transactions,
 ]

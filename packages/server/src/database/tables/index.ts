@@ -12,6 +12,7 @@ import * as schema from './schema.ts'
 import * as storage from './storage.ts'
 import type { Table } from './table.ts'
 import * as tournaments from './tournaments.ts'
+import * as transactions from './transactions.ts'
 import * as wallet from './wallet.ts'
 
 /** Every table of the schema: all that these files declare. */
@@ -30,4 +31,5 @@ export const tables: readonly Table[] = [
   leaderboards,
   tournaments,
   purchases,
+  transactions,
 ].flatMap((declared): readonly Table[] => Object.values(declared))

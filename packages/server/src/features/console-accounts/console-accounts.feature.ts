@@ -1,6 +1,7 @@
 import { defineFeature, mount } from '../feature.ts'
 import { createAccountCount } from './console-accounts.jobs.ts'
 import { consoleAccountHandlers } from './console-accounts.routes.ts'
+import { accountFunctions } from './console-accounts.script.ts'
 import { type ConsoleAccountsDeps, createConsoleAccounts } from './console-accounts.service.ts'
 
 const countIntervalMs = 5000
@@ -11,6 +12,7 @@ export function consoleAccountsFeature(deps: ConsoleAccountsDeps) {
   const run = createAccountCount(deps.db)
   return defineFeature({
     routes: mount({ consoleAccounts: consoleAccountHandlers(accounts) }),
+    script: accountFunctions(accounts),
     tasks: [{ name: 'account-count', intervalMs: countIntervalMs, run }],
   })
 }

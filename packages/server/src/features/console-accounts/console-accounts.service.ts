@@ -82,6 +82,23 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
 
     get: (id: string): Promise<AccountDetail> => rules.detail(db, id),
 
+    /** An account in whatever state, without what it signs in with. */
+    find: (id: string): Promise<AccountWithMetadata | undefined> =>
+      consoleAccountsStore.byId(db, id),
+
+    /** Active accounts in the order in which they were asked for, each once. */
+    async lookup({ user_ids = [], usernames = [] }: AccountKeys): Promise<AccountWithMetadata[]> {
+      const [byId, byUsername] = await Promise.all([
+        consoleAccountsStore.activeById(db, user_ids),
+        consoleAccountsStore.activeByUsername(db, usernames),
+      ])
+      const ids = new Map(byId.map((row) => [row.id, row]))
+      const names = new Map(byUsername.map((row) => [row.username, row]))
+      const found = [...user_ids.map((id) => ids.get(id)), ...usernames.map((n) => names.get(n))]
+      const rows = found.filter((row) => row !== undefined)
+      return [...new Map(rows.map((row) => [row.id, row])).values()]
+    },
+
     create: (mutation: Mutation, account: NewAccount): Promise<AccountRow> =>
       mutate(mutation, (tx) => rules.create(tx, account), { isolation: 'read committed' }),
 
@@ -115,6 +132,12 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
         }
       }),
   }
+}
+
+export type AccountWithMetadata = AccountRow & Pick<AccountDetail, 'metadata'>
+type AccountKeys = {
+  user_ids?: readonly string[] | undefined
+  usernames?: readonly string[] | undefined
 }
 
 export type AccountQuery = { filter?: string | undefined; limit: number; offset: number }

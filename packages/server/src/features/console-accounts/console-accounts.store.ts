@@ -1,9 +1,10 @@
 import type { Queries } from '../../database/database.ts'
-import { type Row, statement } from '../../database/statement.ts'
+import { batchStatement, type Row, statement } from '../../database/statement.ts'
 import { accounts, identities } from '../../database/tables/accounts.ts'
 import { pick, without } from '../../database/tables/table.ts'
 
 const accountRow = without(accounts, 'metadata', 'counted')
+const detailRow = without(accounts, 'counted')
 
 const columns = Object.keys(accountRow).join(', ')
 const columnsOf = (table: string) =>
@@ -107,7 +108,23 @@ const byId = statement({
   name: 'console-accounts.by-id',
   text: `SELECT ${columns}, metadata FROM accounts WHERE id = :id`,
   params: { id: 'text' },
-  row: { ...accountRow, ...pick(accounts, 'metadata') },
+  row: detailRow,
+})
+
+const activeById = batchStatement({
+  name: 'console-accounts.active-by-id',
+  text: `SELECT ${columnsOf('a')}, a.metadata FROM {{rows}} AS r
+    JOIN accounts a ON a.id = r.id WHERE a.state = 'active'`,
+  params: { id: 'text' },
+  row: detailRow,
+})
+
+const activeByUsername = batchStatement({
+  name: 'console-accounts.active-by-username',
+  text: `SELECT ${columnsOf('a')}, a.metadata FROM {{rows}} AS r
+    JOIN accounts a ON a.username = r.username WHERE a.state = 'active'`,
+  params: { username: 'text' },
+  row: detailRow,
 })
 
 const identitiesOf = statement({
@@ -181,6 +198,16 @@ export const consoleAccountsStore = {
   countFiltered: async (tx: Queries, filter: string) =>
     (await tx.get(countFiltered, { filter }))?.total ?? 0,
   byId: (tx: Queries, id: string) => tx.get(byId, { id }),
+  activeById: (tx: Queries, ids: readonly string[]) =>
+    tx.each(
+      activeById,
+      [...new Set(ids)].map((id) => ({ id })),
+    ),
+  activeByUsername: (tx: Queries, usernames: readonly string[]) =>
+    tx.each(
+      activeByUsername,
+      [...new Set(usernames)].map((username) => ({ username })),
+    ),
   identitiesOf: (tx: Queries, account_id: string) => tx.all(identitiesOf, { account_id }),
   /** Undefined when another account owns the username. */
   insert: (tx: Queries, account: Row<(typeof insert)['params']>) => tx.get(insert, account),

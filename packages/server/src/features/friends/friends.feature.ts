@@ -1,8 +1,13 @@
 import { defineFeature, mount } from '../feature.ts'
 import { friendHandlers } from './friends.routes.ts'
+import { friendFunctions } from './friends.script.ts'
 import { createFriends, type FriendsDeps } from './friends.service.ts'
 
 /** Relations between accounts. */
 export function friendsFeature(deps: FriendsDeps) {
-  return defineFeature({ routes: mount({ friends: friendHandlers(createFriends(deps)) }) })
+  const friends = createFriends(deps)
+  return defineFeature({
+    routes: mount({ friends: friendHandlers(friends) }),
+    script: friendFunctions(friends),
+  })
 }

@@ -1,8 +1,13 @@
 import { defineFeature, mount } from '../feature.ts'
 import { groupHandlers } from './groups.routes.ts'
+import { groupFunctions } from './groups.script.ts'
 import { createGroups, type GroupsDeps } from './groups.service.ts'
 
 /** Groups of accounts with roles. */
 export function groupsFeature(deps: GroupsDeps) {
-  return defineFeature({ routes: mount({ groups: groupHandlers(createGroups(deps)) }) })
+  const groups = createGroups(deps)
+  return defineFeature({
+    routes: mount({ groups: groupHandlers(groups) }),
+    script: groupFunctions(groups),
+  })
 }

@@ -46,6 +46,8 @@ export function createGroups({ db, clock, mutate }: GroupsDeps) {
       return { items, total }
     },
     get: (id: number) => detailOf(db, id),
+    /** The groups that a user is in, by id. */
+    ofUser: (userId: string) => groupsStore.summariesOf(db, userId),
     create: (mutation: Mutation, group: NewGroup) =>
       change(mutation, (tx) => rules.create(tx, group)),
     update: (mutation: Mutation, id: number, patch: GroupPatch) =>

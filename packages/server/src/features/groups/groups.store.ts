@@ -165,6 +165,14 @@ const ofUser = statement({
   row: { ...pick(groups, 'id', 'name'), ...pick(groupMembers, 'role', 'joined_at_unix_ms') },
 })
 
+const summariesOf = statement({
+  name: 'groups.summaries-of-user',
+  text: `SELECT ${summaryColumns} FROM groups
+    WHERE id IN (SELECT group_id FROM group_members WHERE user_id = :user_id) ORDER BY id`,
+  params: { user_id: 'text' },
+  row: summaryRow,
+})
+
 type MemberKey = Row<typeof member>
 
 /** Queries about groups and their members; every function takes the transaction first. */
@@ -206,4 +214,5 @@ export const groupsStore = {
     await tx.run(countOut, { group_id: key.group_id })
   },
   ofUser: (tx: Queries, user_id: string) => tx.all(ofUser, { user_id }),
+  summariesOf: (tx: Queries, user_id: string) => tx.all(summariesOf, { user_id }),
 }

@@ -125,6 +125,8 @@ export const ranksStore = {
   page: (tx: Queries, page: Row<typeof pageParams>) =>
     tx.all(page.offset > nearRecordsMax ? farPage : nearPage, page),
   ranked,
+  /** The records of these owners with their ranks, as of one moment. */
+  rankedAll: (tx: Queries, owners: readonly Row<typeof owner>[]) => tx.each(ranked, owners),
   /** In no order; those before the owner and those from the owner on, in a row. */
   around: (tx: Queries, wanted: Row<(typeof around)['params']>) => tx.all(around, wanted),
   exists: async (tx: Queries, id: string) => (await tx.get(exists, { id })) !== undefined,

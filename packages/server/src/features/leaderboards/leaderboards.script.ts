@@ -15,5 +15,6 @@ export function leaderboardFunctions(boards: Leaderboards): ScriptPart<typeof le
     'leaderboards.remove': (_caller, { board, user_id }) => boards.discard(board, user_id),
     'leaderboards.around': (_caller, { board, user_id, before, after }) =>
       boards.around(board, user_id, { before, after }),
+    'leaderboards.of_users': (_caller, { board, user_ids }) => boards.ofUsers(board, user_ids),
   }
 }

@@ -149,6 +149,13 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       if (!(await ranksStore.exists(db, id))) throw unknownBoard()
       return undefined
     },
+    /** The records of these owners by rank; those without one are left out. */
+    async ofUsers(id: string, userIds: readonly string[]): Promise<RankedRecord[]> {
+      const owners = [...new Set(userIds)].map((user_id) => ({ board_id: id, user_id }))
+      const rows = await ranksStore.rankedAll(db, owners)
+      if (rows.length === 0 && !(await ranksStore.exists(db, id))) throw unknownBoard()
+      return rows.sort((a, b) => a.rank - b.rank).map((row) => rankedOf(row, row.rank))
+    },
     /**
      * The record of one owner between those that rank right before and after it, by rank. Empty
      * when the owner has none. At most 500 on each side.

@@ -1,17 +1,20 @@
+import type { LivePlayers } from '../../kernel/play/delivery.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { createPushes } from './notifications.push.ts'
 import { notificationHandlers } from './notifications.routes.ts'
+import { notificationFunctions } from './notifications.script.ts'
 import { createNotifications, type NotificationsDeps } from './notifications.service.ts'
 
 /** Notices for accounts, of which the deployment keeps the newest. */
-export function notificationsFeature(deps: NotificationsDeps) {
-  const notifications = createNotifications({
-    ...deps,
-  })
+export function notificationsFeature(deps: NotificationsDeps & { players: LivePlayers }) {
+  const notifications = createNotifications(deps)
+  const pushes = createPushes(deps.players)
   return defineFeature(
     {
       routes: mount({ notifications: notificationHandlers(notifications) }),
+      script: notificationFunctions(notifications, pushes),
       surplus: { notifications: notifications.prune },
     },
-    { store: notifications.store },
+    { store: notifications.store, push: pushes.push },
   )
 }

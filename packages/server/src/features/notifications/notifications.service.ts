@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
-import { notificationsStore } from './notifications.store.ts'
+import { type NotificationRow, notificationsStore } from './notifications.store.ts'
 
 export type NotificationsDeps = {
   db: Database
@@ -68,8 +68,13 @@ export function createNotifications(deps: NotificationsDeps) {
     )
     await evict(tx, kept + items.length, items.length + evictedPerSend)
     return items.map((item, at) => {
-      return { ...item, id: ids[at] ?? 0, created_at_unix_ms, read: false }
+      const row = { ...item, id: ids[at] ?? 0, created_at_unix_ms }
+      return { ...row, read_at_unix_ms: null, read: false }
     })
+  }
+
+  async function evictedNow(): Promise<number> {
+    return evictedUpTo(db, (await notificationsStore.totals(db, '')).kept)
   }
 
   async function totalOf(user_id: string | undefined, after: number, counted: Counted) {
@@ -85,10 +90,33 @@ export function createNotifications(deps: NotificationsDeps) {
         notificationsStore.list(db, user_id, { after, before, limit }),
         totalOf(user_id, after, counted),
       ])
-      const items = rows.map(({ read_at_unix_ms, ...row }) => {
-        return { ...row, read: read_at_unix_ms !== null }
-      })
-      return { items, total }
+      return { items: rows.map(shown), total }
+    },
+
+    /** What a user sees: what was sent to it or to everybody, newest first. */
+    async visibleTo(user_id: string, { limit, before = Number.MAX_SAFE_INTEGER }: VisiblePage) {
+      const page = { after: await evictedNow(), before, limit }
+      return (await notificationsStore.list(db, user_id, page)).map(shown)
+    },
+
+    /** The newest that were sent to a user and are not read yet, oldest first. */
+    async unreadOf(user_id: string, limit: number) {
+      const of = { user_id, after: await evictedNow(), limit }
+      return (await notificationsStore.unread(db, of)).reverse().map(shown)
+    },
+
+    /** False for what was not sent to this user alone. The time of the first reading stays. */
+    async markRead(mutation: Mutation, { id, user_id }: { id: number; user_id: string }) {
+      const after = await evictedNow()
+      return mutate(
+        mutation,
+        async (tx) => {
+          const change = { id, user_id, after, now_unix_ms: clock.nowUnixMs() }
+          const answer = await notificationsStore.markRead(tx, change)
+          return { answer, target: String(id), details: `read=${answer}` }
+        },
+        { isolation: 'read committed' },
+      )
     },
 
     /** Sends one, as a transaction of its own. */
@@ -135,3 +163,8 @@ export function createNotifications(deps: NotificationsDeps) {
 }
 
 type Counted = { kept: number; of_user: number }
+type VisiblePage = { limit: number; before?: number | undefined }
+
+function shown(row: NotificationRow) {
+  return { ...row, read: row.read_at_unix_ms !== null }
+}

@@ -4,6 +4,7 @@ import { notifications } from '../../database/tables/notifications.ts'
 import { without } from '../../database/tables/table.ts'
 
 const notificationRow = notifications.columns
+export type NotificationRow = Row<typeof notificationRow>
 const columns = Object.keys(notificationRow).join(', ')
 
 const newColumns = without(notifications, 'id', 'read_at_unix_ms')
@@ -48,6 +49,24 @@ const listOfUser = statement({
     ) AS visible ORDER BY id DESC LIMIT :limit`,
   params: { ...page, user_id: 'text' },
   row: notificationRow,
+})
+
+/** Targeted ones only: nobody marks a broadcast as read. */
+const unread = statement({
+  name: 'notifications.unread',
+  text: `SELECT ${columns} FROM notifications
+    WHERE user_id = :user_id AND read_at_unix_ms IS NULL AND id > :after
+    ORDER BY id DESC LIMIT :limit`,
+  params: { user_id: 'text', after: 'integer', limit: 'integer' },
+  row: notificationRow,
+})
+
+/** The time of the first reading stays. */
+const markRead = statement({
+  name: 'notifications.mark-read',
+  text: `UPDATE notifications SET read_at_unix_ms = COALESCE(read_at_unix_ms, :now_unix_ms)
+    WHERE id = :id AND user_id = :user_id AND id > :after`,
+  params: { id: 'integer', user_id: 'text', after: 'integer', now_unix_ms: 'integer' },
 })
 
 const remove = statement({
@@ -139,6 +158,10 @@ export const notificationsStore = {
   },
   list: (tx: Queries, user_id: string | undefined, page: Page) =>
     user_id === undefined ? tx.all(list, page) : tx.all(listOfUser, { ...page, user_id }),
+  unread: (tx: Queries, of: Row<(typeof unread)['params']>) => tx.all(unread, of),
+  /** False when no such row is for this user. */
+  markRead: async (tx: Queries, of: Row<(typeof markRead)['params']>) =>
+    (await tx.run(markRead, of)) === 1,
   /** The row's recipient, or undefined when there is no such row with a larger id than `after`. */
   remove: (tx: Queries, row: { id: number; after: number }) => tx.get(remove, row),
   removeOldest: (tx: Queries, rows: number) => tx.all(removeOldest, { rows }),

@@ -1,4 +1,4 @@
-import { Failure, refuse } from '../../kernel/failure.ts'
+import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import {
   nameOf,
   type Operation,
@@ -57,16 +57,16 @@ export function openBook(heads: readonly HeadRow[]) {
   }
 
   return {
-    /** All of the operations, or none of them and why. */
+    /** All of the operations, or none of them and why, with the position of the first refused. */
     apply(operations: readonly Operation[]): Outcome[] | Failure {
       const draft = new Map<string, State>()
       const outcomes: Outcome[] = []
-      for (const operation of operations) {
+      for (const [index, operation] of operations.entries()) {
         const { place } = operation
         const name = nameOf(place)
         const state = draft.get(name) ?? after.get(name) ?? { place, head: before.get(name) }
         const next = step(state, operation)
-        if (next instanceof Failure) return next
+        if (next instanceof Failure) return operations.length === 1 ? next : atIndex(next, index)
         draft.set(name, next[0])
         outcomes.push(next[1])
       }

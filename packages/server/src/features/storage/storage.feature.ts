@@ -8,8 +8,8 @@ import type { IndexDeclaration } from './storage.indexes.ts'
 import { createIndexJobs, indexIntervalMs } from './storage.jobs.ts'
 import { createQueries } from './storage.queries.ts'
 import { storageHandlers } from './storage.routes.ts'
-import { createStorageRuntime } from './storage.runtime.ts'
-import { storageFunctions } from './storage.script.ts'
+import { type Asking, createStorageRuntime } from './storage.runtime.ts'
+import { changeOf, type ObjectOperation, storageFunctions } from './storage.script.ts'
 import { createStorage } from './storage.service.ts'
 import { createWriter } from './storage.writer.ts'
 
@@ -25,11 +25,12 @@ type StorageFeatureDeps = {
 export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFeatureDeps) {
   const log = deps.log.component('storage')
   const filters = createFilters(declared, log)
-  const write = createWriter({ mutateMany, indexes: createKnownIndexes() })
+  const known = createKnownIndexes()
+  const write = createWriter({ mutateMany, indexes: known })
   const indexes = createIndexJobs({ db, log, declared, filters, write })
   const { query } = createQueries({ db, inForce: indexes.inForce })
   const runtime = {
-    ...createStorageRuntime({ db, write, filters }),
+    ...createStorageRuntime({ db, write, filters, indexes: known }),
     query,
     setFilter: indexes.setFilter,
   }
@@ -50,6 +51,10 @@ export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFea
     {
       /** For the game's scripts. */
       runtime,
+      /** Writes and deletes of scripts as part of a transaction of another feature. */
+      prepare: (operations: readonly ObjectOperation[], asking: Asking) =>
+        runtime.prepare(operations.map(changeOf), asking),
+      apply: runtime.apply,
       indexes,
     },
   )

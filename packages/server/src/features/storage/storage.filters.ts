@@ -1,5 +1,5 @@
 import type { JsonObject } from '@guildhall/contract'
-import { refuse } from '../../kernel/failure.ts'
+import { atIndex, type Failure, refuse } from '../../kernel/failure.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { covers, type IndexDeclaration } from './storage.indexes.ts'
 import { noVerdicts, type Operation, type Verdicts, type Write } from './storage.operations.ts'
@@ -37,13 +37,13 @@ export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
     return declared.filter((index) => filters.has(index.name) && covers(index, place))
   }
 
-  async function verdictsOn({ place, value }: Write, by: 'operator' | 'runtime') {
+  async function verdictsOn({ place, value }: Write, by: 'operator' | 'runtime', at?: number) {
     const verdicts = new Map<string, boolean>()
     for (const index of askedOf(place)) {
       try {
         verdicts.set(index.name, await ask(index, place, value.object))
       } catch (error) {
-        if (by === 'runtime') throw refuse.conflict('the filter of an index failed')
+        if (by === 'runtime') throw failedFilter(at)
         const told = { index: index.name, error }
         log.warn('the filter of an index failed; the object is not in it', told)
         verdicts.set(index.name, false)
@@ -70,18 +70,27 @@ export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
      * Asks all that serve before these writes. One that fails refuses a runtime's write; an
      * operator's is stored, but not in that index.
      *
-     * @throws Failure `conflict`
+     * @throws Failure `conflict`, with the position of the write where there are several
      */
     async judgeAll(
       operations: readonly Operation[],
       by: 'operator' | 'runtime',
     ): Promise<Operation[]> {
       const judged: Operation[] = []
-      for (const operation of operations) {
+      for (const [index, operation] of operations.entries()) {
         if (operation.is !== 'write') judged.push(operation)
-        else judged.push({ ...operation, verdicts: await verdictsOn(operation, by) })
+        else
+          judged.push({
+            ...operation,
+            verdicts: await verdictsOn(operation, by, operations.length === 1 ? undefined : index),
+          })
       }
       return judged
     },
   }
+}
+
+function failedFilter(index: number | undefined): Failure {
+  const failure = refuse.conflict('the filter of an index failed')
+  return index === undefined ? failure : atIndex(failure, index)
 }

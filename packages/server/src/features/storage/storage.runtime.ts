@@ -6,9 +6,13 @@ import {
   storageValueBytesMax,
 } from '@guildhall/contract'
 import { z } from 'zod'
-import type { Database } from '../../database/database.ts'
-import { refuse } from '../../kernel/failure.ts'
+import type { Database, Transaction } from '../../database/database.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
+import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import { validate } from '../../kernel/json/validate.ts'
+import type { Done } from '../../kernel/mutation.ts'
+import { applyAll, type Batch } from './storage.batch.ts'
+import type { KnownIndexes } from './storage.entries.ts'
 import type { StorageFilters } from './storage.filters.ts'
 import {
   type ActingUser,
@@ -22,7 +26,12 @@ import { defaultPermission } from './storage.service.ts'
 import { type Place, storageStore } from './storage.store.ts'
 import type { StorageWriter } from './storage.writer.ts'
 
-export type RuntimeDeps = { db: Database; write: StorageWriter; filters: StorageFilters }
+export type RuntimeDeps = {
+  db: Database
+  write: StorageWriter
+  filters: StorageFilters
+  indexes: KnownIndexes
+}
 
 /** Where an object is. Owner null is the system. */
 export type ObjectAddress = { owner: string | null; collection: string; key: string }
@@ -84,7 +93,7 @@ const Removed = z.object({ ...address, version: version.refine((given) => given 
  * @throws Failure `invalid_request` for an argument, `conflict` when a version does not hold or a
  * filter fails, `forbidden` when a user may not write
  */
-export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
+export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDeps) {
   async function read(wish: ObjectAddress, { as }: Asking = {}): Promise<ReadObject | undefined> {
     const reader = validate(Asker, as, 'as')
     const row = await storageStore.find(db, placeOf(validate(Address, wish)))
@@ -93,27 +102,54 @@ export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
     return { ...rest, user_id: row.user_id || null, value_json: value }
   }
 
-  async function writeAll(
+  /** Without a filter nothing is waited for, so what is asked first is done first. */
+  const judged = (operations: readonly Operation[]) =>
+    filters.serve() ? filters.judgeAll(operations, 'runtime') : operations
+
+  /**
+   * Checks changes and asks the filters of indexes about them.
+   *
+   * @throws Failure with the position of the first that is refused
+   */
+  async function prepare(
     wishes: readonly (ObjectWrite | ObjectRemoval)[],
     { as }: Asking = {},
-  ): Promise<readonly Outcome[]> {
-    if (wishes.length === 0) return []
+  ): Promise<readonly Operation[]> {
     validate(Asker, as, 'as')
-    if (wishes.length > batchOperationsMax) {
-      throw refuse.invalid(`a batch has at most ${batchOperationsMax} operations`)
-    }
     const operations: Operation[] = []
     let bytes = 0
-    for (const wish of wishes) {
-      const operation = 'remove' in wish ? removal(wish, as) : writing(wish, as)
+    for (const [index, wish] of wishes.entries()) {
+      const operation = withIndex(index, () => operationOf(wish, as))
       operations.push(operation)
       bytes += weightOf(operation)
       if (bytes > batchBytesMax) {
         throw refuse.invalid(`a batch has at most ${batchBytesMax} bytes of values`)
       }
     }
-    // Without a filter nothing is waited for, so what is asked first is done first.
-    return write(filters.serve() ? await filters.judgeAll(operations, 'runtime') : operations)
+    return judged(operations)
+  }
+
+  async function writeAll(
+    wishes: readonly (ObjectWrite | ObjectRemoval)[],
+    asking: Asking = {},
+  ): Promise<readonly Outcome[]> {
+    if (wishes.length > batchOperationsMax) {
+      throw refuse.invalid(`a batch has at most ${batchOperationsMax} operations`)
+    }
+    try {
+      return await write(await prepare(wishes, asking))
+    } catch (error) {
+      throw error instanceof Failure ? atIndex(error, error.index ?? 0) : error
+    }
+  }
+
+  /** One change by itself: a refusal has no position. */
+  async function change(wish: ObjectWrite | ObjectRemoval, { as }: Asking): Promise<Outcome> {
+    validate(Asker, as, 'as')
+    const operations = await judged([operationOf(wish, as)])
+    const [outcome] = await write(operations)
+    if (outcome === undefined) throw new Error('an operation has an outcome')
+    return outcome
   }
 
   return {
@@ -124,18 +160,48 @@ export function createStorageRuntime({ db, write, filters }: RuntimeDeps) {
       Promise.all(wishes.map((wish) => read(wish, asking))),
     /** Answers the version of what is stored now. */
     async write(wish: ObjectWrite, asking: Asking = {}): Promise<{ version: string }> {
-      const [outcome] = await writeAll([wish], asking)
-      if (outcome === undefined || !('version' in outcome)) throw new Error('a write has a version')
+      const outcome = await change(wish, asking)
+      if (!('version' in outcome)) throw new Error('a write has a version')
       return { version: outcome.version }
     },
     /** Answers whether something was removed. */
     async remove(wish: Omit<ObjectRemoval, 'remove'>, asking: Asking = {}): Promise<boolean> {
-      const [outcome] = await writeAll([{ ...wish, remove: true }], asking)
-      return outcome !== undefined && 'removed' in outcome && outcome.removed
+      const outcome = await change({ ...wish, remove: true }, asking)
+      return 'removed' in outcome && outcome.removed
     },
     /** All of them or none, in their order; answers the outcome of each. */
     writeAll,
+    prepare,
+    /** Makes prepared changes in a transaction of another feature, each with its own verdict. */
+    apply: async (tx: Transaction, operations: readonly Operation[]) =>
+      onlyOutcomes(await applyAll(tx, operations.map(alone), indexes)),
   }
+}
+
+function alone(operation: Operation): Batch {
+  return { operations: [operation] }
+}
+
+function onlyOutcomes(results: CombinedResult<Done<readonly Outcome[]>>[]) {
+  return results.map((result): CombinedResult<Outcome> => {
+    if (!result.ok) return result
+    const [value] = result.value.answer
+    if (value === undefined) throw new Error('an operation has an outcome')
+    return { ok: true, value }
+  })
+}
+
+/** A refusal gets the position of its operation. */
+function withIndex<T>(index: number, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof Failure ? atIndex(error, index) : error
+  }
+}
+
+function operationOf(wish: ObjectWrite | ObjectRemoval, as: ActingUser): Operation {
+  return 'remove' in wish ? removal(wish, as) : writing(wish, as)
 }
 
 function writing({ value: object, ...wish }: ObjectWrite, as: ActingUser): Operation {

@@ -1,8 +1,17 @@
-import type { JsonObject, storageScript } from '@guildhall/contract'
-import { readJson } from '../../kernel/json/json-reader.ts'
+import type { storageDelete, storageScript, storageWrite } from '@guildhall/contract'
+import type { z } from 'zod'
+import { readObject } from '../../kernel/json/free-json.ts'
 import type { ScriptPart } from '../../kernel/script.ts'
 import type { createQueries } from './storage.queries.ts'
-import type { createStorageRuntime, ReadObject } from './storage.runtime.ts'
+import type {
+  createStorageRuntime,
+  ObjectRemoval,
+  ObjectWrite,
+  ReadObject,
+} from './storage.runtime.ts'
+
+/** A write or a delete among the operations of one call. */
+export type ObjectOperation = z.output<typeof storageWrite> | z.output<typeof storageDelete>
 
 type Deps = ReturnType<typeof createStorageRuntime> &
   Pick<ReturnType<typeof createQueries>, 'query'>
@@ -31,24 +40,21 @@ export function storageFunctions(storage: Deps): ScriptPart<typeof storageScript
         next,
       }
     },
-    storage_write_many: async (_caller, { ops, options }) => {
-      const wishes = ops.map((op) => (op.op === 'write' ? op : { ...op, remove: true as const }))
-      return [...(await storage.writeAll(wishes, options))]
-    },
+    storage_write_many: async (_caller, { ops, options }) => [
+      ...(await storage.writeAll(ops.map(changeOf), options)),
+    ],
   }
 }
 
 function objectOf({ value_json, version, read_permission, write_permission }: ReadObject) {
-  return { value: parsedValue(value_json), version, read_permission, write_permission }
-}
-
-/** The column holds what a write made canonical. */
-function parsedValue(text: string): JsonObject {
-  const { value } = readJson(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new Error('the value of an object is no object')
+  return { value: readObject(value_json), version, read_permission, write_permission }
 }
 
 function isReadable({ user_id, read_permission }: ReadObject, as: string | undefined): boolean {
   return as === undefined || read_permission === 2 || (read_permission === 1 && user_id === as)
+}
+
+/** An operation of a script as a change. */
+export function changeOf(operation: ObjectOperation): ObjectWrite | ObjectRemoval {
+  return operation.op === 'write' ? operation : { ...operation, remove: true }
 }

@@ -13,10 +13,13 @@ type WalletFeatureDeps = WalletDeps & {
 export function walletFeature(deps: WalletFeatureDeps) {
   const wallets = createWallets(deps)
   const pruners = createWalletPruners(deps)
-  return defineFeature({
-    routes: mount({ wallet: walletHandlers(wallets) }),
-    script: walletFunctions(wallets),
-    pruners: { wallet_keys: pruners.keys },
-    surplus: { wallet_ledger: pruners.ledger },
-  })
+  return defineFeature(
+    {
+      routes: mount({ wallet: walletHandlers(wallets) }),
+      script: walletFunctions(wallets),
+      pruners: { wallet_keys: pruners.keys },
+      surplus: { wallet_ledger: pruners.ledger },
+    },
+    { bookIn: wallets.bookIn },
+  )
 }

@@ -4,12 +4,12 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
-import { createCombiner } from '../../kernel/batching/combiner.ts'
+import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { MutateMany, Mutation } from '../../kernel/mutation.ts'
 import { type Adjusted, adjustAll, type BatchItem, unknownAccount } from './wallet.batch.ts'
 import { type WalletView, walletsOf } from './wallet.book.ts'
-import type { KeyedAdjustment } from './wallet.keys.ts'
+import type { Booking, KeyedAdjustment } from './wallet.keys.ts'
 import { type EntryRow, walletStore } from './wallet.store.ts'
 
 export type WalletDeps = {
@@ -31,7 +31,6 @@ export type WalletService = ReturnType<typeof createWallets>
 /** Which entries of a ledger: those before a number, from the newest on. */
 type LedgerPage = { limit: number; offset: number; before?: number | undefined }
 
-const defaultReason = 'console adjustment'
 /** The most adjustments of one transaction. */
 const itemsMax = 256
 const attemptsMax = 5
@@ -80,7 +79,7 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
     },
     /** An adjustment that answers the wallet right after it: its newest entries are read for it. */
     async adjust(mutation: Mutation, wish: Wish): Promise<WalletView> {
-      const { view } = await adjust({ ...wish, ...reasonOf(wish), mutation, shows: true })
+      const { view } = await adjust({ ...wish, ...reasonOf(wish, mutation), mutation, shows: true })
       if (view === undefined) throw new Error('an adjustment shows its wallet')
       return view
     },
@@ -89,7 +88,27 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
      * currency and delta is booked once; a repeat answers the first booking with `replayed`.
      */
     async book(mutation: Mutation, wish: Wish): Promise<Adjusted['booking']> {
-      return (await adjust({ ...wish, ...reasonOf(wish), mutation, shows: false })).booking
+      return (await adjust({ ...wish, ...reasonOf(wish, mutation), mutation, shows: false }))
+        .booking
+    },
+    /**
+     * Adjustments as part of a transaction of another feature, which must be `read committed`: in
+     * their order, each with its own verdict.
+     */
+    async bookIn(
+      tx: Transaction,
+      mutation: Mutation,
+      wishes: readonly Wish[],
+    ): Promise<CombinedResult<Booking>[]> {
+      const nowUnixMs = clock.nowUnixMs()
+      const deps = { nowUnixMs, expiredUnixMs: nowUnixMs - keyLifeMs, accountExists }
+      const items = wishes.map((wish) => ({ ...wish, ...reasonOf(wish, mutation), shows: false }))
+      const results = await adjustAll(tx, items, deps)
+      return results.map((result) => {
+        if (!result.ok) return result
+        const { balance, seq } = result.value.answer.booking
+        return { ok: true, value: { balance, seq } }
+      })
     },
   }
 }
@@ -100,6 +119,6 @@ export async function balancesOf(tx: Queries, userId: string): Promise<Map<strin
   return new Map(rows.map(({ currency, balance }) => [currency, balance]))
 }
 
-function reasonOf({ reason = defaultReason }: Wish) {
-  return { reason }
+function reasonOf({ reason }: Wish, { actor }: Mutation) {
+  return { reason: reason ?? `${actor.kind === 'script' ? 'script' : 'console'} adjustment` }
 }

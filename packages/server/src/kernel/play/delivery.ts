@@ -16,7 +16,12 @@ export type Delivery = {
    * guests left out. `body` is copied.
    */
   push(userIds: readonly string[] | null, kind: number, body: Uint8Array): void
+  /** The account of a participant; null for a guest, and for one that is not connected. */
+  accountOf(participant: number): string | null
 }
+
+/** The connected players as features reach them. */
+export type LivePlayers = Pick<Delivery, 'push' | 'send' | 'accountOf'>
 
 export type Broadcast = {
   kind: number

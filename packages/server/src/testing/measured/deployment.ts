@@ -9,6 +9,7 @@ import { createIds, newBootId } from '../../kernel/ids.ts'
 import { createClockWatch } from '../../kernel/time/clock-watch.ts'
 import { createTrail } from '../../node/features.ts'
 import { testConfig } from '../config.ts'
+import { noPlayers } from '../no-players.ts'
 
 /** What a program that measures a part of the node is told on its command line, as JSON. */
 export type MeasuredOptions = {
@@ -40,6 +41,7 @@ export async function openDeployment({ url, config: keys }: MeasuredOptions) {
     leases: createLeases({ db, clock, log: silentLog, holder: 'measured', lifeMs: 15_000 }),
     secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
     onRevoked() {},
+    players: noPlayers,
   }
   return { shared, ...createTrail(shared) }
 }

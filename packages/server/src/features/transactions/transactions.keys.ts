@@ -1,0 +1,25 @@
+import { type JsonObject, transactScript } from '@guildhall/contract'
+import { z } from 'zod'
+import { canonicalJson } from '../../kernel/json/canonical-json.ts'
+import { sha256 } from '../../kernel/sha256.ts'
+import type { Operation, Result } from './transactions.service.ts'
+
+/** Results as they are stored with their key. */
+const Stored = z.strictObject({ results: transactScript.transact.ok.shape.results })
+
+/** Tells the operations of one call from those of another. */
+export function digestOf(operations: readonly Operation[], as: string | undefined): Buffer {
+  const ops = operations.map(given)
+  return sha256(canonicalJson({ ops, ...(as === undefined ? {} : { as }) }))
+}
+
+/** The results that a key was stored with. */
+export function resultsIn(stored: JsonObject): Result[] {
+  return Stored.parse(stored).results
+}
+
+/** What was not given is not there. */
+function given(operation: Operation): JsonObject {
+  const members = Object.entries(operation).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(members)
+}

@@ -1,0 +1,4 @@
+import type { LivePlayers } from '../kernel/play/delivery.ts'
+
+/** Nobody is connected. */
+export const noPlayers: LivePlayers = { push() {}, send() {}, accountOf: () => null }
