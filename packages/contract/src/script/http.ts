@@ -22,6 +22,5 @@ export const httpScript = defineScriptApi({
     errors: ['http_error'],
     tier: 'trusted',
     runs: 'node',
-    planned: true,
   },
 })

@@ -27,7 +27,6 @@ const withoutEffect: readonly string[] = [
   'cluster.',
   'runtime.hot_reload_poll_ms',
   'runtime.reload_drain_ms',
-  'runtime.outbound_http.',
   'logs.match_logs_',
   'logs.telemetry_',
   'logs.matches_',

@@ -16,6 +16,7 @@ import { groupsOf } from '../features/groups/groups.service.ts'
 import { idempotencyFeature } from '../features/idempotency/idempotency.feature.ts'
 import { leaderboardsFeature } from '../features/leaderboards/leaderboards.feature.ts'
 import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
+import { outboundHttpFeature } from '../features/outbound-http/outbound-http.feature.ts'
 import { outboxFeature } from '../features/outbox/outbox.feature.ts'
 import { purchasesFeature } from '../features/purchases/purchases.feature.ts'
 import { sessionsFeature } from '../features/sessions/sessions.feature.ts'
@@ -167,6 +168,7 @@ export function createGame(deps: FeaturesDeps, { audit }: Trail, { accounts }: P
       lease: leaseOf('boards'),
       periodClosed: tournaments.periodClosed,
     }),
+    outboundHttp: outboundHttpFeature({ clock, config: config.runtime.outbound_http }),
     outbox,
     tournaments,
     purchases: purchasesFeature({ ...base, config: config.purchases }),
