@@ -187,6 +187,7 @@ export {
   scriptHooks,
   scriptOrigins,
 } from './script/hooks.ts'
+export { httpScript } from './script/http.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
 export { notificationsScript } from './script/notifications.ts'

@@ -272,7 +272,7 @@ describe('http.fetch', () => {
     [{ url: 'http://example.com/', timeout_ms: 0 }],
     [{ url: 'http://example.com/', timeout_ms: '5' }],
   ])('[S-API-33] refuses the arguments %j', async (request) => {
-    await expect(call('http.fetch', request)).rejects.toMatchObject({ code: 'invalid_argument' })
+    await expect(call('http.fetch', request)).rejects.toMatchObject({ code: 'invalid_request' })
   })
 })
 
