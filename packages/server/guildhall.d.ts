@@ -953,4 +953,19 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      */
     unban(user_id: string): Promise<GuildhallAccount>
   }
+
+  readonly http: {
+    /**
+     * Sends an HTTP request to a public host; a response of any status is a success.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `http_error`.
+     */
+    fetch(request: {
+      url: string
+      method?: string
+      headers?: { [name: string]: string }
+      body?: GuildhallBytes
+      timeout_ms?: number
+    }): Promise<{ status: number; headers: { [name: string]: string }; body: Uint8Array }>
+  }
 }
