@@ -28,6 +28,13 @@ export {
   type NewAccount,
 } from './console-accounts.ts'
 export {
+  type DatabaseCell,
+  type DatabaseFilter,
+  type DatabaseSort,
+  databaseApi,
+  type FilterOperator,
+} from './database.ts'
+export {
   decodeDatagram,
   type Envelope,
   encodeDatagram,
@@ -238,6 +245,7 @@ import { chatApi } from './chat.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
 import { consoleAccountsApi } from './console-accounts.ts'
+import { databaseApi } from './database.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
 import { leaderboardsApi } from './leaderboards.ts'
@@ -272,6 +280,7 @@ export const api = {
   tournaments: tournamentsApi,
   purchases: purchasesApi,
   subscriptions: subscriptionsApi,
+  database: databaseApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

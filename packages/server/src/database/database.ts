@@ -1,3 +1,4 @@
+import type { Explorer } from './explorer/explorer.ts'
 import type { BatchStatement, Columns, Lookup, Row, Statement } from './statement.ts'
 
 /** What stores use: both a database and one of its transactions offer it. */
@@ -119,6 +120,8 @@ export type Database = Queries & {
    * before, and as in a transaction. On SQLite those under way fail when the database is closed.
    */
   longRead<T>(body: (state: Queries) => Promise<T>): Promise<T>
+  /** What operators look into the store with; undefined in memory. */
+  readonly explorer: Explorer | undefined
   state(): DatabaseState
   stats(): DatabaseStats
   /** Asks the database for a sign of life; resolves to whether it answered and takes writes. */

@@ -80,8 +80,12 @@ export function mount<S extends Section>(
   handlers: {
     [K in S]: ServerHandlers<(typeof api)[K]>
   },
+  admission: Pick<MountedRoute, 'admit'> = {},
 ): Routes<S> {
   const sections = Object.keys(handlers) as S[]
-  const routes = sections.map((section) => [section, bindHandlers(api[section], handlers[section])])
+  const routes = sections.map((section) => {
+    const bound = bindHandlers(api[section], handlers[section])
+    return [section, bound.map((route) => ({ ...route, ...admission }))]
+  })
   return Object.fromEntries(routes)
 }

@@ -8,6 +8,7 @@ import { chatFeature } from '../features/chat/chat.feature.ts'
 import { configFeature } from '../features/config/config.feature.ts'
 import { consoleFeature } from '../features/console/console.feature.ts'
 import { consoleAccountsFeature } from '../features/console-accounts/console-accounts.feature.ts'
+import { databaseFeature } from '../features/database/database.feature.ts'
 import { defineFeature } from '../features/feature.ts'
 import { friendsFeature } from '../features/friends/friends.feature.ts'
 import { friendsOf } from '../features/friends/friends.service.ts'
@@ -110,6 +111,12 @@ export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
       version,
       backend: db.backend,
       groups: describeConfig(config),
+    }),
+    database: databaseFeature({
+      explorer: db.explorer,
+      clock,
+      ids,
+      recorder: audit.recorder,
     }),
     consoleAccounts: consoleAccountsFeature({
       ...base,

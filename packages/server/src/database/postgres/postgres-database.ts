@@ -16,6 +16,7 @@ import {
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified } from './errors.ts'
 import { Executor, type ExecutorDeps } from './executor.ts'
+import { createPostgresExplorer } from './explorer.ts'
 import { MergedLookups } from './merged-lookups.ts'
 import { PreparedStatements } from './prepared.ts'
 import { connectAtStart } from './start.ts'
@@ -35,15 +36,20 @@ export async function openPostgresDatabase(
   const prepared = new PreparedStatements()
   const executor = new Executor(deps, options)
   const queries = queriesOn(executor, prepared)
+  const explorer = createPostgresExplorer(options)
   return {
     ...queries,
     backend: 'postgres',
     durable: true,
     groupsCommits: false,
+    explorer,
     state: () => executor.state,
     stats: () => executor.stats,
     probe: () => executor.probe(),
-    close: () => executor.close(),
+    async close() {
+      await explorer.close()
+      await executor.close()
+    },
     schema: schemaAccess({ options, prepared, queries }),
     snapshot: (body) => onOwnConnection(options, body, { prepared, snapshot: true }),
   }

@@ -6,6 +6,7 @@ import { backUpBeforeMigration } from './backup.ts'
 import { createPlainCommits } from './commits.ts'
 import { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
+import { createFileExplorer } from './explorer.ts'
 import { lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
 import { type Lend, LongReads } from './long-reads.ts'
@@ -63,6 +64,7 @@ function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durabl
   return {
     ...queriesOn(() => live, { sharesConnection: true, mayRecall: () => true }),
     groupsCommits: true,
+    explorer: undefined,
     schema: schemaAccess(() => live, undefined),
     snapshot: async (body) => (live ?? unavailable()).writer.transaction(body),
     state: () => (live ? 'up' : 'down'),
@@ -89,6 +91,7 @@ export async function openFileDatabase(
     const lock = opening.adopt(lockFile(resolved), (each) => each.release())
     const file = await ServedFile.open({ ...deps, path: resolved })
     opening.move()
+    const explorer = createFileExplorer(resolved, deps.clock)
     return {
       ...queriesOn(() => file.live, {
         sharesConnection: false,
@@ -98,6 +101,7 @@ export async function openFileDatabase(
       backend: 'sqlite',
       durable: true,
       groupsCommits: true,
+      explorer,
       schema: schemaAccess(
         () => file.live,
         (version) => backUpBeforeMigration(resolved, version),
@@ -107,6 +111,7 @@ export async function openFileDatabase(
       stats: noStats,
       probe: () => file.probe(),
       async close() {
+        await explorer.close()
         await file.close()
         lock.release()
       },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api, Call, Handlers, Route } from '@guildhall/contract'
-import type { Principals } from '../auth/principal.ts'
+import type { OperatorPrincipal, Principals } from '../auth/principal.ts'
 import type { JsonText } from '../json/json-pieces.ts'
 import type { Mutation } from '../mutation.ts'
 import type { RequestHead } from './request-head.ts'
@@ -20,6 +20,8 @@ export type ServerHandlers<A extends Api> = Handlers<A, Principals, RequestInfo,
 export type MountedRoute = {
   route: Route
   handle: (call: Call<Route, Principals, RequestInfo, Mutation>) => Promise<unknown>
+  /** Throws for an operator who asks too often; nothing of the request is read before. */
+  admit?: (principal: OperatorPrincipal) => void
 }
 
 /** Pairs every route of a table with its handler of the same name. */

@@ -89,6 +89,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
       if (principal?.kind === 'api_key') {
         recordKeyRead(principal, route, exchange.message.method ?? route.method)
       }
+      if (principal !== undefined && principal.kind !== 'player') mounted.admit?.(principal)
       const caller = { principal, bearer }
       const { status, body } =
         principal?.kind === 'human' && isMutation(route)

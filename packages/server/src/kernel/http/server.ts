@@ -244,7 +244,8 @@ function expectSaneHead(exchange: Exchange): void {
 function createFailing({ log, onServerError }: HttpServerDeps) {
   return (error: unknown, exchange: Exchange): void => {
     const { status, retryAfterSec, body } = refusalOf(error)
-    if (status >= 500) onServerError(error, describe(exchange, status))
+    if (status === 504) log.warn('a request passed its deadline', describe(exchange, status))
+    else if (status >= 500) onServerError(error, describe(exchange, status))
     else log.debug('a request was refused', describe(exchange, status))
     if (leavesMuchUnread(exchange.message)) exchange.header('connection', 'close')
     if (retryAfterSec !== undefined) exchange.header('retry-after', String(retryAfterSec))

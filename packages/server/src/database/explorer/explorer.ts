@@ -1,0 +1,107 @@
+/**
+ * Looks into whatever relations the store has, for operators. Everything is read-only, on a
+ * connection (PostgreSQL) or a thread (file) of its own, one request after another, so that it
+ * delays nobody else. Every call ends within `explorerDeadlineMs`, its wait included.
+ *
+ * @throws ExplorerDeadline when that time is over
+ * @throws ExplorerRefusal when the database refuses what was asked: a broken view, a type without
+ *   an order, a value that is none of its type
+ */
+export type Explorer = {
+  /** The only schema that is shown: `main` on a file, `public` on PostgreSQL. */
+  readonly schema: string
+  /** The names of all tables and views, without the database's own, in text order. */
+  relations(): Promise<RelationName[]>
+  describe(name: string): Promise<Relation | undefined>
+  /** Whether a table has fewer than `rows` rows. */
+  isSmaller(relation: Relation, rows: number): Promise<boolean>
+  page(relation: Relation, query: PageQuery): Promise<StoredValue[][]>
+  close(): Promise<void>
+}
+
+export type RelationName = { name: string; kind: 'table' | 'view' }
+
+export type Relation = RelationName & {
+  columns: RelationColumn[]
+  primary_key: string[]
+  indexes: {
+    name: string
+    /** Without its expressions, which have no name. */
+    columns: string[]
+    /** What it is ordered by first; null for an expression. */
+    leading: string | null
+    unique: boolean
+  }[]
+  relations: {
+    name: string
+    columns: string[]
+    referenced_table: { schema: string; table: string }
+    referenced_columns: string[]
+  }[]
+}
+
+export type RelationColumn = {
+  name: string
+  /** As the database calls it. */
+  data_type: string
+  /** The same without a length, which would cut what is compared with it. */
+  compared_as: string
+  nullable: boolean
+  values: ValueKind
+}
+
+/**
+ * What a column takes in comparisons. `other` takes the database's own spelling as text; `any` is
+ * a column of a file without a type.
+ */
+export type ValueKind =
+  | 'boolean'
+  | 'integer'
+  | 'decimal'
+  | 'text'
+  | 'bytes'
+  | 'json'
+  | 'timestamp'
+  | 'any'
+  | 'other'
+
+/** A value as the engine answers it: on PostgreSQL always text. */
+export type StoredValue = string | number | bigint | Uint8Array | null
+
+/** A value to compare with. */
+export type GivenValue = StoredValue | boolean
+
+export type PageFilter = {
+  column: string
+  /** `null` and `not null` have no value. */
+  operator: '=' | '<>' | '<' | '<=' | '>' | '>=' | 'contains' | 'null' | 'not null'
+  value: GivenValue
+}
+
+export type PageQuery = {
+  filters: readonly PageFilter[]
+  /** The columns of the order, all in one direction; nulls come first ascending. */
+  order: { columns: readonly string[]; direction: 'asc' | 'desc' }
+  /** Only rows behind the one that has these values in the columns of the order. */
+  after: readonly StoredValue[] | undefined
+  limit: number
+}
+
+/** How long a call may take, with its wait for those before it. */
+export const explorerDeadlineMs = 5000
+
+/** What a page may weigh before it is rendered, in bytes. */
+export const explorerBytesMax = 1_048_576
+
+export class ExplorerDeadline extends Error {
+  override readonly name = 'ExplorerDeadline'
+}
+
+export class ExplorerRefusal extends Error {
+  override readonly name = 'ExplorerRefusal'
+}
+
+/** Thrown for a page of more than `explorerBytesMax`. */
+export class PageTooLarge extends Error {
+  override readonly name = 'PageTooLarge'
+}
