@@ -24,7 +24,7 @@ import { ConnectionLost, classified, isConnectionClass, sqlState } from './error
 
 type TextRow = readonly (string | null)[]
 
-/** The explorer of a PostgreSQL database, over a connection of its own that it opens when needed. */
+/** The explorer of a PostgreSQL database, over a connection of its own, opened when needed. */
 export function createPostgresExplorer(options: ConnectionOptions): Explorer {
   const line = new ExplorerConnection(options)
   return {
