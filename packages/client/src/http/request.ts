@@ -18,6 +18,7 @@ export type RequestOptions = {
   baseUrl: string
   bearer?: string | undefined
   fetch?: typeof fetch
+  signal?: AbortSignal
 }
 
 /** A success, read to its end. */
@@ -46,7 +47,7 @@ export async function sendRequest(
 
 async function exchange(route: RouteLine, parts: RequestParts, options: RequestOptions) {
   const { body, idempotencyKey } = parts
-  const { baseUrl, bearer } = options
+  const { baseUrl, bearer, signal } = options
   const send = options.fetch ?? fetch
   const init = {
     method: route.method,
@@ -56,6 +57,7 @@ async function exchange(route: RouteLine, parts: RequestParts, options: RequestO
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     },
     ...(body === undefined ? {} : { body: stringifyExact(body) }),
+    ...(signal === undefined ? {} : { signal }),
   }
   try {
     const response = await send(baseUrl + pathOf(route, parts), init)

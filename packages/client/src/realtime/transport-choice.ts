@@ -72,15 +72,16 @@ function targetAt(url: string, { webTransport: given }: ConnectOptions): Target 
 
 /** What `/status` says about WebTransport; no answer in time counts as no offer. */
 async function askForOffer(host: Host, baseUrl: string): Promise<Offer> {
-  return new Promise((resolve) => {
-    const cancel = host.startTimer(statusMs, () => resolve(undefined))
-    const done = (offer: Offer) => {
-      cancel()
-      resolve(offer)
-    }
-    const asked = sendRequest(statusRoute, {}, { baseUrl, fetch: host.fetch })
-    asked.then(({ body }) => done(offerIn(body, baseUrl))).catch(() => done(undefined))
-  })
+  const abort = new AbortController()
+  const cancel = host.startTimer(statusMs, () => abort.abort())
+  try {
+    const options = { baseUrl, fetch: host.fetch, signal: abort.signal }
+    return offerIn((await sendRequest(statusRoute, {}, options)).body, baseUrl)
+  } catch {
+    return undefined
+  } finally {
+    cancel()
+  }
 }
 
 type StatusLine = {

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** What a game's own types allow and refuse, found out by asking the compiler. */
+
+const root = join(import.meta.dirname, '../../..')
+
+const source = JSON.stringify(join(import.meta.dirname, 'index.ts'))
+const head = `
+import { createPlayer, type Connection, type Room } from ${source}
+type Arena = {
+  rpcs: {
+    whoami: { payload: undefined; reply: { name: string } }
+    buy: { payload: { item: string }; reply: number }
+  }
+  kinds: { 100: { up: { dx: number } }; 101: { down: { tick: number } }; 102: { up: string; down: string } }
+}
+declare const c: Connection<Arena>
+declare const r: Room<Arena>
+declare const anything: Connection
+`
+
+/** By name: a statement, and whether it compiles. */
+const statements: Readonly<Record<string, readonly [statement: string, compiles: boolean]>> = {
+  'a method without a payload': ['const n: string = (await c.rpc("whoami")).name', true],
+  'a method with its payload': ['const n: number = await c.rpc("buy", { item: "x" })', true],
+  'a reply as text': ['const n: string = await c.rpc("whoami", undefined, { as: "text" })', true],
+  'a reply as bytes': [
+    'const n: Uint8Array = await c.rpc("buy", { item: "x" }, { as: "bytes" })',
+    true,
+  ],
+  'a wrong method': ['c.rpc("sell")', false],
+  'a missing payload': ['c.rpc("buy")', false],
+  'a wrong payload': ['c.rpc("buy", { item: 1 })', false],
+  'a payload where there is none': ['c.rpc("whoami", { x: 1 })', false],
+  'a wrong reply': ['const n: string = await c.rpc("buy", { item: "x" })', false],
+  'a kind that goes up': ['c.send(100, { dx: 1 }); r.send(102, "x")', true],
+  'a position': ['c.send(1, new Uint8Array(8), { unreliable: true })', true],
+  'a wrong body': ['c.send(100, { dy: 1 })', false],
+  'a wrong kind': ['c.send(103, { dx: 1 })', false],
+  'a kind that only comes down': ['c.send(101, { tick: 1 })', false],
+  'a kind that is heard': ['r.on(101, (m) => { const n: number = m.json().tick })', true],
+  'a kind that only goes up': ['r.on(100, () => {})', false],
+  'a wrong body that is heard': ['r.on(101, (m) => { const n: string = m.json().tick })', false],
+  'events beside kinds': [
+    'r.on("leave", (member, why) => { const s: "left" | "disconnected" | "removed" = why })',
+    true,
+  ],
+  'an unknown event': ['r.on("explode", () => {})', false],
+  'rooms of the game': ['const x: Room<Arena> = await c.rooms.joinOrCreate("a")', true],
+  'the player of the game': [
+    'const p = createPlayer<Arena>("http://localhost"); (await p.connect()).send(100, { dx: 1 })',
+    true,
+  ],
+  'anything without types': [
+    'anything.send(4711, { a: [1n] }); const x: unknown = await anything.rpc("any", 1)',
+    true,
+  ],
+}
+
+let folder = ''
+let complaints = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guildhall-types-'))
+  // As in a browser's project: the DOM's types, none of Node's.
+  const config = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: { lib: ['es2025', 'dom'], types: [], noUnusedLocals: false, noUnusedParameters: false },
+    include: ['*.ts'],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  for (const [index, [statement]] of Object.values(statements).entries()) {
+    await writeFile(join(folder, `case-${index}.ts`), `${head}\n${statement}\nexport {}\n`)
+  }
+  complaints = await new Promise((resolve) => {
+    const options = ['-p', folder, '--pretty', 'false']
+    execFile(join(root, 'node_modules/.bin/tsc'), options, (_error, stdout, stderr) =>
+      resolve(stdout + stderr),
+    )
+  })
+}, 120_000)
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('a game of its own types', () => {
+  it.each(
+    Object.entries(statements).map(
+      ([name, [, compiles]], index) => [name, compiles, index] as const,
+    ),
+  )('[R-SDK-22] %s: %s', (_name, compiles, index) => {
+    const own = complaints.split('\n').filter((line) => line.includes(`case-${index}.ts(`))
+    expect(own).toHaveLength(compiles ? 0 : 1)
+  })
+})
+
+it('[R-SDK-1] the SDK compiles with the types of a browser alone', () => {
+  const lines = complaints.split('\n').filter((line) => line.includes('error TS'))
+  expect(lines.filter((line) => !/case-\d+\.ts\(/.test(line))).toEqual([])
+})

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createPlayer, type Message } from '@guildhall/client'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
+
+/** A script that has every way of answering a client. */
+const script = `
+guildhall.on_rpc('echo', (ctx, body) => body)
+guildhall.on_rpc('whoami', (ctx) => ({ participant: ctx.sender, user_id: ctx.user_id }))
+guildhall.on_rpc('fail', () => { throw new Error('broken') })
+guildhall.on_message(100, (ctx, body) => guildhall.send(ctx.sender, 101, body))
+`
+
+let node: NodeProcess
+let folder = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
+  await writeFile(join(folder, 'main.ts'), script)
+  node = await startNodeProcess({ 'runtime.scripts_dir': folder })
+})
+
+afterAll(async () => {
+  await node.stop()
+  await rm(folder, { recursive: true })
+})
+
+async function signedIn() {
+  const player = createPlayer(node.url)
+  const name = `ana-${randomUUID()}`
+  const session = await player.signIn.device({ id: name, create: true, username: name })
+  return { player, session, name }
+}
+
+it('[R-SDK-23] signs in, reads the profile, refreshes and logs out at a real node', async () => {
+  const { player, session, name } = await signedIn()
+  const { user_id } = session
+  expect(await player.account.get()).toMatchObject({ user_id, username: name })
+  await player.account.update({ display_name: 'Ana' })
+  const renewed = await player.refresh()
+  expect(renewed).toMatchObject({ user_id, username: name })
+  expect(renewed.token).not.toBe(session.token)
+  expect(await player.account.lookup({ user_ids: [user_id] })).toEqual({
+    users: [{ user_id, username: name, display_name: 'Ana' }],
+  })
+  await expect(player.signIn.device({ id: 'nobody' })).rejects.toMatchObject({
+    code: 'authentication_failed',
+    status: 401,
+  })
+  await player.logout()
+  expect(player.session()).toBe(null)
+})
+
+it('[R-SDK-23] talks with the script of a real node', async () => {
+  const { player, session } = await signedIn()
+  const connection = await player.connect({ notices: true })
+  const { user_id } = session
+  expect(await connection.rpc('whoami')).toEqual({
+    participant: connection.participant,
+    user_id,
+  })
+  const big = { exact: 2n ** 60n }
+  expect(await connection.rpc('echo', big)).toEqual(big)
+  await expect(connection.rpc('fail')).rejects.toMatchObject({ code: 'rpc_refused' })
+  await expect(connection.rpc('nothing')).rejects.toMatchObject({ message: 'unknown RPC method' })
+  const messages: Message[] = []
+  connection.on('message', (message) => messages.push(message))
+  const notices: unknown[] = []
+  connection.on('notice', (notice) => notices.push(notice))
+  connection.send(100, 'back')
+  connection.send(150, 'nobody')
+  await vi.waitFor(() => expect(messages.map((message) => message.text())).toEqual(['back']))
+  await vi.waitFor(() => expect(notices).toMatchObject([{ kind: 150 }]))
+  await player.logout()
+  expect(connection.state).toBe('closed')
+})
+
+it('[R-SDK-8] a session that a newer connection takes over is replaced, not reconnected', async () => {
+  const { player, session } = await signedIn()
+  const connection = await player.connect()
+  const other = createPlayer(node.url, {
+    store: { load: () => session, save() {}, clear() {} },
+  })
+  await other.restore()
+  const closed = new Promise((resolve) => connection.on('state', resolve))
+  const second = await other.connect()
+  expect(await closed).toEqual({ state: 'closed', reason: 'session_replaced', closeCode: 4005 })
+  expect(second.state).toBe('open')
+  await second.close()
+})
+
+it('[R-SDK-23] a guest gets in', async () => {
+  const guest = await createPlayer(node.url).connect()
+  expect([guest.userId, guest.state]).toEqual([null, 'open'])
+  await guest.close()
+  expect(guest.state).toBe('closed')
+})
