@@ -16,7 +16,11 @@ type Arena = {
     whoami: { payload: undefined; reply: { name: string } }
     buy: { payload: { item: string }; reply: number }
   }
-  kinds: { 100: { up: { dx: number } }; 101: { down: { tick: number } }; 102: { up: string; down: string } }
+  kinds: {
+    100: { up: { dx: number } }
+    101: { down: { tick: number } }
+    102: { up: string; down: string }
+  }
 }
 declare const c: Connection<Arena>
 declare const r: Room<Arena>
@@ -69,7 +73,12 @@ beforeAll(async () => {
   // As in a browser's project: the DOM's types, none of Node's.
   const config = {
     extends: join(root, 'tsconfig.base.json'),
-    compilerOptions: { lib: ['es2025', 'dom'], types: [], noUnusedLocals: false, noUnusedParameters: false },
+    compilerOptions: {
+      lib: ['es2025', 'dom'],
+      types: [],
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+    },
     include: ['*.ts'],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
