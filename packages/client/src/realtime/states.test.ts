@@ -84,13 +84,13 @@ it('[R-SDK-7] [R-SDK-8] a rejected account refreshes once and tries once more', 
   expect(tokens).toEqual(['token-1', 'token-2'])
   server.greet = rejected
   const states = heard<StateEvent>((call) => connection.on('state', call))
-  ;(await lastPeer(server)).close(1001)
-  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
   host.randomNumber = 0
-  for (let round = 0; round < 4 && connection.state !== 'closed'; round += 1) {
-    host.advance(10_000)
-    await settle()
-  }
+  ;(await lastPeer(server)).close(1001)
+  await vi.waitFor(() => expect(states.at(-1)).toMatchObject({ closeCode: 1001, attempt: 0 }))
+  host.advance(0)
+  await vi.waitFor(() => expect(states.at(-1)).toMatchObject({ closeCode: 4001, attempt: 1 }))
+  host.advance(0)
+  await vi.waitFor(() => expect(connection.state).toBe('closed'))
   expect(states.at(-1)).toEqual({ state: 'closed', reason: 'auth_rejected', closeCode: 4001 })
   // One attempt with the old token, one right after the refresh.
   expect(server.count()).toBe(4)
