@@ -1,6 +1,6 @@
 import { authBody, kinds, sessionOptionsBody } from '@guildhall/contract'
 import { expect, it, vi } from 'vitest'
-import { heard, openBench, openConnected, sessionOf, settle } from '../testing/connected.ts'
+import { heard, openBench, openConnected, sessionOf } from '../testing/connected.ts'
 import type { FakeServer } from '../testing/fake-server.ts'
 import type { StateEvent } from './connection-types.ts'
 import { pauseMs } from './reconnecting.ts'
