@@ -27,6 +27,16 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     return String(row?.id)
   }
 
+  it('[H-PLY-1] answers with a pair say how long its access token lives, others do not', async () => {
+    const body = { id: 'told', create: true, username: 'told' }
+    const signIn = await scenario.api.call('POST', '/v1/auth/device', { body })
+    expect(signIn.headers.get('x-access-expires-in')).toBe('3600')
+    const fresh = await refresh(SessionTokens.parse(signIn.body).refresh_token)
+    expect(fresh.headers.get('x-access-expires-in')).toBe('3600')
+    const refusal = await refresh('unknown')
+    expect(refusal.headers.has('x-access-expires-in')).toBe(false)
+  })
+
   it('[H-PLY-10] rotates the pair, keeps the session, and stops both old tokens at once', async () => {
     const old = await scenario.signUp()
     const id = await sessionOf(old.user_id)

@@ -4,7 +4,11 @@ import type { Sessions } from './sessions.service.ts'
 
 export function sessionHandlers(sessions: Sessions): ServerHandlers<typeof sessionsApi> {
   return {
-    refresh: ({ body }) => sessions.refresh(body.refresh_token),
+    refresh: async ({ body, request }) => {
+      const tokens = await sessions.refresh(body.refresh_token)
+      request.header('x-access-expires-in', String(sessions.accessTtlSec))
+      return tokens
+    },
     logout: async ({ bearer, body }) => {
       await sessions.logout({ bearer, refresh_token: body.refresh_token })
       return undefined

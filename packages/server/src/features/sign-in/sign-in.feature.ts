@@ -12,7 +12,7 @@ export function signInFeature(deps: Omit<SignInDeps, 'count'>) {
     },
   })
   return defineFeature({
-    routes: mount({ signIn: signInHandlers(signIn) }),
+    routes: mount({ signIn: signInHandlers(signIn, deps.sessions.accessTtlSec) }),
     counters: () => ({ ...counters }),
   })
 }

@@ -21,6 +21,8 @@ export type SignInDeps = {
     strengthenVerifier(email: string, change: { weaker: string; stronger: string }): Promise<void>
   }
   sessions: {
+    /** The life of an access token. */
+    accessTtlSec: number
     open(owner: Owner): Promise<SessionTokens>
     /** Undefined when no active account has the credential. */
     openKnown(credential: Credential): Promise<SessionTokens | undefined>

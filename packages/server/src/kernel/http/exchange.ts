@@ -11,6 +11,8 @@ export type RequestInfo = {
   id: string
   /** Where the request comes from, trusted proxies considered. */
   source: string
+  /** Adds a header to the answer of a success. */
+  header(name: string, value: string): void
 }
 
 /** The handlers of one feature's routes. */

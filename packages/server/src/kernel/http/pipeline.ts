@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { errorTable, type Route } from '@guildhall/contract'
 import { bearerOf } from '../auth/bearer.ts'
 import { guard, identify } from '../auth/guard.ts'
@@ -113,17 +112,21 @@ type Caller = {
  */
 class LazyRequestInfo implements RequestInfo {
   readonly id: string
-  readonly #message: IncomingMessage
+  readonly #exchange: Exchange
   readonly #sourceOf: SourceAddress
 
-  constructor({ id, message }: Exchange, sourceOf: SourceAddress) {
-    this.id = id
-    this.#message = message
+  constructor(exchange: Exchange, sourceOf: SourceAddress) {
+    this.id = exchange.id
+    this.#exchange = exchange
     this.#sourceOf = sourceOf
   }
 
   get source(): string {
-    return this.#sourceOf(this.#message)
+    return this.#sourceOf(this.#exchange.message)
+  }
+
+  header(name: string, value: string): void {
+    this.#exchange.header(name, value)
   }
 }
 
