@@ -2,11 +2,15 @@ import type { sessionsApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import type { Sessions } from './sessions.service.ts'
 
-export function sessionHandlers(sessions: Sessions): ServerHandlers<typeof sessionsApi> {
+/** @param accessTtlSec The life of the access tokens that are handed out */
+export function sessionHandlers(
+  sessions: Sessions,
+  accessTtlSec: number,
+): ServerHandlers<typeof sessionsApi> {
   return {
     refresh: async ({ body, request }) => {
       const tokens = await sessions.refresh(body.refresh_token)
-      request.header('x-access-expires-in', String(sessions.accessTtlSec))
+      request.header('x-access-expires-in', String(accessTtlSec))
       return tokens
     },
     logout: async ({ bearer, body }) => {

@@ -117,9 +117,6 @@ export function createSessions(deps: SessionsDeps) {
   }
 
   return {
-    /** The life of an access token. */
-    accessTtlSec: config.access_ttl_sec,
-
     /** Opens a session of a known account; refused when the account is not active any more. */
     async open(owner: Owner): Promise<SessionTokens> {
       const { session, tokensOf } = prepare()
