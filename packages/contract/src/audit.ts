@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { auditActions } from './audit-actions.ts'
-import { count, limit, reference, text, unixMs } from './fields.ts'
+import { durableId } from './durable-ids.ts'
+import { count, limit, reference, unixMs } from './fields.ts'
 import { scopes } from './principals.ts'
 import { defineApi } from './route.ts'
 
@@ -20,13 +21,6 @@ export const AuditEntry = z.strictObject({
 })
 export type AuditEntry = z.output<typeof AuditEntry>
 
-/** An audit id: text order is time order, so it is the cursor too. Either case is accepted. */
-const auditCursor = text(
-  (value) => /^au1-[0-9a-f]{29}$/i.test(value),
-  'must be a cursor from next_after',
-  { pattern: '^au1-[0-9a-fA-F]{29}$' },
-)
-
 export const auditApi = defineApi({
   list: {
     method: 'GET',
@@ -40,7 +34,7 @@ export const auditApi = defineApi({
       actor: reference().optional(),
       action: reference().optional().meta({ description: 'Literal prefix of the action' }),
       match_id: reference().optional(),
-      after: auditCursor.optional(),
+      after: durableId('au1-').optional(),
     }),
     ok: z.strictObject({
       entries: z.array(AuditEntry),

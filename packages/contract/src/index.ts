@@ -27,6 +27,7 @@ export {
   consoleAccountsApi,
   type NewAccount,
 } from './console-accounts.ts'
+export { isDurableId } from './durable-ids.ts'
 export {
   type DatabaseCell,
   type DatabaseFilter,
@@ -157,6 +158,12 @@ export {
   RankedRecord,
   recordUserId,
 } from './leaderboards.ts'
+export {
+  MatchRecord,
+  matchRecordsApi,
+  type TerminationReason,
+  terminationReasons,
+} from './match-records.ts'
 export { Notification, notificationsApi } from './notifications.ts'
 export { int64Max, int64Min } from './numbers.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
@@ -214,6 +221,7 @@ export { tournamentsScript } from './script/tournaments.ts'
 export { transactScript } from './script/transact.ts'
 export { scriptTypes } from './script/types.ts'
 export { walletScript } from './script/wallet.ts'
+export { LogDetail, type LogLevel, LogLine, logLevels, scriptLogsApi } from './script-logs.ts'
 export { SessionTokens, sessionsApi } from './sessions.ts'
 export { Health, Readiness, Status, shellApi } from './shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
@@ -226,6 +234,13 @@ export {
   storageValueBytesMax,
 } from './storage.ts'
 export { Subscription, subscriptionsApi } from './subscriptions.ts'
+export {
+  HostTelemetry,
+  type SliceCloseReason,
+  sliceCloseReasons,
+  TelemetrySlice,
+  telemetryApi,
+} from './telemetry.ts'
 export {
   Tournament,
   TournamentEntry,
@@ -249,14 +264,17 @@ import { databaseApi } from './database.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
 import { leaderboardsApi } from './leaderboards.ts'
+import { matchRecordsApi } from './match-records.ts'
 import { notificationsApi } from './notifications.ts'
 import { purchasesApi } from './purchases.ts'
 import { realtimeApi } from './realtime.ts'
+import { scriptLogsApi } from './script-logs.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
 import { signInApi } from './sign-in.ts'
 import { storageApi } from './storage.ts'
 import { subscriptionsApi } from './subscriptions.ts'
+import { telemetryApi } from './telemetry.ts'
 import { tournamentsApi } from './tournaments.ts'
 import { walletApi } from './wallet.ts'
 
@@ -281,6 +299,9 @@ export const api = {
   purchases: purchasesApi,
   subscriptions: subscriptionsApi,
   database: databaseApi,
+  matchRecords: matchRecordsApi,
+  scriptLogs: scriptLogsApi,
+  telemetry: telemetryApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

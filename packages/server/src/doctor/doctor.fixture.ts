@@ -60,6 +60,11 @@ const entry = (user: string, delta: number, balance: number) =>
   `INSERT INTO wallet_ledger (user_id, currency, delta, balance_after, reason, time_unix_ms)
   VALUES ('${user}', 'gold', ${delta}, ${balance}, 'because', 1)`
 
+const match = (id: string, boot: string, closing: string) =>
+  `INSERT INTO match_records (match_id, node_id, boot_id, room_id, map, mode, max_players,
+    opened_at_unix_ms, peak_participants, join_total, closed_at_unix_ms, termination_reason)
+  VALUES ('${id}', 'dev-1', '${boot}', 1, 'm', '', 0, 1, 1, 1, ${closing})`
+
 const rows = [
   ...[
     ['ana', 'active'],
@@ -106,6 +111,10 @@ const rows = [
     VALUES ('user', 'ana', 1), ('user', 'bo', 1)`,
   "UPDATE accounts SET counted = 1 WHERE id <> 'cy'",
   "UPDATE account_totals SET accounts = 3 WHERE name = 'counted'",
+  `INSERT INTO node_boots (boot_id, node_id, started_at_unix_ms, seen_at_unix_ms, ended_at_unix_ms)
+    VALUES ('bt1-past', 'dev-1', 1, 1, 2), ('bt1-now', 'dev-1', 3, 3, NULL)`,
+  match('mt1-open', 'bt1-now', 'NULL, NULL'),
+  match('mt1-closed', 'bt1-past', "2, 'final_departure'"),
   ...['a', 'b', 'c'].map(
     (id) => `INSERT INTO audit_unsealed (id, node_id, time_unix_ms, actor_type, actor, role, action,
       target, details) VALUES ('au1-${id}', 'dev-1', 1, 'human', 'admin', 'admin', 'groups.create',

@@ -32,6 +32,26 @@ const oneMoreNotification =
 
 const breaches: readonly Breach[] = [
   {
+    check: 'matches',
+    breaks: 'an open match of a boot that has ended',
+    by: ["UPDATE node_boots SET ended_at_unix_ms = 4 WHERE boot_id = 'bt1-now'"],
+    ids: ['mt1-open'],
+  },
+  {
+    check: 'matches',
+    breaks: 'a closed match without a reason',
+    by: ["UPDATE match_records SET termination_reason = NULL WHERE match_id = 'mt1-closed'"],
+    ids: ['mt1-closed'],
+  },
+  {
+    check: 'matches',
+    breaks: 'an open match with a reason',
+    by: [
+      "UPDATE match_records SET termination_reason = 'server_closed' WHERE match_id = 'mt1-open'",
+    ],
+    ids: ['mt1-open'],
+  },
+  {
     check: 'wallet',
     breaks: 'a negative balance',
     sqlite: unchecked,
@@ -334,7 +354,7 @@ describe.each(testBackends)('the doctor on $name', ({ open }) => {
     )
     const rows = Object.fromEntries(diagnoses.map(({ name, rows }) => [name, rows]))
     expect(rows).toMatchObject({ wallet: 6, accounts: 10, groups: 3, friends: 5, chat: 4 })
-    expect(rows).toMatchObject({ api_keys: 2, audit: 3 })
+    expect(rows).toMatchObject({ api_keys: 2, audit: 3, matches: 2 })
   })
 
   it('[O-DOC-1] takes max_size 0 for what it is: a group without a limit', async () => {

@@ -7,6 +7,7 @@ import { createChatCheck } from './chat.store.ts'
 import type { Check, Finding } from './check.store.ts'
 import { friendsCheck } from './friends.store.ts'
 import { groupsCheck } from './groups.store.ts'
+import { matchesCheck } from './matches.store.ts'
 import { type AppliedMigrations, createSchemaCheck, migrationsOf } from './schema.store.ts'
 import { createSequencesCheck } from './sequences.store.ts'
 import { storageCheck } from './storage.store.ts'
@@ -24,6 +25,7 @@ export const checkNames = [
   'chat',
   'storage',
   'sequences',
+  'matches',
   'api_keys',
   'audit',
   'schema',
@@ -81,6 +83,7 @@ function checksOf(
     chat: createChatCheck(bounds.historyLimit),
     storage: storageCheck,
     sequences: createSequencesCheck({ backend: db.backend, ...bounds }),
+    matches: matchesCheck,
     api_keys: apiKeysCheck,
     audit,
     schema: createSchemaCheck(migrations),

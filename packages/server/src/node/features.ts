@@ -16,14 +16,17 @@ import { groupsFeature } from '../features/groups/groups.feature.ts'
 import { groupsOf } from '../features/groups/groups.service.ts'
 import { idempotencyFeature } from '../features/idempotency/idempotency.feature.ts'
 import { leaderboardsFeature } from '../features/leaderboards/leaderboards.feature.ts'
+import { matchRecordsFeature } from '../features/match-records/match-records.feature.ts'
 import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
 import { outboundHttpFeature } from '../features/outbound-http/outbound-http.feature.ts'
 import { outboxFeature } from '../features/outbox/outbox.feature.ts'
 import { purchasesFeature } from '../features/purchases/purchases.feature.ts'
+import { scriptLogsFeature } from '../features/script-logs/script-logs.feature.ts'
 import { sessionsFeature } from '../features/sessions/sessions.feature.ts'
 import { signInFeature } from '../features/sign-in/sign-in.feature.ts'
 import { storageFeature } from '../features/storage/storage.feature.ts'
 import { storageOf } from '../features/storage/storage.service.ts'
+import { telemetryFeature } from '../features/telemetry/telemetry.feature.ts'
 import { tournamentsFeature } from '../features/tournaments/tournaments.feature.ts'
 import { transactionsFeature } from '../features/transactions/transactions.feature.ts'
 import { walletFeature } from '../features/wallet/wallet.feature.ts'
@@ -52,7 +55,8 @@ export type Features = ReturnType<typeof createFeatures>
 export function createFeatures(deps: FeaturesDeps) {
   const trail = createTrail(deps)
   const people = createPeople(deps, trail)
-  return { ...trail, ...people, ...createGame(deps, trail, people) }
+  const game = createGame(deps, trail, people)
+  return { ...trail, ...people, ...game, ...createPlayRecords(deps, trail) }
 }
 
 export type Trail = ReturnType<typeof createTrail>
@@ -128,6 +132,22 @@ export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
       storageOf,
     }),
   }
+}
+
+/** What is kept of play: matches, lines of scripts, and what they count. */
+function createPlayRecords(deps: FeaturesDeps, { audit }: Trail) {
+  const { db, clock, ids, log, config, bootId } = deps
+  const base = { db, clock, ids, log, bootId, nodeId: config.server.node_id, config: config.logs }
+  const scriptLogs = scriptLogsFeature({ ...base, recorder: audit.recorder })
+  const telemetry = telemetryFeature(base)
+  const matchRecords = matchRecordsFeature({
+    ...base,
+    recorder: audit.recorder,
+    logs: scriptLogs,
+    slices: telemetry,
+    settled: (match_id) => telemetry.slices.finish({ match_id }),
+  })
+  return { scriptLogs, telemetry, matchRecords }
 }
 
 /** What belongs to players, and what they play for. */

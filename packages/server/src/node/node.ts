@@ -151,7 +151,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
     lifeMs: config.scheduler.lease_ttl_ms,
   })
   shutdown.onStop('leases', leases.release)
-  const shared = { db, clock, clockWatch, ids, log, config, version, leases }
+  const shared = { db, clock, clockWatch, ids, log, config, version, bootId, leases }
   const { logLinesDropped } = options
   const counted = { databaseErrors, logLinesDropped }
   return { journal, claim, nodeClaim, supervisor, secrets, counted, instruments, shared }
@@ -184,6 +184,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     liveSessions: stored.sessions.liveOf,
     sourceOf,
     mayMakeRooms: base.claim.ok,
+    records: stored.matchRecords.recorder,
   })
   revoked.subscribe(play.gateway.closeSessions)
   shutdown.onStop('script', () => play.script.stop())

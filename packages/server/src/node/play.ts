@@ -7,7 +7,7 @@ import { noRoomHooks } from '../kernel/play/room-hooks.ts'
 import type { ServedScript } from '../kernel/script.ts'
 import { createGateway, type Gateway } from '../realtime/gateway.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
-import { noMatchRecords } from '../realtime/rooms/match-records.port.ts'
+import type { MatchRecorder } from '../realtime/rooms/match-records.port.ts'
 import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
 import { createScriptHost } from '../script/host.ts'
 import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
@@ -23,6 +23,7 @@ export type PlayDeps = {
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
+  records: MatchRecorder
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
 }
@@ -54,7 +55,7 @@ export function createPlay(deps: PlayDeps) {
     rooms: config.rooms,
     serverTimeOffer: config.lag_diagnostics.server_time_offer,
     ids: deps.ids,
-    records: noMatchRecords,
+    records: deps.records,
     mayMakeRooms: deps.mayMakeRooms,
     verifyPlayer: deps.verifyPlayer,
     liveSessions: deps.liveSessions,

@@ -15,6 +15,7 @@ export type Shared = {
   log: Log
   config: Config
   version: string
+  bootId: string
   /** Of the jobs that one node of a deployment does. */
   leases: Leases
 }

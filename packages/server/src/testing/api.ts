@@ -93,6 +93,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     log,
     config,
     version: '0.0.0-test',
+    bootId,
     leases: createLeases({ db, clock, log, holder: bootId, lifeMs }),
   }
   const stored = createFeatures({

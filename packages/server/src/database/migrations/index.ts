@@ -5,6 +5,7 @@ import { leaderboards } from './0004-leaderboards.ts'
 import { tournaments } from './0005-tournaments.ts'
 import { purchases } from './0006-purchases.ts'
 import { transactions } from './0007-transactions.ts'
+import { playRecords } from './0008-play-records.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   tournaments,
   purchases,
   transactions,
+  playRecords,
 ]

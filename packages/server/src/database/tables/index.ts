@@ -7,6 +7,7 @@ import * as friends from './friends.ts'
 import * as groups from './groups.ts'
 import * as leaderboards from './leaderboards.ts'
 import * as notifications from './notifications.ts'
+import * as playRecords from './play-records.ts'
 import * as purchases from './purchases.ts'
 import * as schema from './schema.ts'
 import * as storage from './storage.ts'
@@ -32,4 +33,5 @@ export const tables: readonly Table[] = [
   tournaments,
   purchases,
   transactions,
+  playRecords,
 ].flatMap((declared): readonly Table[] => Object.values(declared))

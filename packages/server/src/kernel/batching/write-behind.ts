@@ -2,6 +2,7 @@ import { atEndOfTurn, type Clock, type Timer } from '../clock.ts'
 import type { Log } from '../log/log.ts'
 import { Ring } from '../ring.ts'
 import { backoff } from '../tasks/backoff.ts'
+import { KeyedRows } from './keyed-rows.ts'
 
 /**
  * Rows that may be written after the answer that they belong to. Adding never waits: a full queue
@@ -49,6 +50,8 @@ type WriteBehindOptions<Row> = {
    * unique ids and a repeat stores nothing twice.
    */
   write: (rows: readonly Row[]) => Promise<void>
+  /** Names what a row is the state of: then only the newest state of each waits. */
+  keyOf?: (row: Row) => string
   clock: Clock
   log: Log
 }
@@ -65,7 +68,7 @@ class Queue<Row> implements WriteBehind<Row> {
   readonly name: string
   readonly capacity: number
   readonly #options: WriteBehindOptions<Row>
-  readonly #waiting: Ring<Row>
+  readonly #waiting: Ring<Row> | KeyedRows<Row>
   readonly #retry = backoff(retryFirstMs, retryMaxMs)
   /** Taken from the queue to be written; nothing but its commit, or the shutdown, removes it. */
   #batch: readonly Row[] = []
@@ -81,10 +84,12 @@ class Queue<Row> implements WriteBehind<Row> {
     this.name = options.name
     this.capacity = options.capacity
     this.#options = options
-    this.#waiting = new Ring(options.capacity)
+    const { capacity, keyOf } = options
+    this.#waiting = keyOf === undefined ? new Ring(capacity) : new KeyedRows(keyOf)
   }
 
   add(row: Row): void {
+    if (this.#state !== 'ended' && this.#replaces(row)) return
     this.#counts.added += 1
     if (this.#state === 'ended') {
       this.#counts.abandoned += 1
@@ -93,6 +98,11 @@ class Queue<Row> implements WriteBehind<Row> {
     if (this.#queued() < this.capacity) this.#waiting.push(row)
     else this.#displace(row)
     this.#schedule()
+  }
+
+  /** A newer state of a row that waits is no row of its own. */
+  #replaces(row: Row): boolean {
+    return this.#waiting instanceof KeyedRows && this.#waiting.replace(row)
   }
 
   counts(): WriteBehindCounts {

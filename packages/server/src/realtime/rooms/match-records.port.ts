@@ -1,4 +1,4 @@
-import type { Label, Termination } from '../../kernel/play/rooms.ts'
+import type { Label, ScriptBinding, Termination } from '../../kernel/play/rooms.ts'
 
 /**
  * Keeps the durable record of every match. Nothing here throws or waits: records are written
@@ -31,6 +31,8 @@ export type OpenedMatch = {
   name: string | null
   label: RecordedLabel
   opened_at_unix_ms: number
+  /** The script that the room keeps to; null where it keeps to none. */
+  binding: ScriptBinding | null
 }
 
 export type MatchEnding = {

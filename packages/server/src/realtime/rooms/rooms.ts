@@ -75,9 +75,9 @@ export function createRooms(deps: RoomsDeps): Rooms {
 
   function open(room: Room): void {
     room.phase = 'opened'
-    const { id, matchId, name, label } = room
+    const { id, matchId, name, label, binding } = room
     const opened_at_unix_ms = clock.nowUnixMs()
-    records.opened({ match_id: matchId, room_id: id, name, label, opened_at_unix_ms })
+    records.opened({ match_id: matchId, room_id: id, name, label, opened_at_unix_ms, binding })
     raise(room, { event: 'created' })
   }
 

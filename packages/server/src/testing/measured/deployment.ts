@@ -38,6 +38,7 @@ export async function openDeployment({ url, config: keys }: MeasuredOptions) {
     log: silentLog,
     config,
     version: testVersion,
+    bootId: 'measured',
     leases: createLeases({ db, clock, log: silentLog, holder: 'measured', lifeMs: 15_000 }),
     secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
     onRevoked() {},

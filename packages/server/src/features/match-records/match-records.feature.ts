@@ -1,0 +1,60 @@
+import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import { defineFeature, mount } from '../feature.ts'
+import { createMatchRecorder } from './match-records.recorder.ts'
+import { createMatchRecords, type MatchRecordsDeps } from './match-records.service.ts'
+import { matchRecordsStore, type RecordRow } from './match-records.store.ts'
+
+type MatchRecordsFeatureDeps = Omit<MatchRecordsDeps, 'queue' | 'retentionDays'> & {
+  log: Log
+  /** The `logs` section of the configuration. */
+  config: {
+    matches_max_queue_items: number
+    matches_retention_days: number
+    flush_batch_items: number
+    flush_interval_ms: number
+  }
+  /** Called when the last hook of a match has ended. */
+  settled(matchId: string): void
+}
+
+/** Records of matches: the gateway opens and closes them, operators read them. */
+export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
+  const { db, config } = deps
+  const queue = db.durable
+    ? createWriteBehind<RecordRow>({
+        ...deps,
+        name: 'matches',
+        capacity: config.matches_max_queue_items,
+        batchItems: config.flush_batch_items,
+        flushIntervalMs: config.flush_interval_ms,
+        keyOf: ({ match_id }) => match_id,
+        write: async (rows) => void (await matchRecordsStore.upsert(db, rows)),
+      })
+    : undefined
+  const write = (row: RecordRow) => queue?.add(row)
+  const records = createMatchRecords({
+    ...deps,
+    queue,
+    retentionDays: config.matches_retention_days,
+  })
+  return defineFeature(
+    {
+      routes: mount({
+        matchRecords: {
+          list: ({ principal, query }) => records.list(principal, query),
+          get: ({ principal, params }) => records.get(principal, params.match_id),
+          entries: ({ principal, params, query }) =>
+            records.entries(principal, params.match_id, query),
+        },
+      }),
+      queues: queue === undefined ? [] : [queue],
+      pruners: { match_records: records.prune },
+      async catchUp() {
+        const closed = await records.closeOrphans()
+        if (closed > 0) deps.log.warn('closed matches of an earlier boot', { matches: closed })
+      },
+    },
+    { recorder: createMatchRecorder({ ...deps, write }) },
+  )
+}

@@ -1,0 +1,119 @@
+import type { TerminationReason } from '@guildhall/contract'
+import type { Clock } from '../../kernel/clock.ts'
+import type { RecordRow } from './match-records.store.ts'
+
+export type RecorderDeps = {
+  clock: Clock
+  nodeId: string
+  bootId: string
+  /** Takes the newest state of a record. */
+  write(row: RecordRow): void
+  /** The hooks of the match have ended, and nothing more is recorded of it. */
+  settled(matchId: string): void
+}
+
+export type OpenedMatch = {
+  match_id: string
+  room_id: number
+  name: string | null
+  label: RecordedLabel
+  opened_at_unix_ms: number
+  /** The script that the room keeps to, if it keeps to one. */
+  binding: { revision_id: string; generation: number } | null
+}
+
+type RecordedLabel = { map: string; mode: string; max_players: number }
+
+type Ending = {
+  termination_reason: TerminationReason
+  closed_at_unix_ms: number
+  settled: Promise<void>
+}
+
+/** Counters, labels and results of matches that go on are written at most this often. */
+const changesEveryMs = 10_000
+
+/**
+ * Keeps the records of the matches of this node in memory, and hands their newest state on: when a
+ * match has opened, when its last hook has ended, and every 10 seconds while it changes.
+ */
+export function createMatchRecorder(deps: RecorderDeps) {
+  const { clock, write } = deps
+  const matches = new Map<string, RecordRow>()
+  const changed = new Set<string>()
+  let isDue = false
+
+  function change(matchId: string, by: (row: RecordRow) => void): void {
+    const row = matches.get(matchId)
+    if (row === undefined) return
+    by(row)
+    changed.add(matchId)
+    if (!isDue) clock.after(changesEveryMs, writeChanged)
+    isDue = true
+  }
+
+  function writeChanged(): void {
+    isDue = false
+    for (const matchId of changed) {
+      const row = matches.get(matchId)
+      // A closed match has its own moment.
+      if (row !== undefined && row.closed_at_unix_ms === null) write({ ...row })
+    }
+    changed.clear()
+  }
+
+  function finish(matchId: string): void {
+    const row = matches.get(matchId)
+    matches.delete(matchId)
+    changed.delete(matchId)
+    if (row !== undefined) write(row)
+    deps.settled(matchId)
+  }
+
+  return {
+    opened({ match_id, room_id, name, label, opened_at_unix_ms, binding }: OpenedMatch): void {
+      const row: RecordRow = {
+        match_id,
+        node_id: deps.nodeId,
+        boot_id: deps.bootId,
+        room_id,
+        name,
+        ...labelOf(label),
+        opened_at_unix_ms,
+        closed_at_unix_ms: null,
+        termination_reason: null,
+        peak_participants: 0,
+        join_total: 0,
+        script_revision_id: binding?.revision_id ?? null,
+        script_generation: binding?.generation ?? null,
+        result_json: null,
+      }
+      matches.set(match_id, row)
+      write({ ...row })
+    },
+    admitted(matchId: string, members: number): void {
+      change(matchId, (row) => {
+        row.join_total += 1
+        row.peak_participants = Math.max(row.peak_participants, members)
+      })
+    },
+    labelled(matchId: string, label: RecordedLabel): void {
+      change(matchId, (row) => Object.assign(row, labelOf(label)))
+    },
+    result(matchId: string, resultJson: string): void {
+      change(matchId, (row) => {
+        row.result_json = resultJson
+      })
+    },
+    ended(matchId: string, { termination_reason, closed_at_unix_ms, settled }: Ending): void {
+      const row = matches.get(matchId)
+      if (row === undefined) return
+      Object.assign(row, { termination_reason, closed_at_unix_ms })
+      void settled.then(() => finish(matchId))
+    },
+  }
+}
+
+function labelOf({ map, mode, max_players }: RecordedLabel): RecordedLabel {
+  return { map, mode, max_players }
+}

@@ -1,0 +1,52 @@
+import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import { defineFeature, mount } from '../feature.ts'
+import { createScriptLogs, type ScriptLogsDeps } from './script-logs.service.ts'
+import { type LogRow, scriptLogsStore } from './script-logs.store.ts'
+
+type ScriptLogsFeatureDeps = Omit<ScriptLogsDeps, 'queue' | 'retentionDays'> & {
+  /** The `logs` section of the configuration. */
+  config: {
+    match_logs_max_queue_items: number
+    match_logs_retention_days: number
+    flush_batch_items: number
+    flush_interval_ms: number
+  }
+}
+
+/** Lines that the game's script writes, and what operators read of them. */
+export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
+  const { db, config } = deps
+  const queue = db.durable
+    ? createWriteBehind<LogRow>({
+        ...deps,
+        name: 'script-logs',
+        capacity: config.match_logs_max_queue_items,
+        batchItems: config.flush_batch_items,
+        flushIntervalMs: config.flush_interval_ms,
+        write: async (rows) => void (await scriptLogsStore.insert(db, rows)),
+      })
+    : undefined
+  const log = deps.log.component('script')
+  const retentionDays = config.match_logs_retention_days
+  const logs = createScriptLogs({ ...deps, log, queue, retentionDays })
+  const { write, page, count, prune } = logs
+  return defineFeature(
+    {
+      routes: mount({
+        scriptLogs: {
+          list: ({ principal, query }) => logs.list(principal, query),
+          get: ({ principal, params }) => logs.get(principal, params.log_id),
+        },
+      }),
+      queues: queue === undefined ? [] : [queue],
+      pruners: { script_logs: prune },
+      counters: () => ({ script_log_dropped_total: droppedOf(queue) }),
+    },
+    { write, page, count },
+  )
+}
+
+function droppedOf(queue: { counts(): { dropped: number; abandoned: number } } | undefined) {
+  const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
+  return dropped + abandoned
+}

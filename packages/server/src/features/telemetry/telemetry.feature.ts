@@ -1,0 +1,64 @@
+import type { Database } from '../../database/database.ts'
+import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createHostSampler, type HostReaders } from '../../kernel/host-sampler.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import { defineFeature, mount } from '../feature.ts'
+import { createTelemetry } from './telemetry.service.ts'
+import { createSlices } from './telemetry.slices.ts'
+import { type SliceRow, telemetryStore } from './telemetry.store.ts'
+
+type TelemetryFeatureDeps = {
+  db: Database
+  clock: Clock
+  ids: Pick<Ids, 'durable'>
+  log: Log
+  nodeId: string
+  /** The `logs` section of the configuration. */
+  config: {
+    telemetry_max_queue_items: number
+    telemetry_retention_days: number
+    flush_batch_items: number
+    flush_interval_ms: number
+  }
+  hostReaders?: HostReaders
+}
+
+const hostIntervalMs = 1000
+
+/** The machine of this node, and what scripts count during parts of matches. */
+export function telemetryFeature(deps: TelemetryFeatureDeps) {
+  const { db, config } = deps
+  const queue = db.durable
+    ? createWriteBehind<SliceRow>({
+        ...deps,
+        name: 'telemetry',
+        capacity: config.telemetry_max_queue_items,
+        batchItems: config.flush_batch_items,
+        flushIntervalMs: config.flush_interval_ms,
+        write: async (rows) => void (await telemetryStore.insert(db, rows)),
+      })
+    : undefined
+  const slices = createSlices({ ...deps, closed: (row) => queue?.add(row) })
+  const retentionDays = config.telemetry_retention_days
+  const { list, get, ofMatch, count, prune } = createTelemetry({ ...deps, queue, retentionDays })
+  const host = createHostSampler(deps.hostReaders)
+  return defineFeature(
+    {
+      routes: mount({
+        telemetry: {
+          host: async () => host.known(),
+          slices: ({ query }) => list(query),
+          slice: ({ params }) => get(params.report_id),
+        },
+      }),
+      tasks: [{ name: 'host-metrics', intervalMs: hostIntervalMs, run: host.sample }],
+      queues: queue === undefined ? [] : [queue],
+      pruners: { telemetry_slices: prune },
+      /** What is still open when the node stops is written, too. */
+      stop: async () => slices.finishAll(),
+    },
+    { slices, ofMatch, count },
+  )
+}
