@@ -27,7 +27,6 @@ export {
   consoleAccountsApi,
   type NewAccount,
 } from './console-accounts.ts'
-export { isDurableId } from './durable-ids.ts'
 export {
   type DatabaseCell,
   type DatabaseFilter,
@@ -35,6 +34,7 @@ export {
   databaseApi,
   type FilterOperator,
 } from './database.ts'
+export { isDurableId } from './durable-ids.ts'
 export {
   decodeDatagram,
   type Envelope,

@@ -107,14 +107,12 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   })
   const features = { ...stored, ...createPlayFeatures(shared, stored, nobodyPlays) }
   const routes = Object.values(joinRoutes(features)).flat()
+  const sourceOf = createSourceAddress(config.http.trusted_proxies)
   const server = createHttpServer({
     config: config.http,
     clock,
     log,
-    ...createPipelineDeps({
-      ...features,
-      sourceOf: createSourceAddress(config.http.trusted_proxies),
-    }),
+    ...createPipelineDeps({ ...features, sourceOf }),
     newRequestId: ids.requestId,
     routes: [...routes, ...(options.routes ?? [])],
     documents: [],

@@ -40,8 +40,6 @@ type FoundLogs = { items: LogLine[]; next_after?: string | undefined }
 type Query = z.output<(typeof matchRecordsApi)['list']['query']>
 type Read = Pick<AuditEvent, 'action' | 'target' | 'details'>
 
-export type MatchRecords = ReturnType<typeof createMatchRecords>
-
 /** Longest wait of a reader for this node's own queue, in milliseconds. */
 const flushTimeoutMs = 2000
 /** Rows of what is not paged in the entries of a match. */

@@ -34,8 +34,6 @@ export type NewLine = {
 
 type Query = z.output<(typeof scriptLogsApi)['list']['query']>
 
-export type ScriptLogs = ReturnType<typeof createScriptLogs>
-
 /** Longest wait of a reader for this node's own queue, in milliseconds. */
 const flushTimeoutMs = 2000
 
