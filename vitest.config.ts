@@ -1,16 +1,37 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests of pure code: no database, no node, no process of their own. They take seconds. */
+const pure = [
+  'packages/contract/**/*.test.ts',
+  'packages/server/src/{kernel,config}/**/*.test.ts',
+  'scripts/**/*.test.ts',
+]
+
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from there.
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'examples/**/*.test.ts', 'scripts/**/*.test.ts'],
-    globalSetup: ['packages/server/src/database/testing/global-setup.ts'],
-    // A process per file: workers, crash tests and native modules never share one.
-    pool: 'forks',
-    maxWorkers: 2,
     // Generous, because a loaded machine must not turn a right answer into a failure.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    maxWorkers: 2,
     reporters: ['default'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'pure', include: pure, pool: 'threads', isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          include: ['packages/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...pure],
+          globalSetup: ['packages/server/src/database/testing/global-setup.ts'],
+          // Processes, because workers, crash tests and native modules never share one with vitest.
+          pool: 'forks',
+          isolate: false,
+        },
+      },
+    ],
   },
 })
