@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +75,7 @@ function wishOf(args: string[]) {
 }
 
 async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<number> {
+  buildWhatIsStale()
   const cores = claimCores()
   for (const line of describeMachine(cores)) print(line)
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-bench-'))
@@ -104,6 +106,12 @@ async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<nu
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What `npm start` does before the node starts. */
+function buildWhatIsStale(): void {
+  const program = join(import.meta.dirname, '../../../scripts/build.ts')
+  execFileSync(process.execPath, [program, '--if-stale'], { stdio: 'inherit' })
 }
 
 function chosen(names: readonly string[]): readonly Benchmark[] {

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
-import { runCommand } from './cli/run-command.ts'
 
-// Compiled sources are kept between starts, so that only the first one pays for the compiler.
+// Compiled sources are kept between starts, so that only the first one pays for the compiler. What
+// is imported before this call is not among them.
 enableCompileCache()
+const { runCommand } = await import('./cli/run-command.ts')
 
 const terminal = {
   stdin: process.stdin,

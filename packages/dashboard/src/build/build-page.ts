@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { build } from 'esbuild'
 
 const packages = join(import.meta.dirname, '../../..')
 const own = join(packages, 'dashboard')
@@ -32,6 +31,8 @@ export async function buildDashboard(options: { always?: boolean } = {}) {
 
 /** The whole document: one style, one script, and nothing from elsewhere. */
 export async function renderPage(): Promise<string> {
+  // Loaded only here: a start that has nothing to build does not wait for it.
+  const { build } = await import('esbuild')
   const { outputFiles } = await build({
     entryPoints: [join(own, 'src/page/main.tsx')],
     bundle: true,

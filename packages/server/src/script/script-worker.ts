@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Clock, Timer } from '../kernel/clock.ts'
@@ -191,7 +191,8 @@ export class ScriptWorker {
  * loop that the engine does not interrupt cannot be ended at all.
  */
 function startProcess({ url, environment, settings }: ScriptWorkerDeps): ChildProcess {
-  return fork(fileURLToPath(url), [], {
+  // Loaded by those alone who have a script.
+  return process.getBuiltinModule('node:child_process').fork(fileURLToPath(url), [], {
     env: environment,
     execArgv: [
       `--max-old-space-size=${settings.memoryMb}`,

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -23,7 +26,28 @@ function placeInFrame(frame: string): string | undefined {
   if (!/^\s+at /.test(frame)) return undefined
   const path = frame.replace(root.href, rootPath)
   const start = path.indexOf(rootPath)
-  const [, file, line] = /^(.+?):(\d+)(?::\d+)?\)?$/.exec(path.slice(start + rootPath.length)) ?? []
-  if (start < 0 || !file || file.includes('node_modules/') || file === builders) return undefined
-  return `${file}:${line}`
+  const [, made = '', line = '', column = '1'] =
+    /^(.+?):(\d+)(?::(\d+))?\)?$/.exec(path.slice(start + rootPath.length)) ?? []
+  if (start < 0 || made === '' || made.includes('node_modules/')) return undefined
+  const { file, line: at } = written(made, Number(line), Number(column))
+  return file === builders || file.includes('node_modules/') ? undefined : `${file}:${at}`
+}
+
+/** Where the files lie that `npm run build` joins the sources into. */
+const dist = 'packages/server/dist/'
+const maps = new Map<string, SourceMap>()
+
+/** Where the code of a frame was written, when it is of a file that was made of several. */
+function written(file: string, line: number, column: number): { file: string; line: number } {
+  if (!file.startsWith(dist)) return { file, line }
+  try {
+    const map =
+      maps.get(file) ?? new SourceMap(JSON.parse(readFileSync(`${rootPath}${file}.map`, 'utf8')))
+    maps.set(file, map)
+    const entry = map.findEntry(line - 1, column - 1)
+    if (!('originalSource' in entry)) return { file, line }
+    return { file: posix.join(dist, entry.originalSource), line: entry.originalLine + 1 }
+  } catch {
+    return { file, line }
+  }
 }

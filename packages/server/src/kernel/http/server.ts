@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { atEndOfTurn, type Clock } from '../clock.ts'
@@ -15,6 +15,9 @@ import { headerBytesMax, headRefusal, readRequestHead } from './request-head.ts'
 import { createRouter, methodsOf } from './router.ts'
 import { createSocketGuard, type Upgrade } from './socket-guard.ts'
 import { canonicalTarget, hasEmptySegment, pathOf, queryOf } from './target.ts'
+
+/** Not imported: that reads every member, of which one loads the whole client of `fetch`. */
+const http = process.getBuiltinModule('node:http')
 
 /** The `http` section of the configuration. */
 export type HttpConfig = {
@@ -151,7 +154,7 @@ function listenerOf(
   }
   const server =
     tls === undefined
-      ? createServer(options, onRequest)
+      ? http.createServer(options, onRequest)
       : createSecureServer(
           {
             ...options,

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Failure } from '../../kernel/failure.ts'
 import { acceptableRequestId, securityHeaders } from '../../kernel/http/headers.ts'
@@ -32,5 +31,7 @@ export function refuseUpgrade(
   socket.on('error', () => socket.destroy())
   // A peer that neither reads nor leaves must not keep the socket.
   socket.once('finish', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  socket.end(
+    `HTTP/1.1 ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`,
+  )
 }

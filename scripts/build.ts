@@ -1,0 +1,17 @@
+import { buildDashboard } from '../packages/dashboard/src/build/build-page.ts'
+import { buildServer } from './build/server.ts'
+
+/**
+ * `npm run build` makes what `npm start` runs: the page of the dashboard, and the server in few
+ * files. With `--if-stale` only what its sources have changed since.
+ */
+const always = !process.argv.includes('--if-stale')
+const page = await buildDashboard({ always })
+// Before a start nothing but the node itself speaks.
+if (page.built) report(`built the dashboard, ${Math.round(page.bytes / 1000)} kB`)
+const server = await buildServer({ always })
+if (server.built) report('built the server')
+
+function report(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+import { placeOf } from '../../packages/server/src/kernel/errors/error-place.ts'
+import { buildServer } from './server.ts'
+
+const main = join(import.meta.dirname, '../../packages/server/dist/main.mjs')
+const folder = mkdtempSync(join(tmpdir(), 'guildhall-built-'))
+let node: ChildProcess | undefined
+
+beforeAll(async () => {
+  await buildServer()
+  return () => rmSync(folder, { recursive: true, force: true })
+})
+afterEach(() => void node?.kill('SIGKILL'))
+
+async function start(): Promise<{ node: ChildProcess; url: string }> {
+  const env = {
+    PATH: process.env.PATH,
+    GUILDHALL_HTTP__BIND: '127.0.0.1:0',
+    GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'built.db')}`,
+  }
+  node = spawn(process.execPath, [main, 'serve'], { cwd: folder, env, stdio: 'pipe' })
+  const [line] = await once(node.stdout ?? node, 'data')
+  const url = /http:\/\/[\d.]+:\d+/.exec(String(line))?.[0]
+  if (url === undefined) throw new Error(`no address in ${line}`)
+  return { node, url }
+}
+
+it('builds a server that serves from a file, hashes passwords and ends in order', async () => {
+  const { node, url } = await start()
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+  const body = { email: 'a@example.com', password: 'right horse', create: true, username: 'a' }
+  const signedUp = await fetch(`${url}/v1/auth/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(signedUp.status).toBe(201)
+  node.kill('SIGTERM')
+  expect(await once(node, 'exit')).toEqual([0, null])
+})
+
+it('[H-ERR-2] builds files whose errors tell where their code was written', () => {
+  const lines = readFileSync(main, 'utf8').split('\n')
+  const line = lines.findIndex((text) => text.includes('await runCommand(')) + 1
+  const error = new Error('on purpose')
+  error.stack = `Error: on purpose\n    at run (${main}:${line}:3)`
+  expect(placeOf(error)).toMatch(/^packages\/server\/src\/main\.ts:\d+$/)
+})
+
+it('builds nothing anew when nothing changed', async () => {
+  expect(await buildServer()).toEqual({ built: false })
+})
