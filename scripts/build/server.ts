@@ -55,13 +55,15 @@ async function bundle(outdir: string): Promise<void> {
     legalComments: 'none',
     external,
     // What is written in CommonJS asks for the modules of Node.js by `require`.
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
+    banner: { js: requireOfNode },
     plugins: [{ name: 'places of sources', setup: (build) => build.onLoad(ofServer, readSource) }],
     logLevel: 'warning',
   })
 }
+
+const requireOfNode =
+  "import { createRequire } from 'node:module'; " +
+  'const require = createRequire(import.meta.url);'
 
 const ofServer = { filter: /packages\/server\/src\/.*\.ts$/ }
 
