@@ -98,12 +98,14 @@ export function resolvedPath(path: string): string {
  * synchronous = NORMAL makes SQLite itself wait for the disk only when it starts the log anew; the
  * flush after each group of commits, without which no caller is answered, is ours. What it keeps to
  * undo a unit of work is in memory; beyond 64 KiB it would be a file, a fifth of a login's time. So
- * is what it sorts, on this connection only: an index that a migration adds, for instance.
+ * is what it sorts, on this connection only: an index that a migration adds, for instance. A log
+ * that grew beyond 64 MiB under load is cut back to that when it is started anew.
  */
 const writerPragmas = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA wal_autocheckpoint = 0;
+  PRAGMA journal_size_limit = 67108864;
   PRAGMA foreign_keys = ON;
   PRAGMA temp_store = MEMORY;
 `

@@ -5,12 +5,11 @@ import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject } from '../../kernel/json/free-json.ts'
 import type { Done } from '../../kernel/mutation.ts'
-import { blocksStore } from './leaderboards.blocks.store.ts'
-import { type BlockSizes, type Change, countChanges, keepSizes } from './leaderboards.blocks.ts'
+import type { Change } from './leaderboards.blocks.store.ts'
+import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
 import { applyOperator, type Score } from './leaderboards.operators.ts'
 import { placeOf } from './leaderboards.place.ts'
 import {
-  type HeldRow,
   type LockedBoard,
   leaderboardsStore,
   type RecordRow,
@@ -31,7 +30,7 @@ export class ResetDue extends Error {
 }
 
 /** The record of one user in one batch: as it was found, and as it has become. */
-type Slot = { board: LockedBoard; held: HeldRow | undefined; row: RecordRow | undefined }
+type Slot = { board: LockedBoard; held: StoredRow | undefined; row: RecordRow | undefined }
 
 /**
  * Applies submissions in their order, each as if it had been alone, with one statement of each kind
@@ -120,16 +119,12 @@ async function store(
       if (held.submissions !== row.submissions) kept.push(stored)
     } else {
       moved.push(stored)
-      left.push({ located: held, delta: -1 })
+      left.push({ period: held.period, place: held.place, delta: -1 })
     }
   }
-  const arrived = await blocksStore.locate(
-    tx,
-    [...added, ...moved].map(({ period, place }) => ({ period, place })),
-  )
-  const changes = [...left, ...arrived.map((located): Change => ({ located, delta: 1 }))]
+  const arrived = [...added, ...moved].map(({ period, place }) => ({ period, place, delta: 1 }))
   const [counted] = await inTheirOrder([
-    countChanges(tx, changes),
+    countChanges(tx, [...left, ...arrived]),
     leaderboardsStore.move(tx, moved),
     leaderboardsStore.add(tx, added),
     leaderboardsStore.keep(tx, kept.map(standingOf)),
@@ -144,7 +139,7 @@ function standingOf({ period, place, metadata, updated_at_unix_ms, submissions }
 
 function slotsOf(
   boards: ReadonlyMap<string, LockedBoard>,
-  held: readonly HeldRow[],
+  held: readonly StoredRow[],
 ): Map<string, Slot> {
   const byPeriod = new Map([...boards.values()].map((board) => [board.period, board]))
   const slots = new Map<string, Slot>()

@@ -29,7 +29,7 @@ function blockAt(
  * On PostgreSQL, which reads an index to the end of a page or of the range, each level is sought
  * within the block above.
  */
-export function withBlocks(columns: readonly string[], placed: string): string {
+function withBlocks(columns: readonly string[], placed: string): string {
   const top = `SELECT p.*, ${boundAt(3, 'p')} AS top FROM ${placed} AS p {{fence}}`
   const below = (above: string) => `{{narrowed k.bound >= p.${above}}}`
   const mid = `SELECT p.*, ${blockAt(2, 'p', { answer: 'k.bound', narrowed: below('top') })} AS mid
@@ -45,15 +45,16 @@ export function withBlocks(columns: readonly string[], placed: string): string {
  * The bounds of the blocks that a place belongs to, in hex. The lowest comes together with what it
  * counts, behind a space, so that it is sought once.
  */
-export const blocksRow = { low: 'text', mid: 'text', top: 'text' } as const
+const blocksRow = { low: 'text', mid: 'text', top: 'text' } as const
 
-const placed = { period: 'integer', place: 'bytes' } as const
-const locatedRow = { period: 'integer', ...blocksRow } as const
-export type LocatedRow = Row<typeof locatedRow>
+const placed = { period: 'integer', place: 'bytes', delta: 'integer' } as const
+/** A record that comes (+1) or goes (-1), by its place. */
+export type Change = Row<typeof placed>
+const locatedRow = { period: 'integer', delta: 'integer', ...blocksRow } as const
 
 const locate = batchStatement({
   name: 'leaderboards.locate',
-  text: withBlocks(['period'], '{{rows}}'),
+  text: withBlocks(['period', 'delta'], '{{rows}}'),
   params: placed,
   row: locatedRow,
 })
@@ -140,8 +141,8 @@ const placesAfter = statement({
 
 /** Queries about the blocks that count records; every function takes the transaction first. */
 export const blocksStore = {
-  /** The blocks that places belong to. */
-  locate: (tx: Queries, places: readonly Row<typeof placed>[]) => tx.each(locate, places),
+  /** The blocks that the places of changes belong to. */
+  locate: (tx: Queries, changes: readonly Change[]) => tx.each(locate, changes),
   /** Adds to the counts of blocks. */
   count: (tx: Queries, changes: readonly Row<(typeof count)['params']>[]) =>
     tx.each(count, changes),

@@ -3,8 +3,8 @@ import {
   type BlockKey,
   type BlockRow,
   blocksStore,
+  type Change,
   type Level,
-  type LocatedRow,
   topLevel,
 } from './leaderboards.blocks.store.ts'
 import { boundBetween, textOfPlace } from './leaderboards.place.ts'
@@ -18,9 +18,6 @@ export type BlockSizes = { readonly min: number; readonly max: number }
  * the only one of its block above.
  */
 export const blockSizes: BlockSizes = { min: 12, max: 48 }
-
-/** A record that comes (+1) or goes (-1), by its place and the blocks that the place belongs to. */
-export type Change = { located: LocatedRow; delta: 1 | -1 }
 
 type Sum = BlockKey & { delta: number }
 type Counted = BlockKey & { records: number }
@@ -51,8 +48,7 @@ export async function countChanges(
     sums.set(name, sum)
     return sum
   }
-  for (const { located, delta } of changes) {
-    const { period, low, mid, top } = located
+  for (const { period, delta, low, mid, top } of await blocksStore.locate(tx, changes)) {
     const space = low.indexOf(' ')
     const sum = add(period, 1, { hex: low.slice(0, space), delta })
     if (!lowest.has(sum)) lowest.set(sum, Number(low.slice(space + 1)))

@@ -10,9 +10,11 @@ import type { Database, Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { createCombiner } from '../../kernel/batching/combiner.ts'
+import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import { writtenOnce } from '../../kernel/json/written-once.ts'
 import {
   bySystem,
   type Done,
@@ -98,6 +100,13 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     return { ...record, board_id, subscore, metadata: text }
   }
 
+  const pages = sharedReads(async ({ id, page: { limit, offset } }: { id: string; page: Page }) => {
+    const [head, ...rows] = await ranksStore.page(db, { board_id: id, limit, offset })
+    if (head?.total === undefined || head.total === null) throw unknownBoard()
+    const items = rows.filter(isRecord).map((row, index) => rankedOf(row, offset + 1 + index))
+    return writtenOnce({ board: id, total: head.total, items })
+  })
+
   return {
     async list(): Promise<{ items: Leaderboard[]; total: number }> {
       const items = await leaderboardsStore.list(db)
@@ -134,13 +143,8 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     deleteRecord: (mutation: Mutation, id: string, userId: string): Promise<undefined> =>
       mutate(mutation, (tx) => removeRecord(tx, { id, userId }, deps.blockSizes), lockedRows),
 
-    /** Records by rank, and the number of all, as of one moment. */
-    async records(id: string, { limit, offset }: Page) {
-      const [head, ...rows] = await ranksStore.page(db, { board_id: id, limit, offset })
-      if (head?.total === undefined || head.total === null) throw unknownBoard()
-      const items = rows.filter(isRecord).map((row, index) => rankedOf(row, offset + 1 + index))
-      return { board: id, total: head.total, items }
-    },
+    /** Records by rank, and the number of all, as of one moment. Callers may share it. */
+    records: (id: string, page: Page) => pages(`${page.limit} ${page.offset} ${id}`, { id, page }),
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
       const { user_id } = scriptArguments.recordKey(id, userId)
@@ -272,7 +276,7 @@ async function takeRecord(
   if (board === undefined) throw unknownBoard()
   if (held === undefined) return false
   const [counted] = await inTheirOrder([
-    countChanges(tx, [{ located: held, delta: -1 }]),
+    countChanges(tx, [{ period: board.period, place: held.place, delta: -1 }]),
     leaderboardsStore.removeRecord(tx, { period: board.period, user_id }),
     leaderboardsStore.countRecords(tx, [{ id, delta: -1 }]),
   ])

@@ -2,7 +2,6 @@ import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../database/statement.ts'
 import { leaderboardRecords, leaderboards } from '../../database/tables/leaderboards.ts'
 import { pick, without } from '../../database/tables/table.ts'
-import { blocksRow, withBlocks } from './leaderboards.blocks.store.ts'
 
 const boardRow = pick(leaderboards, 'id', 'sort', 'operator', 'reset_schedule', 'records')
 const boardNames = Object.keys(boardRow)
@@ -112,21 +111,14 @@ const storedRow = { period: 'integer', place: 'bytes', ...recordRow } as const
 const storedNames = Object.keys(storedRow)
 export type StoredRow = Row<typeof storedRow>
 
-/** A record together with the blocks that count it. */
-const heldRow = { period: 'integer', ...recordRow, ...blocksRow } as const
-export type HeldRow = Row<typeof heldRow>
-
 /** By the board's id, so that it can be asked for together with the lock that it waits for. */
 const held = batchStatement({
   name: 'leaderboards.held-records',
-  text: withBlocks(
-    ['period', ...recordNames],
-    `(SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}
-      FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
-      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)`,
-  ),
+  text: `SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}
+    FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
+    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id`,
   params: { board_id: 'text', user_id: 'text' },
-  row: heldRow,
+  row: storedRow,
 })
 
 const add = batchStatement({

@@ -11,6 +11,7 @@ import type {
 import { Failure } from '../failure.ts'
 import { JsonPieces, type JsonText } from '../json/json-pieces.ts'
 import { compileWriter } from '../json/json-writer.ts'
+import { writeShared } from '../json/written-once.ts'
 import {
   AlreadyDone,
   type Idempotency,
@@ -142,7 +143,9 @@ function compileAnswer(route: Route): Render {
   const { status } = route
   return (answer) => {
     if (write === undefined) return { status: 204, body: null }
-    if (typeof status !== 'object') return { status: status ?? 200, body: write(answer) }
+    if (typeof status !== 'object') {
+      return { status: status ?? 200, body: writeShared(answer, write) }
+    }
     const chosen = answer as { status: number; body: unknown }
     return { status: chosen.status, body: write(chosen.body) }
   }

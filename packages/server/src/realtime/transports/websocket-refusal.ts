@@ -31,7 +31,6 @@ export function refuseUpgrade(
   socket.on('error', () => socket.destroy())
   // A peer that neither reads nor leaves must not keep the socket.
   socket.once('finish', () => socket.destroy())
-  socket.end(
-    `HTTP/1.1 ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`,
-  )
+  const { STATUS_CODES } = process.getBuiltinModule('node:http')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
