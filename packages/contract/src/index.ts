@@ -205,6 +205,7 @@ export { httpScript } from './script/http.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
 export { notificationsScript } from './script/notifications.ts'
+export { topicName } from './script/messaging.ts'
 export {
   defineScriptApi,
   type ScriptApi,

@@ -191,14 +191,12 @@ export const scriptHooks = defineHooks({
     code: 9,
     args: { ctx: Drop },
     ...life,
-    planned: true,
   },
   on_return: {
     doc: 'Runs when a dropped participant is back; its messages and RPCs wait for it.',
     code: 10,
     args: { ctx: Drop },
     ...life,
-    planned: true,
   },
   on_room_create: {
     doc: 'Decides on a room that a client makes: its label, or a refusal.',
@@ -211,7 +209,6 @@ export const scriptHooks = defineHooks({
     },
     answer: LabelAnswer,
     lane: 'joined',
-    planned: true,
   },
   on_room_join: {
     doc: 'Decides whether a participant may join a room by id or name.',
@@ -221,7 +218,6 @@ export const scriptHooks = defineHooks({
     args: { ctx: HookContext.extend({ options: roomOptions }), room: Room },
     answer: AdmitAnswer,
     lane: 'joined',
-    planned: true,
   },
   on_matchmaker_matched: {
     doc: 'Labels the room of a match that the matchmaker has made; it cannot refuse.',
@@ -242,21 +238,18 @@ export const scriptHooks = defineHooks({
     },
     answer: LabelAnswer,
     lane: 'none',
-    planned: true,
   },
   on_match_created: {
     doc: 'Runs when a room has been made.',
     code: 14,
     args: { ctx: MatchContext },
     ...match,
-    planned: true,
   },
   on_match_started: {
     doc: 'Runs when the first participant has entered a room.',
     code: 15,
     args: { ctx: MatchContext },
     ...match,
-    planned: true,
   },
   on_match_join: {
     doc: 'Runs when a participant has entered a room.',
@@ -267,21 +260,18 @@ export const scriptHooks = defineHooks({
       }),
     },
     ...match,
-    planned: true,
   },
   on_match_leave: {
     doc: 'Runs when a participant has left a room.',
     code: 17,
     args: { ctx: MatchMemberContext },
     ...match,
-    planned: true,
   },
   on_match_ended: {
     doc: 'Runs when a room has ended; a result that it sets still counts.',
     code: 18,
     args: { ctx: MatchContext.extend({ termination_reason: z.string() }) },
     ...match,
-    planned: true,
   },
   register_storage_index_filter: {
     doc: 'Decides, at once, whether an object of a storage index is indexed.',

@@ -67,7 +67,6 @@ export const messagingScript = defineScriptApi({
     ok: z.array(z.string()),
     tier: 'sandboxed',
     runs: 'node',
-    planned: true,
   },
   topic_join: {
     doc: 'Puts a participant into a topic; an unknown one is no error.',
@@ -76,7 +75,6 @@ export const messagingScript = defineScriptApi({
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',
-    planned: true,
   },
   topic_leave: {
     doc: 'Takes a participant out of a topic.',
@@ -84,6 +82,5 @@ export const messagingScript = defineScriptApi({
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',
-    planned: true,
   },
 })

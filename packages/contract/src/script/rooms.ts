@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { freeObject, hasControlCharacter, text, utf8Bytes } from '../fields.ts'
+import {
+  freeObject,
+  hasControlCharacter,
+  type Json,
+  type JsonObject,
+  text,
+  utf8Bytes,
+} from '../fields.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
@@ -10,6 +17,14 @@ const labelText = text(
   { maxLength: 128 },
 )
 
+const propertiesBytesMax = 1024
+const propertiesLevelsMax = 16
+
+/** What a script keeps about a room beside its label. */
+const properties = freeObject
+  .refine((value) => fits(value), { error: 'must be at most 1024 bytes as JSON, and 16 levels' })
+  .meta({ description: 'At most 1,024 bytes as JSON, and 16 levels', free: true })
+
 /** What describes a room. Members that are missing keep their value, or take the default. */
 export const Label = z.strictObject({
   map: labelText.optional(),
@@ -18,7 +33,7 @@ export const Label = z.strictObject({
   open: z.boolean().optional(),
   tick: z.boolean().optional().meta({ description: 'Whether on_tick runs for the room' }),
   listed: z.boolean().optional().meta({ description: 'Whether rooms.list shows it' }),
-  properties: freeObject.optional().meta({ description: 'At most 1,024 bytes as JSON' }),
+  properties: properties.optional(),
 })
 export type Label = z.output<typeof Label>
 
@@ -46,6 +61,20 @@ export const RoomMember = z.strictObject({
   connected: z.boolean().meta({ description: 'False while the connection is lost' }),
 })
 
+function fits(value: JsonObject): boolean {
+  if (levelsOf(value, 0) > propertiesLevelsMax) return false
+  const bigints = (_name: string, member: unknown) =>
+    typeof member === 'bigint' ? Number(member) : member
+  return utf8Bytes(JSON.stringify(value, bigints)) <= propertiesBytesMax
+}
+
+function levelsOf(value: Json, above: number): number {
+  if (typeof value !== 'object' || value === null) return above
+  if (above >= propertiesLevelsMax) return above + 1
+  const members = Object.values(value).map((member) => levelsOf(member, above + 1))
+  return Math.max(above + 1, ...members)
+}
+
 export const roomsScript = defineScriptApi({
   room_list: {
     doc: 'The rooms of this node.',
@@ -53,7 +82,6 @@ export const roomsScript = defineScriptApi({
     ok: z.array(Room),
     tier: 'sandboxed',
     runs: 'node',
-    planned: true,
   },
   room_members: {
     doc: 'Who is in a room of this node; of an unknown room nobody.',
@@ -61,7 +89,6 @@ export const roomsScript = defineScriptApi({
     ok: z.array(RoomMember),
     tier: 'sandboxed',
     runs: 'node',
-    planned: true,
   },
   room_update: {
     doc: 'Changes the label of a room; members that are not given stay.',
@@ -70,7 +97,6 @@ export const roomsScript = defineScriptApi({
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',
-    planned: true,
   },
   room_remove: {
     doc: 'Takes a participant out of a room; the last one ends the room.',
@@ -78,6 +104,5 @@ export const roomsScript = defineScriptApi({
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',
-    planned: true,
   },
 })

@@ -21,7 +21,6 @@ export const timingScript = defineScriptApi({
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'worker',
-    planned: true,
   },
   cancel: {
     doc: 'Stops a timer; false if there is none (any more).',
@@ -48,6 +47,5 @@ export const timingScript = defineScriptApi({
     ok: z.boolean(),
     tier: 'sandboxed',
     runs: 'worker',
-    planned: true,
   },
 })

@@ -32,7 +32,6 @@ export const toolsScript = defineScriptApi({
     ok: resultBytes,
     tier: 'sandboxed',
     runs: 'worker',
-    planned: true,
   },
   'json.decode': {
     doc: 'The value of a JSON text of at most 64 levels.',
@@ -40,6 +39,5 @@ export const toolsScript = defineScriptApi({
     ok: json,
     tier: 'sandboxed',
     runs: 'worker',
-    planned: true,
   },
 })

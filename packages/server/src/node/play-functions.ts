@@ -5,6 +5,14 @@ import type { Gateway } from '../realtime/gateway.ts'
 export function gatewayFunctions(gateway: () => Gateway) {
   return {
     session_list: () => gateway().sessions(),
+    online: (_caller, { user_ids }) => gateway().online(user_ids),
+    room_list: () => gateway().rooms(),
+    room_members: (_caller, { room_id }) => gateway().members(room_id),
+    room_update: (_caller, { room_id, label }) => gateway().updateRoom(room_id, given(label)),
+    room_remove: (_caller, { room_id, participant }) =>
+      gateway().removeMember(room_id, participant),
+    topic_join: (_caller, { topic, participant }) => gateway().joinTopic(topic, participant),
+    topic_leave: (_caller, { topic, participant }) => gateway().leaveTopic(topic, participant),
   } satisfies Partial<ServedScript>
 }
 
@@ -13,3 +21,9 @@ export type FeatureScript = Pick<
   ServedScript,
   Exclude<ScriptName, keyof ReturnType<typeof gatewayFunctions>>
 >
+
+/** Without the members that are undefined: those of the room stay. */
+function given<T extends object>(label: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(label).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}

@@ -3,7 +3,6 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { noRoomHooks } from '../kernel/play/room-hooks.ts'
 import type { ServedScript } from '../kernel/script.ts'
 import { createGateway, type Gateway } from '../realtime/gateway.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
@@ -46,12 +45,16 @@ export function createPlay(deps: PlayDeps) {
       broadcast: (command) => reach().broadcast(command),
       send: (command) => reach().send(command),
     },
+    rooms: {
+      tickRooms: () => reach().tickRooms(),
+      closeBoundRooms: (generation) => reach().closeBoundRooms(generation),
+    },
   })
   const gateway = createGateway({
     config: config.transport,
     clock,
     log,
-    script: { ...noRoomHooks, admit: script.admit, ...script.game },
+    script: script.game,
     rooms: config.rooms,
     serverTimeOffer: config.lag_diagnostics.server_time_offer,
     ids: deps.ids,

@@ -100,6 +100,16 @@ export function createCallReader({ calls, buffer, texts }: ReceivedCalls) {
   }
 }
 
+/** The rooms of a tick as the body of its call; null is the run without a room. */
+export function tickBody(rooms: readonly (number | null)[]): Uint8Array {
+  return new Uint8Array(Float64Array.from(rooms, (room) => room ?? none).buffer)
+}
+
+export function tickRooms({ body }: CallRecord): (number | null)[] {
+  const rooms = new Float64Array(body.buffer, 0, body.length / 8)
+  return Array.from(rooms, (room) => (room === none ? null : room))
+}
+
 const smallBytes = 64
 
 /**

@@ -4,6 +4,7 @@ import { readJson } from '../kernel/json/json-reader.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody } from '../kernel/play/calls.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
+import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { ScriptCaller } from '../kernel/script.ts'
 import { checkedArguments } from './arguments.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './call-records.ts'
@@ -35,6 +36,8 @@ export type NewCall = {
   unreliable?: boolean
   body?: Uint8Array
   text?: string
+  /** Of a tick: the rooms that it runs in after the run without a room. */
+  rooms?: readonly TickRoom[]
   settle: (outcome: Outcome) => void
 }
 
@@ -45,6 +48,9 @@ export type CallSink = {
 }
 
 type OpenCall = { record: CallRecord; context: CallContext; postedMs: number; call: NewCall }
+
+/** A timer of the script: once after a time, or again and again. */
+type TimerWish = { timer: number; ms: number; repeats: boolean }
 
 export type DispatcherDeps = {
   config: ScriptConfig
@@ -68,6 +74,8 @@ export class Dispatcher {
   readonly #visitor: OutputVisitor
   readonly #open = new Map<number, OpenCall>()
   readonly #timers = new Map<number, Timer>()
+  /** Timers of the top level wait for on_start; undefined once it has settled. */
+  #waitingTimers: TimerWish[] | undefined = []
   /** What the worker knows about each participant: texts travel only when they are new. */
   readonly #known = new Map<number, CallTexts>()
   #sink: CallSink | undefined
@@ -100,6 +108,7 @@ export class Dispatcher {
     this.#sink = undefined
     for (const timer of this.#timers.values()) timer.cancel()
     this.#timers.clear()
+    this.#waitingTimers = []
     this.#known.clear()
     this.#results = []
     const posted = [...this.#open.values()]
@@ -112,6 +121,13 @@ export class Dispatcher {
       this.#settle(open, { status: timedOut ? 'timed_out' : 'lost' })
     }
     for (const open of waiting) this.#settle(open, { status: 'lost' })
+  }
+
+  /** Lets the timers run that the top level has set. */
+  startTimers(): void {
+    const waiting = this.#waitingTimers ?? []
+    this.#waitingTimers = undefined
+    for (const wish of waiting) this.#setTimer(wish)
   }
 
   /** Hands a call to the worker with the others of this turn. */
@@ -241,7 +257,8 @@ export class Dispatcher {
   /** Whom a call of the worker runs for: 0 is none of the calls that are open. */
   #callerOf(id: number, room_id: number | null): ScriptCaller {
     const open = this.#open.get(id)
-    const { participant, user_id, match_id } = open?.context ?? nobody
+    const { participant, user_id, match_id: own } = open?.context ?? nobody
+    const match_id = own ?? matchOf(open, room_id)
     const origin = open?.call.origin ?? 'server'
     return { origin, participant, user_id, room_id, match_id, revision_id: this.#revisionId ?? '' }
   }
@@ -262,10 +279,12 @@ export class Dispatcher {
       send: (command) => deliver(() => delivery.send(command)),
       command: (command) => deliver(() => this.#command(command)),
       failed: (id, run) => this.#failedRun(id, run),
-      after: (timer, delayMs) => this.#setTimer(timer, delayMs),
+      after: (timer, ms) => this.#setTimer({ timer, ms, repeats: false }),
+      every: (timer, ms) => this.#setTimer({ timer, ms, repeats: true }),
       cancel: (timer) => {
         this.#timers.get(timer)?.cancel()
         this.#timers.delete(timer)
+        this.#waitingTimers = this.#waitingTimers?.filter((wish) => wish.timer !== timer)
       },
     }
   }
@@ -276,21 +295,42 @@ export class Dispatcher {
     this.#deps.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), undefined)
   }
 
-  #setTimer(timer: number, delayMs: number): void {
+  #setTimer(wish: TimerWish): void {
+    if (this.#waitingTimers) {
+      if (this.#waitingTimers.length < limits.timers * 2) this.#waitingTimers.push(wish)
+      return
+    }
     if (this.#timers.size >= limits.timers * 2) return
     const { clock } = this.#deps
-    const fire = () => {
+    const { timer, ms, repeats } = wish
+    this.#timers.set(timer, repeats ? clock.every(ms, this.#ticks(timer)) : this.#once(wish))
+  }
+
+  #once({ timer, ms }: TimerWish): Timer {
+    return this.#deps.clock.after(ms, () => {
       this.#timers.delete(timer)
-      this.call({
-        hook: hookCode.timer,
-        context: nobody,
-        origin: 'server',
-        detail: timer,
-        settle,
+      this.#runTimer(timer, () => {})
+    })
+  }
+
+  /** A run that is due while the one before has not settled is skipped. */
+  #ticks(timer: number): () => void {
+    let running = false
+    return () => {
+      if (running || this.inbox.isFull()) {
+        this.#deps.metrics.ticksSkipped += 1
+        return
+      }
+      running = true
+      this.#runTimer(timer, () => {
+        running = false
       })
     }
-    const settle = () => {}
-    this.#timers.set(timer, clock.after(delayMs, fire))
+  }
+
+  #runTimer(timer: number, settle: () => void): void {
+    const about = { context: nobody, origin: 'server', detail: timer } as const
+    this.call({ hook: hookCode.timer, ...about, settle })
   }
 
   #done(id: number, { status, reply, text, cpuUs }: DoneRecord): void {
@@ -372,4 +412,10 @@ function parseCommand(text: string): { args: readonly unknown[] } {
   const { value } = readJson(text)
   const given = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
   return { args: Array.isArray(given.args) ? given.args : [] }
+}
+
+/** The match of a room that a tick runs in. */
+function matchOf(open: OpenCall | undefined, room_id: number | null): string | null {
+  const room = open?.call.rooms?.find((each) => each.room_id === room_id)
+  return room?.match_id ?? null
 }

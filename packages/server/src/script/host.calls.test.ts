@@ -76,7 +76,7 @@ describe('hooks', () => {
       ['throws nothing', 'throw undefined', 'RPC handler error'],
       ['throws what cannot be read', 'throw { get message() { throw 1 } }', 'RPC handler error'],
       ['rejects', 'return Promise.reject(new Error("secret"))', 'RPC handler error'],
-      ['replies what JSON cannot say', 'return 1n', 'RPC handler error'],
+      ['replies what JSON cannot say', 'return 2n ** 63n', 'RPC handler error'],
       ['replies a function', 'return () => 1', 'RPC handler error'],
       ['fails with a text', 'guildhall.fail("no gold")', 'no gold'],
       [

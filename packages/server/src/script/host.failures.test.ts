@@ -125,7 +125,7 @@ describe('a worker that ends', () => {
     expect(await message(100)).toBe('unavailable')
     expect(host.game.handlesKind(100)).toBe(false)
     expect(await rpc('exit')).toEqual({ error: 'game script unavailable' })
-    expect(host.admit()).toBe(false)
+    expect(host.game.admit()).toBe(false)
     await expect(host.consoleRpc('exit', '')).rejects.toMatchObject({ code: 'runtime_unavailable' })
     host.game.join(player(1))
     host.game.leave(player(1))

@@ -6,7 +6,7 @@ import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { CallContext } from '../kernel/play/calls.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
 import type { ScriptConfig } from './config.ts'
-import { createScriptHost } from './host.ts'
+import { createScriptHost, type ScriptHostDeps } from './host.ts'
 import type { HostFunctions } from './ports.ts'
 
 /** What a test hands to the host; the script's files by their path. */
@@ -15,6 +15,7 @@ export type HarnessOptions = {
   config?: Partial<ScriptConfig>
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions
+  rooms?: ScriptHostDeps['rooms']
 }
 
 /** A host with a real worker, a script in a folder of its own, and a delivery that writes down. */
@@ -28,6 +29,7 @@ export type Delivered = {
   unreliable: boolean
   sender?: number
   room_id?: number | null
+  topic?: string
   except?: number[]
   participants?: number[]
 }
@@ -51,7 +53,7 @@ const defaults: ScriptConfig = {
 }
 
 export function createHarness(options: HarnessOptions) {
-  const { files = {}, config = {}, environment, functions = {} } = options
+  const { files = {}, config = {}, environment, functions = {}, rooms } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -69,6 +71,7 @@ export function createHarness(options: HarnessOptions) {
     functions: { session_list: () => sessions, ...functions },
     delivery: writeDown(delivered),
     ...(environment ? { environment } : {}),
+    ...(rooms ? { rooms } : {}),
   })
 
   const rpc = async (method: string, payload = '', about: CallContext = player(1)) => {
@@ -122,8 +125,10 @@ function writeDown(delivered: Delivered[]): Pick<Delivery, 'broadcast' | 'send'>
     unreliable: m.unreliable,
   })
   return {
-    broadcast({ sender, room_id, except, ...m }) {
-      delivered.push({ to: 'broadcast', ...message(m), sender, room_id, except: [...except] })
+    broadcast({ sender, room_id, except, topic, ...m }) {
+      const to = topic === undefined ? {} : { topic }
+      const scope = { sender, room_id, except: [...except], ...to }
+      delivered.push({ to: 'broadcast', ...message(m), ...scope })
     },
     send({ participants, ...m }) {
       delivered.push({ to: 'send', ...message(m), participants: [...participants] })

@@ -3,9 +3,11 @@ import { refuse } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody, type RpcOutcome } from '../kernel/play/calls.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
+import type { RoomCommands } from '../kernel/play/room-commands.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { createGame } from './game.ts'
 import { type EventHook, hookCode, type Origin } from './hooks.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
@@ -23,9 +25,13 @@ export type ScriptHostDeps = {
   /** What the script can ask of the features. */
   functions?: HostFunctions
   nodeId: string
+  /** What the host needs of the rooms of this node. */
+  rooms?: Pick<RoomCommands, 'tickRooms' | 'closeBoundRooms'>
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
 }
+
+const noRooms = { tickRooms: () => [], closeBoundRooms() {} }
 
 export type ConsoleRpcOutcome = { ok: true; reply: string } | { ok: false; error: string }
 
@@ -37,15 +43,21 @@ const lookEveryMs = 50
  * to do stops the node: a failure is counted, logged and answered with a fixed text.
  */
 export function createScriptHost(deps: ScriptHostDeps) {
-  const { config, clock, delivery, functions = {}, nodeId, environment = {} } = deps
+  const { config, clock, delivery, functions = {}, nodeId } = deps
+  const { environment = {}, rooms = noRooms } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   const base = { config, clock, log, metrics }
   const dispatcher = new Dispatcher({ ...base, delivery, functions })
   const parts = { ...base, dispatcher }
-  const lifecycle = new Lifecycle({ ...parts, nodeId, environment })
+  const lifecycle = new Lifecycle({
+    ...parts,
+    nodeId,
+    environment,
+    workerLost: rooms.closeBoundRooms,
+  })
   const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
-  const ticker = createTicker({ ...parts, wanted })
+  const ticker = createTicker({ ...parts, wanted, rooms: rooms.tickRooms })
   const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
 
   function gateOpen(): boolean {
@@ -73,10 +85,13 @@ export function createScriptHost(deps: ScriptHostDeps) {
     })
   }
 
-  function lifeHook(hook: 'on_join' | 'on_leave', context: CallContext, settled = () => {}): void {
-    if (!lifecycle.handlers) settled()
-    else dispatcher.call({ hook: hookCode[hook], context, origin: 'player', settle: settled })
-  }
+  const game = createGame({
+    lifecycle,
+    dispatcher,
+    bindsRooms: config.require_script,
+    admit,
+    rpc: (context, method, payload) => rpc({ context, origin: 'player' }, method, payload),
+  })
 
   return {
     /** Loads the script; throws a `ScriptLoadError` when there is one that cannot be loaded. */
@@ -86,32 +101,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     },
 
     /** What the gateway calls. */
-    game: {
-      serving: () => lifecycle.handlers !== undefined,
-      handlesKind: (kind: number) => lifecycle.handlesKind(kind),
-      join: (context: CallContext, settled?: () => void) => lifeHook('on_join', context, settled),
-      leave: (context: CallContext) => lifeHook('on_leave', context),
-      message(
-        context: CallContext,
-        message: { kind: number; body: Uint8Array; unreliable: boolean },
-        settled: (outcome: 'ok' | 'failed' | 'unavailable') => void,
-      ): void {
-        const { kind, body, unreliable } = message
-        if (!lifecycle.handlesKind(kind)) {
-          settled('unavailable')
-          return
-        }
-        const settle = ({ status }: Outcome) =>
-          settled(status === 'ok' ? 'ok' : status === 'lost' ? 'unavailable' : 'failed')
-        const hook = hookCode.on_message
-        const about = { context, origin: 'player', detail: kind } as const
-        dispatcher.call({ hook, ...about, unreliable, body, settle })
-      },
-      rpc: (context: CallContext, method: string, payload: Uint8Array) =>
-        rpc({ context, origin: 'player' }, method, payload),
-      congested: () => dispatcher.inbox.congested(),
-      onceDrained: (listener: () => void) => dispatcher.inbox.onceDrained(listener),
-    },
+    game,
 
     /** The console's runtime view. */
     describe: () => describeRuntime(config, lifecycle),
@@ -147,9 +137,6 @@ export function createScriptHost(deps: ScriptHostDeps) {
         if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)
       },
     },
-
-    /** With `require_script`, whether the script is ready; counted when it is not. */
-    admit,
 
     readiness: () => lifecycle.readiness(),
 

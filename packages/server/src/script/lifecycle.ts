@@ -29,6 +29,8 @@ export type LifecycleDeps = {
   metrics: ScriptMetrics
   nodeId: string
   environment: NodeJS.ProcessEnv
+  /** Called when the worker of a generation has failed. */
+  workerLost(generation: number): void
 }
 
 /** A script that has loaded once: what a restart loads again. */
@@ -53,6 +55,7 @@ export class Lifecycle {
   #revision: Revision | undefined
   #generation = 0
   #serving: Serving | undefined
+  #lastHooks: Handlers['hooks'] = []
   #starting: ScriptWorker | undefined
   #restart: Timer | undefined
   #stopped = false
@@ -93,6 +96,11 @@ export class Lifecycle {
 
   get handlers(): Handlers | undefined {
     return this.#serving?.handlers
+  }
+
+  /** The hooks of the script that served last, also while no worker serves. */
+  get lastHooks(): Handlers['hooks'] {
+    return this.#lastHooks
   }
 
   /** What the gateway asks for every message must not search a list. */
@@ -172,22 +180,28 @@ export class Lifecycle {
     this.#recovery = afterStart(this.#recovery, clock.monotonicMs())
     const kinds = new Set(handlers.message_kinds)
     this.#serving = { worker, handlers, kinds, methods: new Set(handlers.rpcs) }
+    this.#lastHooks = handlers.hooks
     dispatcher.attach(worker, revision.id)
     log.info('the script serves', {
       revision_id: revision.id,
       generation: this.#generation,
       reason,
     })
-    if (!handlers.hooks.includes('on_start')) return
+    if (!handlers.hooks.includes('on_start')) {
+      dispatcher.startTimers()
+      return
+    }
     const text = JSON.stringify({ reason })
     const about = { context: nobody, origin: 'server', text } as const
-    dispatcher.call({ hook: hookCode.on_start, ...about, settle() {} })
+    const settle = () => dispatcher.startTimers()
+    dispatcher.call({ hook: hookCode.on_start, ...about, settle })
   }
 
   #workerEnded({ reason, overdue }: WorkerEnd): void {
     const { clock, config, dispatcher, log } = this.#deps
     this.#serving = undefined
     dispatcher.detach(overdue)
+    this.#deps.workerLost(this.#generation)
     this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
     this.#advance('worker_failed')
     const { consecutive_failures } = this.recovery()

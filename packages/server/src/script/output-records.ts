@@ -7,9 +7,11 @@ import { commandNames } from './arguments.ts'
  * its fields, and for the delivering ones a list of participants.
  *
  *   done       op, id, status, cpu_us, body offset, body length, text index or -1
- *   broadcast  op, kind, unreliable, offset, length, sender, room or -1, n, except ...
+ *   broadcast  op, kind, unreliable, offset, length, sender, room or -1, text index of the topic or
+ *              -1, n, except ...
  *   send       op, kind, unreliable, offset, length, n, participants ...
  *   after      op, timer, delay in ms
+ *   every      op, timer, interval in ms
  *   cancel     op, timer
  *   command    op, index of its name, text index, id of its call or 0, room or -1
  *   failed     op, id, status, cpu_us, text index or -1: one run of a call that has several
@@ -22,21 +24,23 @@ export const op = {
   cancel: 5,
   command: 6,
   failed: 7,
+  every: 8,
 } as const
 
 /** Words of a record before its list. */
 export const recordWords = {
   done: 7,
-  broadcast: 8,
+  broadcast: 9,
   send: 6,
   after: 3,
   cancel: 2,
   command: 5,
   failed: 5,
+  every: 3,
 } as const
 
 /** Where the length of the list stands. */
-export const listAt = { broadcast: 7, send: 5 } as const
+export const listAt = { broadcast: 8, send: 5 } as const
 
 export const callStatuses = ['ok', 'error', 'failed_with_text', 'timed_out', 'too_large'] as const
 export type CallStatus = (typeof callStatuses)[number]
@@ -46,6 +50,7 @@ export type OutputVisitor = {
   broadcast(command: BroadcastRecord): void
   send(command: SendRecord): void
   after(timer: number, delayMs: number): void
+  every(timer: number, intervalMs: number): void
   cancel(timer: number): void
   command(command: CommandRecord): void
   failed(id: number, run: FailedRun): void
@@ -74,6 +79,7 @@ export type BroadcastRecord = Message & {
   sender: number
   except: readonly number[]
   room_id: number | null
+  topic: string | undefined
 }
 export type SendRecord = Message & { participants: readonly number[] }
 
@@ -108,7 +114,9 @@ function visitRecord(reader: Reader, at: number, visitor: OutputVisitor): number
     case op.send:
       return visitSend(reader, at, visitor)
     case op.after:
-      return visitAfter(reader, at, visitor)
+      return visitTimer(reader, at, visitor.after)
+    case op.every:
+      return visitTimer(reader, at, visitor.every)
     case op.cancel:
       return visitCancel(reader, at, visitor)
     case op.command:
@@ -133,7 +141,11 @@ function visitDone({ words, bytes, source }: Reader, at: number, visitor: Output
   return recordWords.done
 }
 
-function visitBroadcast({ words, bytes }: Reader, at: number, visitor: OutputVisitor): number {
+function visitBroadcast(
+  { words, bytes, source }: Reader,
+  at: number,
+  visitor: OutputVisitor,
+): number {
   const kind = count(words[at + 1])
   const body = view(bytes, words[at + 3], words[at + 4])
   const sender = count(words[at + 5])
@@ -142,7 +154,10 @@ function visitBroadcast({ words, bytes }: Reader, at: number, visitor: OutputVis
   if (!isKind(kind) || !body || sender < 0 || !except) return 0
   if (room !== -1 && count(room) < 0) return 0
   const room_id = room === undefined || room === -1 ? null : room
-  visitor.broadcast({ kind, body, unreliable: words[at + 2] === 1, sender, except, room_id })
+  const unreliable = words[at + 2] === 1
+  const topic = words[at + 7] === -1 ? undefined : source.texts[count(words[at + 7])]
+  if (topic === undefined && words[at + 7] !== -1) return 0
+  visitor.broadcast({ kind, body, unreliable, sender, except, room_id, topic })
   return recordWords.broadcast + except.length
 }
 
@@ -155,11 +170,15 @@ function visitSend({ words, bytes }: Reader, at: number, visitor: OutputVisitor)
   return recordWords.send + participants.length
 }
 
-function visitAfter({ words }: Reader, at: number, visitor: OutputVisitor): number {
+function visitTimer(
+  { words }: Reader,
+  at: number,
+  visit: (timer: number, ms: number) => void,
+): number {
   const timer = count(words[at + 1])
-  const delayMs = count(words[at + 2])
-  if (timer < 0 || delayMs < 1 || delayMs > 86_400_000) return 0
-  visitor.after(timer, delayMs)
+  const ms = count(words[at + 2])
+  if (timer < 0 || ms < 1 || ms > 86_400_000) return 0
+  visit(timer, ms)
   return recordWords.after
 }
 

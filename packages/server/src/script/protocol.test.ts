@@ -10,6 +10,7 @@ const ignore = {
   broadcast() {},
   send() {},
   after() {},
+  every() {},
   cancel() {},
   command() {},
   failed() {},
@@ -80,7 +81,7 @@ describe('messages of a worker', () => {
 
   it.each([
     ['an unknown operation', [9]],
-    ['a body beyond the end', [3, 100, 0, 0, 999, 0]],
+    ['a body beyond the end', [2, 100, 0, 0, 999, 0, -1, -1, 0]],
     ['a list beyond the end', [3, 100, 0, 0, 0, 5, 1]],
     ['a reserved kind', [3, 27, 0, 0, 0, 0]],
     ['a text that is not there', [1, 1, 0, 0, 0, 0, 7]],

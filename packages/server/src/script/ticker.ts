@@ -1,15 +1,22 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
 import { nobody } from '../kernel/play/calls.ts'
+import type { TickRoom } from '../kernel/play/room-commands.ts'
+import { tickBody } from './call-records.ts'
 import type { ScriptConfig } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { hookCode } from './hooks.ts'
 import type { ScriptMetrics } from './metrics.ts'
+
+/** Rooms of one call. */
+const roomsMax = 16_384
 
 type TickerDeps = {
   config: Pick<ScriptConfig, 'tick_hz'>
   clock: Clock
   dispatcher: Dispatcher
   metrics: ScriptMetrics
+  /** The rooms whose label has `tick`, by id ascending. */
+  rooms: () => readonly TickRoom[]
   /** Whether a script with `on_tick` serves. */
   wanted: () => boolean
 }
@@ -18,35 +25,43 @@ type TickerDeps = {
  * Calls `on_tick` at the configured pace. A tick that cannot run is skipped; the next dt
  * covers it.
  */
-export function createTicker({ config, clock, dispatcher, metrics, wanted }: TickerDeps) {
+export function createTicker({ config, clock, dispatcher, metrics, wanted, rooms }: TickerDeps) {
   let timer: Timer | undefined
   let lastMs: number | undefined
-  let running = false
+  /** Calls of the last tick that have not settled. */
+  let running = 0
 
   function tick(): void {
     if (!wanted()) {
       lastMs = undefined
       return
     }
-    if (running || dispatcher.inbox.isFull()) {
+    if (running > 0 || dispatcher.inbox.isFull()) {
       metrics.ticksSkipped += 1
       return
     }
     const nowMs = clock.monotonicMs()
     const dt = (nowMs - (lastMs ?? nowMs - 1000 / config.tick_hz)) / 1000
     lastMs = nowMs
-    running = true
     metrics.ticks += 1
+    const due = rooms()
+    let at = 0
+    do {
+      run(dt, due.slice(at, at + roomsMax), at === 0)
+      at += roomsMax
+    } while (at < due.length)
+  }
+
+  /** One call for many rooms. The first of a tick also runs without a room. */
+  function run(dt: number, due: readonly TickRoom[], isFirst: boolean): void {
+    running += 1
     const settle = () => {
-      running = false
+      running -= 1
     }
-    dispatcher.call({
-      hook: hookCode.on_tick,
-      context: nobody,
-      origin: 'server',
-      detail: dt,
-      settle,
-    })
+    const ids = due.map(({ room_id }) => room_id)
+    const body = tickBody(isFirst ? [null, ...ids] : ids)
+    const about = { context: nobody, origin: 'server', detail: dt } as const
+    dispatcher.call({ hook: hookCode.on_tick, ...about, body, rooms: due, settle })
   }
 
   return {

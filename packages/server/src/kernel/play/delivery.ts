@@ -33,7 +33,7 @@ export type Broadcast = {
   /** Null reaches every session. */
   room_id: number | null
   /** Reaches those who are in the topic instead. */
-  topic?: string
+  topic?: string | undefined
 }
 
 export type Send = {

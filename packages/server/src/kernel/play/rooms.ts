@@ -1,3 +1,5 @@
+import type { JsonObject } from '@guildhall/contract'
+
 /** What a room says about itself; scripts set it, clients see parts of it. */
 export type Label = {
   /** At most 128 bytes, like `mode`. */
@@ -11,11 +13,9 @@ export type Label = {
   tick: boolean
   /** Whether `rooms.list` shows the room. */
   listed: boolean
+  /** At most 1,024 bytes as JSON and 16 levels. */
   properties: JsonObject
 }
-
-/** A JSON object of at most 1,024 bytes and 16 levels. */
-export type JsonObject = { readonly [name: string]: unknown }
 
 /** The script that a room keeps to; null on nodes that do not require a script. */
 export type ScriptBinding = { revision_id: string; generation: number }

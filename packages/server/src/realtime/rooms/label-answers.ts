@@ -1,6 +1,6 @@
-import { roomTextBytesMax } from '@guildhall/contract'
+import { type JsonObject, roomTextBytesMax } from '@guildhall/contract'
 import type { HookAnswer } from '../../kernel/play/room-hooks.ts'
-import type { JsonObject, Label } from '../../kernel/play/rooms.ts'
+import type { Label } from '../../kernel/play/rooms.ts'
 
 const propertiesBytesMax = 1024
 const playersMax = 65_535

@@ -9,7 +9,7 @@ import type { Timers } from '../worker/timers.ts'
 
 /** What the functions of `guildhall` are built on. A binding is one group of them. */
 export type BindingHost = {
-  readonly clock: Pick<Clock, 'nowUnixMs'>
+  readonly clock: Pick<Clock, 'nowUnixMs' | 'monotonicMs'>
   readonly registry: Registry
   readonly timers: Timers
   readonly runner: {

@@ -5,12 +5,14 @@ import {
   scriptApi,
 } from '@guildhall/contract'
 import { GuildhallError } from '../worker/errors.ts'
+import { createAllowBinding } from './allowing.ts'
 import type { BindingHost } from './binding-host.ts'
 import { createCommandBinding } from './commands.ts'
 import { createEncodingBindings } from './encoding.ts'
 import { createFailingBindings } from './failing.ts'
 import { createHookBindings } from './hooks.ts'
 import { createHostCallBinding } from './host-calls.ts'
+import { jsonBindings } from './json.ts'
 import { createMessagingBindings } from './messaging.ts'
 import { createTimerBindings } from './timers.ts'
 import { createTracingBindings } from './tracing.ts'
@@ -54,6 +56,8 @@ function ownFunctions(host: BindingHost): OwnFunctions {
   return {
     ...createMessagingBindings(host),
     ...createTimerBindings(host),
+    ...createAllowBinding(host.clock),
+    ...jsonBindings,
     ...createEncodingBindings(),
     ...createFailingBindings(host),
     ...createTracingBindings(host),

@@ -1,3 +1,4 @@
+import { topicName } from '@guildhall/contract'
 import { limits, safeIdMax } from '../limits.ts'
 import { invalidArgument } from '../worker/errors.ts'
 import type { Invocation } from '../worker/invocation.ts'
@@ -41,18 +42,22 @@ export function createMessagingBindings(host: BindingHost) {
     if (typeof unreliable !== 'boolean') {
       throw invalidArgument('broadcast: unreliable must be a boolean')
     }
-    const { room_id, except } = receivers(invocation, options)
+    const { room_id, topic, except } = receivers(invocation, options)
     countCommand(invocation)
     const output = runner.outputOf(invocation)
     const length = placeBody(invocation, output, body)
     const sender = invocation.call?.participant ?? 0
-    output.broadcast({ kind, unreliable, sender, room_id, except }, length)
+    output.broadcast({ kind, unreliable, sender, room_id, topic, except }, length)
   }
 
   return { send, broadcast }
 }
 
-type Receivers = { room_id: number | null; except: readonly number[] }
+type Receivers = {
+  room_id: number | null
+  topic?: string
+  except: readonly number[]
+}
 
 const nobody: readonly number[] = []
 
@@ -63,10 +68,16 @@ function receivers(invocation: Invocation, options: unknown): Receivers {
   if (typeof options !== 'object' || options === null) {
     throw invalidArgument('broadcast: options must be an object')
   }
-  const { scope, room_id, except, ...others }: { [name: string]: unknown } = { ...options }
+  const { scope, room_id, topic, except, ...others }: { [name: string]: unknown } = { ...options }
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined) throw invalidArgument(`broadcast: there is no option ${unknown}`)
-  return { room_id: roomOf(ownRoom, scope, room_id), except: exceptOf(except) }
+  if (topic === undefined) {
+    return { room_id: roomOf(ownRoom, scope, room_id), except: exceptOf(except) }
+  }
+  if (scope !== undefined || room_id !== undefined) {
+    throw invalidArgument('broadcast: topic excludes scope and room_id')
+  }
+  return { room_id: null, topic: topicOf(topic), except: exceptOf(except) }
 }
 
 function roomOf(ownRoom: number | null, scope: unknown, room: unknown): number | null {
@@ -74,7 +85,7 @@ function roomOf(ownRoom: number | null, scope: unknown, room: unknown): number |
     throw invalidArgument("broadcast: scope must be 'room' or 'all'")
   }
   if (room !== undefined) {
-    if (scope === 'all') throw invalidArgument("broadcast: scope 'all' excludes room_id")
+    if (scope !== undefined) throw invalidArgument('broadcast: scope excludes room_id')
     if (!isId(room)) throw invalidArgument('broadcast: room_id must be a room id')
     return room
   }
@@ -82,6 +93,11 @@ function roomOf(ownRoom: number | null, scope: unknown, room: unknown): number |
     throw invalidArgument("broadcast: scope 'room' needs a room, and the call has none")
   }
   return scope === 'all' ? null : ownRoom
+}
+
+function topicOf(topic: unknown): string {
+  if (topicName.safeParse(topic).success && typeof topic === 'string') return topic
+  throw invalidArgument('broadcast: topic must be 1..128 bytes without control characters')
 }
 
 function exceptOf(except: unknown): readonly number[] {

@@ -42,6 +42,16 @@ export function copyArguments(name: string, given: readonly unknown[]): Plain[] 
   }
 }
 
+/** A JSON value of the script: like an argument, but without bytes and anything undefined. */
+export function copyJson(name: string, value: unknown): Plain {
+  try {
+    return createCopier(true)(value, 0)
+  } catch (error) {
+    if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
+    throw invalidArgument(`${name}: the value cannot be read`)
+  }
+}
+
 /**
  * The JSON text of a value; a bigint is written as an integer.
  *
@@ -69,7 +79,8 @@ function expectInt64(value: bigint): void {
   }
 }
 
-function createCopier() {
+/** `isJson` refuses what JSON cannot say: bytes, and members that are undefined. */
+function createCopier(isJson = false) {
   let chars = 0
 
   function count(more: number): void {
@@ -80,6 +91,8 @@ function createCopier() {
   function copy(value: unknown, level: number): Plain {
     switch (typeof value) {
       case 'undefined':
+        if (isJson) throw invalidArgument('undefined is no JSON')
+        return value
       case 'boolean':
         return value
       case 'string':
@@ -101,6 +114,7 @@ function createCopier() {
   function copyObject(value: object, level: number): Plain {
     if (level >= levelsMax) throw invalidArgument('an argument has more than 64 levels')
     if (value instanceof Uint8Array) {
+      if (isJson) throw invalidArgument('bytes are no JSON')
       count(value.length)
       return new Uint8Array(value)
     }

@@ -14,6 +14,7 @@ type Adding =
       sender: number
       room_id: number | null
       except: number[]
+      topic: string | undefined
       body: number
     }
   | { do: 'done'; id: number; text: string | undefined; body: number }
@@ -43,6 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       sender: id,
       room_id: fc.option(id),
       except: fc.array(id, { maxLength: 3 }),
+      topic: fc.option(fc.string(), { nil: undefined }),
       body,
     }),
   },
@@ -131,10 +133,10 @@ function apply(output: Output, step: Adding): Effect[] {
       return [['send', step.kind, step.unreliable, hex(sent), step.participant]]
     }
     case 'broadcast': {
-      const { kind, sender, room_id, except } = step
+      const { kind, sender, room_id, except, topic } = step
       const length = output.place(sent)
-      output.broadcast({ kind, unreliable: false, sender, room_id, except }, length)
-      return [['broadcast', kind, hex(sent), sender, room_id, except.join()]]
+      output.broadcast({ kind, unreliable: false, sender, room_id, except, topic }, length)
+      return [['broadcast', kind, hex(sent), sender, room_id, except.join(), topic]]
     }
     case 'command': {
       const { name, text, id, room_id } = step
@@ -154,12 +156,13 @@ function effects(output: Output): Effect[] {
   const seen: Effect[] = []
   const wellFormed = visitOutput(output.take(), {
     done: (id, { reply, text }) => seen.push(['done', id, hex(reply), text]),
-    broadcast: ({ kind, body, sender, room_id, except }) =>
-      seen.push(['broadcast', kind, hex(body), sender, room_id, except.join()]),
+    broadcast: ({ kind, body, sender, room_id, except, topic }) =>
+      seen.push(['broadcast', kind, hex(body), sender, room_id, except.join(), topic]),
     send: ({ kind, unreliable, body, participants }) => {
       for (const to of participants) seen.push(['send', kind, unreliable, hex(body), to])
     },
     after: () => {},
+    every: () => {},
     cancel: () => {},
     command: ({ name, text, call, room_id }) => seen.push(['command', name, text, call, room_id]),
     failed: () => {},

@@ -4,6 +4,8 @@ import type { Invocation } from './invocation.ts'
 /** What a script hands over as a body; text stands for its UTF-8 bytes. */
 export type Body = Uint8Array | string
 
+type TimerOperation = typeof op.after | typeof op.every | typeof op.cancel
+
 /** Which call a command belongs to, and in which of its rooms. */
 export type CallPlace = { id: number; room_id: number | null }
 
@@ -13,6 +15,7 @@ export type Broadcast = {
   sender: number
   room_id: number | null
   except: readonly number[]
+  topic?: string | undefined
 }
 
 /**
@@ -97,7 +100,7 @@ export class Output {
     this.#wordCount = at + 7
   }
 
-  broadcast({ kind, unreliable, sender, room_id, except }: Broadcast, length: number): void {
+  broadcast({ kind, unreliable, sender, room_id, except, topic }: Broadcast, length: number): void {
     this.#reserveWords(recordWords.broadcast + except.length)
     const words = this.#words
     const at = this.#wordCount
@@ -108,21 +111,23 @@ export class Output {
     words[at + 4] = length
     words[at + 5] = sender
     words[at + 6] = room_id ?? -1
-    words[at + 7] = except.length
-    for (let n = 0; n < except.length; n += 1) words[at + 8 + n] = except[n] ?? 0
+    words[at + 7] = topic === undefined ? -1 : this.#texts.length
+    if (topic !== undefined) this.#texts[this.#texts.length] = topic
+    words[at + 8] = except.length
+    for (let n = 0; n < except.length; n += 1) words[at + 9 + n] = except[n] ?? 0
     this.#open = undefined
     this.#byteCount += length
     this.#wordCount = at + recordWords.broadcast + except.length
   }
 
-  timer(operation: typeof op.after | typeof op.cancel, timer: number, delayMs: number): void {
+  timer(operation: TimerOperation, timer: number, delayMs: number): void {
     this.#reserveWords(recordWords.after)
     const at = this.#wordCount
     this.#words[at] = operation
     this.#words[at + 1] = timer
     this.#words[at + 2] = delayMs
     this.#open = undefined
-    this.#wordCount = at + (operation === op.after ? recordWords.after : recordWords.cancel)
+    this.#wordCount = at + (operation === op.cancel ? recordWords.cancel : recordWords.after)
   }
 
   /** A command of the table: the index of its name, and its arguments as JSON. */
@@ -255,6 +260,8 @@ export class Output {
       const operation = words[next]
       if (operation === op.send || operation === op.broadcast) {
         words[next + 3] = (words[next + 3] ?? 0) + by.bytes
+        const topic = words[next + 7] ?? -1
+        if (operation === op.broadcast && topic !== -1) words[next + 7] = topic + by.texts
       } else if (operation === op.command) {
         words[next + 2] = (words[next + 2] ?? 0) + by.texts
       }
@@ -306,6 +313,7 @@ function recordLength(words: Float64Array, at: number): number {
     case op.broadcast:
       return recordWords.broadcast + (words[at + listAt.broadcast] ?? 0)
     case op.after:
+    case op.every:
       return recordWords.after
     case op.cancel:
       return recordWords.cancel

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isPromise } from 'node:util/types'
 import type { Clock } from '../../kernel/clock.ts'
-import type { CallRecord, CallTexts } from '../call-records.ts'
+import { type CallRecord, type CallTexts, tickRooms } from '../call-records.ts'
 import { hookCode } from '../hooks.ts'
 import { batchLimits } from '../limits.ts'
 import { callStatuses } from '../output-records.ts'
@@ -146,11 +146,11 @@ export class Runner {
     }
   }
 
-  /** A tick runs without a room, then in each of its rooms, and is answered once. */
+  /** A tick runs once for each of its rooms, and is answered when all have settled. */
   #addTick(call: CallRecord): void {
     const group = { left: new HostSet<CallRecord>() }
-    const rooms = roomsOf(call)
-    for (let n = -1; n < rooms.length; n += 1) {
+    const rooms = tickRooms(call)
+    for (let n = 0; n < rooms.length; n += 1) {
       const run = { ...call, room_id: rooms[n] ?? null, body: noRooms, group }
       group.left.add(run)
       this.#add(run)
@@ -297,11 +297,6 @@ export class Runner {
     const text = errorText(describeError(error, this.#deps.scriptsUrl))
     return { status: status.error, length: 0, text }
   }
-}
-
-/** The rooms of a tick travel as its body. */
-function roomsOf({ body }: CallRecord): Float64Array {
-  return new Float64Array(body.buffer, 0, body.length / 8)
 }
 
 const noRooms = new Uint8Array(0)

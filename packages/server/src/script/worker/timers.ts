@@ -2,29 +2,35 @@ import { limits } from '../limits.ts'
 import { GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 
-/** What `guildhall.after` was given, until its time has come; the node keeps the time. */
+type Task = () => unknown
+
+/** What `after` and `every` were given; the node keeps the time. */
 export type Timers = {
-  add(task: () => unknown): number
+  /** `repeats` tells a timer of `every`, which stays until it is cancelled. */
+  add(name: string, task: Task, repeats: boolean): number
   /** The task of a timer that went off; undefined if it was cancelled meanwhile. */
-  take(timer: number): (() => unknown) | undefined
+  take(timer: number): Task | undefined
+  /** False if there is no such timer (any more). */
+  cancel(timer: number): boolean
 }
 
 export function createTimers(): Timers {
-  const tasks = new HostMap<number, () => unknown>()
+  const timers = new HostMap<number, { task: Task; repeats: boolean }>()
   let last = 0
   return {
-    add(task) {
-      if (tasks.size >= limits.timers) {
-        throw new GuildhallError('limit_exceeded', `after: more than ${limits.timers} timers`)
+    add(name, task, repeats) {
+      if (timers.size >= limits.timers) {
+        throw new GuildhallError('limit_exceeded', `${name}: more than ${limits.timers} timers`)
       }
       last += 1
-      tasks.set(last, task)
+      timers.set(last, { task, repeats })
       return last
     },
     take(timer) {
-      const task = tasks.get(timer)
-      tasks.delete(timer)
-      return task
+      const found = timers.get(timer)
+      if (found && !found.repeats) timers.delete(timer)
+      return found?.task
     },
+    cancel: (timer) => timers.delete(timer),
   }
 }

@@ -1,0 +1,45 @@
+import { copyJson, toJson } from '../worker/arguments.ts'
+import { invalidArgument } from '../worker/errors.ts'
+
+const parse = JSON.parse
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const { isArray } = Array
+const { values } = Object
+const levelsMax = 64
+
+/** `json.encode` and `json.decode`, which are the same in every language. */
+export const jsonBindings = {
+  'json.encode': (value: unknown): Uint8Array =>
+    encoder.encode(toJson(copyJson('json.encode', value)) ?? 'null'),
+  'json.decode'(body: unknown): unknown {
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+      throw invalidArgument('json.decode: body must be bytes or a string')
+    }
+    const value = read(body)
+    if (levelsOf(value) > levelsMax) throw invalidArgument('json.decode: more than 64 levels')
+    return value
+  },
+}
+
+function read(body: string | Uint8Array): unknown {
+  try {
+    return parse(typeof body === 'string' ? body : decoder.decode(body))
+  } catch {
+    throw invalidArgument('json.decode: body is not JSON')
+  }
+}
+
+/** How deep a value is; it stops to count soon after the most. */
+function levelsOf(value: unknown, above = 0): number {
+  if (typeof value !== 'object' || value === null) return above
+  const level = above + 1
+  if (level > levelsMax) return level
+  let deepest = level
+  const members: unknown[] = isArray(value) ? value : values(value)
+  for (let n = 0; n < members.length; n += 1) {
+    const found = levelsOf(members[n], level)
+    if (found > deepest) deepest = found
+  }
+  return deepest
+}
