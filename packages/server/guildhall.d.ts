@@ -383,6 +383,170 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   ): void
 
   /**
+   * Runs when the connection of a participant with a seat is lost, and its seat is kept.
+   */
+  on_drop(
+    fn: (ctx: {
+      sender: number
+      user_id: string | null
+      username: string | null
+      room_id: number | null
+      match_id: string | null
+      origin: 'player' | 'console' | 'server'
+      grace_ms: number
+      away_ms: number
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs when a dropped participant is back; its messages and RPCs wait for it.
+   */
+  on_return(
+    fn: (ctx: {
+      sender: number
+      user_id: string | null
+      username: string | null
+      room_id: number | null
+      match_id: string | null
+      origin: 'player' | 'console' | 'server'
+      grace_ms: number
+      away_ms: number
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Decides on a room that a client makes: its label, or a refusal.
+   */
+  on_room_create(
+    fn: (
+      ctx: {
+        sender: number
+        user_id: string | null
+        username: string | null
+        room_id: number | null
+        match_id: string | null
+        origin: 'player' | 'console' | 'server'
+        options: GuildhallJsonObject
+      },
+      name: string | null,
+    ) => GuildhallAnswer<null | undefined | false | string | GuildhallLabel | { refuse: string }>,
+  ): void
+
+  /**
+   * Decides whether a participant may join a room by id or name.
+   */
+  on_room_join(
+    fn: (
+      ctx: {
+        sender: number
+        user_id: string | null
+        username: string | null
+        room_id: number | null
+        match_id: string | null
+        origin: 'player' | 'console' | 'server'
+        options: GuildhallJsonObject
+      },
+      room: GuildhallRoom,
+    ) => GuildhallAnswer<null | undefined | boolean | string>,
+  ): void
+
+  /**
+   * Labels the room of a match that the matchmaker has made; it cannot refuse.
+   */
+  on_matchmaker_matched(
+    fn: (match: {
+      room_id: number
+      members: { user_id: string | null; participant: number; properties: GuildhallJsonObject }[]
+    }) => GuildhallAnswer<null | undefined | false | string | GuildhallLabel | { refuse: string }>,
+  ): void
+
+  /**
+   * Runs when a room has been made.
+   */
+  on_match_created(
+    fn: (ctx: {
+      room_id: number
+      match_id: string
+      name: string | null
+      map: string
+      mode: string
+      max_players: number
+      open: boolean
+      participants: number
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs when the first participant has entered a room.
+   */
+  on_match_started(
+    fn: (ctx: {
+      room_id: number
+      match_id: string
+      name: string | null
+      map: string
+      mode: string
+      max_players: number
+      open: boolean
+      participants: number
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs when a participant has entered a room.
+   */
+  on_match_join(
+    fn: (ctx: {
+      room_id: number
+      match_id: string
+      name: string | null
+      map: string
+      mode: string
+      max_players: number
+      open: boolean
+      participants: number
+      participant: number
+      user_id: string | null
+      properties: GuildhallJsonObject | null
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs when a participant has left a room.
+   */
+  on_match_leave(
+    fn: (ctx: {
+      room_id: number
+      match_id: string
+      name: string | null
+      map: string
+      mode: string
+      max_players: number
+      open: boolean
+      participants: number
+      participant: number
+      user_id: string | null
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs when a room has ended; a result that it sets still counts.
+   */
+  on_match_ended(
+    fn: (ctx: {
+      room_id: number
+      match_id: string
+      name: string | null
+      map: string
+      mode: string
+      max_players: number
+      open: boolean
+      participants: number
+      termination_reason: string
+    }) => GuildhallDone,
+  ): void
+
+  /**
    * Sends to the sender's room but the sender; without a room, to all of this node.
    * Raises `limit_exceeded`.
    *
@@ -412,10 +576,68 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   session_list(): Promise<GuildhallSession[]>
 
   /**
+   * Those of the accounts that are connected to this node now, in the order given.
+   * Suspends the handler: other handlers run until it goes on.
+   */
+  online(user_ids: string[]): Promise<string[]>
+
+  /**
+   * Puts a participant into a topic; an unknown one is no error.
+   * Takes effect when the slice ends.
+   * Raises `limit_exceeded`.
+   *
+   * @example
+   * guildhall.topic_join('lobby', ctx.sender)
+   */
+  topic_join(topic: string, participant: number): void
+
+  /**
+   * Takes a participant out of a topic.
+   * Takes effect when the slice ends.
+   * Raises `limit_exceeded`.
+   */
+  topic_leave(topic: string, participant: number): void
+
+  /**
+   * The rooms of this node.
+   * Suspends the handler: other handlers run until it goes on.
+   */
+  room_list(): Promise<GuildhallRoom[]>
+
+  /**
+   * Who is in a room of this node; of an unknown room nobody.
+   * Suspends the handler: other handlers run until it goes on.
+   */
+  room_members(room_id: number): Promise<GuildhallRoomMember[]>
+
+  /**
+   * Changes the label of a room; members that are not given stay.
+   * Takes effect when the slice ends.
+   * Raises `limit_exceeded`.
+   *
+   * @example
+   * guildhall.room_update(ctx.room_id, { open: false })
+   */
+  room_update(room_id: number, label: GuildhallLabel): void
+
+  /**
+   * Takes a participant out of a room; the last one ends the room.
+   * Takes effect when the slice ends.
+   * Raises `limit_exceeded`.
+   */
+  room_remove(room_id: number, participant: number): void
+
+  /**
    * Runs a function once after a time, without sender and room; timers end with the worker.
    * Raises `limit_exceeded`.
    */
   after(delay_ms: number, fn: () => GuildhallDone): number
+
+  /**
+   * Runs a function each interval; a run is skipped while the one before has not settled.
+   * Raises `limit_exceeded`.
+   */
+  every(interval_ms: number, fn: () => GuildhallDone): number
 
   /**
    * Stops a timer; false if there is none (any more).
@@ -426,6 +648,14 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * Wall time of the node in Unix milliseconds.
    */
   now_ms(): number
+
+  /**
+   * Takes one of the tokens of a key, which come back evenly over the window; false if none.
+   *
+   * @example
+   * if (!guildhall.allow('emote:' + ctx.sender, 5, 10_000)) return
+   */
+  allow(key: string, limit: number, window_ms: number): boolean
 
   /**
    * Ends an RPC handler with an error text of 1 to 256 bytes for the client.
@@ -554,6 +784,18 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       | { id: number }
     )[]
   }>
+
+  readonly json: {
+    /**
+     * A value as JSON in UTF-8 without white space; a bigint becomes a JSON integer.
+     */
+    encode(value: GuildhallJson): Uint8Array
+
+    /**
+     * The value of a JSON text of at most 64 levels.
+     */
+    decode(body: GuildhallBytes): GuildhallJson
+  }
 
   readonly wallet: {
     /**

@@ -204,8 +204,8 @@ export {
 export { httpScript } from './script/http.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
-export { notificationsScript } from './script/notifications.ts'
 export { topicName } from './script/messaging.ts'
+export { notificationsScript } from './script/notifications.ts'
 export {
   defineScriptApi,
   type ScriptApi,
