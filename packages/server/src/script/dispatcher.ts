@@ -1,5 +1,5 @@
 import { scriptApi, scriptOrigins } from '@guildhall/contract'
-import { atEndOfTurn, type Clock, type Timer } from '../kernel/clock.ts'
+import { atEndOfTurn, type Clock } from '../kernel/clock.ts'
 import { readJson } from '../kernel/json/json-reader.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody } from '../kernel/play/calls.ts'
@@ -13,7 +13,7 @@ import type { ScriptConfig } from './config.ts'
 import { hookCode, hookNameOf, type Origin } from './hooks.ts'
 import { createHostCallAnswerer } from './host-calls.ts'
 import { createInbox, type Inbox } from './inbox.ts'
-import { batchLimits, limits } from './limits.ts'
+import { batchLimits } from './limits.ts'
 import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import {
@@ -26,6 +26,7 @@ import {
 import { isOverdue, type Overdue } from './overdue.ts'
 import type { HostFunctions } from './ports.ts'
 import type { HostResult, OutputBatch, ToWorker } from './protocol.ts'
+import { createScriptTimers } from './script-timers.ts'
 
 /** A call of a handler, as the host makes it. */
 export type NewCall = {
@@ -49,9 +50,6 @@ export type CallSink = {
 
 type OpenCall = { record: CallRecord; context: CallContext; postedMs: number; call: NewCall }
 
-/** A timer of the script: once after a time, or again and again. */
-type TimerWish = { timer: number; ms: number; repeats: boolean }
-
 export type DispatcherDeps = {
   config: ScriptConfig
   clock: Clock
@@ -73,9 +71,7 @@ export class Dispatcher {
   readonly #limitLines: ReturnType<typeof createLineLimiter>
   readonly #visitor: OutputVisitor
   readonly #open = new Map<number, OpenCall>()
-  readonly #timers = new Map<number, Timer>()
-  /** Timers of the top level wait for on_start; undefined once it has settled. */
-  #waitingTimers: TimerWish[] | undefined = []
+  readonly #timers: ReturnType<typeof createScriptTimers>
   /** What the worker knows about each participant: texts travel only when they are new. */
   readonly #known = new Map<number, CallTexts>()
   #sink: CallSink | undefined
@@ -93,6 +89,14 @@ export class Dispatcher {
     this.inbox = createInbox(deps.config)
     this.#answer = createHostCallAnswerer({ ...deps, tier: deps.config.tier })
     this.#limitLines = createLineLimiter(deps.clock)
+    this.#timers = createScriptTimers({
+      clock: deps.clock,
+      run: (timer, settle) => this.#runTimer(timer, settle),
+      skipped: () => {
+        deps.metrics.ticksSkipped += 1
+      },
+      isBusy: () => this.inbox.isFull(),
+    })
     this.#visitor = this.#createVisitor()
   }
 
@@ -106,9 +110,7 @@ export class Dispatcher {
   /** The worker is gone: what was open or waiting is lost, or at fault when a slice was overdue. */
   detach(overdue?: Overdue): void {
     this.#sink = undefined
-    for (const timer of this.#timers.values()) timer.cancel()
     this.#timers.clear()
-    this.#waitingTimers = []
     this.#known.clear()
     this.#results = []
     const posted = [...this.#open.values()]
@@ -125,9 +127,7 @@ export class Dispatcher {
 
   /** Lets the timers run that the top level has set. */
   startTimers(): void {
-    const waiting = this.#waitingTimers ?? []
-    this.#waitingTimers = undefined
-    for (const wish of waiting) this.#setTimer(wish)
+    this.#timers.start()
   }
 
   /** Hands a call to the worker with the others of this turn. */
@@ -279,13 +279,9 @@ export class Dispatcher {
       send: (command) => deliver(() => delivery.send(command)),
       command: (command) => deliver(() => this.#command(command)),
       failed: (id, run) => this.#failedRun(id, run),
-      after: (timer, ms) => this.#setTimer({ timer, ms, repeats: false }),
-      every: (timer, ms) => this.#setTimer({ timer, ms, repeats: true }),
-      cancel: (timer) => {
-        this.#timers.get(timer)?.cancel()
-        this.#timers.delete(timer)
-        this.#waitingTimers = this.#waitingTimers?.filter((wish) => wish.timer !== timer)
-      },
+      after: (timer, ms) => this.#timers.set({ timer, ms, repeats: false }),
+      every: (timer, ms) => this.#timers.set({ timer, ms, repeats: true }),
+      cancel: (timer) => this.#timers.cancel(timer),
     }
   }
 
@@ -293,39 +289,6 @@ export class Dispatcher {
     const { args } = parseCommand(text)
     const caller = this.#callerOf(call, room_id)
     this.#deps.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), undefined)
-  }
-
-  #setTimer(wish: TimerWish): void {
-    if (this.#waitingTimers) {
-      if (this.#waitingTimers.length < limits.timers * 2) this.#waitingTimers.push(wish)
-      return
-    }
-    if (this.#timers.size >= limits.timers * 2) return
-    const { clock } = this.#deps
-    const { timer, ms, repeats } = wish
-    this.#timers.set(timer, repeats ? clock.every(ms, this.#ticks(timer)) : this.#once(wish))
-  }
-
-  #once({ timer, ms }: TimerWish): Timer {
-    return this.#deps.clock.after(ms, () => {
-      this.#timers.delete(timer)
-      this.#runTimer(timer, () => {})
-    })
-  }
-
-  /** A run that is due while the one before has not settled is skipped. */
-  #ticks(timer: number): () => void {
-    let running = false
-    return () => {
-      if (running || this.inbox.isFull()) {
-        this.#deps.metrics.ticksSkipped += 1
-        return
-      }
-      running = true
-      this.#runTimer(timer, () => {
-        running = false
-      })
-    }
   }
 
   #runTimer(timer: number, settle: () => void): void {

@@ -80,15 +80,3 @@ export type MatchContext = {
   /** The worker that the room keeps to; not for the script. */
   binding: ScriptBinding | null
 }
-
-/** The hooks of a script that has registered none of them. */
-export const noRoomHooks: RoomHooks = {
-  admit: () => true,
-  binding: () => null,
-  roomCreate: async () => ({ status: 'absent' }),
-  roomJoin: async () => ({ status: 'absent' }),
-  matched: async () => ({ status: 'absent' }),
-  drop() {},
-  returned: (_context, _seat, settled) => settled(),
-  match: (_event, settled) => settled(),
-}

@@ -1,7 +1,6 @@
-import type { RoomPage, RoomRow } from '@guildhall/contract'
+import type { JsonObject, RoomPage, RoomRow } from '@guildhall/contract'
 import { atEndOfTurn, type Clock } from '../../kernel/clock.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
-import type { JsonObject } from '../../kernel/play/rooms.ts'
 import { parseQuery, type Query } from '../query/query.ts'
 import type { BuiltInAnswer, BuiltInMethod } from '../rpc/built-in.ts'
 import { takeCall } from '../rpc/rate-bucket.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/play/rooms.ts'
+import type { JsonObject } from '@guildhall/contract'
 import { isObject } from '../rooms/label-answers.ts'
 import type { LiveSession } from '../session/live-session.ts'
 
