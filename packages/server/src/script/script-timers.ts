@@ -17,7 +17,7 @@ type Wish = { timer: number; ms: number; repeats: boolean }
 /** What is kept for a script, with room for those that it has just cancelled. */
 const timersMax = limits.timers * 2
 
-/** The timers of the script that serves. The node keeps the time; a run is a call like any other. */
+/** The timers of the script that serves. The node keeps the time; a run is a call. */
 export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
   const running = new Map<number, Timer>()
   /** Those of the top level wait for on_start; undefined once it has settled. */
