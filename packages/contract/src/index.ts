@@ -27,6 +27,7 @@ export {
   consoleAccountsApi,
   type NewAccount,
 } from './console-accounts.ts'
+export { type Cron, parseCron } from './cron.ts'
 export {
   type DatabaseCell,
   type DatabaseFilter,

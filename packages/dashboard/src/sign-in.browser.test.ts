@@ -1,59 +1,97 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDashboard } from './build/build-page.ts'
-import { launchBrowser, whyNoBrowser } from './testing/browser.ts'
-import { fillSignIn, signedIn } from './testing/operator.ts'
-import { seed } from './testing/seed.ts'
-import { admin, type ServedNode, serveNode, viewer } from './testing/served-node.ts'
+import { expect, it } from 'vitest'
+import { fillSignIn } from './testing/operator.ts'
+import { admin, viewer } from './testing/served-node.ts'
+import { describeInBrowser } from './testing/stage.ts'
 
-const reason = await whyNoBrowser()
-if (reason !== undefined) process.stdout.write(`no browser here, so these are skipped: ${reason}\n`)
-
-describe.skipIf(reason !== undefined)('signing in', () => {
-  let browser: Browser
-  let node: ServedNode
-
-  beforeAll(async () => {
-    await buildDashboard()
-    node = await serveNode()
-    await seed(node.desk, Date.now())
-    browser = await launchBrowser()
-  })
-
-  afterAll(async () => {
-    await browser?.close()
-    await node?.stop()
-  })
-
+await describeInBrowser('signing in', (stage) => {
   it('[H-CON-1] refuses a wrong password in words, and lets the right one in', async () => {
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    await page.goto(`${node.url}/dashboard/accounts?filter=ana`)
-    await fillSignIn(page, { ...admin, password: 'wrong' })
-    await page.getByText('do not belong together').waitFor()
-    await fillSignIn(page, admin)
-    await page.getByRole('link', { name: 'ana', exact: true }).waitFor()
-    // The deep link led where it pointed, filter included.
-    expect(await page.getByLabel('Part of an id or username').inputValue()).toBe('ana')
-    await context.close()
+    await stage().with(async ({ context }) => {
+      const page = await context.newPage()
+      await page.goto(`${stage().node.url}/dashboard`)
+      await page.getByRole('button', { name: 'admin' }).click()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.goto(`${stage().node.url}/dashboard/accounts?filter=ana`)
+      await fillSignIn(page, { ...admin, password: 'wrong' })
+      await page.getByText('do not belong together').waitFor()
+      await fillSignIn(page, admin)
+      await page.getByRole('link', { name: 'ana', exact: true }).waitFor()
+      // The deep link led where it pointed, filter included.
+      expect(await page.getByLabel('Part of an id or username').inputValue()).toBe('ana')
+    })
   })
 
-  it('[H-PUB-9] keeps the policy, and nothing of the page complains', async () => {
-    const { page, complaints, open, leave } = await signedIn(browser, node.url)
-    await open('/accounts')
-    await page.getByRole('link', { name: 'ana', exact: true }).click()
-    await page.getByRole('heading', { level: 1 }).getByText('ana').waitFor()
-    expect(complaints).toEqual([])
-    await leave()
+  it('is known in another tab of the same browser, and signed out in all', async () => {
+    await stage().with(async ({ page, context }) => {
+      const other = await context.newPage()
+      await other.goto(`${stage().node.url}/dashboard/groups`)
+      await other.getByRole('heading', { name: 'Groups' }).waitFor()
+      await other.getByRole('button', { name: 'admin' }).click()
+      await other.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('Operator').waitFor()
+    })
+  })
+
+  it('[H-CON-4] asks again when the session has ended, and loses nothing typed', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/accounts')
+      await page.getByRole('button', { name: 'Create' }).click()
+      await page.getByLabel('Username', { exact: true }).fill('typed-before')
+      // The node forgets the token, as after a restart.
+      await page.route('**/console/v1/accounts', (route) =>
+        route.fulfill({
+          status: 401,
+          contentType: 'application/json',
+          body: '{"code":"authentication_failed","message":"authentication failed"}',
+        }),
+      )
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      const again = page.getByRole('dialog', { name: 'Sign in again' })
+      await again.waitFor()
+      await page.unroute('**/console/v1/accounts')
+      await again.getByLabel('Password').fill(admin.password)
+      await again.getByRole('button', { name: 'Sign in' }).click()
+      await again.waitFor({ state: 'detached' })
+      expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe('typed-before')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('heading', { level: 1 }).getByText('typed-before').waitFor()
+    })
   })
 
   it('[H-AUTH-5] shows a viewer no control that only an admin may use', async () => {
-    const { page, open, leave } = await signedIn(browser, node.url, { as: viewer })
-    expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
-    await open('/accounts')
-    await page.getByRole('link', { name: 'ana', exact: true }).waitFor()
-    expect(await page.getByRole('button', { name: 'Create' }).count()).toBe(0)
-    expect(await page.getByRole('checkbox').count()).toBe(0)
-    await leave()
+    const forbidden =
+      /Create|Found|Write|Send|Open a board|Draft|Validate|Edit|Delete|Ban|Adjust|Add/
+    await stage().with(
+      async ({ page, open, complaints }) => {
+        expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
+        for (const path of viewerPaths(stage().seeded.accounts.ana ?? '')) {
+          await open(path)
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          await page.waitForLoadState('networkidle')
+          expect(await page.getByRole('button', { name: forbidden }).allTextContents()).toEqual([])
+          expect(await page.getByRole('checkbox').count()).toBe(0)
+        }
+        await page.keyboard.press('Control+k')
+        await page.getByRole('combobox').fill('create')
+        expect(await page.getByRole('option').allTextContents()).toEqual([])
+        expect(complaints).toEqual([])
+      },
+      { as: viewer },
+    )
   })
 })
+
+function viewerPaths(id: string): string[] {
+  return [
+    '/accounts',
+    `/accounts/${id}`,
+    `/accounts/${id}?tab=wallet`,
+    `/accounts/${id}?tab=friends`,
+    '/groups/1',
+    '/chat/lobby',
+    '/notifications',
+    '/storage?collection=saves',
+    '/leaderboards/weekly',
+    '/tournaments/cup-1',
+    '/purchases/T-1',
+  ]
+}

@@ -17,7 +17,8 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'sh
 /** E.g. `5 min. ago`; beyond ten years the date, which says more. */
 export function relativeTime(unixMs: number, nowUnixMs: number): string {
   const difference = unixMs - nowUnixMs
-  if (Math.abs(difference) > 10 * 31_557_600_000) return exactTime(unixMs).slice(0, 10)
+  if (unixMs > dateMax) return 'beyond all dates'
+  if (Math.abs(difference) > 10 * 31_557_600_000) return exactTime(unixMs).split('T')[0] ?? ''
   for (const [ms, name] of units) {
     if (Math.abs(difference) >= ms) return relative.format(Math.trunc(difference / ms), name)
   }

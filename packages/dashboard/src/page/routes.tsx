@@ -11,8 +11,15 @@ import { AccountsPage } from './sections/accounts/accounts-page.tsx'
 import { ApiKeysPage } from './sections/api-keys/api-keys-page.tsx'
 import { AuditPage } from './sections/audit/audit-page.tsx'
 import { ChatPage } from './sections/chat/chat-page.tsx'
+import { ConfigPage } from './sections/config/config-page.tsx'
 import { GroupsPage } from './sections/groups/groups-page.tsx'
+import { LeaderboardsPage } from './sections/leaderboards/leaderboards-page.tsx'
+import { NotificationsPage } from './sections/notifications/notifications-page.tsx'
 import { OverviewPage } from './sections/overview/overview-page.tsx'
+import { PurchasesPage } from './sections/purchases/purchases-page.tsx'
+import { StoragePage } from './sections/storage/storage-page.tsx'
+import { SubscriptionsPage } from './sections/subscriptions/subscriptions-page.tsx'
+import { TournamentsPage } from './sections/tournaments/tournaments-page.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NoSuchPage })
@@ -26,7 +33,17 @@ const pages: Readonly<Record<string, RouteComponent>> = {
   '/groups/$id': GroupsPage,
   '/chat': ChatPage,
   '/chat/$channel': ChatPage,
+  '/notifications': NotificationsPage,
+  '/storage': StoragePage,
+  '/leaderboards': LeaderboardsPage,
+  '/leaderboards/$id': LeaderboardsPage,
+  '/tournaments': TournamentsPage,
+  '/tournaments/$id': TournamentsPage,
+  '/purchases': PurchasesPage,
+  '/purchases/$id': PurchasesPage,
+  '/subscriptions': SubscriptionsPage,
   '/audit': AuditPage,
+  '/config': ConfigPage,
   '/api-keys': ApiKeysPage,
 }
 

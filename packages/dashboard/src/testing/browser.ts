@@ -44,14 +44,19 @@ export async function launchBrowser(extraFlags: readonly string[] = []): Promise
 
 const isPackaged = process.platform === 'linux' && process.arch === 'x64'
 
-/** Why there is no browser here; undefined where there is one. */
-export async function whyNoBrowser(): Promise<string | undefined> {
+/**
+ * As `launchBrowser`, for tests: where there is no browser it prints the reason, and answers
+ * undefined, so that they can be skipped.
+ */
+export async function browserForTests(
+  extraFlags: readonly string[] = [],
+): Promise<Browser | undefined> {
   try {
-    const browser = await launchBrowser()
-    await browser.close()
-    return undefined
+    return await launchBrowser(extraFlags)
   } catch (error) {
-    return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    process.stdout.write(`there is no browser here, so its tests are skipped: ${reason}\n`)
+    return undefined
   }
 }
 

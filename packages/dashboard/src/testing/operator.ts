@@ -13,8 +13,8 @@ export type Operator = {
   complaints: string[]
   /** Goes to a view by its path below `/dashboard`. */
   open(path: string): Promise<void>
-  /** What axe-core finds on the page as it is. */
-  violations(): Promise<string[]>
+  /** What axe-core finds on the page as it is, by all rules or only some. */
+  violations(rules?: readonly string[]): Promise<string[]>
   leave(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export async function signedIn(
     context,
     complaints,
     open: async (path) => void (await page.goto(`${url}/dashboard${path}`)),
-    violations: () => axeViolations(page),
+    violations: (rules) => axeViolations(page, rules),
     leave: () => context.close(),
   }
 }
@@ -64,9 +64,10 @@ type AxeResult = {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-async function axeViolations(page: Page): Promise<string[]> {
+async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axeSource)
-  const { violations } = await page.evaluate<AxeResult>('axe.run(document)')
+  const options = rules === undefined ? '{}' : JSON.stringify({ runOnly: rules })
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${options})`)
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
   )

@@ -1,7 +1,7 @@
+import { parseCron } from '@guildhall/contract'
 import type { Queries } from '../database/database.ts'
 import { statement } from '../database/statement.ts'
 import { databaseNow } from '../database/stored-time.ts'
-import { parseCron } from '../kernel/time/cron.ts'
 import { type Check, defineCheck, rule } from './check.store.ts'
 
 const periodId = (period: string) => `'period ' || CAST(${period} AS text)`

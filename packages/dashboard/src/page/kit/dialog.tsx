@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Glyph } from './glyph.tsx'
 
 type DialogProps = {
@@ -16,9 +16,13 @@ export function Dialog({ title, onClose, children, wide = false, dirty = false }
   const dialog = useRef<HTMLDialogElement>(null)
   const [asked, setAsked] = useState(false)
   const heading = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current
-    if (shown !== null && !shown.open) shown.showModal()
+    if (shown !== null && !shown.open) {
+      shown.showModal()
+      shown.querySelector<HTMLElement>('input, textarea, select')?.focus()
+    }
+    // While it is still in the page, so that the focus goes back to where it came from.
     return () => shown?.close()
   }, [])
   const close = () => {

@@ -2,12 +2,17 @@ import { Link } from '@tanstack/react-router'
 import { CopyButton } from './copy.tsx'
 import { Text } from './text.tsx'
 
+/** Ids of accounts begin alike and end at random. */
+function shortId(id: string): string {
+  return /^user-[0-9a-f]{32}$/.test(id) ? `${id.slice(0, 9)}…${id.slice(-8)}` : id
+}
+
 /** Whoever it is: accounts are shown on their page, and other names may lead nowhere. */
 export function UserLink({ id }: { id: string }) {
   return (
     <span className="copyable">
       <Link to="/accounts/$id" params={{ id }} className="one-line" title={id}>
-        <Text>{id}</Text>
+        <Text>{shortId(id)}</Text>
       </Link>
       <CopyButton text={id} what="id" />
     </span>

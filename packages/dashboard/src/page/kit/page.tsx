@@ -78,7 +78,7 @@ export function Card({
   children: ReactNode
 }) {
   return (
-    <section className="card" aria-label={title}>
+    <section className="card">
       <div className="card-head">
         <h2>{title}</h2>
         {extra}

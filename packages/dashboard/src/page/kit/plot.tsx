@@ -2,6 +2,9 @@ import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
 import { themeChanged } from '../shell/top-bar.tsx'
 
+/** So much of the past is shown, in seconds. */
+const spanSec = 300
+
 type Series = { name: string; values: readonly (number | null)[] }
 
 type PlotProps = {
@@ -61,11 +64,17 @@ function optionsOf(
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { time: false },
+      x: { time: false, range: [-spanSec, 0] },
       y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.15)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 22, space: 60, values: (_plot, at) => at.map(ago) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 22,
+        splits: () => [-240, -180, -120, -60],
+        values: (_plot, at) => at.map((seconds) => `${-seconds / 60} min`),
+      },
       { ...axis, grid, size: 42, space: 30 },
     ],
     series: [
@@ -80,12 +89,6 @@ function optionsOf(
   }
   probe.remove()
   return options
-}
-
-function ago(seconds: number): string {
-  const back = Math.round(-seconds)
-  if (back <= 0) return 'now'
-  return back % 60 === 0 ? `${back / 60} min` : `${back} s`
 }
 
 function useThemeCount(): number {

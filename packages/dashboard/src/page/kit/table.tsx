@@ -62,13 +62,13 @@ export function DataTable<Row>(props: TableProps<Row>) {
   if (rows.length === 0) return props.empty
   return (
     <>
-      <section ref={frame} className={frameClass(props)} tabIndex={-1} aria-label={props.label}>
-        <table className="data" aria-rowcount={listing.total ?? -1}>
+      <div ref={frame} className={frameClass(props)}>
+        <table className="data" aria-label={props.label} aria-rowcount={listing.total ?? -1}>
           <ColumnWidths columns={columns} picks={props.picking !== undefined} />
           <TableHead {...props} sorting={sorting} rows={rows} />
           <TableBody {...props} rows={rows} frame={frame} />
         </table>
-      </section>
+      </div>
       {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
     </>
   )

@@ -4,11 +4,10 @@ type TabsProps = {
   label: string
   /** The first one is shown when the address names none. */
   tabs: readonly (readonly [key: string, label: string])[]
-  current: string
 }
 
 /** Views of one thing, each with an address of its own. */
-export function Tabs({ label, tabs, current }: TabsProps) {
+export function Tabs({ label, tabs }: TabsProps) {
   const first = tabs[0]?.[0]
   return (
     <nav className="tabs" aria-label={label}>
@@ -18,8 +17,7 @@ export function Tabs({ label, tabs, current }: TabsProps) {
           to="."
           // The members of a query are the page's own; the router knows of none.
           search={(key === first ? {} : { tab: key }) as never}
-          activeProps={{}}
-          aria-current={(current || first) === key ? 'page' : undefined}
+          activeOptions={{ exact: true, includeSearch: true }}
         >
           {words}
         </Link>

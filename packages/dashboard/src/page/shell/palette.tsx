@@ -38,7 +38,11 @@ export function Palette({ onClose }: { onClose(): void }) {
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (event.key === 'Enter') go(found[at])
+    if (event.key === 'Enter') {
+      // Else the key would also press what has the focus then.
+      event.preventDefault()
+      go(found[at])
+    }
     if (step === undefined || found.length === 0) return
     event.preventDefault()
     setChosen((at + step + found.length) % found.length)

@@ -16,10 +16,31 @@ export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
     { path: '/accounts', label: 'Accounts', glyph: 'person', reads: api.consoleAccounts.list },
     { path: '/groups', label: 'Groups', glyph: 'people', reads: api.groups.list },
     { path: '/chat', label: 'Chat', glyph: 'chat', reads: api.chat.list },
+    {
+      path: '/notifications',
+      label: 'Notifications',
+      glyph: 'bell',
+      reads: api.notifications.list,
+    },
+  ],
+  Game: [
+    { path: '/storage', label: 'Storage', glyph: 'box', reads: api.storage.collections },
+    { path: '/leaderboards', label: 'Leaderboards', glyph: 'trophy', reads: api.leaderboards.list },
+    { path: '/tournaments', label: 'Tournaments', glyph: 'flag', reads: api.tournaments.list },
+  ],
+  Shop: [
+    { path: '/purchases', label: 'Purchases', glyph: 'cart', reads: api.purchases.list },
+    {
+      path: '/subscriptions',
+      label: 'Subscriptions',
+      glyph: 'repeat',
+      reads: api.subscriptions.list,
+    },
   ],
   System: [
     { path: '/audit', label: 'Audit', glyph: 'book', reads: api.audit.list },
     { path: '/api-keys', label: 'API keys', glyph: 'key', reads: api.apiKeys.list },
+    { path: '/config', label: 'Configuration', glyph: 'gear', reads: api.config.get },
   ],
 }
 

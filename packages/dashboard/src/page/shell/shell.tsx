@@ -25,19 +25,21 @@ export function Shell() {
         <a className="skip" href="#main">
           Skip the menu
         </a>
-        <div className="brand">
-          <button type="button" className="quiet icon nav-open" popoverTarget="nav">
-            <Glyph name="menu" />
-            <span className="unseen">Menu</span>
-          </button>
-          <Link to="/">
-            <span className="brand-mark">
-              <Glyph name="door" />
-            </span>
-            <span className="brand-name">Guildhall</span>
-          </Link>
-        </div>
-        <TopBar onSearch={() => setShown('palette')} onHelp={() => setShown('help')} />
+        <header className="head">
+          <div className="brand">
+            <button type="button" className="quiet icon nav-open" popoverTarget="nav">
+              <Glyph name="menu" />
+              <span className="unseen">Menu</span>
+            </button>
+            <Link to="/">
+              <span className="brand-mark">
+                <Glyph name="door" />
+              </span>
+              <span className="brand-name">Guildhall</span>
+            </Link>
+          </div>
+          <TopBar onSearch={() => setShown('palette')} onHelp={() => setShown('help')} />
+        </header>
         <Menu />
         <main id="main" className="main" tabIndex={-1}>
           <NodeNotice />

@@ -10,7 +10,7 @@ const tones: Readonly<Record<string, Tone>> = { healthy: 'ok', degraded: 'warn',
 
 export function TopBar({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) {
   return (
-    <header className="top">
+    <div className="top">
       <button type="button" className="top-search" onClick={onSearch}>
         <Glyph name="search" />
         Search
@@ -20,7 +20,7 @@ export function TopBar({ onSearch, onHelp }: { onSearch(): void; onHelp(): void 
       <NodeBadge />
       <ThemeButton />
       <OperatorMenu onHelp={onHelp} />
-    </header>
+    </div>
   )
 }
 

@@ -1,9 +1,9 @@
+import { parseCron } from '@guildhall/contract'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { databaseNow } from '../../database/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { parseCron } from '../../kernel/time/cron.ts'
 import { addBoards, cursorsOf, epochsOf, openResetNode } from './leaderboards.resets.fixture.ts'
 
 const minute = 60_000

@@ -1,9 +1,9 @@
+import { parseCron } from '@guildhall/contract'
 import { afterEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
-import { parseCron } from '../../kernel/time/cron.ts'
 import {
   addBoards,
   cursorsOf,

@@ -1,7 +1,7 @@
+import { parseCron } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { databaseNow } from '../../database/stored-time.ts'
 import type { Log } from '../../kernel/log/log.ts'
-import { parseCron } from '../../kernel/time/cron.ts'
 import { type Closing, closePeriod } from './leaderboards.periods.ts'
 import { resetsStore, type ScheduledBoard } from './leaderboards.resets.store.ts'
 

@@ -45,7 +45,7 @@ export function AccountPage() {
       head={<Head account={data} />}
       actions={data && <AccountActions account={data} />}
     >
-      <Tabs label="Parts of the account" tabs={tabs} current={tab} />
+      <Tabs label="Parts of the account" tabs={tabs} />
       <div className="page-scroll">
         <Await query={account}>{(found) => <Tab account={found} tab={tab} />}</Await>
       </div>

@@ -18,11 +18,11 @@ const tones = { member: 'none', admin: 'accent', superadmin: 'warn' } as const
 const rungs = ['member', 'admin', 'superadmin']
 
 const columns: readonly Column<Member>[] = [
-  { key: 'who', head: 'Member', cell: ({ user_id }) => <UserLink id={user_id} /> },
+  { key: 'who', head: 'Member', width: 190, cell: ({ user_id }) => <UserLink id={user_id} /> },
   {
     key: 'role',
     head: 'Role',
-    width: 114,
+    width: 120,
     cell: ({ role }) => <Badge tone={tones[role]}>{role}</Badge>,
     sort: (a, b) => rungs.indexOf(a.role) - rungs.indexOf(b.role),
   },

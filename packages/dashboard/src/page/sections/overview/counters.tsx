@@ -19,7 +19,7 @@ const plots: readonly { title: string; names: readonly string[]; unit: string }[
   { title: 'Rooms', names: ['rooms_active'], unit: '' },
   { title: 'Messages', names: ['messages_in_total', 'messages_out_total'], unit: '/s' },
   { title: 'Sign-ins', names: ['auth_success_total', 'auth_failure_total'], unit: '/s' },
-  { title: 'Script calls', names: ['script_calls_total', 'script_errors_total'], unit: '/s' },
+  { title: 'Script calls', names: ['script_calls_total', 'script_call_errors_total'], unit: '/s' },
   {
     title: 'Refused and failed',
     names: ['admission_refused_total', 'database_errors_total'],
@@ -77,13 +77,27 @@ function Counter({ title, names, unit, samples }: CounterProps) {
   const origin = performance.now() / 1000
   const times = samples.map(({ atSec }) => atSec - origin)
   const series = names.map((name) => ({ name: wordsOf(name), values: valuesOf(samples, name) }))
-  const now = series.map(({ values }) => values.at(-1) ?? null)
-  const text = now.map((value) => (value === null ? '-' : `${short(value)}${unit}`)).join(' · ')
   return (
-    <Card title={title} extra={<span className="plot-now">{text}</span>}>
+    <Card
+      title={title}
+      extra={
+        <span className="row">
+          {series.map(({ name, values }, index) => (
+            <span key={name} className="small">
+              {series.length > 1 && <span className={`swatch swatch-${index + 1}`}>{name} </span>}
+              <strong className="plot-now">{now(values.at(-1) ?? null, unit)}</strong>
+            </span>
+          ))}
+        </span>
+      }
+    >
       <Plot label={title} times={times} series={series} />
     </Card>
   )
+}
+
+function now(value: number | null, unit: string): string {
+  return value === null ? '–' : `${short(value)}${unit}`
 }
 
 function valuesOf(samples: readonly Sample[], name: string): (number | null)[] {

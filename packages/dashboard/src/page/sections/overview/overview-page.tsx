@@ -11,7 +11,7 @@ export function OverviewPage() {
     <Page title="Overview">
       <div className="page-scroll">
         <div className="stack">
-          <div className="cards">
+          <div className="cards fit">
             <Health />
             <Node />
           </div>

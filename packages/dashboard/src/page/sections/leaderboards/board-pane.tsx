@@ -1,0 +1,111 @@
+import { api, type Leaderboard } from '@guildhall/contract'
+import { useState } from 'react'
+import { cronWords, nextTimes } from '../../../model/cron-words.ts'
+import { grouped } from '../../../model/time.ts'
+import { useChange } from '../../data/changes.ts'
+import { serverNow } from '../../data/node-status.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Confirm } from '../../kit/confirm.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { ExactTime } from '../../kit/time.tsx'
+import { bestWords, countsWords } from './leaderboards-page.tsx'
+import { Ranks } from './ranks.tsx'
+import { SubmitScore } from './submit-score.tsx'
+
+export function BoardPane({ board, onClose }: { board: Leaderboard; onClose(): void }) {
+  const { id, sort, operator, records, reset_schedule } = board
+  return (
+    <Pane
+      title={<Text>{id}</Text>}
+      label="Leaderboard"
+      onClose={onClose}
+      actions={<BoardActions board={board} onDeleted={onClose} />}
+    >
+      <Facts
+        rows={{
+          Records: grouped(records),
+          'Best is': bestWords[sort],
+          Counts: `${countsWords[operator]} of each user`,
+          Reset: reset_schedule === null ? <None>never</None> : <Schedule text={reset_schedule} />,
+        }}
+      />
+      <Ranks board={id} />
+    </Pane>
+  )
+}
+
+/** What the schedule says, whether this node runs schedules, and when it comes next. */
+function Schedule({ text }: { text: string }) {
+  const mayRead = useMay(api.config.get)
+  const config = useRead(['config'], (desk) => desk.config.get({}), { enabled: mayRead })
+  const isRun = config.data?.groups
+    .find(({ name }) => name === 'leaderboards')
+    ?.entries.some(({ key, value }) => key === 'execute_reset_schedules' && value === 'true')
+  const words = cronWords(text)
+  return (
+    <div className="stack-tight">
+      <span className="row">
+        <code>
+          <Text>{text}</Text>
+        </code>
+        {words === undefined && <Badge tone="warn">not a schedule: never executed</Badge>}
+        {words !== undefined && isRun === true && <Badge tone="ok">executed</Badge>}
+        {words !== undefined && isRun === false && (
+          <Badge tone="warn">not executed: leaderboards.execute_reset_schedules is false</Badge>
+        )}
+      </span>
+      {words !== undefined && <span>{words}</span>}
+      {words !== undefined && (
+        <ol aria-label="Next times">
+          {nextTimes(text, serverNow(), 3).map((at) => (
+            <li key={at}>
+              <ExactTime at={at} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  )
+}
+
+function BoardActions({ board, onDeleted }: { board: Leaderboard; onDeleted(): void }) {
+  const [asked, setAsked] = useState<'submit' | 'delete'>()
+  const mayChange = useMay(api.leaderboards.delete)
+  const { id, records } = board
+  const remove = useChange({
+    send: (desk, id: string, idempotencyKey) =>
+      desk.leaderboards.delete({ params: { id }, idempotencyKey }),
+    touches: ['leaderboards'],
+    done: `Deleted ${id}`,
+  })
+  if (!mayChange) return null
+  return (
+    <>
+      <button type="button" onClick={() => setAsked('submit')}>
+        Submit
+      </button>
+      <button type="button" className="danger" onClick={() => setAsked('delete')}>
+        Delete
+      </button>
+      {asked === 'submit' && <SubmitScore board={id} onClose={() => setAsked(undefined)} />}
+      {asked === 'delete' && (
+        <Confirm
+          title="Delete this board"
+          action="Delete"
+          danger={true}
+          typed={id}
+          run={async () => {
+            await remove.mutateAsync(id)
+            onDeleted()
+          }}
+          onClose={() => setAsked(undefined)}
+        >
+          The board and its {grouped(records)} records are gone for good. Its tournaments stay.
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,129 @@
+import { api, boardOperators, boardSorts, type Leaderboard } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { cronWords } from '../../../model/cron-words.ts'
+import { grouped } from '../../../model/time.ts'
+import { useChange } from '../../data/changes.ts'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { optionalText, selectField, textField } from '../../kit/field-kinds.ts'
+import { FormDialog } from '../../kit/form.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { BoardPane } from './board-pane.tsx'
+
+const columns: readonly Column<Leaderboard>[] = [
+  {
+    key: 'id',
+    head: 'Board',
+    cell: ({ id }) => <Text>{id}</Text>,
+    sort: (a, b) => (a.id < b.id ? -1 : 1),
+  },
+  {
+    key: 'records',
+    head: 'Records',
+    width: 110,
+    align: 'number',
+    cell: ({ records }) => grouped(records),
+    sort: (a, b) => a.records - b.records,
+  },
+  { key: 'sort', head: 'Best is', width: 100, cell: ({ sort }) => bestWords[sort] },
+  {
+    key: 'operator',
+    head: 'Counts',
+    width: 110,
+    wide: true,
+    cell: ({ operator }) => countsWords[operator],
+  },
+  {
+    key: 'schedule',
+    head: 'Reset',
+    wide: true,
+    cell: ({ reset_schedule }) => <Schedule text={reset_schedule} />,
+  },
+]
+
+export const bestWords = { asc: 'the lowest', desc: 'the highest' } as const
+export const countsWords = { best: 'the best', set: 'the newest', incr: 'the sum' } as const
+
+function Schedule({ text }: { text: string | null }) {
+  if (text === null) return <None>never</None>
+  return <span title={text}>{cronWords(text) ?? <Text>{text}</Text>}</span>
+}
+
+export function LeaderboardsPage() {
+  const id = usePathPart('id')
+  const [isNew, setNew] = useQueryPart('new')
+  const navigate = useNavigate()
+  const mayCreate = useMay(api.leaderboards.create)
+  const boards = useRead(['leaderboards', 'list'], (desk) => desk.leaderboards.list({}))
+  const open = boards.data?.items.find((board) => board.id === id)
+  const list = (
+    <DataTable
+      label="Leaderboards"
+      columns={columns}
+      listing={wholeListing(boards, boards.data?.items)}
+      rowKey={(board) => board.id}
+      openKey={id}
+      onOpen={(board) => void navigate({ to: '/leaderboards/$id', params: { id: board.id } })}
+      empty={<Empty title="No leaderboards yet" />}
+    />
+  )
+  const close = () => void navigate({ to: '/leaderboards' })
+  return (
+    <Page
+      title="Leaderboards"
+      actions={
+        mayCreate && (
+          <button type="button" className="primary" onClick={() => setNew('yes')}>
+            Open a board
+          </button>
+        )
+      }
+    >
+      <Split list={list} pane={open && <BoardPane key={open.id} board={open} onClose={close} />} />
+      {isNew && mayCreate && <OpenBoard onClose={() => setNew('')} />}
+    </Page>
+  )
+}
+
+const newBoard = {
+  id: textField({ label: 'Id', hint: '1 to 128 bytes' }),
+  sort: selectField({ label: 'Sort', choices: boardSorts, initial: 'desc' }),
+  operator: selectField({ label: 'Operator', choices: boardOperators, initial: 'best' }),
+  reset_schedule: optionalText({
+    label: 'Reset schedule',
+    hint: 'Minute, hour, day, month, weekday in UTC, e.g. 0 6 * * mon; nothing is never',
+  }),
+}
+
+type NewBoard = {
+  id: string
+  sort: (typeof boardSorts)[number]
+  operator: (typeof boardOperators)[number]
+  reset_schedule: string | undefined
+}
+
+function OpenBoard({ onClose }: { onClose(): void }) {
+  const navigate = useNavigate()
+  const change = useChange({
+    send: (desk, body: NewBoard, idempotencyKey) =>
+      desk.leaderboards.create({ body, idempotencyKey }),
+    touches: ['leaderboards'],
+    done: ({ id }) => `Opened ${id}`,
+  })
+  return (
+    <FormDialog
+      title="Open a board"
+      action="Open"
+      fields={newBoard}
+      submit={async (body) => {
+        const { id } = await change.mutateAsync(body)
+        void navigate({ to: '/leaderboards/$id', params: { id } })
+      }}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,120 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import { api, type JsonObject } from '@guildhall/contract'
+import { useState } from 'react'
+import { jsonText } from '../../../model/json.ts'
+import { grouped } from '../../../model/time.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { nextOffset, usePages } from '../../data/reads.ts'
+import { BulkBar } from '../../kit/bulk.tsx'
+import { UserLink } from '../../kit/links.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Time } from '../../kit/time.tsx'
+import { usePicking } from '../../kit/use-picking.ts'
+
+export type Ranked = {
+  rank: number
+  user_id: string
+  score: number | bigint
+  subscore: number | bigint
+  metadata: JsonObject | null
+  updated_at_unix_ms: number
+  submissions: number
+}
+
+const columns: readonly Column<Ranked>[] = [
+  { key: 'rank', head: 'Rank', width: 70, align: 'number', cell: ({ rank }) => grouped(rank) },
+  { key: 'user', head: 'User', width: 190, cell: ({ user_id }) => <UserLink id={user_id} /> },
+  {
+    key: 'score',
+    head: 'Score',
+    align: 'number',
+    cell: ({ score, submissions, metadata }) => (
+      <span title={`submitted ${grouped(submissions)} times\n${jsonText(metadata)}`}>
+        {grouped(score)}
+      </span>
+    ),
+  },
+  {
+    key: 'subscore',
+    head: 'Subscore',
+    width: 90,
+    align: 'number',
+    wide: true,
+    cell: ({ subscore }) => grouped(subscore),
+  },
+  {
+    key: 'time',
+    head: 'Set',
+    width: 100,
+    wide: true,
+    cell: ({ updated_at_unix_ms }) => <Time at={updated_at_unix_ms} />,
+  },
+]
+
+/** The ranking from any rank on: deep pages cost no more than the first. */
+export function Ranks({ board }: { board: string }) {
+  const [from, setFrom] = useQueryPart('rank')
+  const first = Math.max(0, (Number.parseInt(from, 10) || 1) - 1)
+  const mayDelete = useMay(api.leaderboards.deleteRecord)
+  const picking = usePicking()
+  const params = { id: board }
+  const listing = usePages(['leaderboards', 'ranks', board, first], async (desk, at?: number) => {
+    const offset = at ?? first
+    const page = await desk.leaderboards.records({ params, query: { limit: 200, offset } })
+    return { items: page.items, total: page.total, next: nextOffset(offset, page) }
+  })
+  return (
+    <section className="stack-tight" aria-label="Ranks">
+      <RankInput value={from} onValue={setFrom} />
+      <DataTable
+        label="Ranks"
+        columns={columns}
+        listing={listing}
+        rowKey={({ user_id }) => user_id}
+        picking={mayDelete ? picking : undefined}
+        empty={<Empty title={first === 0 ? 'No records yet' : 'The board ends before this rank'} />}
+        inline={true}
+      />
+      {mayDelete && (
+        <BulkBar picking={picking} touches={['leaderboards']} actions={[removalOf(board)]} />
+      )}
+    </section>
+  )
+}
+
+function RankInput({ value, onValue }: { value: string; onValue(value: string): void }) {
+  const [text, setText] = useState(value)
+  return (
+    <form
+      className="row low"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onValue(text)
+      }}
+    >
+      <label className="filter">
+        <span>From rank</span>
+        <input
+          value={text}
+          inputMode="numeric"
+          size={10}
+          placeholder="1"
+          onChange={({ target }) => setText(target.value.replace(/\D/g, ''))}
+        />
+      </label>
+      <button type="submit">Go</button>
+    </form>
+  )
+}
+
+function removalOf(board: string) {
+  return {
+    label: 'Delete',
+    words: 'Their records are gone for good; those behind them move up.',
+    danger: true,
+    run: (desk: ConsoleClient, user_id: string, idempotencyKey: string) =>
+      desk.leaderboards.deleteRecord({ params: { id: board, user_id }, idempotencyKey }),
+  }
+}

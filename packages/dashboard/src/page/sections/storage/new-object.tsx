@@ -1,0 +1,60 @@
+import type { JsonObject } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useChange } from '../../data/changes.ts'
+import { jsonField, optionalText, selectField, textField } from '../../kit/field-kinds.ts'
+import { FormDialog } from '../../kit/form.tsx'
+import { ownerQuery } from './object-pane.tsx'
+import { readers, writers } from './permissions.ts'
+
+type Values = {
+  collection: string
+  key: string
+  owner: string | undefined
+  value: JsonObject
+  read: string
+  write: string
+}
+
+export function NewObject({ collection, onClose }: { collection: string; onClose(): void }) {
+  const navigate = useNavigate()
+  const fields = useMemo(
+    () => ({
+      collection: textField({ label: 'Collection', initial: collection }),
+      key: textField({ label: 'Key' }),
+      owner: optionalText({ label: 'Owner', hint: 'A user id; nothing is the system' }),
+      value: jsonField({ label: 'Value', hint: 'At most 512 KiB' }),
+      read: selectField({ label: 'Read by', choices: readers, initial: readers[1] ?? '' }),
+      write: selectField({ label: 'Written by', choices: writers, initial: writers[1] ?? '' }),
+    }),
+    [collection],
+  )
+  const change = useChange({
+    send: (desk, values: Values, idempotencyKey) => {
+      const { collection, key, owner, value, read, write } = values
+      const body = {
+        value,
+        // Only where there is nothing yet: a form for new things overwrites none.
+        version: '',
+        read_permission: readers.indexOf(read),
+        write_permission: writers.indexOf(write),
+      }
+      const query = ownerQuery(owner ?? null)
+      return desk.storage.put({ params: { collection, key }, query, body, idempotencyKey })
+    },
+    touches: ['storage'],
+    done: ({ key }) => `Created ${key}`,
+  })
+  return (
+    <FormDialog
+      title="Create an object"
+      action="Create"
+      fields={fields}
+      submit={async (values) => {
+        const { collection, key, user_id } = await change.mutateAsync(values)
+        void navigate({ to: '/storage', search: { collection, key, owner: user_id ?? '' } })
+      }}
+      onClose={onClose}
+    />
+  )
+}

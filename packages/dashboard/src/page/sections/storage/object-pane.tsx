@@ -1,0 +1,119 @@
+import { api, type StorageObject } from '@guildhall/contract'
+import { useState } from 'react'
+import { useChange } from '../../data/changes.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Confirm } from '../../kit/confirm.tsx'
+import { Copyable } from '../../kit/copy.tsx'
+import { downloadJson } from '../../kit/download.ts'
+import { JsonView } from '../../kit/json-view.tsx'
+import { UserLink } from '../../kit/links.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Await } from '../../kit/states.tsx'
+import { Text } from '../../kit/text.tsx'
+import { ObjectEditor } from './object-editor.tsx'
+import { readers, writers } from './permissions.ts'
+import type { Place } from './storage-page.tsx'
+
+export function ObjectPane({ place, onClose }: { place: Place; onClose(): void }) {
+  const { collection, key, owner } = place
+  const input = { params: { collection, key }, query: ownerQuery(owner) }
+  const stored = useRead(['storage', 'one', place], (desk) => desk.storage.get(input))
+  const [isEditing, setEditing] = useState(false)
+  const { data } = stored
+  return (
+    <Pane
+      title={<Text>{key}</Text>}
+      label="Object"
+      onClose={onClose}
+      actions={
+        data &&
+        !isEditing && (
+          <ObjectActions object={data} onEdit={() => setEditing(true)} onDeleted={onClose} />
+        )
+      }
+    >
+      <Await query={stored}>
+        {(object) =>
+          isEditing ? (
+            <ObjectEditor object={object} onDone={() => setEditing(false)} />
+          ) : (
+            <ObjectView object={object} />
+          )
+        }
+      </Await>
+    </Pane>
+  )
+}
+
+export function ownerQuery(owner: string | null): { user_id?: string } {
+  return owner ? { user_id: owner } : {}
+}
+
+function ObjectView({ object }: { object: StorageObject }) {
+  const { user_id, version, read_permission, write_permission, value } = object
+  return (
+    <>
+      <Facts
+        rows={{
+          Owner: user_id === null ? <Badge>system</Badge> : <UserLink id={user_id} />,
+          Version: <Copyable what="version">{version}</Copyable>,
+          'Read by': readers[read_permission],
+          'Written by': writers[write_permission],
+        }}
+      />
+      <JsonView value={value} label="Value" />
+    </>
+  )
+}
+
+type ActionsProps = { object: StorageObject; onEdit(): void; onDeleted(): void }
+
+function ObjectActions({ object, onEdit, onDeleted }: ActionsProps) {
+  const [asked, setAsked] = useState(false)
+  const mayWrite = useMay(api.storage.put)
+  const { collection, key, user_id, version } = object
+  const remove = useChange({
+    send: (desk, version: string, idempotencyKey) =>
+      desk.storage.delete({
+        params: { collection, key },
+        query: { ...ownerQuery(user_id), version },
+        idempotencyKey,
+      }),
+    touches: ['storage', 'accounts'],
+    done: `Deleted ${key}`,
+  })
+  return (
+    <>
+      <button type="button" onClick={() => downloadJson('object.json', object.value)}>
+        Download
+      </button>
+      {mayWrite && (
+        <>
+          <button type="button" onClick={onEdit}>
+            Edit
+          </button>
+          <button type="button" className="danger" onClick={() => setAsked(true)}>
+            Delete
+          </button>
+        </>
+      )}
+      {asked && (
+        <Confirm
+          title="Delete this object"
+          action="Delete"
+          danger={true}
+          typed={key}
+          run={async () => {
+            await remove.mutateAsync(version)
+            onDeleted()
+          }}
+          onClose={() => setAsked(false)}
+        >
+          It is gone for good, unless somebody changes it before you confirm.
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import { useNavigate } from '@tanstack/react-router'
+import { useQueryPart } from '../../data/location.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { FilterInput } from '../../kit/filter.tsx'
+import { UserLink } from '../../kit/links.tsx'
+import { Page } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+type Row = Awaited<ReturnType<ConsoleClient['subscriptions']['list']>>['items'][number]
+
+const columns: readonly Column<Row>[] = [
+  { key: 'user', head: 'User', cell: ({ user_id }) => <UserLink id={user_id} /> },
+  { key: 'product', head: 'Product', cell: ({ product_id }) => <Text>{product_id}</Text> },
+  {
+    key: 'status',
+    head: 'Status',
+    width: 100,
+    cell: ({ status }) => <Badge tone={status === 'active' ? 'ok' : 'none'}>{status}</Badge>,
+    sort: (a, b) => a.status.localeCompare(b.status),
+  },
+  {
+    key: 'expiry',
+    head: 'Until',
+    width: 120,
+    cell: ({ expiry_unix_ms }) => <Time at={expiry_unix_ms} />,
+    sort: (a, b) => a.expiry_unix_ms - b.expiry_unix_ms,
+  },
+  { key: 'store', head: 'Store', width: 90, cell: ({ store }) => store, wide: true },
+  {
+    key: 'id',
+    head: 'Transaction',
+    wide: true,
+    cell: ({ transaction_id }) => <Text>{transaction_id}</Text>,
+  },
+]
+
+export function SubscriptionsPage() {
+  const [user, setUser] = useQueryPart('user')
+  const navigate = useNavigate()
+  const query = { limit: 200, ...(user === '' ? {} : { user_id: user }) }
+  const all = useRead(['subscriptions', user], (desk) => desk.subscriptions.list({ query }), {
+    keep: true,
+  })
+  return (
+    <Page title="Subscriptions">
+      <div className="page-tools">
+        <FilterInput label="User id, exactly" value={user} onValue={setUser} isMain={true} />
+      </div>
+      <DataTable
+        label="Subscriptions"
+        columns={columns}
+        listing={wholeListing(all, all.data?.items)}
+        rowKey={({ transaction_id }) => transaction_id}
+        onOpen={({ transaction_id }) =>
+          void navigate({ to: '/purchases/$id', params: { id: transaction_id } })
+        }
+        empty={<Empty title="No subscriptions">Purchases with an expiry appear here.</Empty>}
+      />
+    </Page>
+  )
+}

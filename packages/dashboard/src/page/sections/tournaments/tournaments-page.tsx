@@ -1,0 +1,105 @@
+import { api, type Tournament } from '@guildhall/contract'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge, type Tone } from '../../kit/badge.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+import { DraftTournament } from './draft-tournament.tsx'
+import { TournamentPane } from './tournament-pane.tsx'
+
+const tones: Readonly<Record<Tournament['state'], Tone>> = {
+  draft: 'none',
+  registration_open: 'accent',
+  running: 'ok',
+  finalizing: 'warn',
+  completed: 'none',
+  cancelled: 'bad',
+}
+
+export function TournamentState({ state }: Pick<Tournament, 'state'>) {
+  return <Badge tone={tones[state]}>{state.replaceAll('_', ' ')}</Badge>
+}
+
+const columns: readonly Column<Tournament>[] = [
+  {
+    key: 'id',
+    head: 'Tournament',
+    cell: ({ id }) => <Text>{id}</Text>,
+    sort: (a, b) => (a.id < b.id ? -1 : 1),
+  },
+  {
+    key: 'state',
+    head: 'State',
+    width: 150,
+    cell: TournamentState,
+    sort: (a, b) => a.state.localeCompare(b.state),
+  },
+  {
+    key: 'board',
+    head: 'Board',
+    wide: true,
+    cell: ({ leaderboard_id }) => (
+      <Link to="/leaderboards/$id" params={{ id: leaderboard_id }}>
+        <Text>{leaderboard_id}</Text>
+      </Link>
+    ),
+  },
+  {
+    key: 'starts',
+    head: 'Starts',
+    width: 110,
+    cell: ({ starts_at_unix_ms }) => <Time at={starts_at_unix_ms} />,
+    sort: (a, b) => a.starts_at_unix_ms - b.starts_at_unix_ms,
+  },
+  {
+    key: 'ends',
+    head: 'Ends',
+    width: 110,
+    cell: ({ ends_at_unix_ms }) => <Time at={ends_at_unix_ms} />,
+    sort: (a, b) => a.ends_at_unix_ms - b.ends_at_unix_ms,
+  },
+]
+
+export function TournamentsPage() {
+  const id = usePathPart('id')
+  const [isNew, setNew] = useQueryPart('new')
+  const navigate = useNavigate()
+  const mayCreate = useMay(api.tournaments.create)
+  const all = useRead(['tournaments', 'list'], (desk) => desk.tournaments.list({}), {
+    everyMs: 20_000,
+  })
+  const list = (
+    <DataTable
+      label="Tournaments"
+      columns={columns}
+      listing={wholeListing(all, all.data?.items)}
+      rowKey={(tournament) => tournament.id}
+      openKey={id}
+      onOpen={(tournament) =>
+        void navigate({ to: '/tournaments/$id', params: { id: tournament.id } })
+      }
+      empty={<Empty title="No tournaments yet" />}
+    />
+  )
+  const close = () => void navigate({ to: '/tournaments' })
+  return (
+    <Page
+      title="Tournaments"
+      actions={
+        mayCreate && (
+          <button type="button" className="primary" onClick={() => setNew('yes')}>
+            Draft
+          </button>
+        )
+      }
+    >
+      <Split list={list} pane={id && <TournamentPane key={id} id={id} onClose={close} />} />
+      {isNew && mayCreate && <DraftTournament onClose={() => setNew('')} />}
+    </Page>
+  )
+}
