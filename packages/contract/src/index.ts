@@ -48,6 +48,7 @@ export {
   WireError,
   type WireErrorCode,
 } from './envelope.ts'
+export { errorJournalApi, JournalEntry } from './error-journal.ts'
 export { type ErrorBody, type ErrorCode, errorMessageBytesMax, errorTable } from './errors.ts'
 export {
   hasControlCharacter,
@@ -165,6 +166,7 @@ export {
   type TerminationReason,
   terminationReasons,
 } from './match-records.ts'
+export { LiveRoom, MatchmakerTotals, matchesApi } from './matches.ts'
 export { Notification, notificationsApi } from './notifications.ts'
 export { int64Max, int64Min } from './numbers.ts'
 export { type Role, roles, type Scope, scopes } from './principals.ts'
@@ -191,6 +193,7 @@ export {
   type PrincipalByAccess,
   type Route,
 } from './route.ts'
+export { RpcAnswer, RuntimeView, runtimeApi } from './runtime.ts'
 export { accountsScript, type ScriptAccount } from './script/accounts.ts'
 export { type ChatEvent, chatScript } from './script/chat.ts'
 export { friendsScript } from './script/friends.ts'
@@ -263,13 +266,16 @@ import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
 import { consoleAccountsApi } from './console-accounts.ts'
 import { databaseApi } from './database.ts'
+import { errorJournalApi } from './error-journal.ts'
 import { friendsApi } from './friends.ts'
 import { groupsApi } from './groups.ts'
 import { leaderboardsApi } from './leaderboards.ts'
 import { matchRecordsApi } from './match-records.ts'
+import { matchesApi } from './matches.ts'
 import { notificationsApi } from './notifications.ts'
 import { purchasesApi } from './purchases.ts'
 import { realtimeApi } from './realtime.ts'
+import { runtimeApi } from './runtime.ts'
 import { scriptLogsApi } from './script-logs.ts'
 import { sessionsApi } from './sessions.ts'
 import { shellApi } from './shell.ts'
@@ -301,6 +307,9 @@ export const api = {
   purchases: purchasesApi,
   subscriptions: subscriptionsApi,
   database: databaseApi,
+  matches: matchesApi,
+  runtime: runtimeApi,
+  errorJournal: errorJournalApi,
   matchRecords: matchRecordsApi,
   scriptLogs: scriptLogsApi,
   telemetry: telemetryApi,

@@ -190,7 +190,10 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   shutdown.onStop('script', () => play.script.stop())
   await play.startScript()
 
-  const features = { ...stored, ...createPlayFeatures(shared, stored, play) }
+  const features = {
+    ...stored,
+    ...createPlayFeatures(shared, stored, { ...play, journal: base.journal }),
+  }
   const lag = watchEventLoopLag(clock, instruments?.observeLag)
   for (const [name, { stop }] of Object.entries<Feature>(features)) {
     if (stop !== undefined) shutdown.onStop(name, stop)

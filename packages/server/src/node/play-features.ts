@@ -1,16 +1,23 @@
+import { errorJournalFeature } from '../features/error-journal/error-journal.feature.ts'
+import { type MatchesDeps, matchesFeature } from '../features/matches/matches.feature.ts'
 import { deliveryFeature } from '../features/outbox/outbox.feature.ts'
+import { type RuntimeDeps, runtimeFeature } from '../features/runtime/runtime.feature.ts'
 import { revocationsFeature } from '../features/sessions/sessions.revocations.ts'
 import { boardReset } from '../features/tournaments/tournaments.feature.ts'
 import { createNoticeWriter, resultNotices } from '../features/tournaments/tournaments.notices.ts'
 import { tournamentCompleted } from '../features/tournaments/tournaments.settlement.ts'
+import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { EventHook } from '../script/hooks.ts'
 import type { Features } from './features.ts'
 import type { Shared } from './shared.ts'
 
 /** What these features need of the gateway and of the script. */
 export type PlayPorts = {
-  gateway: Parameters<typeof revocationsFeature>[0]['gateway']
-  script: { events: ScriptEvents }
+  gateway: Parameters<typeof revocationsFeature>[0]['gateway'] & MatchesDeps['rooms']
+  script: { events: ScriptEvents; admit(): boolean } & RuntimeDeps['script']
+  /** Whether any transport lets players in. */
+  attached: boolean
+  journal: Pick<ErrorJournal, 'page'>
 }
 
 /** The script of this node, as far as it is called with events. */
@@ -22,9 +29,19 @@ const noticeSlots = 2
 
 /** Builds the features that stand on the gateway and the script. */
 export function createPlayFeatures(shared: Shared, features: Features, play: PlayPorts) {
+  const { gateway, script, attached } = play
   return {
-    delivery: createDelivery(shared, features, play.script.events),
-    revocations: revocationsFeature({ ...shared, gateway: play.gateway }),
+    delivery: createDelivery(shared, features, script.events),
+    revocations: revocationsFeature({ ...shared, gateway }),
+    matches: matchesFeature({
+      rooms: gateway,
+      attached,
+      admit: script.admit,
+      // This version forms no matches by itself.
+      matchmaker: () => null,
+    }),
+    runtime: runtimeFeature({ mutate: features.audit.mutate, script }),
+    errorJournal: errorJournalFeature(play.journal),
   }
 }
 

@@ -83,6 +83,7 @@ export function createPlay(deps: PlayDeps) {
       if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
     },
     acceptUpgrade: websocket?.accept,
+    attached: websocket !== undefined,
     scriptState: () => script.describe().readiness.state,
     /** The part of the runtime's view that `/status` shows to everybody. */
     runtime() {

@@ -1,3 +1,4 @@
+import type { RuntimeView } from '@guildhall/contract'
 import type { Database } from '../database/database.ts'
 import { createLeases } from '../database/jobs/leases.ts'
 import type { Feature } from '../features/feature.ts'
@@ -63,15 +64,51 @@ type TestApiOptions = {
   config?: Record<string, string>
   clock?: FakeClock
   admissionSecret?: Uint8Array
+  /** The gateway and the script; without it nobody plays. */
+  play?: PlayPorts
   /** Mounted beside those of the features. */
   routes?: readonly MountedRoute[]
   server?: Partial<HttpServerDeps>
 }
 
 /** No gateway and no script. */
-const nobodyPlays: PlayPorts = {
-  gateway: { closeSessions() {}, revalidate: async () => {} },
-  script: { events: { ready: () => false, tell: async () => {} } },
+export const nobodyPlays: PlayPorts = {
+  gateway: {
+    closeSessions() {},
+    revalidate: async () => {},
+    rooms: () => [],
+    room: () => undefined,
+    members: () => [],
+  },
+  script: {
+    events: { ready: () => false, tell: async () => {} },
+    admit: () => true,
+    describe: () => noRuntime,
+    consoleRpc: async () => ({ ok: false, error: 'no game script' }),
+  },
+  attached: true,
+  journal: { page: () => ({ entries: [], total: 0, next_offset: null }) },
+}
+
+const noRuntime: RuntimeView = {
+  enabled: false,
+  configured_language: null,
+  selected_language: null,
+  selection_source: null,
+  entrypoint: null,
+  adapter: 'worker',
+  tier: 'trusted',
+  attached: false,
+  tick_hz: 20,
+  require_script: false,
+  readiness: {
+    state: 'no_script',
+    revision_id: null,
+    generation: 0,
+    since_unix_millis: 0,
+    recovery: { circuit_open: false, consecutive_failures: 0, restart_limit: 5 },
+  },
+  script: null,
 }
 
 /** The whole HTTP surface on a real socket, over a real database, under a fake clock. */
@@ -105,7 +142,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
     players,
   })
-  const features = { ...stored, ...createPlayFeatures(shared, stored, nobodyPlays) }
+  const features = { ...stored, ...createPlayFeatures(shared, stored, options.play ?? nobodyPlays) }
   const routes = Object.values(joinRoutes(features)).flat()
   const sourceOf = createSourceAddress(config.http.trusted_proxies)
   const server = createHttpServer({

@@ -1,0 +1,68 @@
+import type { LiveRoom, MatchmakerTotals, matchesApi } from '@guildhall/contract'
+import type { z } from 'zod'
+import { refuse } from '../../kernel/failure.ts'
+import type { RoomCommands } from '../../kernel/play/room-commands.ts'
+import type { RoomRow } from '../../kernel/play/rooms.ts'
+import { defineFeature, mount } from '../feature.ts'
+
+export type MatchesDeps = {
+  rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members'>
+  /** Whether any transport lets players in. */
+  attached: boolean
+  /** Null where there is no matchmaker. */
+  matchmaker(): MatchmakerTotals | null
+  /** Whether the script lets matches be looked at; counted when it does not. */
+  admit(): boolean
+}
+
+type Query = z.output<(typeof matchesApi)['list']['query']>
+
+/** The open rooms of this node, as operators see them. */
+export function matchesFeature(deps: MatchesDeps) {
+  const { rooms, attached } = deps
+
+  function expectReady(): void {
+    if (!deps.admit()) throw refuse.runtimeUnavailable('the script is not ready')
+  }
+
+  async function list({ filter = '', limit }: Query) {
+    expectReady()
+    const all = attached ? rooms.rooms() : []
+    const found = all.filter(({ name, map, mode }) =>
+      [name ?? '', map, mode].some((text) => text.includes(filter)),
+    )
+    return {
+      realtime_attached: attached,
+      total: all.length,
+      matchmaker: attached ? deps.matchmaker() : null,
+      rooms: found.slice(0, limit).map(rowOf),
+    }
+  }
+
+  async function get(id: number) {
+    expectReady()
+    const room = attached ? rooms.room(id) : undefined
+    if (room === undefined) throw refuse.notFound('no such room')
+    const members = rooms.members(id)
+    return {
+      ...rowOf(room),
+      members: members.map(({ participant, user_id }) => ({ participant, user_id })),
+    }
+  }
+
+  return defineFeature({
+    routes: mount({
+      matches: { list: ({ query }) => list(query), get: ({ params }) => get(params.id) },
+    }),
+  })
+}
+
+function rowOf(room: RoomRow): LiveRoom {
+  const { room_id, name, map, mode, players, max_players, open, binding } = room
+  return {
+    id: room_id,
+    ...{ name, map, mode, players, max_players, open },
+    script_revision: binding?.revision_id ?? null,
+    script_generation: binding?.generation ?? null,
+  }
+}

@@ -1,0 +1,143 @@
+import { matchesApi } from '@guildhall/contract'
+import { expect, it, onTestFinished } from 'vitest'
+import { testBackends } from '../../database/testing/backends.ts'
+import type { RoomMember, RoomRow } from '../../kernel/play/rooms.ts'
+import { nobodyPlays, openTestApi } from '../../testing/api.ts'
+import { openDesk } from '../../testing/desk.ts'
+
+const room = (id: number, more: Partial<RoomRow> = {}): RoomRow => ({
+  room_id: id,
+  match_id: `mt1-${id}`,
+  name: null,
+  map: 'lobby',
+  mode: '',
+  max_players: 0,
+  open: true,
+  tick: false,
+  listed: false,
+  properties: {},
+  players: 1,
+  binding: null,
+  ...more,
+})
+
+const row = (id: number, more: object = {}) => ({
+  id,
+  name: null,
+  map: 'lobby',
+  mode: '',
+  players: 1,
+  max_players: 0,
+  open: true,
+  script_revision: null,
+  script_generation: null,
+  ...more,
+})
+
+const members: RoomMember[] = [
+  { participant: 4, user_id: 'ana', username: 'Ana', connected: false },
+  { participant: 9, user_id: null, username: null, connected: true },
+]
+
+async function setUp(rooms: RoomRow[], play: { attached?: boolean; ready?: () => boolean } = {}) {
+  const [inMemory] = testBackends
+  if (inMemory === undefined) throw new Error('there is no backend')
+  const test = await inMemory.open()
+  const { attached = true, ready = () => true } = play
+  const api = await openTestApi({
+    db: test.db,
+    play: {
+      ...nobodyPlays,
+      attached,
+      gateway: {
+        ...nobodyPlays.gateway,
+        rooms: () => rooms,
+        room: (id) => rooms.find(({ room_id }) => room_id === id),
+        members: () => members,
+      },
+      script: { ...nobodyPlays.script, admit: ready },
+    },
+  })
+  onTestFinished(async () => {
+    await api.close()
+    await test.dispose()
+  })
+  const { send } = await openDesk(api)
+  const list = async (query = '') =>
+    matchesApi.list.ok.parse((await send('GET', `/matches${query}`)).body)
+  return { send, list }
+}
+
+it('[R-CON-1] [R-CON-2] lists the rooms of the node, and those that a filter finds', async () => {
+  const binding = { revision_id: 'sha256:abc', generation: 3 }
+  const { list } = await setUp([
+    room(1, { name: 'Arena 1', binding, players: 2, max_players: 4, open: false }),
+    room(5, { map: 'castle' }),
+    room(9, { mode: 'duel_1' }),
+  ])
+  const arena = row(1, {
+    name: 'Arena 1',
+    players: 2,
+    max_players: 4,
+    open: false,
+    script_revision: 'sha256:abc',
+    script_generation: 3,
+  })
+  const [castle, duel] = [row(5, { map: 'castle' }), row(9, { mode: 'duel_1' })]
+  const all = { realtime_attached: true, total: 3, matchmaker: null }
+  expect(await list()).toEqual({ ...all, rooms: [arena, castle, duel] })
+  expect(await list('?limit=2')).toEqual({ ...all, rooms: [arena, castle] })
+  expect((await list('?filter=1')).rooms).toEqual([arena, duel])
+  expect((await list('?filter=castle')).rooms).toEqual([castle])
+  expect((await list('?filter=arena')).rooms).toEqual([])
+  expect((await list('?filter=')).rooms).toHaveLength(3)
+})
+
+it('[H-MAT-1] shows a room with its members in their order, and nothing of who they are', async () => {
+  const { send } = await setUp([room(5)])
+  const { status, body } = await send('GET', '/matches/5')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    ...row(5),
+    members: [
+      { participant: 4, user_id: 'ana' },
+      { participant: 9, user_id: null },
+    ],
+  })
+})
+
+it('[H-MAT-2] refuses what is malformed, then asks the gate, then looks for the room', async () => {
+  let isReady = false
+  let asked = 0
+  const ready = () => {
+    asked += 1
+    return isReady
+  }
+  const { send } = await setUp([room(5)], { ready })
+  const status = async (path: string) => (await send('GET', path)).status
+  expect(await status('/matches?limit=x')).toBe(400)
+  expect(await status('/matches?x=1')).toBe(400)
+  expect(await status('/matches/five')).toBe(400)
+  expect(asked).toBe(0)
+  for (const path of ['/matches', '/matches/5', '/matches/6']) {
+    const answer = await send('GET', path)
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { code: 'runtime_unavailable', message: 'game script unavailable' },
+    ])
+  }
+  isReady = true
+  expect([await status('/matches'), await status('/matches/5')]).toEqual([200, 200])
+  expect(await status('/matches/6')).toBe(404)
+})
+
+it('[H-MAT-2] has no rooms where no transport runs', async () => {
+  const { send, list } = await setUp([room(5)], { attached: false })
+  expect(await list()).toEqual({
+    realtime_attached: false,
+    total: 0,
+    matchmaker: null,
+    rooms: [],
+  })
+  expect((await send('GET', '/matches/5')).status).toBe(404)
+})
