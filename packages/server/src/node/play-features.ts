@@ -14,7 +14,7 @@ import type { Shared } from './shared.ts'
 /** What these features need of the gateway and of the script. */
 export type PlayPorts = {
   gateway: Parameters<typeof revocationsFeature>[0]['gateway'] & MatchesDeps['rooms']
-  script: { events: ScriptEvents; admit(): boolean } & RuntimeDeps['script']
+  script: { events: ScriptEvents; game: { admit(): boolean } } & RuntimeDeps['script']
   /** Whether any transport lets players in. */
   attached: boolean
   journal: Pick<ErrorJournal, 'page'>
@@ -36,7 +36,7 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
     matches: matchesFeature({
       rooms: gateway,
       attached,
-      admit: script.admit,
+      admit: script.game.admit,
       // This version forms no matches by itself.
       matchmaker: () => null,
     }),

@@ -82,7 +82,7 @@ export const nobodyPlays: PlayPorts = {
   },
   script: {
     events: { ready: () => false, tell: async () => {} },
-    admit: () => true,
+    game: { admit: () => true },
     describe: () => noRuntime,
     consoleRpc: async () => ({ ok: false, error: 'no game script' }),
   },

@@ -55,7 +55,7 @@ async function setUp(rooms: RoomRow[], play: { attached?: boolean; ready?: () =>
         room: (id) => rooms.find(({ room_id }) => room_id === id),
         members: () => members,
       },
-      script: { ...nobodyPlays.script, admit: ready },
+      script: { ...nobodyPlays.script, game: { admit: ready } },
     },
   })
   onTestFinished(async () => {
