@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts'
 import { quoted } from '../config/problem.ts'
 import { suggest } from '../config/suggestion.ts'
-import type { CheckName, Diagnosis } from '../doctor/doctor.ts'
+import type { Diagnosis } from '../doctor/doctor.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { visitDatabase, whyNotReadable } from './database-visit.ts'
@@ -20,26 +20,21 @@ export async function doctor(
     printLines(terminal.stderr, [`guildhall: ${reason}`])
     return exitCodes.configuration
   }
-  const { checkNames, diagnose } = await import('../doctor/doctor.ts')
-  const only = selected(values.get('--only'), checkNames)
-  if (typeof only === 'string') return refuse(only)
   const examples = limitOf(values.get('--limit'))
   if (examples === undefined) return refuse(`--limit takes a number of 0..${examplesMax}`)
-  const { database, chat, notifications, wallet, logs, leaderboards } = loaded.config
-  const reason = whyNotReadable(database.url, terminal.cwd)
+  const reason = whyNotReadable(loaded.config.database.url, terminal.cwd)
   if (reason !== undefined) return refuse(reason)
 
-  const { createAuditCheck } = await import('../features/audit/audit.check.ts')
-  const audit = createAuditCheck(logs.audit_chain_key)
-  const bounds = {
-    historyLimit: chat.history_limit,
-    notificationsMax: notifications.capacity,
-    ledgerMax: wallet.ledger_retention,
-    executesResets: leaderboards.execute_reset_schedules,
-  }
+  const [{ checkNames, diagnose }, { deploymentChecks }] = await Promise.all([
+    import('../doctor/doctor.ts'),
+    import('../node/deployment-checks.ts'),
+  ])
   const access = { terminal, access: 'read', refused: exitCodes.configuration } as const
-  return visitDatabase(loaded, access, async ({ db }) => {
-    const deps = { db, version, bounds, audit }
+  return visitDatabase(loaded, access, async (visit) => {
+    const checks = deploymentChecks({ ...visit, config: loaded.config, version })
+    const only = selected(values.get('--only'), checkNames(checks))
+    if (typeof only === 'string') return refuse(only)
+    const deps = { db: visit.db, version, checks }
     const diagnoses = await diagnose(deps, { only, examplesMax: examples })
     const ok = diagnoses.every((diagnosis) => diagnosis.ok)
     if (json) printJson(terminal.stdout, { ok, checks: diagnoses })
@@ -48,10 +43,7 @@ export async function doctor(
   })
 }
 
-function selected(
-  given: string | undefined,
-  names: readonly CheckName[],
-): readonly CheckName[] | string {
+function selected(given: string | undefined, names: readonly string[]): readonly string[] | string {
   if (given === undefined) return names
   const wanted = given.split(',').map((name) => name.trim())
   const stranger = wanted.find((name) => !names.some((known) => known === name))

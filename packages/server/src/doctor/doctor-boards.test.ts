@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import { testVersion } from '../database/testing/template.ts'
-import { createAuditCheck } from '../features/audit/audit.check.ts'
 import {
   openBoards,
   resetBoard,
   tinyBlocks,
 } from '../features/leaderboards/leaderboards.fixture.ts'
 import { bySystem } from '../kernel/mutation.ts'
+import { examine, tightBounds } from '../testing/doctor.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'
-import { checkNames, diagnose } from './doctor.ts'
 
 /** `live` has period 2 after a reset, `other` period 3, and period 4 lost its board. */
 const breaches: readonly [breaks: string, by: readonly string[], ids: readonly string[]][] = [
@@ -106,9 +104,7 @@ describe.each(testBackends)('the doctor and boards on $name', ({ open }) => {
   afterEach(() => test.dispose())
 
   const failed = async (executesResets = true) => {
-    const bounds = { historyLimit: 3, notificationsMax: 2, ledgerMax: 3, executesResets }
-    const deps = { db: test.db, version: testVersion, bounds, audit: createAuditCheck(undefined) }
-    const diagnoses = await diagnose(deps, { only: checkNames, examplesMax: 10 })
+    const diagnoses = await examine(test.db, { bounds: { ...tightBounds, executesResets } })
     return diagnoses
       .filter(({ ok }) => !ok)
       .map(({ name, violations, examples }) => [name, violations, examples.map(({ id }) => id)])

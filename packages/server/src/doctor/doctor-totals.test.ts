@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { OpenedDatabase } from '../database/schema-access.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import { testVersion } from '../database/testing/template.ts'
-import { createAuditCheck } from '../features/audit/audit.check.ts'
 import { openTestApi } from '../testing/api.ts'
 import { openDesk } from '../testing/desk.ts'
+import { examine } from '../testing/doctor.ts'
 import { rowsOf } from '../testing/tables.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'
-import { checkNames, type DoctorDeps, diagnose } from './doctor.ts'
 
 const breaches: readonly [check: string, breaks: string, by: string, ids: readonly string[]][] = [
   [
@@ -66,13 +65,9 @@ describe.each(testBackends)('the doctor and totals on $name', (backend) => {
   })
   afterEach(() => test.dispose())
 
-  const failedOf = async (db: DoctorDeps['db']) => {
+  const failedOf = async (db: OpenedDatabase) => {
     const bounds = { historyLimit: 1000, notificationsMax: 1000, ledgerMax: 1000 }
-    const audit = createAuditCheck(undefined)
-    const diagnoses = await diagnose(
-      { db, version: testVersion, bounds, audit },
-      { only: checkNames, examplesMax: 10 },
-    )
+    const diagnoses = await examine(db, { bounds })
     return diagnoses
       .filter(({ ok }) => !ok)
       .map(({ name, violations, examples }) => [name, violations, examples.map(({ id }) => id)])

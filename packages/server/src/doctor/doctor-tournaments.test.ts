@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import { testVersion } from '../database/testing/template.ts'
-import { createAuditCheck } from '../features/audit/audit.check.ts'
+import { examine as examineStore } from '../testing/doctor.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'
-import { checkNames, diagnose } from './doctor.ts'
 
 const tournament = (id: string, state: string, settled: string) =>
   `INSERT INTO tournaments (id, leaderboard_id, state, registration_opens_at_unix_ms,
@@ -137,16 +135,7 @@ describe.each(testBackends)('the doctor on tournaments on $name', ({ open }) => 
   })
   afterEach(() => test.dispose())
 
-  const examine = () =>
-    diagnose(
-      {
-        db,
-        version: testVersion,
-        bounds: { historyLimit: 3, notificationsMax: 2, ledgerMax: 3 },
-        audit: createAuditCheck(undefined),
-      },
-      { only: checkNames, examplesMax: 10 },
-    )
+  const examine = () => examineStore(db)
 
   it('[O-DOC-1] finds nothing where nothing is wrong, and looks at everything', async () => {
     const diagnoses = await examine()

@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import { testVersion } from '../database/testing/template.ts'
-import { createAuditCheck } from '../features/audit/audit.check.ts'
+import { examine as examineStore, namesOfChecks } from '../testing/doctor.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'
-import { type CheckName, checkNames, diagnose } from './doctor.ts'
 
 /** What the tables refuse is done to a table that lacks the constraint. */
 type Breach = {
-  check: CheckName
+  check: string
   breaks: string
   sqlite?: readonly string[]
   postgres?: readonly string[]
@@ -336,21 +334,13 @@ describe.each(testBackends)('the doctor on $name', ({ open }) => {
   })
   afterEach(() => test.dispose())
 
-  const examine = (only: readonly CheckName[] = checkNames, examplesMax = 10) =>
-    diagnose(
-      {
-        db,
-        version: testVersion,
-        bounds: { historyLimit: 3, notificationsMax: 2, ledgerMax: 3 },
-        audit: createAuditCheck(undefined),
-      },
-      { only, examplesMax },
-    )
+  const examine = (only?: readonly string[], examplesMax = 10) =>
+    examineStore(db, { examplesMax, ...(only && { only }) })
 
   it('[O-DOC-1] finds nothing where nothing is wrong, and looks at everything', async () => {
     const diagnoses = await examine()
     expect(diagnoses.map(({ name, ok, violations }) => [name, ok, violations])).toEqual(
-      checkNames.map((name) => [name, true, 0]),
+      (await namesOfChecks(db)).map((name) => [name, true, 0]),
     )
     const rows = Object.fromEntries(diagnoses.map(({ name, rows }) => [name, rows]))
     expect(rows).toMatchObject({ wallet: 6, accounts: 10, groups: 3, friends: 5, chat: 4 })

@@ -1,7 +1,7 @@
+import { type Check, defineCheck, rule } from '../database/checks/check.ts'
+import { notificationTotalsRule } from '../database/checks/totals.ts'
 import type { Backend } from '../database/database.ts'
 import { sequencesOf } from '../database/sequences.ts'
-import { type Check, defineCheck, rule } from './check.store.ts'
-import { notificationTotalsRule } from './totals.store.ts'
 
 export type Bounds = {
   backend: Backend

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../database/schema-access.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import { testVersion } from '../database/testing/template.ts'
-import { createAuditCheck } from '../features/audit/audit.check.ts'
 import { openTestApi } from '../testing/api.ts'
+import { examine as examineStore } from '../testing/doctor.ts'
 import { meddle } from './doctor.fixture.ts'
-import { checkNames, diagnose } from './doctor.ts'
 
 const indexes = [
   { name: 'plain', collection: 'saves', fields: ['level', 'hero'] },
@@ -117,11 +115,7 @@ describe.each(testBackends)('the doctor of stored objects on $name', ({ open }) 
   })
   afterEach(() => test.dispose())
 
-  const examine = () => {
-    const bounds = { historyLimit: 3, notificationsMax: 2, ledgerMax: 3 }
-    const deps = { db, version: testVersion, bounds, audit: createAuditCheck(undefined) }
-    return diagnose(deps, { only: checkNames, examplesMax: 10 })
-  }
+  const examine = () => examineStore(db)
 
   it('[O-DOC-1] finds nothing where nothing is wrong, and looks at everything', async () => {
     const diagnoses = await examine()

@@ -1,4 +1,5 @@
 import { api } from '@guildhall/contract'
+import type { Check } from '../database/checks/check.ts'
 import type { Transaction } from '../database/database.ts'
 import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
@@ -22,6 +23,8 @@ export type Feature<S extends Section = never, F extends ScriptName = never> = {
   /** Removes what is more than a number of rows, which must be gone within seconds. */
   readonly surplus?: Pruners
   readonly queues?: readonly Queue[]
+  /** What must always hold in the store, for the command `doctor`. */
+  readonly checks?: readonly Check[]
   /** Counters and gauges for `/status`, by name. */
   counters?(): Readonly<Record<string, number>>
   /** Does what fell due while no node was there, before anybody is let in. */

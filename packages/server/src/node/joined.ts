@@ -30,6 +30,10 @@ export function queuesOf(features: FeatureList): readonly Queue[] {
   return membersOf(features, 'queues').flat()
 }
 
+export function checksOf(features: FeatureList) {
+  return membersOf(features, 'checks').flat()
+}
+
 export function tasksOf(features: FeatureList) {
   return membersOf(features, 'tasks').flat()
 }

@@ -1,9 +1,11 @@
 import { defineFeature, mount } from '../feature.ts'
+import { accountsCheck } from './accounts.checks.store.ts'
 import { accountHandlers } from './accounts.routes.ts'
 import { type AccountsDeps, createAccounts } from './accounts.service.ts'
 
 /** Accounts as their players see them. */
 export function accountsFeature(deps: AccountsDeps) {
   const accounts = createAccounts(deps)
-  return defineFeature({ routes: mount({ accounts: accountHandlers(accounts) }) }, accounts)
+  const routes = mount({ accounts: accountHandlers(accounts) })
+  return defineFeature({ routes, checks: [accountsCheck] }, accounts)
 }

@@ -1,4 +1,5 @@
 import { defineFeature, mount } from '../feature.ts'
+import { apiKeysCheck } from './api-keys.checks.store.ts'
 import { createKeyUse } from './api-keys.jobs.ts'
 import { apiKeyHandlers } from './api-keys.routes.ts'
 import { type ApiKeysDeps, createApiKeys } from './api-keys.service.ts'
@@ -14,6 +15,7 @@ export function apiKeysFeature(deps: Omit<ApiKeysDeps, 'flushUse'>) {
       routes: mount({ apiKeys: apiKeyHandlers(keys) }),
       tasks: [{ name: 'key-use', intervalMs: keyUseIntervalMs, run: flush, needsDatabase: true }],
       counters: () => ({ key_use_dropped_total: dropped() }),
+      checks: [apiKeysCheck],
       stop: flush,
     },
     { verify: keys.verify, noteUse: note },

@@ -6,6 +6,7 @@ import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, type FeatureTask, mount } from '../feature.ts'
+import { createAuditCheck } from './audit.checks.ts'
 import { type CombinedMutationsDeps, createMutateMany } from './audit.combined-mutations.ts'
 import { createMutate, type MutationsDeps } from './audit.mutations.ts'
 import { auditHandlers } from './audit.routes.ts'
@@ -67,6 +68,7 @@ export function auditFeature(deps: AuditFeatureDeps) {
     {
       routes: mount({ audit: auditHandlers(audit) }),
       pruners: { audit_entries: audit.prune },
+      checks: [createAuditCheck(config.audit_chain_key)],
       queues: queue === undefined ? [] : [queue],
       counters: () => ({ audit_dropped_total: dropped() }),
       ...(sealer && sealing(sealer)),

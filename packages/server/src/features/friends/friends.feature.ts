@@ -1,4 +1,5 @@
 import { defineFeature, mount } from '../feature.ts'
+import { friendsCheck } from './friends.checks.store.ts'
 import { friendHandlers } from './friends.routes.ts'
 import { friendFunctions } from './friends.script.ts'
 import { createFriends, type FriendsDeps } from './friends.service.ts'
@@ -9,5 +10,6 @@ export function friendsFeature(deps: FriendsDeps) {
   return defineFeature({
     routes: mount({ friends: friendHandlers(friends) }),
     script: friendFunctions(friends),
+    checks: [friendsCheck],
   })
 }

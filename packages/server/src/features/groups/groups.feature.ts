@@ -1,4 +1,5 @@
 import { defineFeature, mount } from '../feature.ts'
+import { groupsCheck } from './groups.checks.store.ts'
 import { groupHandlers } from './groups.routes.ts'
 import { groupFunctions } from './groups.script.ts'
 import { createGroups, type GroupsDeps } from './groups.service.ts'
@@ -9,5 +10,6 @@ export function groupsFeature(deps: GroupsDeps) {
   return defineFeature({
     routes: mount({ groups: groupHandlers(groups) }),
     script: groupFunctions(groups),
+    checks: [groupsCheck],
   })
 }

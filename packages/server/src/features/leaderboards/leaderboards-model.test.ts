@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../database/database.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
-import { createBoardsCheck } from '../../doctor/boards.store.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { bySystem } from '../../kernel/mutation.ts'
+import { createBoardsCheck } from './leaderboards.checks.store.ts'
 import {
   createModel,
   misshapenBlocks,

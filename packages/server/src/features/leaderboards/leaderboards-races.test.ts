@@ -5,9 +5,9 @@ import { openDatabase } from '../../database/open.ts'
 import { statement } from '../../database/statement.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
-import { createBoardsCheck } from '../../doctor/boards.store.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { bySystem } from '../../kernel/mutation.ts'
+import { createBoardsCheck } from './leaderboards.checks.store.ts'
 import { openBoards, resetBoard, tinyBlocks } from './leaderboards.fixture.ts'
 
 describe.each(testBackends)('a board under many hands on $name', (backend) => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
-import { createBoardsCheck } from '../../doctor/boards.store.ts'
 import { bySystem } from '../../kernel/mutation.ts'
 import { rowsOf } from '../../testing/tables.ts'
+import { createBoardsCheck } from './leaderboards.checks.store.ts'
 import { openBoards, resetBoard, tinyBlocks } from './leaderboards.fixture.ts'
 import { createLeaderboardPruners } from './leaderboards.jobs.ts'
 

@@ -4,6 +4,7 @@ import type { Log } from '../../kernel/log/log.ts'
 import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { createBoardsCheck } from './leaderboards.checks.store.ts'
 import { createLeaderboardPruners } from './leaderboards.jobs.ts'
 import { createResetPass } from './leaderboards.resets.jobs.ts'
 import { createResets, type ResetsDeps } from './leaderboards.resets.ts'
@@ -44,6 +45,7 @@ export function leaderboardsFeature(deps: LeaderboardsFeatureDeps) {
       routes: mount({ leaderboards: leaderboardHandlers(boards) }),
       script: leaderboardFunctions(boards),
       pruners: { leaderboard_periods: createLeaderboardPruners(deps).periods },
+      checks: [createBoardsCheck(execute)],
       tasks: [scheduler.task],
       async catchUp(signal) {
         await resets.prepare()

@@ -1,6 +1,7 @@
 import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { matchesCheck } from './match-records.checks.store.ts'
 import { createMatchRecorder } from './match-records.recorder.ts'
 import { createMatchRecords, type MatchRecordsDeps } from './match-records.service.ts'
 import { matchRecordsStore, type RecordRow } from './match-records.store.ts'
@@ -40,6 +41,7 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
   })
   return defineFeature(
     {
+      checks: [matchesCheck],
       routes: mount({
         matchRecords: {
           list: ({ principal, query }) => records.list(principal, query),

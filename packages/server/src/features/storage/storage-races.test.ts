@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../../database/schema-access.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { testVersion } from '../../database/testing/template.ts'
-import { diagnose } from '../../doctor/doctor.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { createCaller } from '../../testing/api.ts'
+import { examine } from '../../testing/doctor.ts'
 import { startNodeProcess } from '../../testing/node-process.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { openStorageDesk, pathOf, type StorageDesk } from './storage.fixture.ts'
@@ -132,13 +131,7 @@ describe.each(testBackends)('writes at the same time on $name', (backend) => {
   })
 
   const storageFinding = async () => {
-    const deps = {
-      db: scenario.db as OpenedDatabase,
-      version: testVersion,
-      bounds: { historyLimit: 1, notificationsMax: 1, ledgerMax: 1 },
-      audit: { name: 'audit', examine: () => Promise.reject(new Error('is not asked')) },
-    }
-    return (await diagnose(deps, { only: ['storage'], examplesMax: 10 }))[0]
+    return (await examine(scenario.db as OpenedDatabase, { only: ['storage'] }))[0]
   }
 
   /** Sixteen writers, each of whom waits for one call before the next. */

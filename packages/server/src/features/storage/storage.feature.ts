@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../../database/database.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { MutateMany } from '../../kernel/mutation.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { storageCheck } from './storage.checks.store.ts'
 import { createKnownIndexes } from './storage.entries.ts'
 import { createFilters } from './storage.filters.ts'
 import type { IndexDeclaration } from './storage.indexes.ts'
@@ -38,6 +39,7 @@ export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFea
     {
       routes: mount({ storage: storageHandlers(createStorage({ db, write, filters })) }),
       script: storageFunctions(runtime),
+      checks: [storageCheck],
       tasks: [
         {
           name: 'storage-indexes',

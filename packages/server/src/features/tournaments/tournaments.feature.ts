@@ -4,6 +4,7 @@ import type { Log } from '../../kernel/log/log.ts'
 import type { Mutate } from '../../kernel/mutation.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, type FeatureTask, mount } from '../feature.ts'
+import { tournamentsCheck } from './tournaments.checks.store.ts'
 import { createSettlement, type Settlement, settlementIntervalMs } from './tournaments.jobs.ts'
 import { createRegistration, type RegistrationDeps } from './tournaments.registration.ts'
 import { tournamentHandlers } from './tournaments.routes.ts'
@@ -40,6 +41,7 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
     {
       routes: mount({ tournaments: tournamentHandlers(tournaments) }),
       script: tournamentFunctions({ tournaments, register }),
+      checks: [tournamentsCheck],
       ...(deps.lease && settling(settlementOf(deps.lease))),
     },
     {

@@ -1,4 +1,5 @@
 import { defineFeature, mount } from '../feature.ts'
+import { walletCheck } from './wallet.checks.store.ts'
 import { createWalletPruners } from './wallet.jobs.ts'
 import { walletHandlers } from './wallet.routes.ts'
 import { walletFunctions } from './wallet.script.ts'
@@ -19,6 +20,7 @@ export function walletFeature(deps: WalletFeatureDeps) {
       script: walletFunctions(wallets),
       pruners: { wallet_keys: pruners.keys },
       surplus: { wallet_ledger: pruners.ledger },
+      checks: [walletCheck],
     },
     { bookIn: wallets.bookIn },
   )

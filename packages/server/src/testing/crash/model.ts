@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { openDatabase } from '../../database/open.ts'
 import type { OpenedDatabase } from '../../database/schema-access.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
-import { checkNames, diagnose } from '../../doctor/doctor.ts'
-import { createAuditCheck } from '../../features/audit/audit.check.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import type { Caller } from '../api.ts'
+import { examine as examineStore } from '../doctor.ts'
 import { expectSame, type Operation, type Section } from './operation.ts'
 import type { Random } from './random.ts'
 import { type Bounds, createSections, doctorBounds } from './sections.ts'
@@ -15,7 +14,6 @@ import { createTrail } from './trail.ts'
 export type Model = ReturnType<typeof createModel>
 
 const clock = createSystemClock()
-const version = '999.0.0'
 
 /** Everything that one deployment was told, and the way to hold it against what its store has. */
 export function createModel(random: Random, bounds: Bounds) {
@@ -76,9 +74,7 @@ async function reading(url: string, work: (db: OpenedDatabase) => Promise<void>)
 
 /** The doctor finds nothing, which includes a whole audit chain. */
 async function expectHealthy(db: OpenedDatabase, bounds: Bounds): Promise<void> {
-  const audit = createAuditCheck(undefined)
-  const deps = { db, version, bounds: doctorBounds(bounds), audit }
-  const diagnoses = await diagnose(deps, { only: checkNames, examplesMax: 10 })
+  const diagnoses = await examineStore(db, { bounds: doctorBounds(bounds) })
   const broken = diagnoses.filter(({ ok }) => !ok)
   expectSame(broken, [], 'what the doctor finds')
 }

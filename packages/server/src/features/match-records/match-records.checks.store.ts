@@ -1,4 +1,4 @@
-import { defineCheck, rule } from './check.store.ts'
+import { defineCheck, rule } from '../../database/checks/check.ts'
 
 /** Matches end with the boot that they were played on, and say why they are over. */
 export const matchesCheck = defineCheck('matches', {

@@ -1,5 +1,5 @@
-import { defineCheck, rule } from './check.store.ts'
-import { accountsTotalRule } from './totals.store.ts'
+import { defineCheck, rule } from '../../database/checks/check.ts'
+import { accountsTotalRule } from '../../database/checks/totals.ts'
 
 /** An external id is a secret or an email address, so an identity is named by its account. */
 export const accountsCheck = defineCheck('accounts', {

@@ -1,5 +1,5 @@
-import { defineCheck, rule } from './check.store.ts'
-import { totalRule } from './totals.store.ts'
+import { defineCheck, rule } from '../../database/checks/check.ts'
+import { totalRule } from '../../database/checks/totals.ts'
 
 const members = `SELECT group_id, COUNT(*) AS members,
     SUM(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END) AS superadmins

@@ -1,4 +1,4 @@
-import { defineCheck, rule } from './check.store.ts'
+import { defineCheck, rule } from '../../database/checks/check.ts'
 
 export const friendsCheck = defineCheck('friends', {
   tables: ['friend_edges'],

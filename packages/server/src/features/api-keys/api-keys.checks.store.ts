@@ -1,6 +1,6 @@
 import { scopes } from '@guildhall/contract'
-import { statement } from '../database/statement.ts'
-import { type Check, defineCheck, rule } from './check.store.ts'
+import { type Check, defineCheck, rule } from '../../database/checks/check.ts'
+import { statement } from '../../database/statement.ts'
 
 const stored = defineCheck('api_keys', {
   tables: ['api_keys'],

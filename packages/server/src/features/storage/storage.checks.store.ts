@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Json } from '@guildhall/contract'
-import type { Queries } from '../database/database.ts'
-import { batchStatement, type Row, statement } from '../database/statement.ts'
-import { readJson } from '../kernel/json/json-reader.ts'
-import { type Check, defineCheck, type Example, rule } from './check.store.ts'
+import { type Check, defineCheck, type Example, rule } from '../../database/checks/check.ts'
+import type { Queries } from '../../database/database.ts'
+import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { readJson } from '../../kernel/json/json-reader.ts'
 
 const named = (index: string, of: string) =>
   `${index}.name || ': ' || ${index}.collection || '/' || ${of}.key || ' of ' || ${of}.user_id`

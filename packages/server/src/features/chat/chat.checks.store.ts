@@ -1,5 +1,5 @@
-import { type Check, defineCheck, rule } from './check.store.ts'
-import { totalRule } from './totals.store.ts'
+import { type Check, defineCheck, rule } from '../../database/checks/check.ts'
+import { totalRule } from '../../database/checks/totals.ts'
 
 /** @param historyLimit `chat.history_limit` */
 export function createChatCheck(historyLimit: number): Check {

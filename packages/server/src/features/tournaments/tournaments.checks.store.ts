@@ -1,4 +1,4 @@
-import { defineCheck, rule } from './check.store.ts'
+import { defineCheck, rule } from '../../database/checks/check.ts'
 
 const results = `SELECT tournament_id, COUNT(*) AS results FROM tournament_results
   GROUP BY tournament_id`

@@ -1,5 +1,5 @@
-import type { Queries } from '../database/database.ts'
-import { type Columns, type Row, type Statement, statement } from '../database/statement.ts'
+import type { Queries } from '../database.ts'
+import { type Columns, type Row, type Statement, statement } from '../statement.ts'
 
 /** One group of invariants; its name stands in `--only` and in the report. */
 export type Check = {

@@ -1,4 +1,4 @@
-import { defineCheck, rule } from './check.store.ts'
+import { defineCheck, rule } from '../../database/checks/check.ts'
 
 /** What an entry's balance was before it: that of the entry before, or what is carried over. */
 const entries = `SELECT l.seq, l.user_id, l.currency, l.delta, l.balance_after,

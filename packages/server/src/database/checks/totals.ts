@@ -1,4 +1,4 @@
-import { rule } from './check.store.ts'
+import { rule } from './check.ts'
 
 /** Totals are kept beside the rows that they count, so that nobody has to count these. */
 
