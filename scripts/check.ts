@@ -20,6 +20,7 @@ const tools: readonly (readonly [name: string, command: string, ...args: string[
   ['types', 'tsc', '-p', '.'],
   ['contract types', 'tsc', '-p', 'packages/contract'],
   ['dashboard types', 'tsc', '-p', 'packages/dashboard'],
+  ['arena types', 'tsc', '-p', 'examples/arena/page'],
   ['format and lint', 'biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   ['unused code', 'knip', '--no-progress'],
 ]

@@ -166,7 +166,7 @@ const preamble = `// biome-ignore-all lint: generated
  * Functions raise an \`Error\` with a \`code\` at the call that is wrong: \`invalid_argument\` for
  * a value of the wrong type or out of its bounds, and the codes that stand at each function.
  */
-declare const guildhall: Guildhall
+declare const guildhall: Guildhall<any>
 
 /** Bytes of a message or reply. A string stands for its UTF-8 bytes. */
 type GuildhallBytes = Uint8Array | string

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  type NodeProcess,
+  startNodeProcess,
+} from '../../packages/server/src/testing/node-process.ts'
+import { buildPackages } from './packages.ts'
+
+/**
+ * The packages as a studio gets them: packed, installed into an empty project, compiled, bundled
+ * and run against a node. What they depend on comes from this repository's node_modules, so the
+ * test needs no network.
+ */
+
+const root = join(import.meta.dirname, '../..')
+const run = promisify(execFile)
+
+/** What a game's first program does. */
+const program = (url: string) => `
+import { createPlayer, GuildhallError, type Connection } from '@guildhall/client'
+type Game = {
+  rpcs: { echo: { payload: { n: number }; reply: { n: number } } }
+  kinds: Record<never, never>
+}
+const player = createPlayer<Game>(${JSON.stringify(url)})
+const id = crypto.randomUUID()
+await player.signIn.device({ id, create: true, username: id })
+const profile: { username: string } = await player.account.get()
+const connection: Connection<Game> = await player.connect()
+const refusal = await connection.rpc('echo', { n: 1 }).catch((error: unknown) => error)
+const code = refusal instanceof GuildhallError ? refusal.code : 'none'
+console.log(JSON.stringify({ isOwn: profile.username === id, state: connection.state, code }))
+await connection.close()
+`
+
+let folder = ''
+let node: NodeProcess
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guildhall-packed-'))
+  await buildPackages()
+  for (const name of ['contract', 'client']) {
+    const dist = join(root, 'packages', name, 'dist')
+    await run('npm', ['pack', dist, '--pack-destination', folder, '--offline'], { cwd: folder })
+  }
+  node = await startNodeProcess()
+}, 120_000)
+
+afterAll(async () => {
+  await node.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** An empty project with both packages installed as npm installs tarballs. */
+async function openProject(name: string, compilerOptions: object): Promise<string> {
+  const project = join(folder, name)
+  await mkdir(join(project, 'node_modules'), { recursive: true })
+  await writeFile(join(project, 'package.json'), '{"type":"module","private":true}')
+  // Not from a registry, but resolved by the same rules.
+  for (const dependency of ['zod', 'typescript', 'vite']) {
+    await symlink(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency))
+  }
+  for (const tarball of (await readdir(folder)).filter((file) => file.endsWith('.tgz'))) {
+    const target = join(
+      project,
+      'node_modules/@guildhall',
+      /guildhall-(\w+)-/.exec(tarball)?.[1] ?? '',
+    )
+    await mkdir(target, { recursive: true })
+    await run('tar', ['-xzf', join(folder, tarball), '-C', target, '--strip-components=1'])
+  }
+  const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, types: [] }
+  const config = { compilerOptions: { ...strict, ...compilerOptions }, include: ['src'] }
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+  await mkdir(join(project, 'src'))
+  await writeFile(join(project, 'src/main.ts'), program(node.url))
+  return project
+}
+
+const told = { isOwn: true, state: 'open', code: 'rpc_refused' }
+
+it('[R-SDK-1] compiles and runs in an empty project of Node.js', async () => {
+  const project = await openProject('node', {
+    target: 'es2024',
+    lib: ['es2025', 'dom'],
+    module: 'nodenext',
+    rootDir: 'src',
+    outDir: 'out',
+  })
+  await compile(project)
+  expect(await runProgram(project, 'out/main.js')).toEqual(told)
+}, 120_000)
+
+it.skipIf(!existsSync(join(root, 'node_modules/vite/package.json')))(
+  '[R-SDK-1] compiles, bundles and runs in an empty project of Vite, without a schema library',
+  async () => {
+    const project = await openProject('vite', {
+      target: 'es2024',
+      lib: ['es2025', 'dom'],
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      noEmit: true,
+    })
+    await compile(project)
+    const page = '<!doctype html><script type="module" src="/src/main.ts"></script>'
+    await writeFile(join(project, 'index.html'), page)
+    // The polyfill is for pages, and this page is run without a browser.
+    const settings = { build: { target: 'esnext', modulePreload: { polyfill: false } } }
+    const config = `export default ${JSON.stringify(settings)}`
+    await writeFile(join(project, 'vite.config.js'), config)
+    const vite = ['node_modules/vite/bin/vite.js', 'build']
+    await run(process.execPath, vite, { cwd: project })
+    const [bundle] = await readdir(join(project, 'dist/assets'))
+    const code = await readFile(join(project, 'dist/assets', bundle ?? ''), 'utf8')
+    expect(code).not.toContain('ZodError')
+    expect(await runProgram(project, `dist/assets/${bundle}`)).toEqual(told)
+  },
+  120_000,
+)
+
+it('[R-SDK-24] the console client and the codecs are entry points of the packed packages', async () => {
+  const project = await openProject('entries', { module: 'nodenext', noEmit: true })
+  await writeFile(
+    join(project, 'entries.js'),
+    `import { createConsoleClient } from '@guildhall/client/console'
+     import { api, encodeFrame } from '@guildhall/contract'
+     import { FrameDecoder, splitSender, tagWithSender } from '@guildhall/contract/wire'
+     const desk = createConsoleClient(${JSON.stringify(node.url)})
+     const { role } = await desk.signIn({ username: 'admin', password: 'password' })
+     const decoder = new FrameDecoder(64)
+     decoder.push(encodeFrame(100, tagWithSender(42, new Uint8Array([7]))))
+     const { sender } = splitSender(decoder.next().body)
+     console.log(JSON.stringify({ role, sender, hasRoutes: 'signIn' in api }))`,
+  )
+  const entries = { role: 'admin', sender: 42, hasRoutes: true }
+  expect(await runProgram(project, 'entries.js')).toEqual(entries)
+}, 120_000)
+
+async function compile(project: string): Promise<void> {
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const { stdout } = await run(tsc, ['-p', project, '--pretty', 'false']).catch(
+    (error: { stdout: string }) => error,
+  )
+  expect(stdout).toBe('')
+}
+
+async function runProgram(project: string, file: string): Promise<unknown> {
+  const { stdout } = await run(process.execPath, [file], { cwd: project })
+  return JSON.parse(stdout)
+}
