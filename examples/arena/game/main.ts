@@ -1,0 +1,69 @@
+/// <reference path="../../../packages/server/guildhall.d.ts" />
+
+import {
+  type Arena,
+  happeningKind,
+  type Snapshot,
+  type Steer,
+  snapshotKind,
+  steerKind,
+} from './protocol.ts'
+import { createWorld, enter, leave, setAway, snapshotOf, steer, step, type World } from './world.ts'
+
+/**
+ * The server's side of the arena: a world per room, moved 20 times a second. Clients say where
+ * they want to go; what happens is decided here alone.
+ */
+const game = guildhall as Guildhall<Arena>
+const worlds = new Map<number, World>()
+
+game.on_room_create(() => ({
+  map: 'courtyard',
+  mode: 'sparks',
+  max_players: 8,
+  listed: true,
+}))
+
+game.on_match_join(({ room_id, participant, user_id }) => {
+  enter(worldOf(room_id), participant, user_id)
+})
+
+game.on_match_leave(({ room_id, participant }) => leave(worldOf(room_id), participant))
+
+game.on_match_ended(({ room_id }) => {
+  worlds.delete(room_id)
+})
+
+game.on_drop(({ room_id, sender }) => {
+  if (room_id !== null) setAway(worldOf(room_id), sender, true)
+})
+
+game.on_return(({ room_id, sender }) => {
+  if (room_id !== null) setAway(worldOf(room_id), sender, false)
+})
+
+game.on_message(steerKind, ({ room_id, sender, user_id }, body) => {
+  const wanted = guildhall.json.decode(body) as Steer | null
+  if (room_id === null || typeof wanted !== 'object' || wanted === null) return
+  const world = worldOf(room_id)
+  // After a restart of the script the players are still there, and their world is new.
+  enter(world, sender, user_id)
+  steer(world, sender, wanted)
+})
+
+game.on_tick((dt, room_id) => {
+  if (room_id === null) return
+  const world = worldOf(room_id)
+  for (const happening of step(world, Math.min(dt, 0.25))) {
+    guildhall.broadcast(happeningKind, JSON.stringify(happening))
+  }
+  const snapshot: Snapshot = snapshotOf(world)
+  // The next one is 50 ms away: a lost one is no loss.
+  guildhall.broadcast(snapshotKind, JSON.stringify(snapshot), true)
+})
+
+function worldOf(roomId: number): World {
+  const world = worlds.get(roomId) ?? createWorld()
+  worlds.set(roomId, world)
+  return world
+}

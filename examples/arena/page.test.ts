@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { launchBrowser, whyNoBrowser } from '../../packages/dashboard/src/testing/browser.ts'
+import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
+import { joinArena } from './fighter.ts'
+import { servePage } from './page-server.ts'
+
+const missing = await whyNoBrowser()
+if (missing !== undefined) process.stdout.write(`no browser, so no page of the arena: ${missing}\n`)
+
+it.skipIf(missing !== undefined)(
+  '[R-SDK-23] the page plays in a real browser, and a reload keeps the seat',
+  async () => {
+    const page = await servePage(0)
+    onTestFinished(() => page.close())
+    const node = await startNodeProcess({
+      'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
+      'runtime.tick_hz': '20',
+      'rooms.reconnect_grace_ms': '20000',
+      'http.cors_origins': page.url,
+    })
+    onTestFinished(() => void node.stop())
+    const browser = await launchBrowser()
+    onTestFinished(() => browser.close())
+    const tab = await browser.newPage()
+    const problems: string[] = []
+    tab.on('pageerror', ({ message }) => problems.push(message))
+
+    await tab.goto(`${page.url}/?node=${node.url}`)
+    await tab.fill('#name', 'you')
+    await tab.click('form > button')
+    await tab.waitForSelector('#scores li')
+    const ana = await joinArena(node.url, 'ana', 'courtyard')
+    const you = [...ana.room.members.values()].find(({ username }) => username?.startsWith('you'))
+    await tab.waitForFunction("document.querySelectorAll('#scores li').length === 2")
+
+    const placeOf = async () => {
+      const { players } = await ana.sees(() => true)
+      return players.find(({ id }) => id === you?.participant)
+    }
+    const before = await placeOf()
+    await tab.keyboard.down('KeyD')
+    await ana.sees(({ players }) =>
+      players.some(({ id, x }) => id === you?.participant && x !== before?.x),
+    )
+    await tab.keyboard.up('KeyD')
+
+    const returned = new Promise((resolve) => ana.room.on('return', resolve))
+    await tab.reload()
+    expect(await returned).toMatchObject({ participant: you?.participant })
+    await tab.waitForFunction("document.querySelectorAll('#scores li').length === 2")
+    expect(problems).toEqual([])
+    await ana.connection.close()
+  },
+  90_000,
+)
