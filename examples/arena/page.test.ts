@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
-import { launchBrowser, whyNoBrowser } from '../../packages/dashboard/src/testing/browser.ts'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 import { joinArena } from './fighter.ts'
 import { servePage } from './page-server.ts'
 
-const missing = await whyNoBrowser()
-if (missing !== undefined) process.stdout.write(`no browser, so no page of the arena: ${missing}\n`)
+const browser = await browserForTests()
+afterAll(() => browser?.close())
 
-it.skipIf(missing !== undefined)(
+it.skipIf(browser === undefined)(
   '[R-SDK-23] the page plays in a real browser, and a reload keeps the seat',
   async () => {
     const page = await servePage(0)
@@ -20,9 +20,8 @@ it.skipIf(missing !== undefined)(
       'http.cors_origins': page.url,
     })
     onTestFinished(() => void node.stop())
-    const browser = await launchBrowser()
-    onTestFinished(() => browser.close())
-    const tab = await browser.newPage()
+    const tab = await browser?.newPage()
+    if (tab === undefined) return
     const problems: string[] = []
     tab.on('pageerror', ({ message }) => problems.push(message))
 

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, createPlayer, type StateEvent } from '@guildhall/client'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
+
+/** Rooms of the SDK at a real node, over a line that a test can cut. */
+
+const script = `
+guildhall.on_room_create((ctx, name) => {
+  if (ctx.options.refuse) return { refuse: 'not today' }
+  return { map: 'hall', mode: String(ctx.options.mode ?? 'ffa'), max_players: 2, listed: true }
+})
+guildhall.on_match_join(({ participant }) => guildhall.send(participant, 101, 'welcome'))
+guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
+guildhall.on_return((ctx) => guildhall.send(ctx.sender, 101, 'back'))
+`
+
+let node: NodeProcess
+let folder = ''
+let line: Line
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-rooms-'))
+  await writeFile(join(folder, 'main.ts'), script)
+  node = await startNodeProcess({
+    'runtime.scripts_dir': folder,
+    'rooms.reconnect_grace_ms': '30000',
+    'authentication.limits.registration_source.limit': '1000',
+  })
+  line = await openLine(Number(new URL(node.url).port))
+})
+
+afterAll(async () => {
+  line.close()
+  await node.stop()
+  await rm(folder, { recursive: true })
+})
+
+async function signedIn(name: string, url = node.url): Promise<Connection> {
+  const player = createPlayer(url)
+  const username = `${name}-${randomUUID()}`
+  await player.signIn.device({ id: username, create: true, username })
+  return player.connect({ reconnect: { baseMs: 10 } })
+}
+
+it('[R-SDK-23] makes, finds, joins and leaves rooms at a real node', async () => {
+  const ana = await signedIn('ana')
+  const ben = await signedIn('ben')
+  const name = randomUUID()
+  const room = await ana.rooms.create(name, { mode: 'duel' })
+  expect(room).toMatchObject({ map: 'hall', mode: 'duel' })
+  const welcomed = new Promise<string>((resolve) =>
+    room.on(101, (message) => resolve(message.text())),
+  )
+  expect(await welcomed).toBe('welcome')
+  await expect(ben.rooms.create(name)).rejects.toMatchObject({ message: 'room name taken' })
+  await expect(ben.rooms.create(null, { refuse: true })).rejects.toMatchObject({
+    code: 'room_refused',
+    message: 'not today',
+  })
+  const { rooms } = await ben.rooms.list({ filter: `name == '${name}'` })
+  expect(rooms).toMatchObject([{ id: room.id, players: 1, max_players: 2 }])
+
+  const joined = new Promise((resolve) => room.on('join', resolve))
+  const bens = await ben.rooms.joinOrCreate(name)
+  expect(bens.id).toBe(room.id)
+  expect(await joined).toMatchObject({ participant: ben.participant, user_id: ben.userId })
+  await vi.waitFor(() => expect(bens.members.size).toBe(2))
+  const cleo = await signedIn('cleo')
+  await expect(cleo.rooms.join(room.id)).rejects.toMatchObject({ message: 'room is full' })
+  const heard = new Promise<string>((resolve) => bens.on(100, (message) => resolve(message.text())))
+  room.send(100, 'hi ben')
+  expect(await heard).toBe('hi ben')
+
+  const left = new Promise((resolve) => room.on('leave', (_member, why) => resolve(why)))
+  const ended = new Promise((resolve) => bens.on('closed', resolve))
+  const next = await ben.rooms.joinOrCreate(randomUUID())
+  expect(await ended).toEqual({ reason: 'moved', requeue: false })
+  expect(await left).toBe('left')
+  expect(ben.rooms.current).toBe(next)
+  await ben.rooms.leave()
+  expect(ben.rooms.current).toBe(null)
+  await Promise.all([ana.close(), ben.close(), cleo.close()])
+})
+
+it('[R-SDK-11] [R-SDK-23] a cut line resumes the seat, the room and what waited', async () => {
+  const ana = await signedIn('ana', line.url)
+  const ben = await signedIn('ben')
+  const room = await ana.rooms.joinOrCreate(randomUUID())
+  const bens = await ben.rooms.join(room.id)
+  const dropped = new Promise((resolve) => bens.on('drop', resolve))
+  const returned = new Promise((resolve) => bens.on('return', resolve))
+  const heard = new Promise<string>((resolve) => bens.on(100, (message) => resolve(message.text())))
+  const states: StateEvent[] = []
+  ana.on('state', (event) => states.push(event))
+  const back = new Promise<string>((resolve) => {
+    room.on(101, (message) => message.text() === 'back' && resolve('back'))
+  })
+  line.cut()
+  await vi.waitFor(() => expect(ana.state).toBe('reconnecting'))
+  room.send(100, 'from the dark')
+  expect(await dropped).toMatchObject({ participant: ana.participant, connected: false })
+  line.mend()
+  expect(await returned).toMatchObject({ participant: ana.participant, connected: true })
+  expect(await back).toBe('back')
+  expect(await heard).toBe('from the dark')
+  expect(states.at(-1)).toEqual({ state: 'open', resumed: true, dropped: 0 })
+  expect(ana.rooms.current).toBe(room)
+  await Promise.all([ana.close(), ben.close()])
+}, 30_000)
+
+it('[R-SDK-21] [R-SDK-23] knows the time of a real node', async () => {
+  const ana = await signedIn('ana')
+  await vi.waitFor(() => expect(ana.serverNow()).not.toBe(null))
+  expect(Math.abs((ana.serverNow() ?? 0) - Date.now())).toBeLessThan(2_000)
+  expect(ana.serverTimeUncertaintyMs).toBeLessThan(2_000)
+  await ana.close()
+})
+
+/** A relay in front of the node. A cut line loses its connections and takes no new ones. */
+type Line = { url: string; cut(): void; mend(): void; close(): void }
+
+async function openLine(port: number): Promise<Line> {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy()
+    const far = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.pipe(to)
+      from.on('error', () => {})
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const end = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut() {
+      isCut = true
+      end()
+    },
+    mend() {
+      isCut = false
+    },
+    close() {
+      end()
+      server.close()
+    },
+  }
+}
