@@ -280,7 +280,15 @@ type GuildhallGame = {
 /** Bytes that `json.decode` makes a T of. */
 type GuildhallBody<T> = Uint8Array & { readonly __json?: T }
 
-type GuildhallUpKind<G extends GuildhallGame> = keyof G['kinds'] & number
+/** The kinds of a game in one direction; without types of its own, every kind. */
+type GuildhallKindWith<
+  G extends GuildhallGame,
+  D extends 'up' | 'down',
+> = number extends keyof G['kinds']
+  ? number
+  : {
+      [K in keyof G['kinds'] & number]: D extends keyof G['kinds'][K] ? K : never
+    }[keyof G['kinds'] & number]
 
 type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
   ? D extends keyof G['kinds'][K]
@@ -328,7 +336,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * @example
    * guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
    */
-  on_message<K extends GuildhallUpKind<G>>(
+  on_message<K extends GuildhallKindWith<G, 'up'> | 1>(
     kind: K,
     fn: (
       ctx: GuildhallContext & { kind: number; unreliable: boolean },
@@ -553,9 +561,9 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * @example
    * guildhall.broadcast(100, 'the gate is open', false, { scope: 'all' })
    */
-  broadcast(
-    kind: number,
-    body: GuildhallBytes,
+  broadcast<K extends GuildhallKindWith<G, 'down'> | 2>(
+    kind: K,
+    body: GuildhallBody<GuildhallOf<G, K, 'down'>> | string,
     unreliable?: boolean,
     options?: { scope?: 'room' | 'all'; room_id?: number; topic?: string; except?: number[] },
   ): void
@@ -567,7 +575,12 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * @example
    * for (const member of party) guildhall.send(member, 101, state)
    */
-  send(session: number, kind: number, body: GuildhallBytes, unreliable?: boolean): void
+  send<K extends GuildhallKindWith<G, 'down'> | 2>(
+    session: number,
+    kind: K,
+    body: GuildhallBody<GuildhallOf<G, K, 'down'>> | string,
+    unreliable?: boolean,
+  ): void
 
   /**
    * The connections of this node.
@@ -789,12 +802,12 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     /**
      * A value as JSON in UTF-8 without white space; a bigint becomes a JSON integer.
      */
-    encode(value: GuildhallJson): Uint8Array
+    encode<T>(value: T): GuildhallBody<T>
 
     /**
      * The value of a JSON text of at most 64 levels.
      */
-    decode(body: GuildhallBytes): GuildhallJson
+    decode<T = GuildhallJson>(body: GuildhallBody<T> | string): T
   }
 
   readonly wallet: {

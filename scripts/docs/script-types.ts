@@ -68,13 +68,21 @@ function spacesOf(rows: Rows): Map<string, Rows> {
 }
 
 function spaceMember(space: string, rows: Rows): string {
-  const inner = rows.map(([name, row]) => functionMember(name, row, '    ')).join('\n\n')
+  const inner = rows
+    .map(([name, row]) => functionMember(name, row, { space, indent: '    ' }))
+    .join('\n\n')
   return `  readonly ${space}: {\n${inner}\n  }`
 }
 
-function functionMember(name: string, row: ScriptFunction, indent = '  '): string {
+function functionMember(
+  name: string,
+  row: ScriptFunction,
+  at: { space?: string; indent?: string } = {},
+) {
+  const { space, indent = '  ' } = at
+  const whole = space === undefined ? name : `${space}.${name}`
   const comment = commentOf([row.doc, ...suspends(row), ...raises(row)], row.example, indent)
-  return `${comment}\n${indent}${generics[name] ?? signature(name, row)}`
+  return `${comment}\n${indent}${generics[whole] ?? signature(name, row)}`
 }
 
 function suspends({ runs }: ScriptFunction): string[] {
@@ -132,7 +140,7 @@ function commentOf(lines: readonly string[], example: readonly string[] = [], in
 
 /** Where the names and types of a game say more than the table. */
 const generics: { readonly [name: string]: string } = {
-  on_message: `on_message<K extends GuildhallUpKind<G>>(
+  on_message: `on_message<K extends GuildhallKindWith<G, 'up'> | 1>(
     kind: K,
     fn: (
       ctx: GuildhallContext & { kind: number; unreliable: boolean },
@@ -146,6 +154,20 @@ const generics: { readonly [name: string]: string } = {
       body: GuildhallBody<G['rpcs'][M]['payload']>,
     ) => GuildhallReplyOf<G['rpcs'][M]['reply']>,
   ): void`,
+  send: `send<K extends GuildhallKindWith<G, 'down'> | 2>(
+    session: number,
+    kind: K,
+    body: GuildhallBody<GuildhallOf<G, K, 'down'>> | string,
+    unreliable?: boolean,
+  ): void`,
+  broadcast: `broadcast<K extends GuildhallKindWith<G, 'down'> | 2>(
+    kind: K,
+    body: GuildhallBody<GuildhallOf<G, K, 'down'>> | string,
+    unreliable?: boolean,
+    options?: { scope?: 'room' | 'all'; room_id?: number; topic?: string; except?: number[] },
+  ): void`,
+  'json.encode': 'encode<T>(value: T): GuildhallBody<T>',
+  'json.decode': 'decode<T = GuildhallJson>(body: GuildhallBody<T> | string): T',
 }
 
 const identity = [
@@ -198,7 +220,13 @@ type GuildhallGame = {
 /** Bytes that \`json.decode\` makes a T of. */
 type GuildhallBody<T> = Uint8Array & { readonly __json?: T }
 
-type GuildhallUpKind<G extends GuildhallGame> = keyof G['kinds'] & number
+/** The kinds of a game in one direction; without types of its own, every kind. */
+type GuildhallKindWith<G extends GuildhallGame, D extends 'up' | 'down'> =
+  number extends keyof G['kinds']
+    ? number
+    : {
+        [K in keyof G['kinds'] & number]: D extends keyof G['kinds'][K] ? K : never
+      }[keyof G['kinds'] & number]
 
 type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
   ? D extends keyof G['kinds'][K]

@@ -1,13 +1,6 @@
 /// <reference path="../../../packages/server/guildhall.d.ts" />
 
-import {
-  type Arena,
-  happeningKind,
-  type Snapshot,
-  type Steer,
-  snapshotKind,
-  steerKind,
-} from './protocol.ts'
+import { type Arena, happeningKind, type Steer, snapshotKind, steerKind } from './protocol.ts'
 import { createWorld, enter, leave, setAway, snapshotOf, steer, step, type World } from './world.ts'
 
 /**
@@ -43,7 +36,8 @@ game.on_return(({ room_id, sender }) => {
 })
 
 game.on_message(steerKind, ({ room_id, sender, user_id }, body) => {
-  const wanted = guildhall.json.decode(body) as Steer | null
+  // The type says what clients should send, not what they do send.
+  const wanted: Steer | null = game.json.decode(body)
   if (room_id === null || typeof wanted !== 'object' || wanted === null) return
   const world = worldOf(room_id)
   // After a restart of the script the players are still there, and their world is new.
@@ -55,11 +49,11 @@ game.on_tick((dt, room_id) => {
   if (room_id === null) return
   const world = worldOf(room_id)
   for (const happening of step(world, Math.min(dt, 0.25))) {
-    guildhall.broadcast(happeningKind, JSON.stringify(happening))
+    game.broadcast(happeningKind, game.json.encode(happening))
   }
-  const snapshot: Snapshot = snapshotOf(world)
+  const snapshot = snapshotOf(world)
   // The next one is 50 ms away: a lost one is no loss.
-  guildhall.broadcast(snapshotKind, JSON.stringify(snapshot), true)
+  game.broadcast(snapshotKind, game.json.encode(snapshot), true)
 })
 
 function worldOf(roomId: number): World {

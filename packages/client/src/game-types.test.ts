@@ -9,9 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '../../..')
 
 const source = JSON.stringify(join(import.meta.dirname, 'index.ts'))
-const head = `
-import { createPlayer, type Connection, type Room } from ${source}
-type Arena = {
+const arena = `type Arena = {
   rpcs: {
     whoami: { payload: undefined; reply: { name: string } }
     buy: { payload: { item: string }; reply: number }
@@ -21,7 +19,10 @@ type Arena = {
     101: { down: { tick: number } }
     102: { up: string; down: string }
   }
-}
+}`
+const head = `
+import { createPlayer, type Connection, type Room } from ${source}
+${arena}
 declare const c: Connection<Arena>
 declare const r: Room<Arena>
 declare const anything: Connection
@@ -65,6 +66,53 @@ const statements: Readonly<Record<string, readonly [statement: string, compiles:
   ],
 }
 
+const declarations = join(root, 'packages/server/guildhall.d.ts')
+const scriptHead = `
+/// <reference path=${JSON.stringify(declarations)} />
+${arena}
+const game = guildhall as Guildhall<Arena>
+`
+
+/** The same for a script: by name a statement, and whether it compiles. */
+const scriptStatements: Readonly<Record<string, readonly [statement: string, compiles: boolean]>> =
+  {
+    'a method with its reply': [
+      'game.on_rpc("whoami", (ctx) => ({ name: ctx.username ?? "" }))',
+      true,
+    ],
+    'an unknown method': ['game.on_rpc("sell", () => 1)', false],
+    'a wrong reply': ['game.on_rpc("buy", () => ({ gold: 1 }))', false],
+    'a payload as it was declared': [
+      'game.on_rpc("buy", (ctx, body) => { const s: string = game.json.decode(body).item; return s.length })',
+      true,
+    ],
+    'a payload that it is not': [
+      'game.on_rpc("buy", (ctx, body) => { const n: number = game.json.decode(body).item; return n })',
+      false,
+    ],
+    'a message as it was declared': [
+      'game.on_message(100, (ctx, body) => { const n: number = game.json.decode(body).dx })',
+      true,
+    ],
+    'a message that it is not': [
+      'game.on_message(100, (ctx, body) => { const s: string = game.json.decode(body).dx })',
+      false,
+    ],
+    'a kind that only goes down': ['game.on_message(101, () => {})', false],
+    'a message down': ['game.broadcast(101, game.json.encode({ tick: 1 }))', true],
+    'a message down as text': ['game.send(1, 102, "hi")', true],
+    'a wrong message down': ['game.broadcast(101, game.json.encode({ tock: 1 }))', false],
+    'a kind that only goes up': ['game.send(1, 100, "x")', false],
+    'positions in place of the relay': [
+      'game.on_message(1, (ctx, body) => game.broadcast(2, body, true))',
+      true,
+    ],
+    'anything without types': [
+      'guildhall.on_rpc("any", () => 1); guildhall.send(1, 4711, new Uint8Array()); guildhall.on_message(4711, () => {})',
+      true,
+    ],
+  }
+
 let folder = ''
 let complaints = ''
 
@@ -86,6 +134,12 @@ beforeAll(async () => {
   for (const [index, [statement]] of Object.values(statements).entries()) {
     await writeFile(join(folder, `case-${index}.ts`), `${head}\n${statement}\nexport {}\n`)
   }
+  for (const [index, [statement]] of Object.values(scriptStatements).entries()) {
+    await writeFile(
+      join(folder, `script-case-${index}.ts`),
+      `${scriptHead}\n${statement}\nexport {}\n`,
+    )
+  }
   complaints = await new Promise((resolve) => {
     const options = ['-p', folder, '--pretty', 'false']
     execFile(join(root, 'node_modules/.bin/tsc'), options, (_error, stdout, stderr) =>
@@ -102,10 +156,24 @@ describe('a game of its own types', () => {
       ([name, [, compiles]], index) => [name, compiles, index] as const,
     ),
   )('[R-SDK-22] %s: %s', (_name, compiles, index) => {
-    const own = complaints.split('\n').filter((line) => line.includes(`case-${index}.ts(`))
-    expect(own).toHaveLength(compiles ? 0 : 1)
+    expect(complaintsOf(`/case-${index}.ts(`)).toHaveLength(compiles ? 0 : 1)
   })
 })
+
+describe('the script of the same types', () => {
+  it.each(
+    Object.entries(scriptStatements).map(
+      ([name, [, compiles]], index) => [name, compiles, index] as const,
+    ),
+  )('[R-SDK-22] %s: %s', (_name, compiles, index) => {
+    const own = complaintsOf(`script-case-${index}.ts(`)
+    expect(own.length > 0).toBe(!compiles)
+  })
+})
+
+function complaintsOf(file: string): string[] {
+  return complaints.split('\n').filter((line) => `/${line}`.includes(file))
+}
 
 it('[R-SDK-1] the SDK compiles with the types of a browser alone', () => {
   const lines = complaints.split('\n').filter((line) => line.includes('error TS'))
