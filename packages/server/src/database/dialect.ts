@@ -18,6 +18,8 @@ export type Dialect = {
   readonly now: string
   /** What keeps a subquery in FROM from becoming one with the query around it, where that helps. */
   readonly fence: string
+  /** A parameter that no plan depends on, as a bare one behind LIMIT or OFFSET does. */
+  unplanned(parameter: string): string
   /** A condition that holds anyway, where it shortens a search. */
   narrowed(condition: string): string
 }
@@ -84,6 +86,8 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (hex?.[1]) return dialect.hex(hex[1])
   const narrowed = /^narrowed ([\w.]+ >= [\w.]+)$/.exec(word)
   if (narrowed?.[1]) return dialect.narrowed(narrowed[1])
+  const unplanned = /^unplanned :(\w+)$/.exec(word)
+  if (unplanned?.[1]) return dialect.unplanned(parameter(unplanned[1]))
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

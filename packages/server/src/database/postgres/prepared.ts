@@ -111,6 +111,8 @@ const manyRows: Dialect = {
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
   hex: (bytes) => `encode(${bytes}, 'hex')`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
+  // Out of a SELECT a number is nothing to plan for: the plan is made once and kept.
+  unplanned: (parameter) => `(SELECT ${parameter})`,
   fence: 'OFFSET 0',
   narrowed: (condition) => `AND ${condition}`,
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',

@@ -153,6 +153,7 @@ const dialect: Dialect = {
   lock: () => '',
   hex: (bytes) => `hex(${bytes})`,
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
+  unplanned: withoutPlan,
   now: 'guildhall_now()',
   // A subquery that stays one hands its rows on column by column, for as much as a search costs.
   fence: '',
@@ -165,7 +166,11 @@ const dialect: Dialect = {
  * costs ten times what a page does.
  */
 function withFixedPlan(text: string): string {
-  return text.replace(/\b(LIMIT|OFFSET) (\?\d+)/g, '$1 ($2 + 0)')
+  return text.replace(/\b(LIMIT|OFFSET) (\?\d+)/g, (_, word, at) => `${word} ${withoutPlan(at)}`)
+}
+
+function withoutPlan(parameter: string): string {
+  return `(${parameter} + 0)`
 }
 
 /**

@@ -53,21 +53,13 @@ const noRecord = recordNames.map((name) => `NULL AS ${name}`).join(', ')
 
 const pageParams = { board_id: 'text', limit: 'integer', offset: 'integer' } as const
 
-/**
- * Numbers that come out of a SELECT are nothing to plan for: from bare ones PostgreSQL would make a
- * plan at every call, which takes as long as to read the page.
- */
-function pageOf(offset: string): string {
-  return `LIMIT (SELECT :limit) OFFSET (SELECT ${offset})`
-}
-
 const nearPage = statement({
   name: 'leaderboards.near-page',
   text: `SELECT b.records AS total, ${noRecord} FROM leaderboards b WHERE b.id = :board_id
     UNION ALL
     SELECT NULL, ${recordsOfE} FROM (SELECT ${recordsOfE} FROM leaderboard_records e
       WHERE e.period = (SELECT o.period FROM leaderboards o WHERE o.id = :board_id)
-      ORDER BY e.place ${pageOf(':offset')}) AS e`,
+      ORDER BY e.place LIMIT {{unplanned :limit}} OFFSET {{unplanned :offset}}) AS e`,
   params: pageParams,
   row: pageRow,
 })
@@ -92,7 +84,8 @@ const farPage = statement({
     UNION ALL
     SELECT NULL, ${recordsOfE} FROM (SELECT ${recordsOfE} FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM board) AND e.place >= (SELECT bound FROM low)
-      ORDER BY e.place ${pageOf(':offset - COALESCE((SELECT before FROM low), :offset)')}) AS e`,
+      ORDER BY e.place LIMIT {{unplanned :limit}}
+      OFFSET {{unplanned :offset}} - COALESCE((SELECT before FROM low), :offset)) AS e`,
   params: pageParams,
   row: pageRow,
 })
