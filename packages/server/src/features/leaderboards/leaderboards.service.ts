@@ -100,11 +100,13 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     return { ...record, board_id, subscore, metadata: text }
   }
 
-  const pages = sharedReads(async ({ id, page: { limit, offset } }: { id: string; page: Page }) => {
+  const pages = sharedReads(async ({ id, page }: { id: string; page: Page }, isShared) => {
+    const { limit, offset } = page
     const [head, ...rows] = await ranksStore.page(db, { board_id: id, limit, offset })
     if (head?.total === undefined || head.total === null) throw unknownBoard()
     const items = rows.filter(isRecord).map((row, index) => rankedOf(row, offset + 1 + index))
-    return writtenOnce({ board: id, total: head.total, items })
+    const answer = { board: id, total: head.total, items }
+    return isShared ? writtenOnce(answer) : answer
   })
 
   return {

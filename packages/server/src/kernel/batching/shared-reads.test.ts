@@ -3,11 +3,15 @@ import { sharedReads } from './shared-reads.ts'
 
 /** Reads that wait until the test ends them; each answers which one it was. */
 function setUp() {
-  const begun: { wish: string; end: (error?: Error) => void }[] = []
-  const read = sharedReads((wish: string) => {
+  const begun: { wish: string; isShared: boolean; end: (error?: Error) => void }[] = []
+  const read = sharedReads((wish: string, isShared) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const number = begun.length + 1
-    begun.push({ wish, end: (error) => (error ? reject(error) : resolve(`${wish} ${number}`)) })
+    begun.push({
+      wish,
+      isShared,
+      end: (error) => (error ? reject(error) : resolve(`${wish} ${number}`)),
+    })
     return promise
   })
   return { begun, ask: (wish: string) => read(wish, wish) }
@@ -19,7 +23,10 @@ it('reads once for those who ask in one turn, and by itself for each key', async
   const { begun, ask } = setUp()
   const answers = [ask('a'), ask('a'), ask('b')]
   await turn()
-  expect(begun.map(({ wish }) => wish)).toEqual(['a', 'b'])
+  expect(begun.map(({ wish, isShared }) => [wish, isShared])).toEqual([
+    ['a', true],
+    ['b', false],
+  ])
   for (const { end } of begun) end()
   expect(await Promise.all(answers)).toEqual(['a 1', 'a 1', 'b 2'])
 })

@@ -1,40 +1,55 @@
 import { atEndOfTurn } from '../clock.ts'
 
+type Read<W, T> = { wish: W; askedBy: number; answer: PromiseWithResolvers<T> }
+
 /**
  * Makes one read of those that are asked for under the same key in one turn of the event loop, or
  * while such a read is under way: they share the next one. So an answer is never older than its
  * question, and a page that everybody looks at is read once for all of them.
  *
+ * @param read is told whether several asked, who then are given the same answer
  * @example
  * const page = sharedReads((board: string) => store.firstPage(board))
  * await page('monthly', 'monthly')
  */
 export function sharedReads<W, T>(
-  read: (wish: W) => Promise<T>,
+  read: (wish: W, isShared: boolean) => Promise<T>,
 ): (key: string, wish: W) => Promise<T> {
-  /** The read that is still to begin, by its key. */
-  const waiting = new Map<string, PromiseWithResolvers<T>>()
+  const waiting = new Map<string, Read<W, T>>()
   const underWay = new Set<string>()
+  let isAwaitingTurn = false
 
-  function begin(key: string, wish: W): void {
-    const next = waiting.get(key)
-    if (next === undefined || underWay.has(key)) return
+  /** Begins at the end of the turn what is not under way. */
+  function beginSoon(): void {
+    if (isAwaitingTurn) return
+    isAwaitingTurn = true
+    atEndOfTurn(() => {
+      isAwaitingTurn = false
+      for (const [key, next] of waiting) if (!underWay.has(key)) void begin(key, next)
+    })
+  }
+
+  async function begin(key: string, { wish, askedBy, answer }: Read<W, T>): Promise<void> {
     waiting.delete(key)
     underWay.add(key)
-    read(wish)
-      .then(next.resolve, next.reject)
-      .finally(() => {
-        underWay.delete(key)
-        if (waiting.has(key)) atEndOfTurn(() => begin(key, wish))
-      })
+    try {
+      answer.resolve(await read(wish, askedBy > 1))
+    } catch (error) {
+      answer.reject(error)
+    } finally {
+      underWay.delete(key)
+      if (waiting.has(key)) beginSoon()
+    }
   }
 
   return (key, wish) => {
-    const known = waiting.get(key)
-    if (known !== undefined) return known.promise
-    const next = Promise.withResolvers<T>()
-    waiting.set(key, next)
-    if (!underWay.has(key)) atEndOfTurn(() => begin(key, wish))
-    return next.promise
+    let next = waiting.get(key)
+    if (next === undefined) {
+      next = { wish, askedBy: 0, answer: Promise.withResolvers() }
+      waiting.set(key, next)
+      if (!underWay.has(key)) beginSoon()
+    }
+    next.askedBy += 1
+    return next.answer.promise
   }
 }
