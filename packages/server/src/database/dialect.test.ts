@@ -45,7 +45,9 @@ describe('a statement', () => {
     expect(render('SELECT {{contains t.name :a}} FROM t WHERE b = :b')).toBe(
       'SELECT <<1 text> in t.name> FROM t WHERE b = <2 bigint>',
     )
-    expect(render('SELECT :a LIMIT {{unplanned :b}}')).toBe('SELECT <1 text> LIMIT <any <2 bigint>>')
+    expect(render('SELECT :a LIMIT {{unplanned :b}}')).toBe(
+      'SELECT <1 text> LIMIT <any <2 bigint>>',
+    )
     expect(render('SELECT {{hex x.key}} WHERE :a = :b')).toBe(
       'SELECT <hex of x.key> WHERE <1 text> = <2 bigint>',
     )

@@ -18,7 +18,7 @@ import type { JsonObject } from '@guildhall/contract'
  * - `{{hex a.key}}`: bytes as a text of hex digits, in the letters of the engine. On SQLite a text
  *   is answered in a fifth of the time of bytes;
  * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
- *   once, for a tenth of the rows, instead of at every call: where the index is the way in any case;
+ *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
  *   character has a special meaning, and the empty text is in every other.
  *
