@@ -8,6 +8,7 @@ import { testBackends } from '../database/testing/backends.ts'
 import { createCaller } from '../testing/api.ts'
 import { openDesk } from '../testing/desk.ts'
 import { startNodeProcess } from '../testing/node-process.ts'
+import { rowsOf } from '../testing/tables.ts'
 
 const script = `
 guildhall.on_rpc('ping', (ctx, payload) => 'pong ' + new TextDecoder().decode(payload))
@@ -27,7 +28,7 @@ async function setUp() {
     rmSync(folder, { recursive: true, force: true })
   })
   const keys = { 'database.url': test.url, 'runtime.scripts_dir': folder }
-  return { start: () => startNodeProcess(keys) }
+  return { test, start: () => startNodeProcess(keys) }
 }
 
 it('[H-RUN-1] [H-RUN-2] [S-CRPC-2] [S-VIEW-1] operators see and call the script of a node', async () => {
@@ -85,3 +86,13 @@ it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record 
   expect(queues).toEqual(expect.arrayContaining(['audit', 'matches', 'script-logs', 'telemetry']))
   expect(await next.stop()).toBe(0)
 }, 60_000)
+
+it('[R-REC-4] [O-STP-2] a node that stops closes its matches, and writes that', async () => {
+  const { test, start } = await setUp()
+  const node = await start()
+  const connection = await createPlayer(node.url).connect()
+  await connection.rooms.create('arena')
+  expect(await node.stop()).toBe(0)
+  const rows = await rowsOf(await test.reopen(), 'match_records')
+  expect(rows).toMatchObject([{ name: 'arena', termination_reason: 'server_closed' }])
+}, 30_000)
