@@ -555,6 +555,22 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   ): void
 
   /**
+   * Decides, at once, whether an object of a storage index is indexed.
+   *
+   * @example
+   * guildhall.register_storage_index_filter('by_level', ({ value }) => value.level > 10)
+   */
+  register_storage_index_filter(
+    index: string,
+    fn: (candidate: {
+      user_id: string | null
+      collection: string
+      key: string
+      value: GuildhallJsonObject
+    }) => boolean,
+  ): void
+
+  /**
    * Sends to the sender's room but the sender; without a room, to all of this node.
    * Raises `limit_exceeded`.
    *
@@ -1207,6 +1223,50 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * Raises `not_found`, `conflict`.
      */
     unban(user_id: string): Promise<GuildhallAccount>
+  }
+
+  readonly log: {
+    /**
+     * Writes a durable line and returns its id at once; null without a durable backend.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     *
+     * @example
+     * guildhall.log.write('info', 'shop', 'sold', { item: 'sword' })
+     */
+    write(level: string, tag: string, message: string, payload?: GuildhallJson): string | null
+  }
+
+  readonly match: {
+    /**
+     * Sets the result of the room's match: a JSON object of at most 4,096 bytes, or its text.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     */
+    set_result(result: GuildhallJson): boolean
+  }
+
+  readonly telemetry: {
+    /**
+     * Opens a telemetry slice of the room, or of the node without one; closes the one before.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     */
+    begin(context?: string): void
+
+    /**
+     * Counts a marker in the open slice; without one, nothing.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     */
+    mark(marker: string, outcome?: 'accepted' | 'rejected' | 'corrected'): void
+
+    /**
+     * Closes the open slice; without one, nothing.
+     * Takes effect when the slice ends.
+     * Raises `limit_exceeded`.
+     */
+    finish(): void
   }
 
   readonly http: {

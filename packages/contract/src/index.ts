@@ -208,6 +208,7 @@ export {
 export { httpScript } from './script/http.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
+export { logsScript } from './script/logs.ts'
 export { topicName } from './script/messaging.ts'
 export { notificationsScript } from './script/notifications.ts'
 export {

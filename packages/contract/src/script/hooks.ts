@@ -292,7 +292,6 @@ export const scriptHooks = defineHooks({
     answer: z.boolean(),
     immediate: true,
     lane: 'none',
-    planned: true,
   },
 })
 

@@ -60,7 +60,6 @@ export const logsScript = defineScriptApi({
     ok: z.string().nullable(),
     errors: ['limit_exceeded'],
     ...command,
-    planned: true,
   },
   'match.set_result': {
     doc: "Sets the result of the room's match: a JSON object of at most 4,096 bytes, or its text.",
@@ -68,28 +67,24 @@ export const logsScript = defineScriptApi({
     ok: z.boolean().meta({ description: 'False without a durable backend' }),
     errors: ['limit_exceeded'],
     ...command,
-    planned: true,
   },
   'telemetry.begin': {
     doc: 'Opens a telemetry slice of the room, or of the node without one; closes the one before.',
     args: { context: sliceContext.optional().meta({ description: 'Default match' }) },
     errors: ['limit_exceeded'],
     ...command,
-    planned: true,
   },
   'telemetry.mark': {
     doc: 'Counts a marker in the open slice; without one, nothing.',
     args: { marker, outcome: z.enum(['accepted', 'rejected', 'corrected']).optional() },
     errors: ['limit_exceeded'],
     ...command,
-    planned: true,
   },
   'telemetry.finish': {
     doc: 'Closes the open slice; without one, nothing.',
     args: {},
     errors: ['limit_exceeded'],
     ...command,
-    planned: true,
   },
 })
 

@@ -304,7 +304,7 @@ describe('what this version cannot do', () => {
     ])
   })
 
-  it.each(['cluster.command_timeout_ms=500', 'logs.match_logs_max_payload_bytes=7'])(
+  it.each(['cluster.command_timeout_ms=500', 'runtime.reload_drain_ms=7000'])(
     'warns that %s changes nothing',
     async (setting) => {
       const [key = ''] = setting.split('=')

@@ -27,7 +27,6 @@ const withoutEffect: readonly string[] = [
   'cluster.',
   'runtime.hot_reload_poll_ms',
   'runtime.reload_drain_ms',
-  'logs.match_logs_max_payload_bytes',
   'lag_diagnostics.',
 ]
 

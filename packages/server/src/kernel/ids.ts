@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts'
 
 /** Makes every id and secret of a node. This is the only place that makes randomness. */
 export type Ids = {
+  /** 4 hex digits of the node and its boot, as durable ids have them. */
+  readonly salt: string
   /** `user-` and the 32 hex digits of a UUID version 7: sorts by time of creation. */
   accountId(): string
   /** `gh.refresh.` and 43 base64url characters, 256 random bits. */
@@ -34,8 +36,9 @@ export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
     .update(nodeId + bootId)
     .digest('hex')
     .slice(0, 4)
-  const durable = monotonicText(clock, salt)
+  const durable = createDurableTexts(clock, salt)
   return {
+    salt,
     accountId: () => `user-${uuidVersion7(clock.nowUnixMs(), bytes(10))}`,
     refreshToken: () => `gh.refresh.${bytes(32).toString('base64url')}`,
     consoleToken: () => bytes(32).toString('hex'),
@@ -56,13 +59,18 @@ export function newBootId(randomness: Randomness = pooledRandomness()): string {
 }
 
 /**
- * 13 hex digits of Unix ms, 4 of salt, 12 of a sequence. Within a boot the time part never goes
+ * 13 hex digits of Unix ms, 4 of salt, 12 of a sequence, whose top 16 bits say who counts: 0 is the
+ * node itself, others are script workers. Within a boot the time part never goes
  * backwards, even when the wall clock does, so that text order stays the order of making.
  */
-function monotonicText(clock: Clock, salt: string): () => string {
+export function createDurableTexts(
+  clock: Pick<Clock, 'nowUnixMs'>,
+  salt: string,
+  counter = 0,
+): () => string {
   let lastUnixMs = -1
   let beginning = ''
-  let sequence = 0
+  let sequence = counter * 2 ** 32
   return () => {
     const nowUnixMs = clock.nowUnixMs()
     if (nowUnixMs > lastUnixMs) {

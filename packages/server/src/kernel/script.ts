@@ -1,5 +1,6 @@
 import type {
   AuditAction,
+  JsonObject,
   ScriptApi,
   ScriptCommands,
   ScriptErrorCode,
@@ -67,3 +68,18 @@ export async function nullWhenNotFound<T>(found: Promise<T>): Promise<T | null> 
     throw error
   }
 }
+
+/** What the filter of a storage index is asked about: an object as it is about to be stored. */
+export type FilterCandidate = {
+  /** Null is the system. */
+  user_id: string | null
+  collection: string
+  key: string
+  value: JsonObject
+}
+
+/** Sets or removes the filter of an index; false when no index of this name is declared. */
+export type IndexFilterPort = (
+  index: string,
+  filter: ((candidate: FilterCandidate) => Promise<boolean>) | undefined,
+) => Promise<boolean>

@@ -180,6 +180,8 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     loaded,
     environment,
     script: joinScript(stored),
+    durable: shared.db.durable,
+    setIndexFilter: stored.storage.runtime.setFilter,
     verifyPlayer: async (token) => stored.sessions.verifyAccess(token),
     liveSessions: stored.sessions.liveOf,
     sourceOf,

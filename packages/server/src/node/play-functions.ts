@@ -1,3 +1,4 @@
+import { writeJson } from '../kernel/json/free-json.ts'
 import type { ScriptName, ServedScript } from '../kernel/script.ts'
 import type { Gateway } from '../realtime/gateway.ts'
 
@@ -11,6 +12,10 @@ export function gatewayFunctions(gateway: () => Gateway) {
     room_update: (_caller, { room_id, label }) => gateway().updateRoom(room_id, given(label)),
     room_remove: (_caller, { room_id, participant }) =>
       gateway().removeMember(room_id, participant),
+    'match.set_result': ({ match_id }, { result }) => {
+      const text = typeof result === 'string' ? result : writeJson(result)
+      if (match_id !== null) gateway().setMatchResult(match_id, text)
+    },
     topic_join: (_caller, { topic, participant }) => gateway().joinTopic(topic, participant),
     topic_leave: (_caller, { topic, participant }) => gateway().leaveTopic(topic, participant),
   } satisfies Partial<ServedScript>

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
-import type { ServedScript } from '../kernel/script.ts'
+import type { IndexFilterPort, ServedScript } from '../kernel/script.ts'
 import { createGateway, type Gateway } from '../realtime/gateway.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
 import type { MatchRecorder } from '../realtime/rooms/match-records.port.ts'
@@ -23,6 +23,9 @@ export type PlayDeps = {
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
   records: MatchRecorder
+  /** Whether the database keeps lines and results of matches. */
+  durable: boolean
+  setIndexFilter: IndexFilterPort
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
 }
@@ -45,6 +48,12 @@ export function createPlay(deps: PlayDeps) {
       broadcast: (command) => reach().broadcast(command),
       send: (command) => reach().send(command),
     },
+    lines: {
+      durable: deps.durable,
+      payloadBytesMax: config.logs.match_logs_max_payload_bytes,
+      idSalt: deps.ids.salt,
+    },
+    setIndexFilter: deps.setIndexFilter,
     rooms: {
       tickRooms: () => reach().tickRooms(),
       closeBoundRooms: (generation) => reach().closeBoundRooms(generation),

@@ -286,9 +286,9 @@ export class Dispatcher {
   }
 
   #command({ name, text, call, room_id }: CommandRecord): void {
-    const { args } = parseCommand(text)
+    const { args, made } = parseCommand(text)
     const caller = this.#callerOf(call, room_id)
-    this.#deps.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), undefined)
+    this.#deps.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), made)
   }
 
   #runTimer(timer: number, settle: () => void): void {
@@ -370,11 +370,11 @@ const noBytes = new Uint8Array(0)
 /** Taken calls are cut off the waiting list once there are this many. */
 const keptHead = 1_024
 
-/** What the worker wrote; `checkedArguments` looks at what is in it. */
-function parseCommand(text: string): { args: readonly unknown[] } {
+/** What the worker wrote; `checkedArguments` looks at the arguments. */
+function parseCommand(text: string): { args: readonly unknown[]; made: unknown } {
   const { value } = readJson(text)
   const given = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
-  return { args: Array.isArray(given.args) ? given.args : [] }
+  return { args: Array.isArray(given.args) ? given.args : [], made: given.made }
 }
 
 /** The match of a room that a tick runs in. */

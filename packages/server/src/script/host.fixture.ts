@@ -16,6 +16,8 @@ export type HarnessOptions = {
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions
   rooms?: ScriptHostDeps['rooms']
+  lines?: ScriptHostDeps['lines']
+  setIndexFilter?: ScriptHostDeps['setIndexFilter']
 }
 
 /** A host with a real worker, a script in a folder of its own, and a delivery that writes down. */
@@ -53,7 +55,8 @@ const defaults: ScriptConfig = {
 }
 
 export function createHarness(options: HarnessOptions) {
-  const { files = {}, config = {}, environment, functions = {}, rooms } = options
+  const { files = {}, config = {}, environment, functions = {} } = options
+  const { rooms, lines, setIndexFilter } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -72,6 +75,8 @@ export function createHarness(options: HarnessOptions) {
     delivery: writeDown(delivered),
     ...(environment ? { environment } : {}),
     ...(rooms ? { rooms } : {}),
+    ...(lines ? { lines } : {}),
+    ...(setIndexFilter ? { setIndexFilter } : {}),
   })
 
   const rpc = async (method: string, payload = '', about: CallContext = player(1)) => {

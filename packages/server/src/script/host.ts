@@ -4,14 +4,17 @@ import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody, type RpcOutcome } from '../kernel/play/calls.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
 import type { RoomCommands } from '../kernel/play/room-commands.ts'
+import type { IndexFilterPort } from '../kernel/script.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createGame } from './game.ts'
 import { type EventHook, hookCode, type Origin } from './hooks.ts'
+import { createIndexFilters } from './index-filters.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import type { HostFunctions } from './ports.ts'
+import type { LineSettings } from './protocol.ts'
 import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
@@ -27,10 +30,15 @@ export type ScriptHostDeps = {
   nodeId: string
   /** What the host needs of the rooms of this node. */
   rooms?: Pick<RoomCommands, 'tickRooms' | 'closeBoundRooms'>
+  /** How lines of log.write and results of matches are kept; by default they are not. */
+  lines?: LineSettings
+  setIndexFilter?: IndexFilterPort
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
 }
 
+const noLines: LineSettings = { durable: false, payloadBytesMax: 8192, idSalt: '0000' }
+const noFilters: IndexFilterPort = async () => false
 const noRooms = { tickRooms: () => [], closeBoundRooms() {} }
 
 export type ConsoleRpcOutcome = { ok: true; reply: string } | { ok: false; error: string }
@@ -44,17 +52,21 @@ const lookEveryMs = 50
  */
 export function createScriptHost(deps: ScriptHostDeps) {
   const { config, clock, delivery, functions = {}, nodeId } = deps
-  const { environment = {}, rooms = noRooms } = deps
+  const { environment = {}, rooms = noRooms, lines = noLines, setIndexFilter = noFilters } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   const base = { config, clock, log, metrics }
   const dispatcher = new Dispatcher({ ...base, delivery, functions })
   const parts = { ...base, dispatcher }
+  const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
   const lifecycle = new Lifecycle({
     ...parts,
-    nodeId,
-    environment,
-    workerLost: rooms.closeBoundRooms,
+    ...{ nodeId, environment, lines },
+    serves: (handlers) => filters.serve(handlers.filters),
+    workerLost(generation) {
+      filters.end()
+      rooms.closeBoundRooms(generation)
+    },
   })
   const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
   const ticker = createTicker({ ...parts, wanted, rooms: rooms.tickRooms })

@@ -7,7 +7,7 @@ import type { Dispatcher } from './dispatcher.ts'
 import { type Handlers, hookCode } from './hooks.ts'
 import { type Selection, selectEntrypoint } from './languages.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import type { StartReason } from './protocol.ts'
+import type { LineSettings, StartReason } from './protocol.ts'
 import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
 import {
   afterFailedAttempt,
@@ -28,9 +28,12 @@ export type LifecycleDeps = {
   dispatcher: Dispatcher
   metrics: ScriptMetrics
   nodeId: string
+  lines: LineSettings
   environment: NodeJS.ProcessEnv
   /** Called when the worker of a generation has failed. */
   workerLost(generation: number): void
+  /** Called when a worker begins to serve. */
+  serves(handlers: Handlers): void
 }
 
 /** A script that has loaded once: what a restart loads again. */
@@ -153,6 +156,7 @@ export class Lifecycle {
         callTimeoutMs: config.call_timeout_ms,
         memoryMb: config.memory_mb,
         tier: config.tier,
+        lines: this.#deps.lines,
       },
       environment: withoutSecrets(this.#deps.environment),
       loadTimeoutMs: config.load_timeout_ms,
@@ -182,6 +186,7 @@ export class Lifecycle {
     this.#serving = { worker, handlers, kinds, methods: new Set(handlers.rpcs) }
     this.#lastHooks = handlers.hooks
     dispatcher.attach(worker, revision.id)
+    this.#deps.serves(handlers)
     log.info('the script serves', {
       revision_id: revision.id,
       generation: this.#generation,

@@ -13,6 +13,16 @@ export type WorkerSettings = {
   readonly callTimeoutMs: number
   readonly memoryMb: number
   readonly tier: ScriptTier
+  readonly lines: LineSettings
+}
+
+/** What log.write and match.set_result go by. */
+export type LineSettings = {
+  /** Whether lines and results are kept. */
+  readonly durable: boolean
+  readonly payloadBytesMax: number
+  /** 4 hex digits of the node and its boot, for ids. */
+  readonly idSalt: string
 }
 
 export type StartReason = 'boot' | 'reload' | 'restart'

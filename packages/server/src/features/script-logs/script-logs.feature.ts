@@ -1,5 +1,6 @@
 import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { scriptLogFunctions } from './script-logs.script.ts'
 import { createScriptLogs, type ScriptLogsDeps } from './script-logs.service.ts'
 import { type LogRow, scriptLogsStore } from './script-logs.store.ts'
 
@@ -30,6 +31,7 @@ export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
   const retentionDays = config.match_logs_retention_days
   const logs = createScriptLogs({ ...deps, log, queue, retentionDays })
   const { write, page, count, prune } = logs
+  let lines = 0
   return defineFeature(
     {
       routes: mount({
@@ -38,9 +40,15 @@ export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
           get: ({ principal, params }) => logs.get(principal, params.log_id),
         },
       }),
+      script: scriptLogFunctions(logs, () => {
+        lines += 1
+      }),
       queues: queue === undefined ? [] : [queue],
       pruners: { script_logs: prune },
-      counters: () => ({ script_log_dropped_total: droppedOf(queue) }),
+      counters: () => ({
+        script_log_lines_total: lines,
+        script_log_dropped_total: droppedOf(queue),
+      }),
     },
     { write, page, count },
   )

@@ -5,6 +5,7 @@ import { createHostSampler, type HostReaders } from '../../kernel/host-sampler.t
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { telemetryFunctions } from './telemetry.script.ts'
 import { createTelemetry } from './telemetry.service.ts'
 import { createSlices } from './telemetry.slices.ts'
 import { type SliceRow, telemetryStore } from './telemetry.store.ts'
@@ -53,6 +54,7 @@ export function telemetryFeature(deps: TelemetryFeatureDeps) {
           slice: ({ params }) => get(params.report_id),
         },
       }),
+      script: telemetryFunctions(slices),
       tasks: [{ name: 'host-metrics', intervalMs: hostIntervalMs, run: host.sample }],
       queues: queue === undefined ? [] : [queue],
       pruners: { telemetry_slices: prune },

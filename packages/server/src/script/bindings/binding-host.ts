@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { limits } from '../limits.ts'
-import type { PrintLevel } from '../protocol.ts'
+import type { LineSettings, PrintLevel } from '../protocol.ts'
 import { GuildhallError } from '../worker/errors.ts'
 import type { Invocation } from '../worker/invocation.ts'
 import type { Body, Output } from '../worker/output.ts'
@@ -11,6 +11,7 @@ import type { Timers } from '../worker/timers.ts'
 export type BindingHost = {
   readonly clock: Pick<Clock, 'nowUnixMs' | 'monotonicMs'>
   readonly registry: Registry
+  readonly lines: LineSettings
   readonly timers: Timers
   readonly runner: {
     readonly invocation: Invocation

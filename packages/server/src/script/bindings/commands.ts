@@ -4,22 +4,28 @@ import { checkedArguments, commandIndexes } from '../arguments.ts'
 import { copyArguments, toJson } from '../worker/arguments.ts'
 import { GuildhallError, invalidArgument } from '../worker/errors.ts'
 import { type BindingHost, callerOf, countCommand, countPayload } from './binding-host.ts'
+import type { CommandAnswer } from './lines.ts'
 
 /**
  * A command of the table: checked at the call, done by the node when the slice ends. It travels as
  * its arguments in JSON.
  */
-export function createCommandBinding(host: BindingHost, name: string, row: ScriptFunction) {
+export function createCommandBinding(
+  host: BindingHost,
+  name: string,
+  { row, answer }: { row: ScriptFunction; answer: CommandAnswer | undefined },
+) {
   const index = commandIndexes.get(name) ?? -1
   return (...given: unknown[]): unknown => {
     const invocation = callerOf(host)
     const args = copyArguments(name, given)
+    const made = answer?.(invocation, args)
     check(name, row, args)
-    const text = toJson({ args }) ?? ''
+    const text = toJson(made === undefined ? { args } : { args, made }) ?? ''
     countCommand(invocation)
     countPayload(invocation, text)
     host.runner.outputOf(invocation).command(index, text, invocation.call)
-    return undefined
+    return made
   }
 }
 

@@ -13,6 +13,7 @@ import { createFailingBindings } from './failing.ts'
 import { createHookBindings } from './hooks.ts'
 import { createHostCallBinding } from './host-calls.ts'
 import { jsonBindings } from './json.ts'
+import { type CommandAnswer, createLineAnswers } from './lines.ts'
 import { createMessagingBindings } from './messaging.ts'
 import { createTimerBindings } from './timers.ts'
 import { createTracingBindings } from './tracing.ts'
@@ -30,6 +31,7 @@ type Fn = (...args: unknown[]) => unknown
 /** Builds the object that scripts know as `guildhall`. It cannot be changed. */
 export function createGuildhall(host: BindingHost, identity: Identity): object {
   const own = ownFunctions(host)
+  const answers: CommandAnswers = createLineAnswers({ ...host, generation: identity.generation })
   const api: Record<string, unknown> = {
     node_id: identity.node_id,
     tier: identity.tier,
@@ -43,7 +45,10 @@ export function createGuildhall(host: BindingHost, identity: Identity): object {
   for (const [name, row] of Object.entries<ScriptFunction>(scriptApi)) {
     const [space, member] = placeOf(api, name)
     if (row.planned) refuse(space, member, name)
-    else space[member] = Object.freeze(bindingOf(name, row, { host, own, tier: identity.tier }))
+    else
+      space[member] = Object.freeze(
+        bindingOf(name, row, { host, own, answers, tier: identity.tier }),
+      )
   }
   for (const part of Object.values(api)) Object.freeze(part)
   return Object.freeze(api)
@@ -64,15 +69,32 @@ function ownFunctions(host: BindingHost): OwnFunctions {
   }
 }
 
-type Making = { host: BindingHost; own: Readonly<Record<string, Fn>>; tier: ScriptTier }
+/** What commands with an answer return; a row of the table without its answer does not compile. */
+type CommandAnswers = {
+  readonly [name in AnsweringCommands]: CommandAnswer
+}
+type AnsweringCommands = {
+  [name in ScriptNames<typeof scriptApi, 'command'>]: (typeof scriptApi)[name] extends {
+    ok: object
+  }
+    ? name
+    : never
+}[ScriptNames<typeof scriptApi, 'command'>]
 
-function bindingOf(name: string, row: ScriptFunction, { host, own, tier }: Making): Fn {
+type Making = {
+  host: BindingHost
+  own: Readonly<Record<string, Fn>>
+  answers: Readonly<Record<string, CommandAnswer>>
+  tier: ScriptTier
+}
+
+function bindingOf(name: string, row: ScriptFunction, { host, own, answers, tier }: Making): Fn {
   if (row.tier === 'trusted' && tier !== 'trusted') return forbidden(name, row)
   switch (row.runs) {
     case 'node':
       return createHostCallBinding(host, name)
     case 'command':
-      return createCommandBinding(host, name, row)
+      return createCommandBinding(host, name, { row, answer: answers[name] })
     case 'worker':
       return own[name] ?? forbidden(name, row)
   }

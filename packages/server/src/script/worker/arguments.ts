@@ -20,6 +20,7 @@ const stringify = JSON.stringify
 const { isArray } = Array
 const { isFinite: isFiniteNumber } = Number
 const { keys } = Object
+const toKind = Object.prototype.toString
 const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
 
 /**
@@ -65,6 +66,10 @@ export function toJson(value: unknown): string | undefined {
     // A bigint, or a cycle: then this throws it again.
     return stringify(value, writeBigInt)
   }
+}
+
+function kindOf(value: object): string {
+  return String(Reflect.apply(toKind, value, []))
 }
 
 function writeBigInt(_name: string, value: unknown): unknown {
@@ -127,6 +132,9 @@ function createCopier(isJson = false) {
     if ('toJSON' in value && typeof value.toJSON === 'function') {
       return copy(value.toJSON(), level + 1)
     }
+    // A Map, a Promise that was not awaited and the like have nothing in them to copy.
+    const kind = kindOf(value)
+    if (kind !== '[object Object]') throw invalidArgument(`${kind} cannot be an argument`)
     return copyMembers(value, level)
   }
 

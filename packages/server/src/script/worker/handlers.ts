@@ -37,6 +37,11 @@ const answerForms = Array.from(hooksByCode, (hook) => {
   return hook.answer === 'reply' ? 'reply' : 'json'
 })
 
+/** Whether the handler must return a value, not a promise. */
+export function isImmediate(call: CallRecord): boolean {
+  return hooksByCode[call.hook]?.immediate === true
+}
+
 /** Whether `guildhall.fail` has a reader: the client of an RPC. */
 export function isRpc(call: CallRecord): boolean {
   return call.hook === hookCode.on_rpc

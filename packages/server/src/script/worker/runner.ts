@@ -6,9 +6,9 @@ import { hookCode } from '../hooks.ts'
 import { batchLimits } from '../limits.ts'
 import { callStatuses } from '../output-records.ts'
 import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
-import { describeError, errorText, FailSignal } from './errors.ts'
+import { describeError, errorText, FailSignal, invalidArgument } from './errors.ts'
 import type { Guard } from './guard.ts'
-import { callHandler, encodeAnswer, isRpc } from './handlers.ts'
+import { callHandler, encodeAnswer, isImmediate, isRpc } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
 import { createLanes } from './lanes.ts'
@@ -188,6 +188,7 @@ export class Runner {
       const result = this.#storage.run(invocation, callHandler, this.#deps, call)
       this.#endSlice(invocation)
       const promise = asPromise(result)
+      if (promise && isImmediate(call)) throw invalidArgument('a filter must return at once')
       if (promise) {
         this.#suspend(invocation, promise)
         return

@@ -121,11 +121,16 @@ export class ScriptRuntime {
     })
   }
 
-  #createGuildhall(runner: Runner, { nodeId, tier }: WorkerSettings, generation: number): object {
+  #createGuildhall(
+    runner: Runner,
+    { nodeId, tier, lines }: WorkerSettings,
+    generation: number,
+  ): object {
     const hostCalls = this.#hostCalls
     const host: BindingHost = {
       clock: this.#clock,
       registry: this.#registry,
+      lines,
       timers: this.#timers,
       runner,
       print: this.#print,
