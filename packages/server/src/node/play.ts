@@ -37,28 +37,7 @@ export function createPlay(deps: PlayDeps) {
   const { loaded, clock, log } = deps
   const { config } = loaded
   const reach = (): Gateway => gateway
-  const script = createScriptHost({
-    config: config.runtime,
-    clock,
-    log: log.component('script'),
-    nodeId: config.server.node_id,
-    environment: deps.environment,
-    functions: { ...deps.script, ...gatewayFunctions(reach) } satisfies ServedScript,
-    delivery: {
-      broadcast: (command) => reach().broadcast(command),
-      send: (command) => reach().send(command),
-    },
-    lines: {
-      durable: deps.durable,
-      payloadBytesMax: config.logs.match_logs_max_payload_bytes,
-      idSalt: deps.ids.salt,
-    },
-    setIndexFilter: deps.setIndexFilter,
-    rooms: {
-      tickRooms: () => reach().tickRooms(),
-      closeBoundRooms: (generation) => reach().closeBoundRooms(generation),
-    },
-  })
+  const script = createScript(deps, reach)
   const gateway = createGateway({
     config: config.transport,
     clock,
@@ -111,6 +90,34 @@ export function createPlay(deps: PlayDeps) {
     },
     metrics: () => ({ ...gateway.metrics(), ...script.metrics() }),
   }
+}
+
+/** The host of the game's script; what it asks of the gateway goes there once there is one. */
+function createScript(deps: PlayDeps, reach: () => Gateway) {
+  const { loaded, clock, log } = deps
+  const { config } = loaded
+  return createScriptHost({
+    config: config.runtime,
+    clock,
+    log: log.component('script'),
+    nodeId: config.server.node_id,
+    environment: deps.environment,
+    functions: { ...deps.script, ...gatewayFunctions(reach) } satisfies ServedScript,
+    delivery: {
+      broadcast: (command) => reach().broadcast(command),
+      send: (command) => reach().send(command),
+    },
+    lines: {
+      durable: deps.durable,
+      payloadBytesMax: config.logs.match_logs_max_payload_bytes,
+      idSalt: deps.ids.salt,
+    },
+    setIndexFilter: deps.setIndexFilter,
+    rooms: {
+      tickRooms: () => reach().tickRooms(),
+      closeBoundRooms: (generation) => reach().closeBoundRooms(generation),
+    },
+  })
 }
 
 /** Wished for or not: without its script a game's messages go nowhere, and nothing else says so. */
