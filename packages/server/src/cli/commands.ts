@@ -15,6 +15,20 @@ export const commands = {
     summary: 'Applies pending migrations and ends.',
     switches: [{ name: '--check', summary: 'Only lists them; exit code 3 when there are any.' }],
   },
+  backup: {
+    summary: 'Copies the embedded database, also while a node serves it.',
+    switches: [
+      { name: '--to', value: 'FILE', summary: 'Where the copy goes.' },
+      { name: '--force', summary: 'Replaces FILE.' },
+    ],
+  },
+  restore: {
+    summary: 'Puts a backup in the place of the embedded database; no node may serve it.',
+    switches: [
+      { name: '--from', value: 'FILE', summary: 'The backup; it is only read.' },
+      { name: '--keep-sessions', summary: 'Players stay signed in.' },
+    ],
+  },
   'hash-password': {
     summary: 'Reads a password and prints a verifier for console.password.',
     switches: [],
@@ -48,6 +62,8 @@ export const commandNames: readonly CommandName[] = [
   'serve',
   'check',
   'migrate',
+  'backup',
+  'restore',
   'hash-password',
   'doctor',
   'audit verify',

@@ -72,6 +72,14 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       const { migrateDatabase } = await import('./migrate.ts')
       return migrateDatabase(loaded, invocation, terminal)
     }
+    case 'backup': {
+      const { backUp } = await import('./backup.ts')
+      return backUp(loaded, invocation, terminal)
+    }
+    case 'restore': {
+      const { restore } = await import('./restore.ts')
+      return restore(loaded, invocation, terminal)
+    }
     case 'doctor': {
       const { doctor } = await import('./doctor.ts')
       return doctor(loaded, invocation, terminal)

@@ -3,24 +3,40 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { flushFolderOf } from './wal-file.ts'
 
-type BackupOptions = { from: string; to: string; force?: boolean }
+type BackupOptions = {
+  from: string
+  to: string
+  /** Replaces `to`, but never the database, a file beside it, or a symbolic link. */
+  force?: boolean
+}
+
+/** Thrown for a target that a backup must not touch; the message is for the operator. */
+export class BackupRefused extends Error {
+  override readonly name = 'BackupRefused'
+}
 
 /**
  * Copies a database file, also while a node serves it, as one state between two transactions. The
- * copy is checked and flushed under a temporary name before it gets its own.
+ * copy is checked and flushed under a temporary name before it gets its own, so a failure leaves
+ * `to` as it was.
+ *
+ * @throws BackupRefused
  */
 export async function backUpFile({ from, to, force = false }: BackupOptions): Promise<void> {
-  if (!force && existsSync(to)) throw new Error(`${to} exists`)
-  const temporary = `${to}.partial`
+  expectSafeTarget({ from, to, force })
+  const temporary = `${to}.partial-${process.pid}`
   rmSync(temporary, { force: true })
   closeSync(openSync(temporary, 'wx', 0o600))
   chmodSync(temporary, 0o600)
@@ -28,10 +44,14 @@ export async function backUpFile({ from, to, force = false }: BackupOptions): Pr
     await copy(from, temporary)
     checkIntegrity(temporary)
     flush(temporary)
+    // Somebody may have put a link there meanwhile; a rename replaces the link, not its target.
+    if (!force && existsSync(to)) throw new BackupRefused(`${to} exists`)
     renameSync(temporary, to)
     flushFolderOf(to)
   } catch (error) {
-    rmSync(temporary, { force: true })
+    for (const suffix of ['', '-journal', '-wal', '-shm']) {
+      rmSync(`${temporary}${suffix}`, { force: true })
+    }
     throw error
   }
 }
@@ -49,7 +69,7 @@ export async function backUpBeforeMigration(path: string, version: number): Prom
   for (const old of versions.slice(2)) rmSync(`${path}.before-${old}`)
 }
 
-/** Throws unless the file at `path` is a sound SQLite database. */
+/** Throws unless the file at `path` is a sound SQLite database; makes it one file without a log. */
 export function checkIntegrity(path: string): void {
   const connection = new DatabaseSync(path)
   try {
@@ -60,6 +80,40 @@ export function checkIntegrity(path: string): void {
   } finally {
     connection.close()
   }
+}
+
+/** Makes what a file holds survive a power failure. */
+export function flush(path: string): void {
+  const descriptor = openSync(path, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The files that belong to a database: itself, its log, and the lock beside it. */
+export function filesOf(database: string): string[] {
+  return ['', '-wal', '-shm', '-journal', '.lock'].map((suffix) => database + suffix)
+}
+
+function expectSafeTarget({ from, to, force }: Required<BackupOptions>): void {
+  const folder = dirname(to)
+  if (!existsSync(folder)) throw new BackupRefused(`the folder ${folder} does not exist`)
+  const target = join(realpathSync(folder), basename(to))
+  if (filesOf(realpathSync(from)).includes(target)) {
+    throw new BackupRefused(`${to} belongs to the database itself`)
+  }
+  const found = lstatSync(to, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (found.isSymbolicLink()) throw new BackupRefused(`${to} is a symbolic link`)
+  if (!found.isFile()) throw new BackupRefused(`${to} is not a file`)
+  // Another name of the same file.
+  const source = statSync(from)
+  if (found.ino === source.ino && found.dev === source.dev) {
+    throw new BackupRefused(`${to} belongs to the database itself`)
+  }
+  if (!force) throw new BackupRefused(`${to} exists; --force replaces it`)
 }
 
 async function copy(from: string, to: string): Promise<void> {
@@ -75,12 +129,3 @@ async function copy(from: string, to: string): Promise<void> {
 }
 
 const pagesPerStep = 512
-
-function flush(path: string): void {
-  const descriptor = openSync(path, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}

@@ -13,6 +13,9 @@ import { Scans } from './scans.ts'
 import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
 
+/** Stands in the header of every database file of the product. */
+export const applicationId = 1_195_918_404
+
 export type FileStoreDeps = {
   path: string
   clock: Clock
@@ -45,7 +48,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const connection = opened.adopt(new SqliteConnection(path, { nowUnixMs }), close)
   connection.exec(writerPragmas)
   // The log exists from the first transaction on.
-  connection.exec('BEGIN IMMEDIATE; PRAGMA application_id = 1195918404; COMMIT')
+  connection.exec(`BEGIN IMMEDIATE; PRAGMA application_id = ${applicationId}; COMMIT`)
   const openReader = () => new SqliteConnection(path, { readOnly: true, nowUnixMs })
   const reader = opened.adopt(openReader(), close)
   const wal = opened.adopt(await (deps.openWal ?? openWalFile)(path), close)
