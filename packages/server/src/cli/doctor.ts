@@ -35,10 +35,12 @@ export async function doctor(
     const only = selected(values.get('--only'), checkNames(checks))
     if (typeof only === 'string') return refuse(only)
     const deps = { db: visit.db, version, checks }
-    const diagnoses = await diagnose(deps, { only, examplesMax: examples })
+    const onDiagnosed = (diagnosis: Diagnosis) => {
+      if (!json) printLines(terminal.stdout, linesOf(diagnosis))
+    }
+    const diagnoses = await diagnose(deps, { only, examplesMax: examples, onDiagnosed })
     const ok = diagnoses.every((diagnosis) => diagnosis.ok)
     if (json) printJson(terminal.stdout, { ok, checks: diagnoses })
-    else printLines(terminal.stdout, diagnoses.flatMap(linesOf))
     return ok ? exitCodes.ok : exitCodes.failure
   })
 }

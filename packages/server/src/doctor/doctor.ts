@@ -20,10 +20,18 @@ export function checkNames(checks: readonly Check[]): string[] {
   return [...checks.map(({ name }) => name), schemaName]
 }
 
+export type DiagnoseOptions = {
+  /** Default: all of them. */
+  only?: readonly string[] | undefined
+  examplesMax: number
+  /** Called after each check, because all of them together may take a while. */
+  onDiagnosed?: (diagnosis: Diagnosis) => void
+}
+
 /** Runs checks, all or those of `only`, over one committed state of a store that may be in use. */
 export async function diagnose(
   { db, version, checks }: DoctorDeps,
-  { only, examplesMax }: { only?: readonly string[] | undefined; examplesMax: number },
+  { only, examplesMax, onDiagnosed }: DiagnoseOptions,
 ): Promise<Diagnosis[]> {
   const migrations = await migrationsOf(db, version)
   const chosen = [...checks, createSchemaCheck(migrations)].filter(
@@ -36,7 +44,9 @@ export async function diagnose(
     const diagnoses: Diagnosis[] = []
     for (const { name, examine } of chosen) {
       const finding = await examine(state, examplesMax)
-      diagnoses.push({ name, ok: finding.violations === 0, ...finding })
+      const diagnosis = { name, ok: finding.violations === 0, ...finding }
+      diagnoses.push(diagnosis)
+      onDiagnosed?.(diagnosis)
     }
     return diagnoses
   })

@@ -11,10 +11,17 @@ const counted = `SELECT p.period,
     (SELECT COUNT(*) FROM leaderboard_records e WHERE e.period = p.period) AS records
   FROM leaderboard_periods p WHERE p.board_id IS NOT NULL`
 
-const blocks = `SELECT k.period, k.level, k.bound, k.records,
-    LEAD(k.bound) OVER (PARTITION BY k.period, k.level ORDER BY k.bound) AS until
+/** The last block of a level goes up to `:beyond`, so that both ends of each are in the index. */
+const blocks = `SELECT k.period, k.level, k.bound, k.records, COALESCE(
+      LEAD(k.bound) OVER (PARTITION BY k.period, k.level ORDER BY k.bound), :beyond) AS until
   FROM leaderboard_blocks k
   JOIN leaderboard_periods p ON p.period = k.period AND p.board_id IS NOT NULL`
+
+/** Behind every place: 16 bytes of a score, then a user id, whose UTF-8 has no such byte. */
+const beyondPlaces = {
+  params: { beyond: 'bytes' },
+  values: { beyond: new Uint8Array(17).fill(0xff) },
+} as const
 
 const blockId = `${periodId('k.period')} || ' level ' || CAST(k.level AS text)`
 
@@ -58,8 +65,8 @@ const stored = defineCheck('boards', {
       rule: 'a block counts the records from its bound up to the next',
       text: `SELECT ${blockId} AS id FROM (${blocks}) AS k
         WHERE k.records <> (SELECT COUNT(*) FROM leaderboard_records e
-          WHERE e.period = k.period AND e.place >= k.bound
-            AND (k.until IS NULL OR e.place < k.until))`,
+          WHERE e.period = k.period AND e.place >= k.bound AND e.place < k.until)`,
+      ...beyondPlaces,
     }),
     rule('boards.bounds', {
       rule: 'a period has a first block of each level, and bounds of a level are bounds below it',
@@ -71,6 +78,7 @@ const stored = defineCheck('boards', {
         LEFT JOIN leaderboard_blocks o
           ON o.period = k.period AND o.level = k.level - 1 AND o.bound = k.bound
         WHERE k.level > 1 AND o.period IS NULL`,
+      ...beyondPlaces,
     }),
   ],
 })
