@@ -1,6 +1,10 @@
 /** The commands, in the order of the help, with the flags that only they have. */
 export const commands = {
-  serve: { summary: 'Runs the node; the default.', switches: [] },
+  serve: {
+    summary: 'Runs the node; the default.',
+    switches: [],
+    examples: ['guildhall --config game.toml', 'guildhall --set rooms.max_rooms=200'],
+  },
   check: {
     summary: 'Checks the configuration and the script, and opens no listener.',
     switches: [
@@ -10,10 +14,12 @@ export const commands = {
       },
       { name: '--database', summary: 'Also connects, and reports pending migrations.' },
     ],
+    examples: ['guildhall check --database', 'guildhall check --print'],
   },
   migrate: {
     summary: 'Applies pending migrations and ends.',
     switches: [{ name: '--check', summary: 'Only lists them; exit code 3 when there are any.' }],
+    examples: ['guildhall migrate --check'],
   },
   backup: {
     summary: 'Copies the embedded database, also while a node serves it.',
@@ -21,6 +27,7 @@ export const commands = {
       { name: '--to', value: 'FILE', summary: 'Where the copy goes.' },
       { name: '--force', summary: 'Replaces FILE.' },
     ],
+    examples: ['guildhall backup --to /backups/game.db --force'],
   },
   restore: {
     summary: 'Puts a backup in the place of the embedded database; no node may serve it.',
@@ -28,10 +35,12 @@ export const commands = {
       { name: '--from', value: 'FILE', summary: 'The backup; it is only read.' },
       { name: '--keep-sessions', summary: 'Players stay signed in.' },
     ],
+    examples: ['guildhall restore --from /backups/game.db'],
   },
   'hash-password': {
     summary: 'Reads a password and prints a verifier for console.password.',
     switches: [],
+    examples: ['guildhall hash-password'],
   },
   doctor: {
     summary: 'Verifies what must always hold in the store, also while a node serves it.',
@@ -39,20 +48,23 @@ export const commands = {
       { name: '--only', value: 'NAME,..', summary: 'Runs these checks only.' },
       { name: '--limit', value: 'N', summary: 'Examples per check; default 10.' },
     ],
+    examples: ['guildhall doctor --only wallet,boards --limit 50'],
   },
   'audit verify': {
     summary: 'Verifies the hash chain of the audit trail, also while a node serves it.',
     switches: [
       { name: '--expect', value: 'SEQ:HASH', summary: 'Also compares a link noted elsewhere.' },
     ],
+    examples: ['guildhall audit verify --expect 42:HASH'],
   },
   version: {
     summary: 'Prints version, commit, engine, platform and schema version.',
     switches: [],
+    examples: ['guildhall version --json'],
   },
 } as const satisfies Record<string, Command>
 
-type Command = { summary: string; switches: readonly Switch[] }
+type Command = { summary: string; switches: readonly Switch[]; examples: readonly string[] }
 /** `value` names what a flag takes. */
 type Switch = { name: string; value?: string; summary: string }
 
@@ -91,9 +103,11 @@ export function helpText(named: CommandName | undefined): string {
     const rows = commandNames.map((name) => row({ name, summary: commands[name].summary }))
     return [usage, '', 'Commands:', ...rows, '', ...flags, '', moreHelp, ''].join('\n')
   }
-  const { summary, switches } = commands[named]
+  const { summary, switches, examples } = commands[named]
   const own = [...switches].map(row)
-  return [`Usage: guildhall ${named} [FLAGS]`, '', summary, '', ...flags, ...own, ''].join('\n')
+  const shown = ['Examples:', ...examples.map((line) => `  ${line}`)]
+  const head = [`Usage: guildhall ${named} [FLAGS]`, '', summary, '']
+  return [...head, ...flags, ...own, '', ...shown, ''].join('\n')
 }
 
 function row({ name, value, summary }: Switch): string {

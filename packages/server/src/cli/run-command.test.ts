@@ -8,6 +8,8 @@ import type { LoadedConfig } from '../config/load.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import { parsePhc } from '../kernel/auth/phc.ts'
 import { makeCertificate } from '../kernel/http/certificates.fixture.ts'
+import { parseArguments } from './arguments.ts'
+import { commandNames } from './commands.ts'
 import { type CommandDeps, runCommand } from './run-command.ts'
 import type { TerminalInput } from './terminal.ts'
 
@@ -119,6 +121,16 @@ describe('the command line', () => {
       expect(stdout.split('\n').every((text) => text.length <= 100)).toBe(true)
     },
   )
+
+  it.each(commandNames)('[O-CLI-1] shows examples of %s that make sense', async (name) => {
+    const { stdout } = await run(`${name} --help`)
+    const examples = stdout.split('\n').filter((text) => text.startsWith('  guildhall '))
+    expect(examples.length).toBeGreaterThan(0)
+    for (const example of examples) {
+      const parsed = parseArguments(example.trim().split(' ').slice(1))
+      expect(parsed).toMatchObject({ command: name })
+    }
+  })
 
   it.each(['version', '--version'])('prints the version for %s', async (line) => {
     const { code, stdout } = await run(line)

@@ -20,7 +20,7 @@ export function checkNames(checks: readonly Check[]): string[] {
   return [...checks.map(({ name }) => name), schemaName]
 }
 
-export type DiagnoseOptions = {
+type DiagnoseOptions = {
   /** Default: all of them. */
   only?: readonly string[] | undefined
   examplesMax: number
