@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { createConsoleClient } from '@guildhall/client/console'
+import { expect, it, vi } from 'vitest'
 import { testBackends } from '../../packages/server/src/database/testing/backends.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 import { playArena } from './arena.ts'
@@ -24,6 +25,7 @@ it.concurrent.each(testBackends)(
         'ana reloads the page and has her seat and her sparks',
         expect.stringMatching(/^(ana|ben) wins the round$/),
       ])
+      if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url), 10_000)
     } finally {
       await node.stop()
       await store.dispose()
@@ -31,3 +33,20 @@ it.concurrent.each(testBackends)(
   },
   90_000,
 )
+
+/** The match has left a record with the result that the script set. */
+async function expectRecord(url: string): Promise<void> {
+  const desk = createConsoleClient(url)
+  await desk.signIn({ username: 'admin', password: 'password' })
+  const { items } = await desk.matchRecords.list({ query: {} })
+  expect(items).toMatchObject([
+    { map: 'courtyard', mode: 'sparks', open: false, peak_participants: 2, join_total: 2 },
+  ])
+  const { result_json } = await desk.matchRecords.get({
+    params: { match_id: items[0]?.match_id ?? '' },
+    query: {},
+  })
+  const result = JSON.parse(result_json ?? '{}') as { winner: string; scores: number[] }
+  expect(result).toMatchObject({ round: 1, winner: expect.any(String) })
+  expect(result.scores[0]).toBeGreaterThanOrEqual(12)
+}

@@ -1,6 +1,13 @@
 /// <reference path="../../../packages/server/guildhall.d.ts" />
 
-import { type Arena, happeningKind, type Steer, snapshotKind, steerKind } from './protocol.ts'
+import {
+  type Arena,
+  type Happening,
+  happeningKind,
+  type Steer,
+  snapshotKind,
+  steerKind,
+} from './protocol.ts'
 import { createWorld, enter, leave, setAway, snapshotOf, steer, step, type World } from './world.ts'
 
 /**
@@ -50,11 +57,22 @@ game.on_tick((dt, room_id) => {
   const world = worldOf(room_id)
   for (const happening of step(world, Math.min(dt, 0.25))) {
     game.broadcast(happeningKind, game.json.encode(happening))
+    if (happening.type === 'over') setResult(world, happening)
   }
   const snapshot = snapshotOf(world)
   // The next one is 50 ms away: a lost one is no loss.
   game.broadcast(snapshotKind, game.json.encode(snapshot), true)
 })
+
+/** The result of the match is that of its last whole round; operators find it in the record. */
+function setResult({ fighters }: World, over: Extract<Happening, { type: 'over' }>): void {
+  const { round, winner, scores } = over
+  game.match.set_result({
+    round,
+    winner: fighters.get(winner)?.userId ?? null,
+    scores: scores.map(([, score]) => score),
+  })
+}
 
 function worldOf(roomId: number): World {
   const world = worlds.get(roomId) ?? createWorld()
