@@ -50,6 +50,7 @@ export const DatabaseRow = z.strictObject({
     .meta({ description: 'By column, the columns in text order' }),
   row_ref: handle,
 })
+export type DatabaseRow = z.output<typeof DatabaseRow>
 
 const column = reference(1024)
 

@@ -31,9 +31,11 @@ export { type Cron, parseCron } from './cron.ts'
 export {
   type DatabaseCell,
   type DatabaseFilter,
+  type DatabaseRow,
   type DatabaseSort,
   databaseApi,
   type FilterOperator,
+  filterOperators,
 } from './database.ts'
 export { isDurableId } from './durable-ids.ts'
 export {

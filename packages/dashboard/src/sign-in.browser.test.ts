@@ -59,7 +59,7 @@ await describeInBrowser('signing in', (stage) => {
 
   it('[H-AUTH-5] shows a viewer no control that only an admin may use', async () => {
     const forbidden =
-      /Create|Found|Write|Send|Open a board|Draft|Validate|Edit|Delete|Ban|Adjust|Add/
+      /Call|Create|Found|Write|Send|Open a board|Draft|Validate|Edit|Delete|Ban|Adjust|Add/
     await stage().with(
       async ({ page, open, complaints }) => {
         expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
@@ -93,5 +93,6 @@ function viewerPaths(id: string): string[] {
     '/leaderboards/weekly',
     '/tournaments/cup-1',
     '/purchases/T-1',
+    '/runtime',
   ]
 }

@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Operator, signedIn } from './testing/operator.ts'
-import { describeInBrowser } from './testing/stage.ts'
+import { describeInBrowser, type Stage } from './testing/stage.ts'
 
 /** Every view, and something that only stands there once everything was read. */
 const views: readonly (readonly [path: string, sign: string])[] = [
@@ -30,10 +33,26 @@ const views: readonly (readonly [path: string, sign: string])[] = [
   ['/subscriptions', 'expired'],
   ['/audit', 'scopes=telemetry:read'],
   ['/api-keys', 'monitoring'],
+  ['/rooms', 'No rooms are open'],
+  ['/telemetry', 'Slices of the game'],
+  ['/errors', 'No errors'],
+  ['/match-records', 'No matches yet'],
+  ['/logs', 'No lines'],
+  ['/runtime', 'What the script registered'],
+  ['/database', 'leaderboards'],
+  ['/database?schema=main&table=accounts', 'tombstoned'],
   ['/config', 'token_expiry_sec'],
 ]
 
-await describeInBrowser('the views', (stage) => {
+/** The database explorer and what scripts write need a file. */
+const folder = mkdtempSync(join(tmpdir(), 'guildhall-views-'))
+const settings = { GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'views.db')}` }
+
+await describeInBrowser('the views', viewTests, { settings })
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function viewTests(stage: () => Stage): void {
   let operator: Operator
 
   beforeAll(async () => {
@@ -61,4 +80,4 @@ await describeInBrowser('the views', (stage) => {
       expect(complaints).toEqual([])
     },
   )
-})
+}

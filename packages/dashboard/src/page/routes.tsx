@@ -12,13 +12,20 @@ import { ApiKeysPage } from './sections/api-keys/api-keys-page.tsx'
 import { AuditPage } from './sections/audit/audit-page.tsx'
 import { ChatPage } from './sections/chat/chat-page.tsx'
 import { ConfigPage } from './sections/config/config-page.tsx'
+import { DatabasePage } from './sections/database/database-page.tsx'
+import { ErrorJournalPage } from './sections/error-journal/error-journal-page.tsx'
 import { GroupsPage } from './sections/groups/groups-page.tsx'
 import { LeaderboardsPage } from './sections/leaderboards/leaderboards-page.tsx'
+import { LogsPage } from './sections/logs/logs-page.tsx'
+import { MatchRecordsPage } from './sections/match-records/match-records-page.tsx'
 import { NotificationsPage } from './sections/notifications/notifications-page.tsx'
 import { OverviewPage } from './sections/overview/overview-page.tsx'
 import { PurchasesPage } from './sections/purchases/purchases-page.tsx'
+import { RoomsPage } from './sections/rooms/rooms-page.tsx'
+import { RuntimePage } from './sections/runtime/runtime-page.tsx'
 import { StoragePage } from './sections/storage/storage-page.tsx'
 import { SubscriptionsPage } from './sections/subscriptions/subscriptions-page.tsx'
+import { TelemetryPage } from './sections/telemetry/telemetry-page.tsx'
 import { TournamentsPage } from './sections/tournaments/tournaments-page.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -42,6 +49,16 @@ const pages: Readonly<Record<string, RouteComponent>> = {
   '/purchases': PurchasesPage,
   '/purchases/$id': PurchasesPage,
   '/subscriptions': SubscriptionsPage,
+  '/rooms': RoomsPage,
+  '/rooms/$id': RoomsPage,
+  '/telemetry': TelemetryPage,
+  '/errors': ErrorJournalPage,
+  '/match-records': MatchRecordsPage,
+  '/match-records/$id': MatchRecordsPage,
+  '/logs': LogsPage,
+  '/logs/$id': LogsPage,
+  '/runtime': RuntimePage,
+  '/database': DatabasePage,
   '/audit': AuditPage,
   '/config': ConfigPage,
   '/api-keys': ApiKeysPage,

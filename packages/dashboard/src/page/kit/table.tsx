@@ -33,6 +33,8 @@ export type TableProps<Row> = {
   empty: ReactNode
   /** Within a page that scrolls as a whole. */
   inline?: boolean
+  /** In pixels: a table of many columns is wider than its place. */
+  minWidth?: number
   /** Said at the foot in place of the count. */
   foot?: ReactNode
 }
@@ -64,7 +66,12 @@ export function DataTable<Row>(props: TableProps<Row>) {
   return (
     <>
       <div ref={setFrame} className={frameClass(props)}>
-        <table className="data" aria-label={props.label} aria-rowcount={listing.total ?? -1}>
+        <table
+          className="data"
+          aria-label={props.label}
+          aria-rowcount={listing.total ?? -1}
+          {...(props.minWidth === undefined ? {} : { style: { minWidth: props.minWidth } })}
+        >
           <ColumnWidths columns={columns} picks={props.picking !== undefined} />
           <TableHead {...props} sorting={sorting} rows={rows} />
           <TableBody {...props} rows={rows} frame={frame} />

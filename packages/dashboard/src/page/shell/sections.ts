@@ -11,7 +11,12 @@ export type Section = {
 
 /** The menu, group by group. */
 export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
-  Now: [{ path: '/', label: 'Overview', glyph: 'home', reads: api.console.me }],
+  Now: [
+    { path: '/', label: 'Overview', glyph: 'home', reads: api.console.me },
+    { path: '/rooms', label: 'Rooms', glyph: 'door', reads: api.matches.list },
+    { path: '/telemetry', label: 'Telemetry', glyph: 'pulse', reads: api.telemetry.host },
+    { path: '/errors', label: 'Errors', glyph: 'alert', reads: api.errorJournal.list },
+  ],
   Players: [
     { path: '/accounts', label: 'Accounts', glyph: 'person', reads: api.consoleAccounts.list },
     { path: '/groups', label: 'Groups', glyph: 'people', reads: api.groups.list },
@@ -27,6 +32,14 @@ export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
     { path: '/storage', label: 'Storage', glyph: 'box', reads: api.storage.collections },
     { path: '/leaderboards', label: 'Leaderboards', glyph: 'trophy', reads: api.leaderboards.list },
     { path: '/tournaments', label: 'Tournaments', glyph: 'flag', reads: api.tournaments.list },
+    {
+      path: '/match-records',
+      label: 'Match records',
+      glyph: 'record',
+      reads: api.matchRecords.list,
+    },
+    { path: '/logs', label: 'Script logs', glyph: 'list', reads: api.scriptLogs.list },
+    { path: '/runtime', label: 'Runtime', glyph: 'play', reads: api.runtime.get },
   ],
   Shop: [
     { path: '/purchases', label: 'Purchases', glyph: 'cart', reads: api.purchases.list },
@@ -40,6 +53,7 @@ export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
   System: [
     { path: '/audit', label: 'Audit', glyph: 'book', reads: api.audit.list },
     { path: '/api-keys', label: 'API keys', glyph: 'key', reads: api.apiKeys.list },
+    { path: '/database', label: 'Database', glyph: 'table', reads: api.database.tables },
     { path: '/config', label: 'Configuration', glyph: 'gear', reads: api.config.get },
   ],
 }

@@ -3,10 +3,11 @@ import { useMay } from '../../data/permissions.ts'
 import { Page } from '../../kit/page.tsx'
 import { Counters } from './counters.tsx'
 import { Health, Node, Tasks } from './health.tsx'
-import { RecentAudit } from './recent.tsx'
+import { RecentAudit, RecentErrors } from './recent.tsx'
 
 export function OverviewPage() {
   const mayAudit = useMay(api.audit.list)
+  const mayErrors = useMay(api.errorJournal.list)
   return (
     <Page title="Overview">
       <div className="page-scroll">
@@ -17,7 +18,10 @@ export function OverviewPage() {
           </div>
           <Counters />
           <div className="columns">
-            {mayAudit && <RecentAudit />}
+            <div className="stack">
+              {mayErrors && <RecentErrors />}
+              {mayAudit && <RecentAudit />}
+            </div>
             <Tasks />
           </div>
         </div>

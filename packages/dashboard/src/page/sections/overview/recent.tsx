@@ -1,4 +1,6 @@
-import type { AuditEntry } from '@guildhall/contract'
+import type { AuditEntry, JournalEntry } from '@guildhall/contract'
+import { Link } from '@tanstack/react-router'
+import { grouped } from '../../../model/time.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Card } from '../../kit/page.tsx'
 import { type Column, DataTable } from '../../kit/table.tsx'
@@ -16,6 +18,33 @@ const columns: readonly Column<AuditEntry>[] = [
   { key: 'action', head: 'Action', width: 180, cell: ({ action }) => <code>{action}</code> },
   { key: 'target', head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
 ]
+
+const errorColumns: readonly Column<JournalEntry>[] = [
+  { key: 'last', head: 'Last', width: 100, cell: (row) => <Time at={row.last_seen_ms} /> },
+  { key: 'count', head: 'Times', width: 76, align: 'number', cell: (row) => grouped(row.count) },
+  { key: 'what', head: 'What', cell: ({ message }) => <Text>{message}</Text> },
+  { key: 'where', head: 'Where', width: 110, wide: true, cell: ({ component }) => component },
+]
+
+export function RecentErrors() {
+  const recent = useRead(
+    ['errorJournal', 'recent'],
+    (desk) => desk.errorJournal.list({ query: { limit: 6 } }),
+    { everyMs: 15_000 },
+  )
+  return (
+    <Card title="Recent errors" extra={<Link to="/errors">all</Link>}>
+      <DataTable
+        label="Recent errors"
+        columns={errorColumns}
+        listing={wholeListing(recent, recent.data?.entries)}
+        rowKey={({ fingerprint }) => fingerprint}
+        empty={<None>Nothing has failed.</None>}
+        inline={true}
+      />
+    </Card>
+  )
+}
 
 export function RecentAudit() {
   const recent = useRead(['audit', 'recent'], (desk) => desk.audit.list({ query: { limit: 12 } }), {

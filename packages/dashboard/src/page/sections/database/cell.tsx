@@ -1,0 +1,27 @@
+import type { DatabaseCell } from '@guildhall/contract'
+import { jsonText } from '../../../model/json.ts'
+import { grouped } from '../../../model/time.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+type CellProps = { cell: DatabaseCell | undefined; column: string }
+
+/** A value of the database, by its kind. */
+export function Cell({ cell, column }: CellProps) {
+  if (cell === undefined || cell.kind === 'null') return <None>null</None>
+  const { kind, value } = cell
+  if (kind === 'redacted') return <Badge>redacted</Badge>
+  if (kind === 'json') return <code>{jsonText(value)}</code>
+  if (kind === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
+    const isTime = column.endsWith('_unix_ms') && typeof value === 'number'
+    return isTime ? <Time at={value} /> : <span className="mono">{grouped(value)}</span>
+  }
+  return typeof value === 'string' ? <Text>{value}</Text> : <code>{jsonText(value)}</code>
+}
+
+/** The value as text, to be copied. */
+export function cellText({ kind, value }: DatabaseCell): string {
+  if (kind === 'null' || kind === 'redacted') return kind
+  return typeof value === 'string' ? value : jsonText(value)
+}

@@ -1,0 +1,64 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useQueryPart } from '../../data/location.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Page } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { TableView } from './table-view.tsx'
+
+type Relation = { table: { schema: string; table: string }; kind: 'table' | 'view' }
+
+const columns: readonly Column<Relation>[] = [
+  {
+    key: 'table',
+    head: 'Table',
+    cell: ({ table }) => <Text>{table.table}</Text>,
+    sort: (a, b) => a.table.table.localeCompare(b.table.table),
+  },
+  { key: 'schema', head: 'Schema', width: 160, cell: ({ table }) => <Text>{table.schema}</Text> },
+  { key: 'kind', head: 'Kind', width: 110, cell: ({ kind }) => <Badge>{kind}</Badge> },
+]
+
+/** The store as it is, to be read only. */
+export function DatabasePage() {
+  const [schema] = useQueryPart('schema')
+  const [table] = useQueryPart('table')
+  const navigate = useNavigate()
+  if (table === '') return <Tables />
+  const back = () => void navigate({ to: '/database' })
+  return (
+    <Page
+      title="Database"
+      head={
+        <span className="row">
+          <button type="button" className="link" onClick={back}>
+            Database
+          </button>
+          <span className="muted">/</span>
+          <Text>{table}</Text>
+        </span>
+      }
+    >
+      <TableView key={`${schema} ${table}`} table={{ schema, table }} />
+    </Page>
+  )
+}
+
+function Tables() {
+  const navigate = useNavigate()
+  const tables = useRead(['database', 'tables'], (desk) => desk.database.tables({}))
+  return (
+    <Page title="Database">
+      <DataTable
+        label="Tables"
+        columns={columns}
+        listing={wholeListing(tables, tables.data?.tables)}
+        rowKey={({ table }) => `${table.schema} ${table.table}`}
+        onOpen={({ table }) => void navigate({ to: '/database', search: { ...table } })}
+        empty={<Empty title="No tables" />}
+      />
+    </Page>
+  )
+}

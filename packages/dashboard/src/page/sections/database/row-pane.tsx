@@ -1,0 +1,87 @@
+import type { DatabaseRow } from '@guildhall/contract'
+import { useRead } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { CopyButton } from '../../kit/copy.tsx'
+import { ErrorNote } from '../../kit/error-state.tsx'
+import { JsonView } from '../../kit/json-view.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Cell, cellText } from './cell.tsx'
+import type { Description } from './table-view.tsx'
+
+type RowPaneProps = { row: DatabaseRow; description: Description; onClose(): void }
+
+/** One row as it is now: a row that was changed meanwhile is not found. */
+export function RowPane({ row, description, onClose }: RowPaneProps) {
+  const { table } = description
+  const { row_ref } = row
+  const now = useRead(['database', 'row', row_ref], (desk) =>
+    desk.database.row({ body: { table, row_ref } }),
+  )
+  const { values } = now.data ?? row
+  return (
+    <Pane title={<Text>{table.table}</Text>} label="Row" onClose={onClose}>
+      <ErrorNote error={now.error} />
+      <dl className="facts">
+        {description.columns.map(({ name, data_type }) => (
+          <div key={name} style={{ display: 'contents' }}>
+            <dt className="mono" title={data_type}>
+              {name}
+            </dt>
+            <dd>
+              <Value name={name} cell={values[name]} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Structure description={description} />
+    </Pane>
+  )
+}
+
+function Value({ name, cell }: { name: string; cell: DatabaseRow['values'][string] | undefined }) {
+  if (cell === undefined) return <None>null</None>
+  if (cell.kind === 'json') return <JsonView value={cell.value} label={name} />
+  return (
+    <span className="row">
+      <span className="break">
+        <Cell cell={cell} column={name} />
+      </span>
+      {cell.kind !== 'null' && cell.kind !== 'redacted' && (
+        <CopyButton text={cellText(cell)} what={name} />
+      )}
+    </span>
+  )
+}
+
+function Structure({ description }: { description: Description }) {
+  const { primary_key, indexes, relations } = description
+  return (
+    <section className="stack-tight" aria-label="Structure">
+      <h3>Structure</h3>
+      <Facts
+        rows={{
+          'Primary key': primary_key.join(', '),
+          Indexes: (
+            <ul>
+              {indexes.map(({ name, columns, unique }) => (
+                <li key={name}>
+                  {columns.join(', ')} {unique && <Badge>unique</Badge>}
+                </li>
+              ))}
+            </ul>
+          ),
+          'Refers to': (
+            <ul>
+              {relations.map(({ name, columns, referenced_table }) => (
+                <li key={name}>
+                  {columns.join(', ')} → {referenced_table.table}
+                </li>
+              ))}
+            </ul>
+          ),
+        }}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,67 @@
+import type { JournalEntry } from '@guildhall/contract'
+import { useState } from 'react'
+import { grouped } from '../../../model/time.ts'
+import { usePages } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Copyable } from '../../kit/copy.tsx'
+import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { Text } from '../../kit/text.tsx'
+import { ExactTime, Time } from '../../kit/time.tsx'
+
+const columns: readonly Column<JournalEntry>[] = [
+  { key: 'last', head: 'Last seen', width: 110, cell: (row) => <Time at={row.last_seen_ms} /> },
+  { key: 'count', head: 'Times', width: 80, align: 'number', cell: (row) => grouped(row.count) },
+  {
+    key: 'kind',
+    head: 'Kind',
+    width: 90,
+    cell: ({ kind }) => <Badge tone={kind === 'panic' ? 'bad' : 'warn'}>{kind}</Badge>,
+  },
+  { key: 'component', head: 'Where', width: 140, wide: true, cell: (row) => row.component },
+  { key: 'category', head: 'Category', width: 160, wide: true, cell: (row) => row.category },
+  { key: 'message', head: 'What', cell: ({ message }) => <Text>{message}</Text> },
+]
+
+export function ErrorJournalPage() {
+  const [open, setOpen] = useState<JournalEntry>()
+  const listing = usePages(['errorJournal'], async (desk, offset?: number) => {
+    const query = { limit: 100, offset: offset ?? 0 }
+    const page = await desk.errorJournal.list({ query })
+    return { items: page.entries, total: page.total, next: page.next_offset ?? undefined }
+  })
+  const list = (
+    <DataTable
+      label="Errors"
+      columns={columns}
+      listing={listing}
+      rowKey={({ fingerprint }) => fingerprint}
+      openKey={open?.fingerprint}
+      onOpen={setOpen}
+      empty={<Empty title="No errors">Nothing has failed on this node since it keeps them.</Empty>}
+    />
+  )
+  const pane = open && (
+    <Pane title="Incident" label="Incident" onClose={() => setOpen(undefined)}>
+      <p>
+        <Text>{open.message}</Text>
+      </p>
+      <Facts
+        rows={{
+          Times: grouped(open.count),
+          'Last seen': <ExactTime at={open.last_seen_ms} />,
+          'First seen': <ExactTime at={open.first_seen_ms} />,
+          Where: open.component,
+          Category: open.category,
+          Fingerprint: <Copyable>{open.fingerprint}</Copyable>,
+        }}
+      />
+    </Pane>
+  )
+  return (
+    <Page title="Errors">
+      <Split list={list} pane={pane} />
+    </Page>
+  )
+}

@@ -1,0 +1,47 @@
+import type { LogLine } from '@guildhall/contract'
+import { Link } from '@tanstack/react-router'
+import { Badge, type Tone } from '../../kit/badge.tsx'
+import type { Column } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+
+export const levelTones: Readonly<Record<LogLine['level'], Tone>> = {
+  trace: 'none',
+  debug: 'none',
+  info: 'accent',
+  warn: 'warn',
+  error: 'bad',
+}
+
+export const lineColumns: readonly Column<LogLine>[] = [
+  {
+    key: 'time',
+    head: 'When',
+    width: 110,
+    cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
+  },
+  {
+    key: 'level',
+    head: 'Level',
+    width: 86,
+    cell: ({ level }) => <Badge tone={levelTones[level]}>{level}</Badge>,
+  },
+  { key: 'tag', head: 'Tag', width: 130, wide: true, cell: ({ tag }) => <Text>{tag}</Text> },
+  { key: 'message', head: 'Message', cell: ({ message }) => <Text>{message}</Text> },
+]
+
+export const matchColumn: Column<LogLine> = {
+  key: 'match',
+  head: 'Match',
+  width: 130,
+  wide: true,
+  cell: ({ match_id }) => (match_id === null ? <None /> : <MatchLink id={match_id} />),
+}
+
+export function MatchLink({ id }: { id: string }) {
+  return (
+    <Link to="/match-records/$id" params={{ id }} title={id}>
+      …{id.slice(-8)}
+    </Link>
+  )
+}

@@ -1,0 +1,120 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import { grouped } from '../../../model/time.ts'
+import { useRead } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Copyable } from '../../kit/copy.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Await } from '../../kit/states.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { ExactTime, Time } from '../../kit/time.tsx'
+import { AuthorJson } from '../logs/author-json.tsx'
+import { levelTones } from '../logs/log-lines.tsx'
+import { MatchState } from './match-records-page.tsx'
+
+type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
+
+/** One match: its record, and what happened in it in the order of time. */
+export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
+  const entries = useRead(['matchRecords', 'one', id], (desk) =>
+    desk.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
+  )
+  return (
+    <Pane title="Match" label="Match" onClose={onClose}>
+      <Await query={entries}>
+        {(found) => (
+          <>
+            <Record entries={found} />
+            <AuthorJson text={found.record.result_json} label="Result" />
+            <Timeline entries={found} />
+          </>
+        )}
+      </Await>
+    </Pane>
+  )
+}
+
+function Record({ entries: { record, counts } }: { entries: Entries }) {
+  return (
+    <Facts
+      rows={{
+        Id: <Copyable>{record.match_id}</Copyable>,
+        State: <MatchState {...record} />,
+        Name: record.name === null ? <None>unnamed</None> : <Text>{record.name}</Text>,
+        Map: <Text>{record.map}</Text>,
+        Mode: <Text>{record.mode}</Text>,
+        'Joined in all': grouped(record.join_total),
+        'Most at once': grouped(record.peak_participants),
+        Room: `${record.room_id} on ${record.node_id}`,
+        'Script revision': record.script_revision_id ?? <None />,
+        'About it': `${grouped(counts.logs)} lines, ${grouped(counts.telemetry_slices)} slices`,
+      }}
+    />
+  )
+}
+
+type Moment = { key: string; at: number; tone: string; title: string; text: string }
+
+function momentsOf({ record, logs, telemetry_slices }: Entries): Moment[] {
+  const moments: Moment[] = [
+    { key: 'open', at: record.opened_at_unix_ms, tone: 'ok', title: 'opened', text: '' },
+    ...logs.map(({ log_id, created_at_unix_ms, level, tag, message }) => ({
+      key: log_id,
+      at: created_at_unix_ms,
+      tone: levelTones[level],
+      title: tag === '' ? level : `${level} ${tag}`,
+      text: message,
+    })),
+    ...telemetry_slices.map((slice) => ({
+      key: slice.report_id,
+      at: slice.closed_at_unix_ms,
+      tone: 'accent',
+      title: `telemetry ${slice.context_kind}`,
+      text:
+        `${grouped(slice.marker_total)} markers, ${grouped(slice.accepted_total)} accepted, ` +
+        `${grouped(slice.rejected_total)} rejected, ${grouped(slice.corrected_total)} corrected`,
+    })),
+  ]
+  if (record.closed_at_unix_ms !== undefined) {
+    const text = (record.termination_reason ?? '').replaceAll('_', ' ')
+    moments.push({
+      key: 'close',
+      at: record.closed_at_unix_ms,
+      tone: 'none',
+      title: 'closed',
+      text,
+    })
+  }
+  return moments.toSorted((a, b) => a.at - b.at)
+}
+
+function Timeline({ entries }: { entries: Entries }) {
+  const moments = momentsOf(entries)
+  return (
+    <section className="stack-tight" aria-label="Timeline">
+      <h3>Timeline</h3>
+      {entries.logs_next_after !== undefined && (
+        <p className="small muted">Only the newest 200 lines stand here.</p>
+      )}
+      <ol className="timeline">
+        {moments.map(({ key, at, tone, title, text }) => (
+          <li key={key} data-tone={tone}>
+            <span className="row">
+              <Badge>{title}</Badge>
+              <span className="small muted">
+                <Time at={at} />
+              </span>
+            </span>
+            {text !== '' && (
+              <p className="break">
+                <Text>{text}</Text>
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p className="small muted">
+        From <ExactTime at={entries.record.opened_at_unix_ms} />
+      </p>
+    </section>
+  )
+}

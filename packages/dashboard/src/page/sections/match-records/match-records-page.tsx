@@ -1,0 +1,91 @@
+import type { MatchRecord } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { duration, grouped } from '../../../model/time.ts'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { serverNow } from '../../data/node-status.ts'
+import { usePages } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { FilterChoice } from '../../kit/filter.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+import { Time } from '../../kit/time.tsx'
+import { DurabilityNote, NotKept } from '../logs/logs-page.tsx'
+import { MatchPane } from './match-pane.tsx'
+
+const columns: readonly Column<MatchRecord>[] = [
+  {
+    key: 'opened',
+    head: 'Opened',
+    width: 110,
+    cell: ({ opened_at_unix_ms }) => <Time at={opened_at_unix_ms} />,
+  },
+  {
+    key: 'name',
+    head: 'Name',
+    cell: ({ name }) => (name === null ? <None>unnamed</None> : <Text>{name}</Text>),
+  },
+  { key: 'map', head: 'Map', cell: ({ map }) => <Text>{map}</Text>, wide: true },
+  { key: 'mode', head: 'Mode', cell: ({ mode }) => <Text>{mode}</Text>, wide: true },
+  {
+    key: 'players',
+    head: 'Most at once',
+    width: 110,
+    align: 'number',
+    wide: true,
+    cell: ({ peak_participants }) => grouped(peak_participants),
+  },
+  { key: 'length', head: 'Lasted', width: 110, cell: lengthOf },
+  { key: 'state', head: 'State', width: 180, cell: MatchState },
+]
+
+function lengthOf({ opened_at_unix_ms, closed_at_unix_ms }: MatchRecord): string {
+  return duration(Math.max(0, (closed_at_unix_ms ?? serverNow()) - opened_at_unix_ms))
+}
+
+export function MatchState({ open, termination_reason }: MatchRecord) {
+  if (open) return <Badge tone="ok">open</Badge>
+  return <Badge>{(termination_reason ?? 'closed').replaceAll('_', ' ')}</Badge>
+}
+
+export function MatchRecordsPage() {
+  const [state, setState] = useQueryPart('state')
+  const [durability, setDurability] = useState<{ durable: boolean; dropped_total: number }>()
+  const id = usePathPart('id')
+  const navigate = useNavigate()
+  const listing = usePages(['matchRecords', state], async (desk, after?: string) => {
+    const open = state === 'open' ? ('true' as const) : undefined
+    const page = await desk.matchRecords.list({ query: { limit: 200, after, open } })
+    setDurability(page)
+    return { items: page.items, next: page.next_after }
+  })
+  const keep = (search: Record<string, unknown>) => search
+  const list = (
+    <>
+      <div className="page-tools">
+        <FilterChoice label="State" value={state} choices={['open']} onValue={setState} />
+        <span className="grow" />
+        <DurabilityNote durability={durability} />
+      </div>
+      <DataTable
+        label="Match records"
+        columns={columns}
+        listing={listing}
+        rowKey={({ match_id }) => match_id}
+        openKey={id}
+        onOpen={({ match_id }) =>
+          void navigate({ to: '/match-records/$id', params: { id: match_id }, search: keep })
+        }
+        empty={durability?.durable === false ? <NotKept /> : <Empty title="No matches yet" />}
+      />
+    </>
+  )
+  const close = () => void navigate({ to: '/match-records', search: keep })
+  return (
+    <Page title="Match records">
+      <Split list={list} pane={id && <MatchPane key={id} id={id} onClose={close} />} />
+    </Page>
+  )
+}

@@ -1,0 +1,139 @@
+import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { grouped } from '../../../model/time.ts'
+import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { useRead, wholeListing } from '../../data/reads.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { FilterInput } from '../../kit/filter.tsx'
+import { UserLink } from '../../kit/links.tsx'
+import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Await, Empty } from '../../kit/states.tsx'
+import { type Column, DataTable } from '../../kit/table.tsx'
+import { None, Text } from '../../kit/text.tsx'
+
+/** So often the rooms are read, in milliseconds. */
+const everyMs = 3_000
+
+const columns: readonly Column<LiveRoom>[] = [
+  { key: 'id', head: 'Room', width: 90, align: 'number', cell: ({ id }) => id },
+  {
+    key: 'name',
+    head: 'Name',
+    cell: ({ name }) => (name === null ? <None>unnamed</None> : <Text>{name}</Text>),
+  },
+  { key: 'map', head: 'Map', cell: ({ map }) => <Text>{map}</Text>, wide: true },
+  { key: 'mode', head: 'Mode', cell: ({ mode }) => <Text>{mode}</Text>, wide: true },
+  {
+    key: 'players',
+    head: 'Players',
+    width: 110,
+    align: 'number',
+    cell: playersOf,
+    sort: (a, b) => a.players - b.players,
+  },
+  {
+    key: 'open',
+    head: 'Open',
+    width: 90,
+    cell: ({ open }) => <Badge tone={open ? 'ok' : 'none'}>{open ? 'open' : 'closed'}</Badge>,
+  },
+]
+
+function playersOf({ players, max_players }: LiveRoom): string {
+  return max_players === 0 ? grouped(players) : `${grouped(players)} of ${grouped(max_players)}`
+}
+
+export function RoomsPage() {
+  const [filter, setFilter] = useQueryPart('filter')
+  const id = usePathPart('id')
+  const navigate = useNavigate()
+  const rooms = useRead(
+    ['matches', filter],
+    (desk) => desk.matches.list({ query: { filter, limit: 500 } }),
+    { everyMs, keep: true },
+  )
+  const keep = (search: Record<string, unknown>) => search
+  const list = (
+    <>
+      <div className="page-tools">
+        <FilterInput
+          label="Part of a name, map or mode"
+          value={filter}
+          onValue={setFilter}
+          isMain={true}
+        />
+        <span className="grow" />
+        <Matchmaker totals={rooms.data?.matchmaker ?? null} />
+      </div>
+      <DataTable
+        label="Rooms"
+        columns={columns}
+        listing={wholeListing(rooms, rooms.data?.rooms)}
+        rowKey={(room) => String(room.id)}
+        openKey={id}
+        onOpen={(room) =>
+          void navigate({ to: '/rooms/$id', params: { id: String(room.id) }, search: keep })
+        }
+        empty={<NoRooms isAttached={rooms.data?.realtime_attached ?? false} />}
+        foot={rooms.data && `${grouped(rooms.data.rooms.length)} of ${grouped(rooms.data.total)}`}
+      />
+    </>
+  )
+  const close = () => void navigate({ to: '/rooms', search: keep })
+  return (
+    <Page title="Rooms">
+      <Split list={list} pane={id && <RoomPane key={id} id={id} onClose={close} />} />
+    </Page>
+  )
+}
+
+function NoRooms({ isAttached }: { isAttached: boolean }) {
+  if (!isAttached) return <Empty title="No real-time play on this node" />
+  return <Empty title="No rooms are open">Players and scripts open them.</Empty>
+}
+
+function Matchmaker({ totals }: { totals: MatchmakerTotals | null }) {
+  if (totals === null) return null
+  const { queued_tickets, matches_formed_total, tickets_expired_total } = totals
+  return (
+    <span className="small muted">
+      matchmaker: {grouped(queued_tickets)} waiting, {grouped(matches_formed_total)} matches formed,{' '}
+      {grouped(tickets_expired_total)} tickets expired
+    </span>
+  )
+}
+
+function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
+  const room = useRead(['matches', 'one', id], (desk) => desk.matches.get({ params: { id } }), {
+    everyMs,
+  })
+  return (
+    <Pane title={`Room ${id}`} label="Room" onClose={onClose}>
+      <Await query={room}>
+        {(found) => (
+          <>
+            <Facts
+              rows={{
+                Name: found.name === null ? <None>unnamed</None> : <Text>{found.name}</Text>,
+                Map: <Text>{found.map}</Text>,
+                Mode: <Text>{found.mode}</Text>,
+                Players: playersOf(found),
+                Open: found.open ? 'yes' : 'no',
+                'Script revision': found.script_revision ?? <None />,
+              }}
+            />
+            <h3>Members</h3>
+            <ul className="stack-tight" aria-label="Members">
+              {found.members.map(({ participant, user_id }) => (
+                <li key={participant} className="row">
+                  <code>{participant}</code>
+                  {user_id === null ? <Badge>guest</Badge> : <UserLink id={user_id} />}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Await>
+    </Pane>
+  )
+}
