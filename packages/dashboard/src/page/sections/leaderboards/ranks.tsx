@@ -2,7 +2,7 @@ import type { ConsoleClient } from '@guildhall/client/console'
 import { api, type JsonObject } from '@guildhall/contract'
 import { useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
-import { grouped } from '../../../model/time.ts'
+import { exactTime, grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
@@ -10,7 +10,6 @@ import { BulkBar } from '../../kit/bulk.tsx'
 import { UserLink } from '../../kit/links.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table.tsx'
-import { Time } from '../../kit/time.tsx'
 import { usePicking } from '../../kit/use-picking.ts'
 
 export type Ranked = {
@@ -25,17 +24,8 @@ export type Ranked = {
 
 const columns: readonly Column<Ranked>[] = [
   { key: 'rank', head: 'Rank', width: 70, align: 'number', cell: ({ rank }) => grouped(rank) },
-  { key: 'user', head: 'User', width: 190, cell: ({ user_id }) => <UserLink id={user_id} /> },
-  {
-    key: 'score',
-    head: 'Score',
-    align: 'number',
-    cell: ({ score, submissions, metadata }) => (
-      <span title={`submitted ${grouped(submissions)} times\n${jsonText(metadata)}`}>
-        {grouped(score)}
-      </span>
-    ),
-  },
+  { key: 'user', head: 'User', cell: ({ user_id }) => <UserLink id={user_id} /> },
+  { key: 'score', head: 'Score', width: 180, align: 'number', cell: Score },
   {
     key: 'subscore',
     head: 'Subscore',
@@ -44,14 +34,17 @@ const columns: readonly Column<Ranked>[] = [
     wide: true,
     cell: ({ subscore }) => grouped(subscore),
   },
-  {
-    key: 'time',
-    head: 'Set',
-    width: 100,
-    wide: true,
-    cell: ({ updated_at_unix_ms }) => <Time at={updated_at_unix_ms} />,
-  },
 ]
+
+/** The rest of a record is told on hover. */
+function Score({ score, submissions, metadata, updated_at_unix_ms }: Ranked) {
+  const facts = [
+    `set ${exactTime(updated_at_unix_ms)}`,
+    `submitted ${grouped(submissions)} times`,
+    metadata === null ? 'no metadata' : jsonText(metadata),
+  ]
+  return <span title={facts.join('\n')}>{grouped(score)}</span>
+}
 
 /** The ranking from any rank on: deep pages cost no more than the first. */
 export function Ranks({ board }: { board: string }) {

@@ -21,7 +21,7 @@ const plots: readonly { title: string; names: readonly string[]; unit: string }[
   { title: 'Sign-ins', names: ['auth_success_total', 'auth_failure_total'], unit: '/s' },
   { title: 'Script calls', names: ['script_calls_total', 'script_call_errors_total'], unit: '/s' },
   {
-    title: 'Refused and failed',
+    title: 'Refusals',
     names: ['admission_refused_total', 'database_errors_total'],
     unit: '/s',
   },

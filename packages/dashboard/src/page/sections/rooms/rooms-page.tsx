@@ -97,8 +97,8 @@ function Matchmaker({ totals }: { totals: MatchmakerTotals | null }) {
   const { queued_tickets, matches_formed_total, tickets_expired_total } = totals
   return (
     <span className="small muted">
-      matchmaker: {grouped(queued_tickets)} waiting, {grouped(matches_formed_total)} matches formed,{' '}
-      {grouped(tickets_expired_total)} tickets expired
+      matchmaker: {grouped(queued_tickets)} waiting, {grouped(matches_formed_total)} formed,{' '}
+      {grouped(tickets_expired_total)} expired
     </span>
   )
 }
