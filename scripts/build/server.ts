@@ -70,7 +70,10 @@ const ofServer = { filter: /packages\/server\/src\/.*\.ts$/ }
 /** A worker's file, or the repository's root, is found from where the source lies. */
 function readSource({ path }: { path: string }) {
   const fromDist = relative(dist, path)
-  const contents = readFileSync(path, 'utf8').replaceAll(
+  const text = readFileSync(path, 'utf8')
+  // They would tell where the built file lies.
+  if (/\bimport\.meta\.(?:dirname|filename)\b/.test(text)) throw new Error(`${path}: use its url`)
+  const contents = text.replaceAll(
     'import.meta.url',
     `new URL(${JSON.stringify(fromDist)}, import.meta.url).href`,
   )
