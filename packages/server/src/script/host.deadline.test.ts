@@ -224,6 +224,7 @@ describe('a handler that computes too long', () => {
       guildhall.on_rpc('go', async () => {
         await new Promise<void>((resolve) => { wake = resolve })
         try { guildhall.send(1, 100, 'too late') } catch (error) { codes.push(error.code) }
+        try { guildhall.topic_join('t', 1) } catch (error) { codes.push(error.code) }
         await guildhall.session_list().catch((error) => codes.push(error.code))
         return 'too late'
       })
@@ -238,8 +239,8 @@ describe('a handler that computes too long', () => {
     expect(await Promise.all(lane)).toEqual(['failed', 'ok'])
     let codes: string | { error: string } = '[]'
     while (codes === '[]') codes = await rpc('codes')
-    while (codes === '["timeout"]') codes = await rpc('codes')
-    expect(codes).toBe('["timeout","timeout"]')
+    while (codes === '["timeout","timeout"]') codes = await rpc('codes')
+    expect(codes).toBe('["timeout","timeout","timeout"]')
     expect(delivered).toEqual([])
   })
 })
