@@ -1,0 +1,108 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { api } from '@guildhall/contract'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { readEnvironment } from '../packages/server/src/config/environment.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (name: string) => readFileSync(join(root, name), 'utf8')
+
+/** The instructions of the Dockerfile, one by one, as `[name, arguments]`. */
+const instructions = read('Dockerfile')
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n\s*/g, ' ')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line): [string, string] => {
+    const [, name = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? []
+    return [name, rest]
+  })
+const lastStage = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM'))
+const argumentsOf = (wanted: string) =>
+  lastStage.flatMap(([name, rest]) => (name === wanted ? [rest] : []))
+const imageEnvironment = Object.fromEntries(
+  argumentsOf('ENV').flatMap((text) => text.split(/\s+/).map((pair) => pair.split('='))),
+)
+
+describe('the image', () => {
+  it('has only instructions that Docker knows, and pinned bases', () => {
+    const known =
+      /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/
+    for (const [name, rest] of instructions) {
+      expect(name).toMatch(known)
+      if (name === 'FROM') expect(rest).toMatch(/^node:24-\S+( AS build)?$/)
+    }
+  })
+
+  it('runs what `npm start` runs, not as root, with its data in a volume', () => {
+    expect(argumentsOf('USER')).toEqual(['node'])
+    const [entrypoint = ''] = argumentsOf('ENTRYPOINT')
+    const command = JSON.parse(entrypoint).map((word: string) =>
+      word.replace('/opt/guildhall/', ''),
+    )
+    expect(command.join(' ')).toBe(JSON.parse(read('package.json')).scripts.start)
+    expect(argumentsOf('CMD')).toEqual(['["serve"]'])
+    const [volume = ''] = argumentsOf('VOLUME')
+    expect(argumentsOf('WORKDIR')).toEqual(JSON.parse(volume))
+    expect(imageEnvironment.GUILDHALL_DATABASE__URL).toContain(JSON.parse(volume)[0])
+  })
+
+  it('[O-CFG-2] sets keys that there are, and asks a route that there is', () => {
+    expect(readEnvironment(imageEnvironment, '/').problems).toEqual([])
+    const paths = Object.values(api.shell).map(({ path }) => path)
+    const asked = /http:\/\/127\.0\.0\.1:7350([^']*)'/.exec(argumentsOf('HEALTHCHECK')[0] ?? '')
+    expect(paths).toContain(asked?.[1])
+  })
+})
+
+type Service = {
+  image?: string
+  build?: string
+  environment: Record<string, string>
+  secrets: string[]
+  ports?: string[]
+  volumes: string[]
+  depends_on?: Record<string, unknown>
+}
+type Compose = {
+  services: Record<string, Service>
+  volumes: object
+  secrets: Record<string, { file: string }>
+}
+
+describe('the compose file', () => {
+  const { services, volumes, secrets }: Compose = parse(read('compose.yml'))
+
+  it('declares what its services use, and publishes nothing to the world', () => {
+    for (const service of Object.values(services)) {
+      const named = service.volumes.map((volume) => volume.split(':')[0])
+      for (const name of named) expect(Object.keys(volumes)).toContain(name)
+      for (const name of service.secrets) expect(Object.keys(secrets)).toContain(name)
+      for (const value of Object.values(service.environment)) {
+        const [, secret] = /^\/run\/secrets\/(\w+)$/.exec(value) ?? []
+        if (secret !== undefined) expect(service.secrets).toContain(secret)
+      }
+      for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/)
+      for (const name of Object.keys(service.depends_on ?? {})) {
+        expect(Object.keys(services)).toContain(name)
+      }
+      expect(service.image ?? 'x:1').toMatch(/:\d/)
+      if (service.build !== undefined)
+        expect(existsSync(join(root, service.build, 'Dockerfile'))).toBe(true)
+    }
+    // Not sent into the image, and not committed.
+    for (const { file } of Object.values(secrets)) expect(file).toMatch(/^\.\/secrets\//)
+    expect(read('.dockerignore').split('\n')).toContain('secrets')
+    expect(read('.gitignore').split('\n')).toContain('secrets/')
+  })
+
+  it('[O-CFG-2] sets each key once, beside what the image sets', () => {
+    const environment = { ...imageEnvironment, ...services.guildhall?.environment }
+    const { assignments, problems } = readEnvironment(environment, '/')
+    expect(problems).toEqual([])
+    const set = assignments.map(({ key }) => key)
+    expect(set).toEqual([...new Set(set)])
+    expect(set).toContain('database.url')
+  })
+})
