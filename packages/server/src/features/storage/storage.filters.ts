@@ -43,6 +43,8 @@ export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
       try {
         verdicts.set(index.name, await ask(index, place, value.object))
       } catch (error) {
+        // It went away before it could answer: the object waits for the next one.
+        if (!filters.has(index.name)) continue
         if (by === 'runtime') throw failedFilter(at)
         const told = { index: index.name, error }
         log.warn('the filter of an index failed; the object is not in it', told)

@@ -108,8 +108,10 @@ function pageOf(
   list: readonly string[],
   { rows, items }: { rows: readonly FoundRow[]; items: number },
 ): IndexPage {
-  const shown = rows.slice(0, items).flatMap((row) => objectOf(row, collection))
-  const last = rows.length > items ? shown.at(-1) : undefined
+  const cut = rows.findIndex(({ key, value }) => key !== null && value === null)
+  const end = cut < 0 ? items : Math.min(cut, items)
+  const shown = rows.slice(0, end).flatMap((row) => objectOf(row, collection))
+  const last = rows.length > end ? shown.at(-1) : undefined
   const next = last && cursorOf(list, { user_id: last.user_id ?? '', key: last.key })
   return { items: shown, next: next ?? null }
 }

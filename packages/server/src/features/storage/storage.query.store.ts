@@ -5,7 +5,13 @@ import { storageIndexes } from '../../database/tables/storage.ts'
 /** Fields that a query may ask for at once. */
 export const queryFieldsMax = 8
 
-/** The state of the index comes with every row; an empty page is one row without an object. */
+/** Bytes of values of one page; the first row is always given. */
+const valueBytesMax = 4_194_304
+
+/**
+ * The state of the index comes with every row; an empty page is one row without an object. A row
+ * that has no value does not fit into the page any more, nor does any behind it.
+ */
 const found = {
   state: storageIndexes.columns.state,
   user_id: 'text?',
@@ -47,14 +53,19 @@ function queryOf(fields: number): Statement<Params, typeof found> {
   return statement({
     name: `storage.query-${fields}`,
     text: `SELECT i.state, p.user_id, p.key, p.version, p.read_permission, p.write_permission,
-        p.value
+        v.value
       FROM storage_indexes i LEFT JOIN (
-        SELECT o.user_id, o.key, o.version, o.read_permission, o.write_permission, o.value
+        SELECT q.user_id, q.key, q.version, q.read_permission, q.write_permission, q.bytes,
+          SUM(q.bytes) OVER (ORDER BY q.user_id, q.key) - q.bytes AS bytes_before
+        FROM (SELECT o.user_id, o.key, o.version, o.read_permission, o.write_permission, o.bytes
         FROM storage_index_entries e0 ${joins.join(' ')} CROSS JOIN storage_objects o
         WHERE e0.index_id = :id AND e0.field = :field_0 AND e0.value = :value_0
           AND (e0.user_id, e0.key) > (:after_user_id, :after_key) ${same.join(' ')}
           AND o.collection = :collection AND o.user_id = e0.user_id AND o.key = e0.key
-        ORDER BY e0.user_id, e0.key LIMIT :limit) AS p ON 1 = 1
+        ORDER BY e0.user_id, e0.key LIMIT :limit) AS q) AS p ON 1 = 1
+      LEFT JOIN storage_objects v
+        ON v.collection = :collection AND v.user_id = p.user_id AND v.key = p.key
+          AND (p.bytes_before = 0 OR p.bytes_before + p.bytes <= ${valueBytesMax})
       WHERE i.id = :id ORDER BY p.user_id, p.key`,
     params,
     row: found,

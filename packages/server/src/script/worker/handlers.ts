@@ -86,7 +86,10 @@ function payloadOf(call: CallRecord): unknown {
 
 function runFilter(registry: Registry, call: CallRecord): unknown {
   const { index, candidate } = parse(call.text ?? '{}')
-  return registry.filters[index]?.(candidate)
+  const verdict = registry.filters[index]?.(candidate)
+  // Also a promise, which nobody would wait for.
+  if (typeof verdict !== 'boolean') throw new TypeError('a filter returns true or false, at once')
+  return verdict
 }
 
 function runRoomHook(handler: ((...args: unknown[]) => unknown) | undefined, call: CallRecord) {
