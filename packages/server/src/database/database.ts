@@ -1,3 +1,4 @@
+import { Unavailable } from '../kernel/errors/unavailable.ts'
 import type { Explorer } from './explorer/explorer.ts'
 import type { BatchStatement, Columns, Lookup, Row, Statement } from './statement.ts'
 
@@ -135,16 +136,16 @@ export class UniqueViolation extends Error {
 }
 
 /** Thrown, and answered as 500, when the database cannot be reached or refuses to write. */
-export class DatabaseUnavailable extends Error {
+export class DatabaseUnavailable extends Unavailable {
   override readonly name = 'DatabaseUnavailable'
 }
 
 /** Thrown, and answered as 500, when a transaction met others in its way at every attempt. */
-export class DatabaseContention extends Error {
+export class DatabaseContention extends Unavailable {
   override readonly name = 'DatabaseContention'
 }
 
 /** Thrown, and answered as 500, when a statement ran past `database.statement_timeout_ms`. */
-export class StatementTimeout extends Error {
+export class StatementTimeout extends Unavailable {
   override readonly name = 'StatementTimeout'
 }

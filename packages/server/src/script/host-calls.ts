@@ -1,4 +1,5 @@
 import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
+import { Unavailable } from '../kernel/errors/unavailable.ts'
 import { Failure } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type ScriptCaller, ScriptFailure } from '../kernel/script.ts'
@@ -47,6 +48,7 @@ function refusalOf(error: unknown): Refusal {
     const { code, message, reason } = error
     return reason === undefined ? { code, message } : { code, message, reason }
   }
+  if (error instanceof Unavailable) return { code: 'unavailable', message: 'not available now' }
   if (!(error instanceof Failure)) return internal
   const { index } = error
   const refusal = failureRefusal(error)

@@ -33,9 +33,17 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     filters: IndexFilters = {},
     { index = 'by_level', api = scenario.api } = {},
   ) => {
-    const { items, next } = await storage(api).runtime.query(index, filters, { limit: 100 })
-    expect(next).toBeNull()
-    return items.map(({ user_id, key }) => `${user_id ?? '-'}/${key}`)
+    const rows: string[] = []
+    let after: string | undefined
+    do {
+      const { items, next } = await storage(api).runtime.query(index, filters, {
+        limit: 100,
+        after,
+      })
+      rows.push(...items.map(({ user_id, key }) => `${user_id ?? '-'}/${key}`))
+      after = next ?? undefined
+    } while (after !== undefined)
+    return rows
   }
 
   it('[S-IX-1] [S-IX-2] has what is stored, from the write that stores it on', async () => {
@@ -131,6 +139,26 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
       await expect(query(name, filters, page)).rejects.toEqual(refusal('invalid_request'))
     }
     await expect(query('unknown', {})).rejects.toEqual(refusal('not_found'))
+  })
+
+  it('[S-IX-3] ends a page where its values would pass 4 MiB', async () => {
+    const half = 524_288 - 100
+    for (let at = 0; at < 10; at += 1) {
+      await write('large', `k${at}`, { level: 77, filler: 'x'.repeat(half) })
+    }
+    await write('large', 'k9small', { level: 77 })
+    const { query } = storage().runtime
+    const pages: string[][] = []
+    let after: string | undefined
+    do {
+      const page = await query('by_level', { level: 77 }, { limit: 100, after })
+      pages.push(page.items.map(({ key }) => key))
+      after = page.next ?? undefined
+    } while (after !== undefined)
+    expect(pages).toEqual([
+      ['k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7'],
+      ['k8', 'k9', 'k9small'],
+    ])
   })
 
   it('[S-IX-2] builds what is new or changed before it answers, and forgets the rest', async () => {

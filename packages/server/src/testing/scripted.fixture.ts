@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '../kernel/clock.ts'
+import { createRecordedLog } from '../kernel/log/log.fake.ts'
+import type { CallContext } from '../kernel/play/calls.ts'
+import { joinScript } from '../node/joined.ts'
+import { createScriptHost } from '../script/host.ts'
+import type { TestApi } from './api.ts'
+import { testConfig } from './config.ts'
+
+export type Scripted = Awaited<ReturnType<typeof openScripted>>
+
+/** The features of a node with a script in a real worker, without a gateway. */
+export async function openScripted({ features }: Pick<TestApi, 'features'>, text: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-scripted-'))
+  writeFileSync(join(folder, 'main.ts'), text)
+  const log = createRecordedLog()
+  const { runtime } = await testConfig()
+  const host = createScriptHost({
+    config: { ...runtime, scripts_dir: folder, deadline_ms: 1000 },
+    clock: createSystemClock(),
+    log,
+    nodeId: 'scripted',
+    functions: joinScript(features),
+    filters: features.storage.runtime.filters,
+    delivery: { broadcast() {}, send() {} },
+  })
+  await host.start()
+  return {
+    host,
+    log,
+    /** Calls an RPC of the script for an account; its reply as JSON, 64-bit integers as text. */
+    async rpc(method: string, payload: unknown = null, user_id: string | null = null) {
+      const body = new TextEncoder().encode(JSON.stringify(payload))
+      const outcome = await host.game.rpc({ ...somebody, user_id }, method, body)
+      if (!outcome.ok) throw new Error(outcome.error)
+      return JSON.parse(new TextDecoder().decode(outcome.reply)) as unknown
+    },
+    async close(): Promise<void> {
+      await host.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const somebody: CallContext = {
+  participant: 1,
+  user_id: null,
+  username: null,
+  room_id: null,
+  match_id: null,
+}
