@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { consoleApi, Status } from '@guildhall/contract'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { type Caller, createCaller } from '../api.ts'
@@ -8,6 +9,7 @@ import { createModel } from './model.ts'
 import { expectSame, expectThat } from './operation.ts'
 import type { Random } from './random.ts'
 import type { Moment } from './schedule.ts'
+import { connectScript } from './script-calls.ts'
 import { type Bounds, sectionKeys, tightBounds } from './sections.ts'
 import type { CrashStore } from './stores.ts'
 
@@ -23,6 +25,7 @@ const probeMs = 1200
 
 /** Limits that no load reaches, and leases that a killed node does not keep for long. */
 const roomy: Readonly<Record<string, string>> = {
+  'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
   'authentication.limits.source.limit': '1000000',
   'authentication.limits.registration_source.limit': '1000000',
   'authentication.limits.console_login.limit': '1000000',
@@ -50,7 +53,8 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
   async function verify(node: NodeProcess) {
     const call = createCaller(node.url)
     const login = await call('POST', '/console/v1/login', { body: admin })
-    const desk = { call, token: consoleApi.login.ok.parse(login.body).token }
+    const { token } = consoleApi.login.ok.parse(login.body)
+    const desk = { call, token, script: await connectScript(node.url) }
     await store.settled()
     await model.verify(store.url, desk)
     return desk

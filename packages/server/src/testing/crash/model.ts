@@ -3,12 +3,11 @@ import { openDatabase } from '../../database/open.ts'
 import type { OpenedDatabase } from '../../database/schema-access.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
-import type { Caller } from '../api.ts'
 import { examine as examineStore } from '../doctor.ts'
 import { expectSame, type Operation, type Section } from './operation.ts'
 import type { Random } from './random.ts'
 import { type Bounds, createSections, doctorBounds } from './sections.ts'
-import { createTraffic } from './traffic.ts'
+import { createTraffic, type Desk } from './traffic.ts'
 import { createTrail } from './trail.ts'
 
 export type Model = ReturnType<typeof createModel>
@@ -49,15 +48,15 @@ export function createModel(random: Random, bounds: Bounds) {
      * After a crash: finds out what became of every lost operation, repeats those that may be, and
      * then holds the whole store, and what the node answers, against what was told.
      */
-    async verify(url: string, { call, token }: { call: Caller; token: string }): Promise<void> {
-      traffic.connect(call, token)
+    async verify(url: string, desk: Desk): Promise<void> {
+      traffic.connect(desk)
       await reading(url, async (db) => {
         await read(db)
         traffic.settleFromStore()
         await traffic.repeatKeyed()
       })
       await examine(url)
-      await Promise.all(sections.map((section) => section.probe?.(call, token)))
+      await Promise.all(sections.map((section) => section.probe?.(desk.call, desk.token)))
     },
   }
 }

@@ -19,7 +19,7 @@ export type Operation<F = unknown> = {
 
 export type OperationRequest = {
   method: string
-  /** An operator's mutation when it begins with `/console`. */
+  /** An operator's mutation when it begins with `/console`; of the method RPC, the script's own. */
   path: string
   body?: unknown
   /** A player's; operators' requests get that of the operator. */

@@ -10,6 +10,7 @@ import { createPeople } from './people.ts'
 import { createPlayersSection } from './players.ts'
 import { createPurchasesSection } from './purchases.ts'
 import type { Random } from './random.ts'
+import { createScriptsSection } from './scripts.ts'
 import { createStorageSection } from './storage.ts'
 import type { Trail } from './trail.ts'
 import { createWalletsSection } from './wallets.ts'
@@ -57,6 +58,7 @@ export function createSections(deps: {
     createPlayersSection(people, deps),
     createAccountsSection({ ...deps, people }),
     createWalletsSection({ ...deps, people }),
+    createScriptsSection({ ...deps, people }),
     createFriendsSection({ ...deps, people }),
     createGroupsSection(deps),
     createChatSection({ ...deps, historyLimit }),

@@ -4,6 +4,7 @@ import type { Queries } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
 import type { Random } from './random.ts'
+import { scriptCollections } from './scripts.ts'
 import type { Entry, Trail } from './trail.ts'
 
 type Deps = { trail: Trail; random: Random }
@@ -99,7 +100,8 @@ export function createStorageSection({ trail, random }: Deps): Section {
     weight: 5,
     next,
     async read(state: Queries) {
-      objects = await state.all(objectRows, {})
+      const all = await state.all(objectRows, {})
+      objects = all.filter(({ collection }) => !scriptCollections.includes(collection))
       counts = await state.all(countRows, {})
     },
     check() {

@@ -1,10 +1,14 @@
 import type { ApiAnswer, Caller } from '../api.ts'
 import { expectSame, expectThat, type Operation } from './operation.ts'
 import type { Random } from './random.ts'
+import type { ScriptCaller } from './script-calls.ts'
 
 /** An operation under way, with the Idempotency-Key under which it may be repeated. */
 type Sent = { operation: Operation; key: string | undefined }
 type Answered = Sent & { answer: ApiAnswer }
+
+/** One node: an operator who is signed in, and a player who calls the script. */
+export type Desk = { call: Caller; token: string; script: ScriptCaller }
 
 /** Of the answered requests with a key, how many are sent once more after a restart. */
 const repeatsMax = 8
@@ -14,7 +18,7 @@ const repeatsMax = 8
  * was not is kept until the store tells, or until it is repeated under its Idempotency-Key.
  */
 export function createTraffic({ random, mark }: { random: Random; mark(kind: string): string }) {
-  let node: { call: Caller; token: string } | undefined
+  let node: Desk | undefined
   let lost: Sent[] = []
   let answered: Answered[] = []
   let acknowledged = 0
@@ -23,11 +27,14 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   let outage = false
 
   async function send({ operation, key }: Sent): Promise<ApiAnswer | undefined> {
-    if (node === undefined) return undefined
-    const { method, path, body, token = node.token } = operation.request
+    const desk = node
+    if (desk === undefined) return undefined
+    const { method, path, body, token = desk.token } = operation.request
+    const ask = () =>
+      method === 'RPC' ? desk.script(path, body) : desk.call(method, path, { token, body, headers })
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
     const mayFail = outage
-    const answer = await node.call(method, path, { token, body, headers }).catch(() => undefined)
+    const answer = await ask().catch(() => undefined)
     if (answer === undefined || (mayFail && answer.status === 500)) return undefined
     return answer
   }
@@ -75,8 +82,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   return {
     /** Changes that were answered as done, and requests that got no answer. */
     counts: () => ({ acknowledged, unanswered }),
-    connect(call: Caller, token: string): void {
-      node = { call, token }
+    connect(desk: Desk): void {
+      node = desk
     },
     setOutage(isOutage: boolean): void {
       outage = isOutage

@@ -12,6 +12,7 @@ import {
 } from './operation.ts'
 import type { People } from './people.ts'
 import type { Random } from './random.ts'
+import { scriptCurrency } from './scripts.ts'
 import { createSerials } from './serials.ts'
 import type { Trail } from './trail.ts'
 
@@ -130,7 +131,7 @@ type StoredBalance = { user_id: string; currency: string; balance: number }
 const ledgerRows = statement({
   name: 'crash.ledger',
   text: `SELECT seq, user_id, currency, delta, balance_after, reason FROM wallet_ledger
-    ORDER BY seq`,
+    WHERE currency <> '${scriptCurrency}' ORDER BY seq`,
   row: {
     seq: 'integer',
     user_id: 'text',
@@ -143,6 +144,7 @@ const ledgerRows = statement({
 
 const balanceRows = statement({
   name: 'crash.balances',
-  text: 'SELECT user_id, currency, balance FROM wallet_balances',
+  text: `SELECT user_id, currency, balance FROM wallet_balances
+    WHERE currency <> '${scriptCurrency}'`,
   row: { user_id: 'text', currency: 'text', balance: 'integer' },
 })
