@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { AccountDetail, consoleAccountsApi } from '../console-accounts.ts'
-import { label, presentReference } from '../fields.ts'
+import { AccountDetail } from '../console-accounts.ts'
+import { label, optional, presentReference } from '../fields.ts'
+import { keptObject } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 /** An account as scripts see it: no credential and no identity. */
@@ -17,7 +18,7 @@ export type ScriptAccount = z.output<typeof ScriptAccount>
 
 const user_id = presentReference()
 const display_name = label(255).nullable().optional().meta({ description: 'Null clears it' })
-const { metadata } = consoleAccountsApi.update.body.shape
+const metadata = optional(keptObject)
 const keysMax = 100
 
 const trusted = { tier: 'trusted', runs: 'node' } as const

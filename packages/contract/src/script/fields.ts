@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Json, optional } from '../fields.ts'
+import { freeObject, type Json, type JsonObject, optional } from '../fields.ts'
 
 /** Bytes of a body; a string stands for its UTF-8 bytes. Script hosts give `Uint8Array`. */
 export const bytes = z
@@ -16,6 +16,24 @@ export const resultBytes = z
 
 /** Any JSON value. */
 export const json = z.custom<Json>((value) => value !== undefined).meta({ ts: 'GuildhallJson' })
+
+/**
+ * An object of JSON that the server keeps. What a script gives may hold more than what a request
+ * can: bytes, and strings with unpaired surrogates, which have no UTF-8.
+ */
+export const keptObject = z
+  .custom<JsonObject>((value) => freeObject.safeParse(value).success && isKept(value), {
+    error: 'must be an object of JSON',
+  })
+  .meta({ jsonSchema: { type: 'object', additionalProperties: true }, free: true })
+
+function isKept(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  if (value instanceof Uint8Array) return false
+  if (Array.isArray(value)) return value.every(isKept)
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && isKept(member))
+}
 
 /** A function of the script that takes nothing. */
 export const task = z

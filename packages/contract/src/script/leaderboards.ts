@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { optional } from '../fields.ts'
 import { Leaderboard, LeaderboardRecord, leaderboardsApi, RankedRecord } from '../leaderboards.ts'
-import { options, pageLimit, pageOffset } from './fields.ts'
+import { keptObject, options, pageLimit, pageOffset } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { score, subscore, metadata } = leaderboardsApi.submit.body.shape
+const { score, subscore } = leaderboardsApi.submit.body.shape
+const metadata = optional(keptObject)
 const { id: board, user_id } = leaderboardsApi.deleteRecord.params.shape
 const neighbours = z.int().min(0).max(500)
 

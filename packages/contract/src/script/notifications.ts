@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { optional, presentReference, unixMs } from '../fields.ts'
 import { Notification, notificationsApi } from '../notifications.ts'
 import { pushedAccountsMax } from './chat.ts'
-import { options, pageBefore, pageLimit, participantId, rowId } from './fields.ts'
+import { keptObject, options, pageBefore, pageLimit, participantId, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { user_id, subject, content, code } = notificationsApi.send.body.shape
+const { user_id, subject, code } = notificationsApi.send.body.shape
+const content = keptObject.optional()
 
 /** A notification as scripts see it. */
 export const ScriptNotification = z.strictObject({

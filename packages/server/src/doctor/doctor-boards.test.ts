@@ -89,16 +89,16 @@ describe.each(testBackends)('the doctor and boards on $name', ({ open }) => {
     const fill = (users: number) =>
       Promise.all(
         Array.from({ length: users }, (_, at) =>
-          boards.enter('live', { user_id: `u${at}`, score: 1n }),
+          boards.submit(bySystem, 'live', { user_id: `u${at}`, score: 1n }),
         ),
       )
     await fill(2)
     await resetBoard(db, 'live', 7)
     await fill(30)
     await boards.create(bySystem, { id: 'other', reset_schedule: '0 0 * * *' })
-    await boards.enter('other', { user_id: 'u', score: 1n })
+    await boards.submit(bySystem, 'other', { user_id: 'u', score: 1n })
     await boards.create(bySystem, { id: 'gone' })
-    await boards.enter('gone', { user_id: 'u', score: 1n })
+    await boards.submit(bySystem, 'gone', { user_id: 'u', score: 1n })
     await boards.delete(bySystem, 'gone')
   })
   afterEach(() => test.dispose())

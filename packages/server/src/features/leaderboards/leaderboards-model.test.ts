@@ -59,7 +59,7 @@ function openPair(db: Database, id: string, model: ReturnType<typeof createModel
   let resets = 0
 
   const enter = ({ metadata: sent, ...rest }: Submission) =>
-    boards.enter(id, { ...rest, metadata: sent ?? undefined })
+    boards.submit(bySystem, id, { ...rest, metadata: sent ?? undefined })
 
   async function remove(userId: string): Promise<void> {
     const removed = await boards.deleteRecord(bySystem, id, userId).then(
@@ -154,7 +154,7 @@ describe.each(testBackends)('a board beside a sorted array on $name', (backend) 
     await Promise.all(
       records.map(({ metadata: _, ...record }) => {
         model.submit({ ...record, metadata: null }, 0)
-        return boards.enter(id, record)
+        return boards.submit(bySystem, id, record)
       }),
     )
     const ranked = model.ranked()

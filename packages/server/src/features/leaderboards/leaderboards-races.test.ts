@@ -41,7 +41,7 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
   it('[H-LDB-5] [O-ID-2] counts every submission of one user, one after another', async () => {
     await node(0).create(bySystem, { id: 'sums', operator: 'incr' })
     const answers = await times(200, (index) =>
-      node(index).enter('sums', { user_id: 'u', score: 3n, subscore: -1n }),
+      node(index).submit(bySystem, 'sums', { user_id: 'u', score: 3n, subscore: -1n }),
     )
     const counts = answers.map(({ submissions }) => submissions).sort((a, b) => a - b)
     expect(counts).toEqual(Array.from({ length: 200 }, (_, index) => index + 1))
@@ -54,14 +54,16 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
 
   it('[H-LDB-4] [H-LDB-5] ranks what two nodes submit and remove, also while they do', async () => {
     await node(0).create(bySystem, { id: 'busy', operator: 'set', sort: 'asc' })
-    await times(150, (index) => node(index).enter('busy', { user_id: `u${index}`, score: 0n }))
+    await times(150, (index) =>
+      node(index).submit(bySystem, 'busy', { user_id: `u${index}`, score: 0n }),
+    )
     const work = times(600, async (index) => {
       const user_id = `u${(index * 7) % 150}`
       if (index % 5 === 0) {
         await node(index).deleteRecord(bySystem, 'busy', user_id).catch(noRecord)
       } else {
         const score = BigInt((index * 31) % 40)
-        await node(index).enter('busy', { user_id, score, subscore: BigInt(index % 3) })
+        await node(index).submit(bySystem, 'busy', { user_id, score, subscore: BigInt(index % 3) })
       }
     })
     let looks = 0
@@ -96,17 +98,17 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
 
   it('[S-API-11] opens, ranks and discards with the authority of the runtime', async () => {
     const board = { id: 'script', sort: 'asc', operator: 'best', reset_schedule: null } as const
-    expect(await node(0).open(board)).toEqual({ ...board, records: 0 })
-    await expect(node(1).open(board)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await node(0).create(bySystem, board)).toEqual({ ...board, records: 0 })
+    await expect(node(1).create(bySystem, board)).rejects.toMatchObject({ code: 'conflict' })
     for (const at of [1, 2, 3])
-      await node(at).enter('script', { user_id: `u${at}`, score: BigInt(at) })
+      await node(at).submit(bySystem, 'script', { user_id: `u${at}`, score: BigInt(at) })
     expect(await node(1).rankOf('script', 'u3')).toMatchObject({ rank: 3, submissions: 1 })
-    expect(await node(1).discard('script', 'u1')).toBe(true)
-    expect(await node(0).discard('script', 'u1')).toBe(false)
+    expect(await node(1).discard(bySystem, 'script', 'u1')).toBe(true)
+    expect(await node(0).discard(bySystem, 'script', 'u1')).toBe(false)
     expect(await node(0).rankOf('script', 'u3')).toMatchObject({ rank: 2 })
     expect(await node(0).rankOf('script', 'u1')).toBeUndefined()
     const nowhere = { code: 'not_found' }
-    await expect(node(0).discard('nowhere', 'u1')).rejects.toMatchObject(nowhere)
+    await expect(node(0).discard(bySystem, 'nowhere', 'u1')).rejects.toMatchObject(nowhere)
     await expect(node(0).rankOf('nowhere', 'u1')).rejects.toMatchObject(nowhere)
     const beside = { before: 1, after: 1 }
     await expect(node(0).around('nowhere', 'u1', beside)).rejects.toMatchObject(nowhere)
@@ -132,7 +134,7 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
       await node(round).create(bySystem, { id: 'short' })
       const submitting = times(60, (index) =>
         node(index)
-          .enter('short', { user_id: `u${index}`, score: 1n })
+          .submit(bySystem, 'short', { user_id: `u${index}`, score: 1n })
           .catch(noRecord),
       )
       await Promise.all([submitting, node(round + 1).delete(bySystem, 'short')])
@@ -146,7 +148,7 @@ describe.each(testBackends)('a board under many hands on $name', (backend) => {
   it('[O-SCH-4] loses and doubles nothing where a reset meets submissions', async () => {
     await node(0).create(bySystem, { id: 'reset', operator: 'incr' })
     const submitting = times(240, (index) =>
-      node(index).enter('reset', { user_id: `u${index % 40}`, score: 1n }),
+      node(index).submit(bySystem, 'reset', { user_id: `u${index % 40}`, score: 1n }),
     )
     const resets = [1, 2, 3].map((due) =>
       resetBoard(due % 2 === 0 ? second : test.db, 'reset', due),

@@ -17,7 +17,9 @@ describe.each(testBackends)('what boards leave behind on $name', ({ open }) => {
 
   const fill = (id: string, users: number) =>
     Promise.all(
-      Array.from({ length: users }, (_, at) => boards.enter(id, { user_id: `u${at}`, score: 1n })),
+      Array.from({ length: users }, (_, at) =>
+        boards.submit(bySystem, id, { user_id: `u${at}`, score: 1n }),
+      ),
     )
   const countOf = async (table: string) => (await rowsOf(test.db, table)).length
   const rowsLeft = async () =>

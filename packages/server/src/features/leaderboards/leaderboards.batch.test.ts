@@ -24,13 +24,15 @@ it('[O-TX-5] tells of a failed change of records by its first error', async () =
   const { db, dispose } = await postgres.open()
   onTestFinished(dispose)
   const boards = openBoards(db)
-  await boards.open({ id: 'b' })
+  await boards.create(bySystem, { id: 'b' })
   const record = { user_id: 'u', score: 1n }
-  await boards.enter('b', record)
+  await boards.submit(bySystem, 'b', record)
   await db.run(forbidChange, {})
   lookSeldom()
-  await expect(boards.enter('b', { ...record, user_id: 'v' })).rejects.toThrow('tests_unchanged')
-  await expect(boards.discard('b', 'u')).rejects.toThrow('tests_unchanged')
+  await expect(boards.submit(bySystem, 'b', { ...record, user_id: 'v' })).rejects.toThrow(
+    'tests_unchanged',
+  )
+  await expect(boards.discard(bySystem, 'b', 'u')).rejects.toThrow('tests_unchanged')
   await expect(boards.deleteRecord(bySystem, 'b', 'u')).rejects.toThrow('tests_unchanged')
   expect(await boards.rankOf('b', 'u')).toMatchObject({ rank: 1 })
 })

@@ -1,18 +1,19 @@
 import type { leaderboardsScript } from '@guildhall/contract'
-import type { ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/script.ts'
 import type { Leaderboards } from './leaderboards.service.ts'
 
 /** Boards for the game's script, under the same rules as for operators. */
 export function leaderboardFunctions(boards: Leaderboards): ScriptPart<typeof leaderboardsScript> {
   return {
     'leaderboards.list': async () => (await boards.list()).items,
-    'leaderboards.create': (_caller, { board }) => boards.open(board),
-    'leaderboards.submit': (_caller, { board, user_id, score, options }) =>
-      boards.enter(board, { user_id, score, ...options }),
+    'leaderboards.create': (caller, { board }) => boards.create(byScript(caller), board),
+    'leaderboards.submit': (caller, { board, user_id, score, options }) =>
+      boards.submit(byScript(caller), board, { user_id, score, ...options }),
     'leaderboards.get': async (_caller, { board, user_id }) =>
       (await boards.rankOf(board, user_id)) ?? null,
     'leaderboards.records': (_caller, { board, options }) => boards.records(board, options),
-    'leaderboards.remove': (_caller, { board, user_id }) => boards.discard(board, user_id),
+    'leaderboards.remove': (caller, { board, user_id }) =>
+      boards.discard(byScript(caller), board, user_id),
     'leaderboards.around': (_caller, { board, user_id, before, after }) =>
       boards.around(board, user_id, { before, after }),
     'leaderboards.of_users': (_caller, { board, user_ids }) => boards.ofUsers(board, user_ids),

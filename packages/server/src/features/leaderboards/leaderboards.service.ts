@@ -15,14 +15,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
 import { writtenOnce } from '../../kernel/json/written-once.ts'
-import {
-  bySystem,
-  type Done,
-  type Mutate,
-  type MutateMany,
-  type Mutation,
-} from '../../kernel/mutation.ts'
-import { scriptArguments } from './leaderboards.arguments.ts'
+import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/mutation.ts'
 import {
   ResetDue,
   recordOf,
@@ -122,26 +115,9 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     async submit(mutation: Mutation, id: string, record: NewRecord): Promise<LeaderboardRecord> {
       return recordOf(await submit({ ...submissionOf(id, record), mutation }))
     },
-    /**
-     * The same three with the authority of the runtime: nobody's doing, so nothing is audited. What
-     * scripts give is checked here.
-     *
-     * @throws Failure `invalid_request` for an argument
-     */
-    async open(board: NewBoard): Promise<Leaderboard> {
-      const checked = scriptArguments.board(board)
-      return (await db.transaction((tx) => create(tx, checked, deps), lockedRows)).answer
-    },
-    async enter(id: string, record: NewRecord): Promise<LeaderboardRecord> {
-      const wish = submissionOf(scriptArguments.boardId(id), scriptArguments.record(record))
-      return recordOf(await submit({ ...wish, mutation: bySystem }))
-    },
-    /** False when the owner has no record. */
-    async discard(id: string, userId: string): Promise<boolean> {
-      const { user_id } = scriptArguments.recordKey(id, userId)
-      const key = { id, userId: user_id }
-      return db.transaction((tx) => takeRecord(tx, key, deps.blockSizes), lockedRows)
-    },
+    /** Removes a record where there is one; false when the owner has none. */
+    discard: (mutation: Mutation, id: string, userId: string): Promise<boolean> =>
+      mutate(mutation, (tx) => discard(tx, { id, userId }, deps.blockSizes), lockedRows),
     deleteRecord: (mutation: Mutation, id: string, userId: string): Promise<undefined> =>
       mutate(mutation, (tx) => removeRecord(tx, { id, userId }, deps.blockSizes), lockedRows),
 
@@ -149,8 +125,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     records: (id: string, page: Page) => pages(`${page.limit} ${page.offset} ${id}`, { id, page }),
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
-      const { user_id } = scriptArguments.recordKey(id, userId)
-      const row = await db.find(ranksStore.ranked, { board_id: id, user_id })
+      const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })
       if (row !== undefined) return rankedOf(row, row.rank)
       if (!(await ranksStore.exists(db, id))) throw unknownBoard()
       return undefined
@@ -171,9 +146,8 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       userId: string,
       beside: { before: number; after: number },
     ): Promise<RankedRecord[]> {
-      const { user_id } = scriptArguments.recordKey(id, userId)
-      const { before, after } = scriptArguments.neighbours(beside)
-      const rows = await ranksStore.around(db, { board_id: id, user_id, before, after })
+      const { before, after } = beside
+      const rows = await ranksStore.around(db, { board_id: id, user_id: userId, before, after })
       if (rows.length === 0 && !(await ranksStore.exists(db, id))) throw unknownBoard()
       return inRankOrder(rows).map(([row, rank]) => rankedOf(row, rank))
     },
@@ -263,6 +237,15 @@ async function removeRecord(
 ): Promise<Done<undefined>> {
   if (!(await takeRecord(tx, key, sizes))) throw refuse.notFound('no such record')
   return { answer: undefined, target: `${key.id}/${key.userId}`, details: 'deleted' }
+}
+
+async function discard(
+  tx: Transaction,
+  key: RecordKey,
+  sizes: BlockSizes | undefined,
+): Promise<Done<boolean>> {
+  const answer = await takeRecord(tx, key, sizes)
+  return { answer, target: `${key.id}/${key.userId}`, details: `removed=${answer}` }
 }
 
 /** False when there is none. */

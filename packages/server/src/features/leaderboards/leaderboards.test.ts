@@ -331,7 +331,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
   it('[H-IDM-3] [H-IDM-4] counts a repeated submission once', async () => {
     const id = await open({ operator: 'incr' })
     const headers = { 'idempotency-key': `key-${id}` }
-    const body = { user_id: 'u', score: 5 }
+    const body = { user_id: 'u', score: 5, metadata: { with: ['a', 1] } }
     const answers: ApiAnswer[] = await Promise.all([1, 2, 3].map(() => submit(id, body, headers)))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect((await submit(id, { ...body, score: 6 }, headers)).status).toBe(409)
