@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createPlayer } from '@guildhall/client'
-import { createConsoleClient } from '@guildhall/client/console'
+import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
 
 /** What the players of the shop ask its script. */
 type Shop = {
@@ -35,69 +35,82 @@ export async function shop(baseUrl: string, { print = () => {} }: ShopOptions): 
   const desk = createConsoleClient(baseUrl)
   await desk.signIn({ username: 'admin', password: 'password' })
   const [ana, ben] = [await enter(baseUrl, 'ana'), await enter(baseUrl, 'ben')]
-  const goldOf = async ({ id }: Customer) => {
-    const { balances } = await desk.wallet.get({ params: { id } })
-    return Object(balances).gold
-  }
+  const day: Day = { desk, ana, ben, print }
   const body = { currency: 'gold', delta: 100, reason: 'welcome' }
   await desk.wallet.adjust({ params: { id: ana.id }, body })
 
   const { id: guild } = await ana.game.rpc('found', { name: `Owls ${crypto.randomUUID()}` })
   assert.deepEqual(await ben.game.rpc('join', { guild }), { members: 2 })
   print('a guild is founded, and has two members')
+  await buy(day)
+  await own(day)
+  await give(day)
+  await speak(day, guild)
+  await look(day)
 
-  const order = 'order-1'
-  assert.deepEqual(await ana.game.rpc('buy', { item: 'sword', order }), {
-    replayed: false,
-    gold: 70,
-  })
-  assert.deepEqual(await ana.game.rpc('buy', { item: 'sword', order }), {
-    replayed: true,
-    gold: 70,
-  })
-  assert.deepEqual(await ana.game.rpc('buy', { item: 'shield', order: 'order-2' }), {
-    replayed: false,
-    gold: 50,
-  })
-  await assert.rejects(ben.game.rpc('buy', { item: 'sword', order }), /more than you have/)
-  await assert.rejects(
-    ana.game.rpc('buy', { item: 'castle', order: 'order-3' }),
-    /does not have that/,
-  )
-  assert.deepEqual(await ana.game.rpc('owned', { item: 'sword' }), [
-    { order, item: 'sword', price: 30 },
-  ])
-  // Too cheap for the index, but stored.
-  assert.deepEqual(await ana.game.rpc('owned', { item: 'shield' }), [])
-  assert.deepEqual(await ben.game.rpc('owned', { item: 'sword' }), [])
-  const params = { collection: 'items', key: 'order-2' }
-  const stored = await desk.storage.get({ params, query: { user_id: ana.id } })
-  assert.deepEqual(stored.value, { item: 'shield', price: 20 })
+  await ana.leave()
+  const back = await enter(baseUrl, 'ana', ana.device)
+  assert.equal((await back.told(2)).length, 2)
+  print('whoever comes back hears what is unread')
+  await Promise.all([back.leave(), ben.leave()])
+}
+
+/** What every part of the day works with. */
+type Day = { desk: ConsoleClient; ana: Customer; ben: Customer; print: (line: string) => void }
+
+async function buy({ ana, ben, print }: Day): Promise<void> {
+  const sword = { item: 'sword', order: 'order-1' }
+  const shield = { item: 'shield', order: 'order-2' }
+  assert.deepEqual(await ana.game.rpc('buy', sword), { replayed: false, gold: 70 })
+  assert.deepEqual(await ana.game.rpc('buy', sword), { replayed: true, gold: 70 })
+  assert.deepEqual(await ana.game.rpc('buy', shield), { replayed: false, gold: 50 })
+  await assert.rejects(ben.game.rpc('buy', sword), /more than you have/)
+  const castle = { item: 'castle', order: 'order-3' }
+  await assert.rejects(ana.game.rpc('buy', castle), /does not have that/)
   const bought = await ana.told(2)
   assert.deepEqual(
     bought.map(({ subject }) => subject),
     ['You own a sword', 'You own a shield'],
   )
   print('a sword and a shield are bought, once each, and the player was told')
+}
 
+async function own({ desk, ana, ben, print }: Day): Promise<void> {
+  const sword = { order: 'order-1', item: 'sword', price: 30 }
+  assert.deepEqual(await ana.game.rpc('owned', { item: 'sword' }), [sword])
+  assert.deepEqual(await ben.game.rpc('owned', { item: 'sword' }), [])
+  // Too cheap for the index, but stored.
+  assert.deepEqual(await ana.game.rpc('owned', { item: 'shield' }), [])
+  const params = { collection: 'items', key: 'order-2' }
+  const stored = await desk.storage.get({ params, query: { user_id: ana.id } })
+  assert.deepEqual(stored.value, { item: 'shield', price: 20 })
+  print('what is owned is found by the index')
+}
+
+async function give({ desk, ana, ben, print }: Day): Promise<void> {
   const gift = { to: ben.id, amount: 20, order: 'gift-1' }
   assert.deepEqual(await ana.game.rpc('give', gift), { gold: 30, replayed: false })
   assert.deepEqual(await ana.game.rpc('give', gift), { gold: 30, replayed: true })
-  await assert.rejects(ana.game.rpc('give', { ...gift, amount: 31, order: 'gift-2' }), /more than/)
-  assert.deepEqual([await goldOf(ana), await goldOf(ben)], [30, 20])
+  const more = { ...gift, amount: 31, order: 'gift-2' }
+  await assert.rejects(ana.game.rpc('give', more), /more than you have/)
+  const wallets = [ana, ben].map(({ id }) => desk.wallet.get({ params: { id } }))
+  const gold = (await Promise.all(wallets)).map(({ balances }) => Object(balances).gold)
+  assert.deepEqual(gold, [30, 20])
   print('gold went to a friend')
+}
 
+async function speak({ desk, ana, ben, print }: Day, guild: number): Promise<void> {
   await ana.game.rpc('say', { guild, text: 'hello owls' })
   const [said] = await ben.heard(1)
   assert.equal(said?.message?.content, 'hello owls')
   const history = await desk.chat.history({ params: { channel: `guild:${guild}` }, query: {} })
-  assert.deepEqual(
-    history.items.map(({ sender }) => sender),
-    [ana.id, ana.id],
-  )
+  const senders = history.items.map(({ sender }) => sender)
+  assert.deepEqual(senders, [ana.id, ana.id])
   print('what was said is kept, and went to the members')
+}
 
-  const ledger = (await desk.wallet.get({ params: { id: ana.id } })).ledger
+async function look({ desk, ana, print }: Day): Promise<void> {
+  const { ledger } = await desk.wallet.get({ params: { id: ana.id } })
   assert.deepEqual(
     ledger.map(({ delta, reason }) => `${delta} ${reason}`),
     ['-20 transfer', '-20 bought shield', '-30 bought sword', '100 welcome'],
@@ -105,12 +118,6 @@ export async function shop(baseUrl: string, { print = () => {} }: ShopOptions): 
   const { entries } = await desk.audit.list({ query: { limit: 500 } })
   assert.equal(entries.filter(({ target }) => target === `account ${ana.id}`).length, 1)
   print('the operator finds all of it; only what operators did is in the audit trail')
-
-  await ana.leave()
-  const back = await enter(baseUrl, 'ana', ana.device)
-  assert.equal((await back.told(2)).length, 2)
-  print('whoever comes back hears what is unread')
-  await Promise.all([back.leave(), ben.leave()])
 }
 
 /** Signs in, registering where the device is new, and connects. */

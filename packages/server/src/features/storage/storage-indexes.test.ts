@@ -141,26 +141,6 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await expect(query('unknown', {})).rejects.toEqual(refusal('not_found'))
   })
 
-  it('[S-IX-3] ends a page where its values would pass 4 MiB', async () => {
-    const half = 524_288 - 100
-    for (let at = 0; at < 10; at += 1) {
-      await write('large', `k${at}`, { level: 77, filler: 'x'.repeat(half) })
-    }
-    await write('large', 'k9small', { level: 77 })
-    const { query } = storage().runtime
-    const pages: string[][] = []
-    let after: string | undefined
-    do {
-      const page = await query('by_level', { level: 77 }, { limit: 100, after })
-      pages.push(page.items.map(({ key }) => key))
-      after = page.next ?? undefined
-    } while (after !== undefined)
-    expect(pages).toEqual([
-      ['k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7'],
-      ['k8', 'k9', 'k9small'],
-    ])
-  })
-
   it('[S-IX-2] builds what is new or changed before it answers, and forgets the rest', async () => {
     for (let n = 0; n < 20; n += 1) await write('ana', `k${n}`, { level: n % 2, rank: n % 3 })
     const changed = { ...byLevel, fields: ['rank'] }
