@@ -9,8 +9,9 @@ const Stored = z.strictObject({ results: transactScript.transact.ok.shape.result
 
 /** Tells the operations of one call from those of another. */
 export function digestOf(operations: readonly Operation[], as: string | undefined): Buffer {
-  const ops = operations.map(given)
-  return sha256(canonicalJson({ ops, ...(as === undefined ? {} : { as }) }))
+  // Each by itself, so that a value may have as many levels as one that is stored alone.
+  const texts = operations.map((operation) => canonicalJson(given(operation)))
+  return sha256(JSON.stringify([as ?? null, ...texts]))
 }
 
 /** The results that a key was stored with. */

@@ -136,6 +136,17 @@ describe.each(testBackends)('operations done together on $name', (backend) => {
     expect(await state()).toEqual(before)
   })
 
+  it('[S-API-22] [S-API-23] take values as deep as a script can give', async () => {
+    const id = await someone()
+    let value: object = { level: 1 }
+    for (let level = 1; level < 62; level += 1) value = { value }
+    const operations = [{ ...item(id, 'deep'), value }]
+    const options = { idempotency_key: `deep ${id}` }
+    expect(await call('transact', operations, options)).toMatchObject({ replayed: false })
+    expect(await call('transact', operations, options)).toMatchObject({ replayed: true })
+    expect(await call('storage_read', id, 'bag', 'deep')).toMatchObject({ value })
+  })
+
   it('[S-API-23] are done by one of many who ask at the same time, at two nodes', async () => {
     const id = await someone()
     for (let round = 0; round < 5; round += 1) {
