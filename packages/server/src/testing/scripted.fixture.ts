@@ -17,16 +17,22 @@ export async function openScripted({ features }: Pick<TestApi, 'features'>, text
   writeFileSync(join(folder, 'main.ts'), text)
   const log = createRecordedLog()
   const { runtime } = await testConfig()
+  const filtersSet: Promise<boolean>[] = []
   const host = createScriptHost({
     config: { ...runtime, scripts_dir: folder, deadline_ms: 1000 },
     clock: createSystemClock(),
     log,
     nodeId: 'scripted',
     functions: joinScript(features),
-    filters: features.storage.runtime.filters,
+    setIndexFilter(...filter) {
+      const set = features.storage.runtime.setFilter(...filter)
+      filtersSet.push(set)
+      return set
+    },
     delivery: { broadcast() {}, send() {} },
   })
   await host.start()
+  await Promise.all(filtersSet)
   return {
     host,
     log,
