@@ -157,6 +157,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     async stop(): Promise<void> {
       looking.cancel()
       ticker.stop()
+      filters.end()
       await lifecycle.stop()
     },
   }
