@@ -826,6 +826,32 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     decode<T = GuildhallJson>(body: GuildhallBody<T> | string): T
   }
 
+  readonly matchmaker: {
+    /**
+     * Offers free seats of a running room to waiting tickets, and returns the id of the offer.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`, `unavailable`.
+     */
+    backfill(
+      room_id: number,
+      seats: number,
+      properties?: { [name: string]: string | number },
+      options?: { query?: string | null; ttl_ms?: number | null },
+    ): Promise<string>
+
+    /**
+     * Ends an offer; tokens that were given stay valid. False if there is none.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    backfill_cancel(ticket_id: string): Promise<boolean>
+
+    /**
+     * The seats left of an offer and the tokens not yet used, or null.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    backfill_status(ticket_id: string): Promise<{ seats: number; waiting: number } | null>
+  }
+
   readonly wallet: {
     /**
      * The balances of an account by currency.

@@ -13,6 +13,7 @@ import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
 import { peersRows } from './benchmarks/peers-rows.ts'
 import { relay } from './benchmarks/relay.ts'
+import { rooms } from './benchmarks/rooms.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
 import { storedObjects } from './benchmarks/storage.ts'
@@ -34,6 +35,7 @@ const benchmarks: readonly Benchmark[] = [
   deviceLogins,
   signUpLatency,
   relay,
+  rooms,
   idleConnections,
   startUp,
   wallets,

@@ -6,6 +6,7 @@ import {
   envelopeBytesMax,
   FrameDecoder,
   kinds,
+  roomCreateBody,
   rpcRequestBody,
   rpcResponseBody,
 } from '@guildhall/contract'
@@ -39,6 +40,13 @@ export async function callScript(
   const { body } = await nextEnvelope(client, kinds.RPC_RESPONSE.first)
   const answer = rpcResponseBody.decode(body)
   if (!answer.ok) throw new Error(`${method}: ${new TextDecoder().decode(answer.payload)}`)
+}
+
+/** Enters a room by its name, and makes it if it is not there; resolves once it is in. */
+export async function enterRoom(client: WebSocketClient, name: string): Promise<void> {
+  const joined = nextEnvelope(client, kinds.ROOM_JOINED.first)
+  client.write(frameMessage(kinds.ROOM_CREATE.first, roomCreateBody.encode({ name })))
+  await joined
 }
 
 /** A WebSocket message of one frame. */

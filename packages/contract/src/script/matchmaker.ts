@@ -4,7 +4,7 @@ import { options, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const ticket_id = presentReference()
-const planned = { tier: 'sandboxed', runs: 'node', planned: true } as const
+const served = { tier: 'sandboxed', runs: 'node' } as const
 
 export const matchmakerScript = defineScriptApi({
   'matchmaker.backfill': {
@@ -17,18 +17,18 @@ export const matchmakerScript = defineScriptApi({
     },
     ok: z.string(),
     errors: ['not_found', 'conflict', 'unavailable'],
-    ...planned,
+    ...served,
   },
   'matchmaker.backfill_cancel': {
     doc: 'Ends an offer; tokens that were given stay valid. False if there is none.',
     args: { ticket_id },
     ok: z.boolean(),
-    ...planned,
+    ...served,
   },
   'matchmaker.backfill_status': {
     doc: 'The seats left of an offer and the tokens not yet used, or null.',
     args: { ticket_id },
     ok: z.strictObject({ seats: z.int(), waiting: z.int() }).nullable(),
-    ...planned,
+    ...served,
   },
 })

@@ -22,8 +22,6 @@ const withoutEffect: readonly string[] = [
   'transport.quic.',
   'transport.webtransport.',
   'transport.tls.',
-  'matchmaker.',
-  'party.',
   'cluster.',
   'runtime.hot_reload_poll_ms',
   'runtime.reload_drain_ms',

@@ -34,6 +34,7 @@ import { journalDirectory } from './journal-directory.ts'
 import { createListener } from './listener.ts'
 import { createInstruments } from './metrics/instruments.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
+import { peopleOf } from './people.ts'
 import { createPipelineDeps } from './pipeline.ts'
 import { createPlay } from './play.ts'
 import { createPlayFeatures } from './play-features.ts'
@@ -187,6 +188,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     sourceOf,
     mayMakeRooms: base.claim.ok,
     records: stored.matchRecords.recorder,
+    people: peopleOf(stored),
   })
   revoked.subscribe(play.gateway.closeSessions)
   shutdown.onStop('script', () => play.script.stop())

@@ -13,7 +13,9 @@ import type { Shared } from './shared.ts'
 
 /** What these features need of the gateway and of the script. */
 export type PlayPorts = {
-  gateway: Parameters<typeof revocationsFeature>[0]['gateway'] & MatchesDeps['rooms']
+  gateway: Parameters<typeof revocationsFeature>[0]['gateway'] &
+    MatchesDeps['rooms'] &
+    Pick<MatchesDeps, 'matchmaker'>
   script: { events: ScriptEvents; game: { admit(): boolean } } & RuntimeDeps['script']
   /** Whether any transport lets players in. */
   attached: boolean
@@ -37,8 +39,7 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
       rooms: gateway,
       attached,
       admit: script.game.admit,
-      // This version forms no matches by itself.
-      matchmaker: () => null,
+      matchmaker: gateway.matchmaker,
     }),
     runtime: runtimeFeature({ mutate: features.audit.mutate, script }),
     errorJournal: errorJournalFeature(play.journal),

@@ -1,5 +1,6 @@
+import { refuse } from '../kernel/failure.ts'
 import { writeJson } from '../kernel/json/free-json.ts'
-import type { ScriptName, ServedScript } from '../kernel/script.ts'
+import { ScriptFailure, type ScriptName, type ServedScript } from '../kernel/script.ts'
 import type { Gateway } from '../realtime/gateway.ts'
 
 /** What scripts ask of the gateway itself. */
@@ -18,8 +19,23 @@ export function gatewayFunctions(gateway: () => Gateway) {
     },
     topic_join: (_caller, { topic, participant }) => gateway().joinTopic(topic, participant),
     topic_leave: (_caller, { topic, participant }) => gateway().leaveTopic(topic, participant),
+    'matchmaker.backfill': (_caller, { room_id, seats, properties, options }) => {
+      const { query, ttl_ms: ttlMs } = options ?? {}
+      const offer = gateway().backfill.add(room_id, seats, { query, properties, ttlMs })
+      if ('ticketId' in offer) return offer.ticketId
+      throw backfillRefusals[offer.refusal]()
+    },
+    'matchmaker.backfill_cancel': (_caller, { ticket_id }) => gateway().backfill.cancel(ticket_id),
+    'matchmaker.backfill_status': (_caller, { ticket_id }) => gateway().backfill.status(ticket_id),
   } satisfies Partial<ServedScript>
 }
+
+const backfillRefusals = {
+  invalid_argument: () => refuse.invalid('query, properties or ttl_ms is out of bounds'),
+  not_found: () => refuse.notFound('there is no such room'),
+  conflict: () => refuse.conflict('the room has an offer or too few free places'),
+  unavailable: () => new ScriptFailure('unavailable', 'the matchmaker is not available'),
+} as const
 
 /** What scripts ask of the features: all that is served but the gateway's own. */
 export type FeatureScript = Pick<

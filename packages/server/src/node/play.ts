@@ -5,6 +5,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import type { IndexFilterPort, ServedScript } from '../kernel/script.ts'
 import { createGateway, type Gateway } from '../realtime/gateway.ts'
+import type { People } from '../realtime/parties/people.port.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
 import type { MatchRecorder } from '../realtime/rooms/match-records.port.ts'
 import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
@@ -26,6 +27,7 @@ export type PlayDeps = {
   /** Whether the database keeps lines and results of matches. */
   durable: boolean
   setIndexFilter: IndexFilterPort
+  people: People
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
 }
@@ -44,6 +46,9 @@ export function createPlay(deps: PlayDeps) {
     log,
     script: script.game,
     rooms: config.rooms,
+    matchmaker: config.matchmaker,
+    party: config.party,
+    people: deps.people,
     serverTimeOffer: config.lag_diagnostics.server_time_offer,
     ids: deps.ids,
     records: deps.records,

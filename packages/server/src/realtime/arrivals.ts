@@ -31,6 +31,8 @@ type ArrivalsDeps = {
   nextParticipantId(): number
   recheck: Revocation['recheck']
   finish(participant: Participant, departure: Departure): void
+  /** An account has its first connection. */
+  cameOnline(userId: string): void
 }
 
 export function createArrivals(deps: ArrivalsDeps): Arrivals {
@@ -47,8 +49,11 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
       return participant
     },
     register(live) {
+      const { user_id } = live.participant.context
+      const isFirst = user_id !== null && !registry.isConnected(user_id)
       registry.add(live)
       deps.serverTime.offerUnasked(live)
+      if (isFirst) deps.cameOnline(user_id)
     },
     begin(live, settled) {
       const { context, session_id } = live.participant
@@ -65,14 +70,23 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   }
 }
 
-type EndingDeps = { registry: Registry; script: GameScript; rooms: Rooms; topics: Topics }
+type EndingDeps = {
+  registry: Registry
+  script: GameScript
+  rooms: Rooms
+  topics: Topics
+  /** A connection of the participant is gone; its account may have others. */
+  disconnected(participant: Participant): void
+}
 
 /** The end of a participant, whatever the cause, in this order. Its connection is taken off. */
-export function createEnding({ registry, script, rooms, topics }: EndingDeps) {
+export function createEnding(deps: EndingDeps) {
+  const { registry, script, rooms, topics } = deps
   return (participant: Participant, departure: Departure): void => {
     participant.live = undefined
     participant.receiver = nobody
     script.leave(participant.context)
+    deps.disconnected(participant)
     rooms.leave(participant, departure)
     topics.leaveAll(participant)
     registry.remove(participant)

@@ -1,9 +1,8 @@
-import { kinds, peerPositionBody } from '@guildhall/contract'
 import type { Broadcast, Delivery } from '../kernel/play/delivery.ts'
 import type { Registry } from './registry.ts'
 import type { Rooms } from './rooms/rooms.ts'
 import type { Topics } from './rooms/topics.ts'
-import { outgoingFrame } from './send-queue/outgoing-frame.ts'
+import { outgoingFrame, positionFrame } from './send-queue/outgoing-frame.ts'
 import type { LiveSession } from './session/live-session.ts'
 import type { Participant } from './session/participant.ts'
 
@@ -63,8 +62,7 @@ export function createPositionRelay({ roomless }: Registry) {
   return ({ participant: sender }: LiveSession, position: Uint8Array): boolean => {
     const { room, context } = sender
     if (room === undefined && roomless.size - 1 > roomlessPeersMax) return false
-    const body = peerPositionBody.encode({ participant: context.participant, position })
-    const frame = outgoingFrame(kinds.PEER_POSITION.first, body)
+    const frame = positionFrame(context.participant, position)
     for (const peer of room?.members ?? roomless) {
       if (peer !== sender) peer.receiver.deliver(frame, true)
     }

@@ -258,8 +258,8 @@ describe('RPC', () => {
     ['a method that is cut off', '0000000000000005 0004 70', 'malformed request'],
     ['a method of invalid UTF-8', '0000000000000005 0001 ff', 'malformed request'],
     ['a method of 129 bytes', `0000000000000005 0081 ${'61'.repeat(129)}`, 'malformed request'],
-    ['a matchmaker method', rpcHex('matchmaker.add'), 'unknown RPC method'],
-    ['a party method', rpcHex('party.create'), 'unknown RPC method'],
+    ['a matchmaker method', rpcHex('matchmaker.none'), 'unknown RPC method'],
+    ['a party method', rpcHex('party.none'), 'unknown RPC method'],
   ])('[R-RPC-4] %s is answered', async (_name, hex, expected) => {
     realtime = await startRealtime()
     const client = await realtime.join()

@@ -1,3 +1,4 @@
+import type { MatchmakerTotals } from '@guildhall/contract'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
@@ -7,7 +8,11 @@ import type { TransportConfig } from './config.ts'
 import { type ConnectionCaps, createConnectionCaps } from './connection-caps.ts'
 import { createPositionRelay } from './delivery.ts'
 import { createDispatch, isForScript } from './dispatch.ts'
+import type { MatchmakerConfig } from './matchmaker/config.ts'
+import type { Matchmaker } from './matchmaker/matchmaker.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import type { PartyConfig } from './parties/config.ts'
+import type { People } from './parties/people.port.ts'
 import { createPlayers, type Players } from './players.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
 import type { RoomsConfig } from './rooms/config.ts'
@@ -28,6 +33,9 @@ export type GatewayDeps = {
   /** The `transport` section of the configuration. */
   config: TransportConfig
   rooms: RoomsConfig
+  matchmaker: MatchmakerConfig
+  party: PartyConfig
+  people: People
   /** When clients are offered the time of the server: when they ask, or with every handshake. */
   serverTimeOffer: 'on_request' | 'always'
   clock: Clock
@@ -57,6 +65,10 @@ export type Gateway = Acceptor &
      */
     revalidate(): Promise<void>
     metrics(): GatewayMetrics
+    /** What the matchmaker did so far, and how many tickets wait. */
+    matchmaker(): MatchmakerTotals
+    /** Offers of free seats in running rooms. */
+    backfill: Matchmaker['backfill']
     /**
      * Accepts nothing more, ends every room and every seat, closes every connection with 1001 and
      * resolves when all are gone.
@@ -97,6 +109,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const gone = new Promise<void>((resolve) => {
       allGone = resolve
     })
+    players.matchmaker.stop()
     commands.closeAll()
     seats.endAll()
     for (const session of connected) session.end(closings.shutdown)
@@ -115,6 +128,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     closeSessions: revocation.closeSessions,
     revalidate: revocation.revalidate,
     metrics: () => ({ ...metrics }),
+    matchmaker: players.matchmaker.counts,
+    backfill: players.matchmaker.backfill,
     refuses: caps.refuses,
     accept(connection: Connection): ConnectionEvents {
       caps.opened(connection.limitGroup)

@@ -1,6 +1,8 @@
+import { createLiveAccounts } from './accounts.ts'
 import { createArrivals, createEnding } from './arrivals.ts'
 import { createDelivery } from './delivery.ts'
 import type { GatewayDeps } from './gateway.ts'
+import { createGatherings } from './gatherings.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
 import { countingIds, createRegistry } from './registry.ts'
@@ -33,19 +35,24 @@ export function createPlayers(deps: PlayersDeps) {
     newMatchId: () => ids.durable('mt1-'),
   })
   const topics = createTopics({ clock, log, metrics })
-  const finish = createEnding({ registry, script, rooms, topics })
+  const accounts = createLiveAccounts(registry)
+  const { matchmaker, disconnected, cameOnline, methods } = createGatherings({
+    ...deps,
+    registry,
+    rooms,
+    roomLimits: deps.rooms,
+    accounts,
+  })
+  const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
-  const seats = createSeats({ ...deps, limits, graceMs, registry, rooms, finish })
+  const seats = createSeats({ ...deps, limits, graceMs, registry, rooms, disconnected, finish })
   const revocation = createRevocation({ ...deps, registry, seats, log })
   const notices = createNotices(clock)
-  const serverTime = createServerTime({
-    clock,
-    metrics,
-    notices,
-    offersAlways: deps.serverTimeOffer === 'always',
-    randomness: ids.bytes,
-  })
+  const offersAlways = deps.serverTimeOffer === 'always'
+  const randomness = ids.bytes
+  const serverTime = createServerTime({ clock, metrics, notices, offersAlways, randomness })
   const entry = createRoomEntry({ ...deps, config: deps.rooms, hooks: script, rooms })
+  const requests = createRoomRequests({ rooms, entry })
   return {
     registry,
     rooms,
@@ -53,8 +60,12 @@ export function createPlayers(deps: PlayersDeps) {
     revocation,
     notices,
     serverTime,
-    requests: createRoomRequests({ rooms, entry }),
-    builtIns: { 'rooms.list': createRoomsList({ rooms, hooks: script, clock }) },
+    matchmaker,
+    requests,
+    builtIns: {
+      'rooms.list': createRoomsList({ rooms, hooks: script, clock }),
+      ...methods(requests),
+    },
     delivery: createDelivery({ registry, rooms, topics }),
     commands: createRoomCommands({ rooms, registry, topics, seats, records }),
     arrivals: createArrivals({
@@ -65,6 +76,7 @@ export function createPlayers(deps: PlayersDeps) {
       nextParticipantId: countingIds(nodeSlot),
       recheck: revocation.recheck,
       finish,
+      cameOnline,
     }),
   }
 }

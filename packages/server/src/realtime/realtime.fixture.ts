@@ -9,6 +9,9 @@ import { createIds } from '../kernel/ids.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
 import { createGateway, type Gateway } from './gateway.ts'
+import type { MatchmakerConfig } from './matchmaker/config.ts'
+import type { PartyConfig } from './parties/config.ts'
+import { noPeople, type People } from './parties/people.port.ts'
 import type { LiveSessions, Player } from './ports.ts'
 import { createRecordingScript, type RecordingScript } from './recording-script.fixture.ts'
 import type { RoomsConfig } from './rooms/config.ts'
@@ -47,6 +50,9 @@ export type FixtureOptions = {
   nodeSlot?: number
   rooms?: Partial<RoomsConfig>
   serverTimeOffer?: 'on_request' | 'always'
+  matchmaker?: Partial<MatchmakerConfig>
+  party?: Partial<PartyConfig>
+  people?: People
   records?: MatchRecorder
   mayMakeRooms?(): boolean
 }
@@ -63,7 +69,8 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     script,
     verifyPlayer: (token) => backend.verify(token),
     liveSessions: (ids) => backend.liveSessions(ids),
-    rooms: { max_rooms: 10_000, max_members: 1000, reconnect_grace_ms: 0, ...options.rooms },
+    ...gatewaySections(options),
+    people: options.people ?? noPeople,
     serverTimeOffer: options.serverTimeOffer ?? 'on_request',
     ids: createIds({ clock, nodeId: 'node-1', bootId: 'bt1-0' }),
     records: options.records ?? noMatchRecords,
@@ -109,6 +116,23 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+/** The sections of the configuration beside `transport`, with their defaults. */
+export function gatewaySections(options: FixtureOptions) {
+  return {
+    rooms: { max_rooms: 10_000, max_members: 1000, reconnect_grace_ms: 0, ...options.rooms },
+    matchmaker: {
+      max_tickets: 50_000,
+      interval_ms: 250,
+      default_ttl_ms: 60_000,
+      max_ttl_ms: 3_600_000,
+      handoff_ttl_ms: 30_000,
+      widen_after_ms: 5000,
+      ...options.matchmaker,
+    },
+    party: { max_members: 8, invite_ttl_ms: 300_000, offline_ttl_ms: 60_000, ...options.party },
   }
 }
 
@@ -184,9 +208,9 @@ export type TestClient = {
   end(): void
 }
 
-async function openClient(
+export async function openClient(
   port: number,
-  { protocols = [], ...options }: ClientOptions & { protocols?: string[] },
+  { protocols = [], ...options }: ClientOptions & { protocols?: string[] } = {},
 ): Promise<TestClient> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/realtime`, protocols, options)
   const received: Envelope[] = []

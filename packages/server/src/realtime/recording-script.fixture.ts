@@ -48,6 +48,7 @@ export function createRecordingScript(): RecordingScript {
     onMatched: () => ({ status: 'absent' }),
     matches: () => script.matchEvents.map(matchLine),
     admit: () => script.isGateOpen,
+    gateOpen: () => script.isGateOpen,
     binding: () => script.boundTo,
     roomCreate: async (_context, call) => script.onRoomCreate(call),
     roomJoin: async (_context, call) => script.onRoomJoin(call),

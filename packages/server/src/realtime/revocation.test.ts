@@ -16,7 +16,7 @@ test('[R-REV-3] asks about every session, however many there are, and closes all
     const player = { session_id, user_id: 'u', username: 'u', refresh_expires_at_unix_ms: 1 }
     const live: LiveSession = {
       participant: newParticipant(index + 1, player),
-      client: newClientState(),
+      client: newClientState(0),
       send() {},
       takeUnsent: () => [],
       deliver() {},

@@ -14,11 +14,13 @@ type GameDeps = {
   /** Whether rooms keep to the script that made them. */
   bindsRooms: boolean
   admit(): boolean
+  gateOpen(): boolean
   rpc(context: CallContext, method: string, payload: Uint8Array): Promise<RpcOutcome>
 }
 
 /** The script as the gateway calls it: its hooks about players, rooms and matches. */
-export function createGame({ lifecycle, dispatcher, bindsRooms, admit, rpc }: GameDeps) {
+export function createGame(deps: GameDeps) {
+  const { lifecycle, dispatcher, bindsRooms, admit, gateOpen, rpc } = deps
   const hasHook = (name: HookName) => lifecycle.handlers?.hooks.includes(name) ?? false
 
   function notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled = () => {}) {
@@ -64,18 +66,20 @@ export function createGame({ lifecycle, dispatcher, bindsRooms, admit, rpc }: Ga
     rpc,
     congested: () => dispatcher.inbox.congested(),
     onceDrained: (listener: () => void) => dispatcher.inbox.onceDrained(listener),
-    ...createRoomHooks({ lifecycle, bindsRooms, admit, notify, ask }),
+    ...createRoomHooks({ lifecycle, bindsRooms, admit, gateOpen, notify, ask }),
   }
 }
 
-type RoomHookDeps = Pick<GameDeps, 'lifecycle' | 'bindsRooms' | 'admit'> & {
+type RoomHookDeps = Pick<GameDeps, 'lifecycle' | 'bindsRooms' | 'admit' | 'gateOpen'> & {
   notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled?: () => void): void
   ask(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>): Promise<HookAnswer>
 }
 
-function createRoomHooks({ lifecycle, bindsRooms, admit, notify, ask }: RoomHookDeps): RoomHooks {
+function createRoomHooks(deps: RoomHookDeps): RoomHooks {
+  const { lifecycle, bindsRooms, admit, gateOpen, notify, ask } = deps
   return {
     admit,
+    gateOpen,
     binding: () => {
       const { revision, generation } = lifecycle
       return bindsRooms && revision !== null ? { revision_id: revision, generation } : null

@@ -72,20 +72,8 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const ticker = createTicker({ ...parts, wanted, rooms: rooms.tickRooms })
   const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
 
-  function gateOpen(): boolean {
-    return gateIsOpen(lifecycle.readiness().state, config.require_script)
-  }
-
-  function notServing(): string {
-    return gateOpen() ? texts.notAvailable : texts.gateClosed
-  }
-
-  /** Whether what needs a ready script may go on; counts where it may not. */
-  function admit(): boolean {
-    const open = gateOpen()
-    if (!open) metrics.gateRejections += 1
-    return open
-  }
+  const { gateOpen, admit } = createGate(lifecycle, config, metrics)
+  const notServing = () => (gateOpen() ? texts.notAvailable : texts.gateClosed)
 
   function rpc(about: Caller, method: string, body: Uint8Array): Promise<RpcOutcome> {
     if (!admit() || !lifecycle.handlers) return refused(notServing())
@@ -102,6 +90,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     dispatcher,
     bindsRooms: config.require_script,
     admit,
+    gateOpen,
     rpc: (context, method, payload) => rpc({ context, origin: 'player' }, method, payload),
   })
 
@@ -161,6 +150,22 @@ export function createScriptHost(deps: ScriptHostDeps) {
       await lifecycle.stop()
     },
   }
+}
+
+/** The readiness gate of `require_script`. */
+function createGate(
+  lifecycle: Lifecycle,
+  { require_script }: ScriptConfig,
+  metrics: ReturnType<typeof createScriptMetrics>,
+) {
+  const gateOpen = () => gateIsOpen(lifecycle.readiness().state, require_script)
+  /** Whether what needs a ready script may go on; counts where it may not. */
+  function admit(): boolean {
+    const open = gateOpen()
+    if (!open) metrics.gateRejections += 1
+    return open
+  }
+  return { gateOpen, admit }
 }
 
 type Caller = { context: CallContext; origin: Origin }

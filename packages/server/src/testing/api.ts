@@ -79,6 +79,7 @@ export const nobodyPlays: PlayPorts = {
     rooms: () => [],
     room: () => undefined,
     members: () => [],
+    matchmaker: () => null,
   },
   script: {
     events: { ready: () => false, tell: async () => {} },

@@ -128,6 +128,11 @@ export const matchmaker = {
   default_ttl_ms: integer(60_000, ttlMs, 'Life of a ticket that does not ask for one.'),
   max_ttl_ms: integer(3_600_000, ttlMs, 'Longest life that a ticket may ask for.'),
   handoff_ttl_ms: integer(30_000, [1_000, 600_000], 'Time to join the room of a match.'),
+  widen_after_ms: integer(
+    5_000,
+    [0, 60_000],
+    'After this time a ticket takes a smaller group, and its wide query holds.',
+  ),
 }
 
 export const party = {

@@ -7,9 +7,10 @@ import { createFriends, type FriendsDeps } from './friends.service.ts'
 /** Relations between accounts. */
 export function friendsFeature(deps: FriendsDeps) {
   const friends = createFriends(deps)
-  return defineFeature({
+  const parts = {
     routes: mount({ friends: friendHandlers(friends) }),
     script: friendFunctions(friends),
     checks: [friendsCheck],
-  })
+  }
+  return defineFeature(parts, friends)
 }

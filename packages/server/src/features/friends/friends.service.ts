@@ -49,6 +49,12 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
       return mutate(mutation, (tx) => move(tx, pair, 'block'), rows)
     },
 
+    /** Whether one of the two blocks the other. */
+    async areBlocked(pair: PairKey): Promise<boolean> {
+      const edges = await friendsStore.edgesOfPair(db, pair)
+      return edges.some(({ state }) => state === 'blocked')
+    },
+
     /** Ends the relation, and any block, on both sides; false when there was none. */
     async remove(mutation: Mutation, pair: PairKey): Promise<boolean> {
       expectTwo(pair)

@@ -16,6 +16,8 @@ export type HookAnswer =
 export type RoomHooks = {
   /** The readiness gate of `require_script`; every false is counted as a rejection. */
   admit(): boolean
+  /** The same gate, looked at without counting. */
+  gateOpen(): boolean
   /** What a room made now is bound to; null on nodes that do not require a script. */
   binding(): ScriptBinding | null
   /** `on_room_create`; `options` is JSON text of an object. */

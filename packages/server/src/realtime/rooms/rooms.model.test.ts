@@ -15,7 +15,8 @@ import { createIds } from '../../kernel/ids.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import type { MatchEvent } from '../../kernel/play/room-hooks.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
-import { transportConfig } from '../realtime.fixture.ts'
+import { noPeople } from '../parties/people.port.ts'
+import { gatewaySections, transportConfig } from '../realtime.fixture.ts'
 import { createRecordingScript, type RecordingScript } from '../recording-script.fixture.ts'
 import type { Connection, ConnectionEvents, Lanes } from '../transports/transport.ts'
 import { noMatchRecords } from './match-records.port.ts'
@@ -105,7 +106,10 @@ function createWorld(): World {
   script.onRoomJoin = later
   const gateway = createGateway({
     config: transportConfig({}),
-    rooms: { max_rooms: 3, max_members: 3, reconnect_grace_ms: graceMs },
+    ...gatewaySections({
+      rooms: { max_rooms: 3, max_members: 3, reconnect_grace_ms: graceMs },
+    }),
+    people: noPeople,
     serverTimeOffer: 'on_request',
     clock,
     ids: createIds({ clock, nodeId: 'n', bootId: 'b' }),

@@ -10,7 +10,8 @@ export type BuiltInMethod = {
   call(live: LiveSession, payload: JsonObject): BuiltInAnswer | Promise<BuiltInAnswer>
 }
 
-export type BuiltInAnswer = { reply: object } | { refusal: string }
+/** `after` runs when the reply is queued. */
+export type BuiltInAnswer = { reply: object; after?: () => void } | { refusal: string }
 
 export type BuiltInMethods = Readonly<Record<string, BuiltInMethod>>
 

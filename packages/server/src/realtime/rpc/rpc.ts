@@ -6,11 +6,13 @@ import {
   rpcResponseBody,
   WireError,
 } from '@guildhall/contract'
-import type { RpcOutcome } from '../../kernel/play/calls.ts'
+import type { RpcOutcome as ScriptOutcome } from '../../kernel/play/calls.ts'
 import type { GameScript } from '../ports.ts'
 import { protocolError } from '../session/closings.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { type BuiltInMethod, type BuiltInMethods, isBuiltIn, readPayload } from './built-in.ts'
+
+type RpcOutcome = ScriptOutcome & { after?: (() => void) | undefined }
 
 type RpcDeps = { script: GameScript; inFlightMax: number; builtIns: BuiltInMethods }
 
@@ -38,6 +40,7 @@ export function createRpc({ script, inFlightMax, builtIns }: RpcDeps) {
     const settle = (outcome: RpcOutcome) => {
       client.rpcsOpen -= 1
       respond(live, request_id, outcome)
+      outcome.after?.()
     }
     client.rpcsOpen += 1
     outcomeOf(live, request).then(settle, () => settle(refusal('RPC handler error')))
@@ -63,7 +66,8 @@ async function callBuiltIn(
   if (fields === undefined) return refusal('invalid JSON body')
   const answer = await method.call(live, fields)
   if ('refusal' in answer) return refusal(answer.refusal)
-  return { ok: true, reply: utf8.encode(JSON.stringify(answer.reply)) }
+  const reply = utf8.encode(JSON.stringify(answer.reply))
+  return { ok: true, reply, after: answer.after }
 }
 
 function respond(live: LiveSession, request_id: bigint, outcome: RpcOutcome): void {

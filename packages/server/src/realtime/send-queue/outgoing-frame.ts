@@ -1,4 +1,4 @@
-import { encodeFrame, kinds } from '@guildhall/contract'
+import { encodeFrame, frameHeaderBytes, kinds } from '@guildhall/contract'
 
 /**
  * One encoded envelope on its way out. It is encoded once and shared by all of its receivers, so
@@ -19,6 +19,23 @@ export type OutgoingFrame = {
 export function outgoingFrame(kind: number, body: Uint8Array): OutgoingFrame {
   return { bytes: encodeFrame(kind, body), mergeKey: mergeKey(kind, body), message: undefined }
 }
+
+/**
+ * A PEER_POSITION of a participant. Written in one piece, because positions are most of what a game
+ * without a script sends.
+ */
+export function positionFrame(participant: number, position: Uint8Array): OutgoingFrame {
+  const bytes = Buffer.allocUnsafe(frameHeaderBytes + idBytes + position.length)
+  bytes.writeUInt32BE(kindBytes + idBytes + position.length, 0)
+  bytes.writeUInt16BE(kinds.PEER_POSITION.first, 4)
+  bytes.writeUInt32BE(Math.floor(participant / 2 ** 32), 6)
+  bytes.writeUInt32BE(participant % 2 ** 32, 10)
+  bytes.set(position, frameHeaderBytes + idBytes)
+  return { bytes, mergeKey: participant, message: undefined }
+}
+
+const kindBytes = 2
+const idBytes = 8
 
 /** The kind, behind the length. */
 export function kindOf({ bytes }: OutgoingFrame): number {

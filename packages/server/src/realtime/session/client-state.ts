@@ -14,15 +14,19 @@ export type ClientState = {
   requests: RequestQueue | undefined
   /** Calls of `rooms.list` that are left. */
   listCalls: RateBucket | undefined
+  /** Messages to the party that are left. */
+  partyMessages: RateBucket | undefined
   /** The newest offer of server time. */
   offerId: bigint | undefined
   /** Whether the client said that it can record for diagnostics. */
   canRecord: boolean
+  /** When it was accepted, on the monotonic clock. */
+  sinceMs: number
 }
 
 type CountedSecond = { sinceMs: number; count: number }
 
-export function newClientState(): ClientState {
+export function newClientState(sinceMs: number): ClientState {
   return {
     flags: undefined,
     rpcsOpen: 0,
@@ -30,7 +34,9 @@ export function newClientState(): ClientState {
     clockSyncs: undefined,
     requests: undefined,
     listCalls: undefined,
+    partyMessages: undefined,
     offerId: undefined,
     canRecord: false,
+    sinceMs,
   }
 }

@@ -46,6 +46,8 @@ export type SeatsDeps = {
   script: GameScript
   registry: Registry
   rooms: Rooms
+  /** The connection of the participant is gone; its account may have others. */
+  disconnected(participant: Participant): void
   /** Runs the end of a participant. */
   finish(participant: Participant, departure: Departure): void
 }
@@ -112,6 +114,7 @@ export function createSeats(deps: SeatsDeps): Seats {
       deadlines.add(seat)
       metrics.dropped_seats_active = seats.size
       script.drop(context, timesOf(seat))
+      deps.disconnected(participant)
       if (room) sendNotice(room, participant, { event: 'dropped', reason: 'dropped' })
       const first = seats.keys().next().value
       if (seats.size > limits.max_connections && first) end(first, 'disconnected')

@@ -249,7 +249,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     this.#tell(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
     if (this.#isClosing()) return
     const liveness = new Liveness(this.#connection, this.#deps)
-    const client = newClientState()
+    const client = newClientState(Math.floor(this.#deps.clock.monotonicMs()))
     const participant = arrivals.place(this, player)
     this.#lived = { name: 'live', participant, client, liveness }
     this.#phase = this.#lived

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { encodeFrame, frameHeaderBytes, kinds } from '@guildhall/contract'
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { openSessions, registerDevice } from '../load/accounts.ts'
+import { callScript, enterRoom, frameMessage, openPlayer } from '../load/player.ts'
+import { type RelayOutcome, runRelayLoad } from '../load/relay-load.ts'
+import { runRoomChurn } from '../load/room-churn.ts'
+import { clientMessage, type WebSocketClient } from '../load/websocket-client.ts'
+import { shares, startWindow } from '../load/window.ts'
+import type { Child } from '../processes/child.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
+
+/** Players in rooms: what they are sent, how they come and go, and what ticks cost. */
+export const rooms: Benchmark = { name: 'rooms', run }
+
+const groupSize = 8
+const groups = 16
+const positionBytes = 16
+const bodyBytes = 64
+const kind = 100
+const tickingRooms = 1000
+const tickHz = 20
+const perCpuSecond = 'deliveries per CPU second'
+
+async function run(bench: Bench): Promise<Row[]> {
+  const broadcast = await broadcasts(bench)
+  const positions = await relayedPositions(bench)
+  const churn = await comingAndGoing(bench)
+  const ticks = await idleTicks(bench)
+  return [
+    deliveries(`broadcast by script, ${groups} rooms of ${groupSize}`, broadcast, 500_000),
+    deliveries(`position relay, ${groups} rooms of ${groupSize}`, positions, 800_000),
+    {
+      what: 'joining a room and leaving it, without hooks',
+      product: { value: churn.perSecond, unit: 'joins and leaves per second' },
+      bound: { of: 'value', is: 'at least', limit: 20_000 },
+      notes: shares(churn),
+    },
+    {
+      what: `${tickingRooms} rooms that tick ${tickHz} times a second`,
+      product: { value: ticks.share, unit: 'of a core' },
+      bound: { of: 'value', is: 'at most', limit: 0.25 },
+      notes: shares(ticks),
+    },
+  ]
+}
+
+function deliveries(what: string, outcome: RelayOutcome, limit: number): Row {
+  return {
+    what,
+    product: { value: outcome.perCpuSecond, unit: perCpuSecond },
+    bound: { of: 'value', is: 'at least', limit },
+    notes: `${Math.round(outcome.perSecond)}/s (${shares(outcome)})`,
+  }
+}
+
+const unlimited = {
+  'transport.limits.inbound_envelopes_per_sec': 0,
+  'transport.limits.inbound_bytes_per_sec': 0,
+}
+
+const withScript = {
+  ...unlimited,
+  'runtime.scripts_dir': fileURLToPath(new URL('../../game-rooms', import.meta.url)),
+  'runtime.require_script': true,
+}
+
+async function broadcasts(bench: Bench): Promise<RelayOutcome> {
+  await using server = await startGuildhall(bench, { keys: withScript })
+  return await runRelayLoad({
+    server,
+    players: await inRooms(server, groups * groupSize, (index) => roomOf(index)),
+    groupSize,
+    message: clientMessage(encodeFrame(kind, Buffer.alloc(bodyBytes, 'rooms '))),
+    deliveryBytes: frameHeaderBytes + bodyBytes,
+    inFlight: 4,
+    seconds: bench.seconds(5),
+  })
+}
+
+/** One position of each player is on the way at a time: a newer one would take its place. */
+async function relayedPositions(bench: Bench): Promise<RelayOutcome> {
+  await using server = await startGuildhall(bench, { keys: unlimited })
+  return await runRelayLoad({
+    server,
+    players: await inRooms(server, groups * groupSize, (index) => roomOf(index)),
+    groupSize,
+    message: frameMessage(kinds.POSITION.first, Buffer.alloc(positionBytes)),
+    deliveryBytes: frameHeaderBytes + 8 + positionBytes,
+    inFlight: 1,
+    seconds: bench.seconds(5),
+  })
+}
+
+async function comingAndGoing(bench: Bench) {
+  await using server = await startGuildhall(bench, { keys: unlimited })
+  const players = await connected(server, groups * groupSize)
+  return await runRoomChurn({ server, players, seconds: bench.seconds(5) })
+}
+
+/** What the node and its script compute while nothing happens but ticks. */
+async function idleTicks(bench: Bench) {
+  const keys = { ...withScript, 'runtime.tick_hz': tickHz }
+  const seconds = bench.seconds(5)
+  await using server = await startGuildhall(bench, { keys })
+  const players = await inRooms(server, tickingRooms, (index) => `tick-${index}`)
+  const end = startWindow(server)
+  await sleep(seconds * 1000)
+  const window = end()
+  const [first] = players
+  if (first) await callScript(first, 'ticks', '')
+  for (const player of players) player.close()
+  return { ...window, share: window.cpuMs / 1000 / window.seconds }
+}
+
+const roomOf = (index: number) => `room-${Math.floor(index / groupSize)}`
+
+async function inRooms(
+  server: Child,
+  count: number,
+  nameOf: (index: number) => string,
+): Promise<WebSocketClient[]> {
+  const players = await connected(server, count)
+  for (const [index, player] of players.entries()) await enterRoom(player, nameOf(index))
+  return players
+}
+
+async function connected(server: Child, count: number): Promise<WebSocketClient[]> {
+  await registerDevice(server.port)
+  const sessions = await openSessions(server.port, count)
+  const players: WebSocketClient[] = []
+  for (const { token } of sessions) players.push(await openPlayer(server.port, token))
+  return players
+}

@@ -1,0 +1,84 @@
+import type { Room } from '../rooms/room.ts'
+import type { Criteria } from './criteria.ts'
+import type { Candidate, ScanReason } from './scan.ts'
+
+/**
+ * Who waits: the user id of an account. A guest is an account of its own, named by its participant,
+ * that ends with its connection.
+ */
+export type AccountKey = string
+
+export type TicketReason = ScanReason | 'not_evaluated' | 'gate_closed' | 'no_room'
+
+/** A right to one place in a room, for one account. */
+export type Handoff = {
+  readonly token: string
+  readonly ticket: Ticket
+  readonly account: AccountKey
+  readonly room: Room
+  readonly expiresAtUnixMs: number
+  state: 'valid' | 'used' | 'expired'
+}
+
+type TicketParts = {
+  id: string
+  criteria: Criteria
+  /** The submitter first. */
+  accounts: readonly AccountKey[]
+  partyId: string | undefined
+  createdMs: number
+}
+
+export class Ticket implements Candidate {
+  readonly id: string
+  readonly criteria: Criteria
+  readonly accounts: readonly AccountKey[]
+  readonly partyId: string | undefined
+  readonly createdMs: number
+  readonly handoffs = new Map<AccountKey, Handoff>()
+  state: 'queued' | 'matched' | 'removed' = 'queued'
+  /** When it left the queue. */
+  finishedMs: number | undefined
+  seen = 0
+  reason: TicketReason = 'not_evaluated'
+  /** Whether it has waited long enough for its wide query and for smaller groups. */
+  isWide = false
+
+  constructor({ id, criteria, accounts, partyId, createdMs }: TicketParts) {
+    this.id = id
+    this.criteria = criteria
+    this.accounts = accounts
+    this.partyId = partyId
+    this.createdMs = createdMs
+  }
+
+  get size(): number {
+    return this.accounts.length
+  }
+
+  get minCount(): number {
+    return this.criteria.minCount
+  }
+
+  get maxCount(): number {
+    return this.criteria.maxCount
+  }
+
+  get countMultiple(): number {
+    return this.criteria.countMultiple
+  }
+
+  accepts(other: Ticket): boolean {
+    return this.acceptsProperties(other.criteria.properties)
+  }
+
+  acceptsProperties(properties: Criteria['properties']): boolean {
+    const { query, wideQuery } = this.criteria
+    return (this.isWide ? (wideQuery ?? query) : query)((field) => properties.get(field))
+  }
+}
+
+/** By age, then id. */
+export function byAge(one: Ticket, other: Ticket): number {
+  return one.createdMs - other.createdMs || (one.id < other.id ? -1 : 1)
+}

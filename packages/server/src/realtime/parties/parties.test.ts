@@ -1,0 +1,284 @@
+import { kinds, type Party, type PartyPush } from '@guildhall/contract'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  type FixtureOptions,
+  type RealtimeFixture,
+  startRealtime,
+  textOf,
+  waiting,
+} from '../realtime.fixture.ts'
+import { callMethod, joinAs, type Player } from '../rooms/rooms.fixture.ts'
+
+let realtime: RealtimeFixture
+let blocked: string[][] = []
+afterEach(() => realtime.close())
+
+type Crowd = { ann: Player; bob: Player; cid: Player }
+
+async function start(options: FixtureOptions = {}): Promise<Crowd> {
+  blocked = []
+  realtime = await startRealtime({
+    ...options,
+    people: {
+      usernames: async (ids) =>
+        new Map(ids.filter((id) => id.startsWith('u-')).map((id) => [id, id.slice(2)])),
+      areBlocked: async (one, other) =>
+        blocked.some((pair) => pair.includes(one) && pair.includes(other)),
+    },
+  })
+  const ann = await joinAs(realtime, 't-ann')
+  const bob = await joinAs(realtime, 't-bob')
+  return { ann, bob, cid: await joinAs(realtime, 't-cid') }
+}
+
+/** Calls a method; pushes that come before its reply are put back. */
+async function call(client: Player, method: string, payload: object = {}): Promise<unknown> {
+  const pushes = client.received.splice(0)
+  const found = await callWithPushes(client, `party.${method}`, payload)
+  client.received.unshift(...pushes, ...found.pushes)
+  return found.reply
+}
+
+async function callWithPushes(client: Player, method: string, payload: object) {
+  const before: { kind: number; body: Uint8Array }[] = []
+  const next = client.next
+  const filtered: Player = {
+    ...client,
+    async next() {
+      for (;;) {
+        const envelope = await next()
+        if (envelope.kind !== kinds.NOTIFICATION.first) return envelope
+        before.push(envelope)
+      }
+    },
+  }
+  const reply = await callMethod(filtered, method, payload)
+  return { reply, pushes: before as never[] }
+}
+
+async function push(client: Player): Promise<PartyPush> {
+  const { kind, body } = await client.next()
+  expect(kind).toBe(kinds.NOTIFICATION.first)
+  return JSON.parse(textOf(body))
+}
+
+async function found(client: Player, payload: object = {}): Promise<Party> {
+  return (await call(client, 'create', payload)) as Party
+}
+
+/** Ann leads a party with Bob; nobody has unread pushes. */
+async function startTogether(options: FixtureOptions = {}): Promise<Crowd & { party_id: string }> {
+  const crowd = await start(options)
+  const { party_id } = await found(crowd.ann)
+  await call(crowd.ann, 'invite', { party_id, target_user_id: 'u-bob' })
+  await call(crowd.bob, 'accept', { party_id })
+  forget(crowd)
+  return { ...crowd, party_id }
+}
+
+function forget({ ann, bob, cid }: Crowd): void {
+  for (const client of [ann, bob, cid]) client.received.length = 0
+}
+
+describe('membership', () => {
+  test('[R-PTY-1, R-PTY-2, R-PTY-7] create, invite, accept, with what everybody hears', async () => {
+    const { ann, bob } = await start()
+    const party = await found(ann)
+    const { party_id } = party
+    expect(party).toEqual({
+      party_id: expect.stringMatching(/^[A-Za-z0-9_-]{24}$/),
+      leader_user_id: 'u-ann',
+      open: false,
+      members: [{ user_id: 'u-ann', username: 'ann', online: true }],
+      invitations: [],
+      requests: [],
+      revision: 1,
+    })
+    const expires_at = realtime.clock.nowUnixMs() + 300_000
+    const target = { party_id, target_user_id: 'u-bob' }
+    expect(await call(ann, 'invite', target)).toMatchObject({
+      invitations: [{ user_id: 'u-bob', username: 'bob', expires_at }],
+      revision: 2,
+    })
+    expect(await call(ann, 'invite', target)).toMatchObject({ revision: 2 })
+    expect(await push(bob)).toEqual({
+      type: 'party.invited',
+      party_id,
+      leader_user_id: 'u-ann',
+      leader_username: 'ann',
+      expires_at,
+    })
+    expect(await call(bob, 'accept', { party_id })).toMatchObject({
+      members: [{ user_id: 'u-ann' }, { user_id: 'u-bob', online: true }],
+      invitations: [],
+      revision: 3,
+    })
+    expect(await push(bob)).toMatchObject({
+      type: 'party.presence.snapshot',
+      party_revision: 3,
+      presence_sequence: 3,
+      online_members: [
+        { user_id: 'u-ann', username: 'ann' },
+        { user_id: 'u-bob', username: 'bob' },
+      ],
+    })
+    const heard = [await push(ann), await push(ann), await push(ann)]
+    expect(heard.map(({ type }) => type)).toEqual([
+      'party.presence.snapshot',
+      'party.presence.delta',
+      'party.presence.delta',
+    ])
+    expect(await call(bob, 'status')).toMatchObject({ party_id, revision: 3 })
+  })
+
+  test('[R-PTY-5] errors name the party first, then membership, then leadership', async () => {
+    const { ann, bob, cid, party_id } = await startTogether()
+    const guest = await joinAs(realtime)
+    const refusals: [Player, string, object, string][] = [
+      [guest, 'create', {}, 'authentication required'],
+      [ann, 'create', { color: 1 }, 'invalid JSON body'],
+      [ann, 'create', {}, 'user already belongs to a party'],
+      [cid, 'update', { party_id: 'x', open: true }, 'party not found'],
+      [cid, 'update', { party_id, open: true }, 'party membership required'],
+      [bob, 'update', { party_id, open: true }, 'party leader required'],
+      [ann, 'invite', { party_id, target_user_id: 'u-ann' }, 'user already belongs to a party'],
+      [ann, 'invite', { party_id, target_user_id: 'nobody' }, 'user not found'],
+      [ann, 'invite', { party_id }, 'user not found'],
+      [cid, 'accept', { party_id }, 'party invitation not found'],
+      [cid, 'decline', { party_id }, 'party invitation not found'],
+      [cid, 'accept', { party_id: 'x' }, 'party not found'],
+      [cid, 'join', { party_id: 'x' }, 'party not found'],
+      [ann, 'accept_request', { party_id, target_user_id: 'u-cid' }, 'party request not found'],
+      [ann, 'refuse_request', { party_id, target_user_id: 'u-cid' }, 'party request not found'],
+      [ann, 'promote', { party_id, target_user_id: 'u-cid' }, 'user not found'],
+      [ann, 'remove', { party_id, target_user_id: 'u-cid' }, 'user not found'],
+      [cid, 'leave', { party_id }, 'party membership required'],
+      [cid, 'status', {}, 'party membership required'],
+      [cid, 'status', { party_id }, 'party membership required'],
+      [ann, 'send', { party_id }, 'invalid data'],
+      [ann, 'send', { party_id, data: 'x'.repeat(1023) }, 'invalid data'],
+    ]
+    for (const [client, method, payload, text] of refusals) {
+      expect([method, await call(client, method, payload)]).toEqual([method, text])
+    }
+    blocked.push(['u-ann', 'u-cid'])
+    const blockedInvite = { party_id, target_user_id: 'u-cid' }
+    expect(await call(ann, 'invite', blockedInvite)).toBe('user not found')
+    expect(await call(cid, 'join', { party_id })).toBe('party not found')
+  })
+
+  test('[R-PTY-3, R-PTY-6] leadership passes to who is connected longest; the last closes', async () => {
+    const { ann, bob, party_id } = await startTogether()
+    expect(await call(ann, 'leave', { party_id })).toEqual({ left: true })
+    expect(await push(bob)).toMatchObject({ type: 'party.presence.delta' })
+    expect(await call(bob, 'status')).toMatchObject({ leader_user_id: 'u-bob' })
+    expect(await call(bob, 'leave', { party_id })).toEqual({ left: true })
+    expect(await push(bob)).toEqual({ type: 'party.closed', party_id, reason: 'expired' })
+    expect(await call(bob, 'status')).toBe('party membership required')
+  })
+
+  test('[R-PTY-7] promote, remove and close are heard by those whom they concern', async () => {
+    const { ann, bob, party_id } = await startTogether()
+    const target = { party_id, target_user_id: 'u-bob' }
+    expect(await call(ann, 'promote', target)).toMatchObject({ leader_user_id: 'u-bob' })
+    const back = { party_id, target_user_id: 'u-ann' }
+    await call(bob, 'promote', back)
+    forget({ ann, bob, cid: ann })
+    expect(await call(ann, 'remove', target)).toMatchObject({ members: [{ user_id: 'u-ann' }] })
+    expect(await push(bob)).toEqual({ type: 'party.closed', party_id, reason: 'removed' })
+    expect(await call(ann, 'close', { party_id })).toEqual({ closed: true })
+    expect(await push(ann)).toMatchObject({ type: 'party.presence.delta' })
+    expect(await push(ann)).toEqual({ type: 'party.closed', party_id, reason: 'closed' })
+  })
+
+  test('[R-PTY-9] an open party is entered, any other is asked', async () => {
+    const { ann, bob, cid } = await start({ party: { max_members: 2 } })
+    const { party_id } = await found(ann)
+    const asked = { requested: true, expires_at: realtime.clock.nowUnixMs() + 300_000 }
+    expect(await call(bob, 'join', { party_id })).toEqual(asked)
+    await realtime.clock.advance(1000)
+    expect(await call(bob, 'join', { party_id })).toEqual(asked)
+    expect(await call(cid, 'join', { party_id })).toMatchObject({ requested: true })
+    const target = { party_id, target_user_id: 'u-cid' }
+    expect(await call(ann, 'refuse_request', target)).toEqual({ refused: true })
+    expect(await push(cid)).toEqual({ type: 'party.request_refused', party_id })
+    await call(ann, 'update', { party_id, open: true })
+    expect(await call(cid, 'join', { party_id })).toMatchObject({ members: [{}, {}] })
+    expect(await call(bob, 'join', { party_id })).toBe('party is full')
+    const late = { party_id, target_user_id: 'u-bob' }
+    expect(await call(ann, 'accept_request', late)).toBe('party is full')
+    await realtime.clock.advance(300_000)
+    expect(await call(ann, 'status')).toMatchObject({ requests: [] })
+  })
+
+  test('[R-PTY-6] who stays away leaves; who comes back is told where things stand', async () => {
+    const { ann, bob, party_id } = await startTogether()
+    bob.end()
+    expect(await push(ann)).toMatchObject({ online_members: [{ user_id: 'u-ann' }] })
+    await realtime.clock.advance(59_000)
+    const again = await joinAs(realtime, 't-bob')
+    expect(await push(again)).toMatchObject({ type: 'party.presence.snapshot', party_id })
+    await realtime.clock.advance(2000)
+    expect(await call(again, 'status')).toMatchObject({ members: [{}, {}] })
+    again.end()
+    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(2)
+    await realtime.clock.advance(60_000)
+    expect(await call(ann, 'status')).toMatchObject({ members: [{ user_id: 'u-ann' }] })
+  })
+})
+
+describe('messages and tickets', () => {
+  test('[R-PTY-8] a message goes to everybody but the connection that sent it', async () => {
+    const { ann, bob, cid, party_id } = await startTogether()
+    const second = realtime.backend.players.get('t-ann')
+    if (second) realtime.backend.players.set('t-ann2', { ...second, session_id: 's-ann2' })
+    realtime.backend.live.add('s-ann2')
+    const phone = await joinAs(realtime, 't-ann2')
+    expect(await call(ann, 'send', { party_id, data: { at: [1, null] } })).toEqual({ sent: true })
+    const from = `"party_id":"${party_id}","sender_user_id":"u-ann"`
+    const text = `{"type":"party.message",${from},"data":{"at":[1,null]}}`
+    for (const client of [bob, phone]) expect(textOf((await client.next()).body)).toBe(text)
+    expect([ann.received, cid.received]).toEqual([[], []])
+    for (let count = 0; count < 19; count += 1) await call(ann, 'send', { party_id, data: count })
+    expect(await call(ann, 'send', { party_id, data: 1 })).toBe('too many requests')
+    await realtime.clock.advance(100)
+    expect(await call(ann, 'send', { party_id, data: 1 })).toEqual({ sent: true })
+  })
+
+  test('[R-PTY-4, R-MM-2] a queued party is frozen, and plays together', async () => {
+    const { ann, bob, cid, party_id } = await startTogether()
+    const add = (client: Player, criteria: object) => callMethod(client, 'matchmaker.add', criteria)
+    expect(await add(bob, { party_id })).toBe('party leader required')
+    expect(await add(cid, { party_id })).toBe('party membership required')
+    const three = { min_count: 3, max_count: 3 }
+    expect(await add(ann, { party_id, ...three })).toMatchObject({ ticket_id: expect.any(String) })
+    expect(await add(bob, three)).toBe('ticket already queued')
+    const frozen = 'party is queued; cancel its matchmaker ticket first'
+    expect(await call(ann, 'invite', { party_id, target_user_id: 'u-cid' })).toBe(frozen)
+    expect(await call(ann, 'close', { party_id })).toBe(frozen)
+    expect(await call(ann, 'promote', { party_id, target_user_id: 'u-bob' })).toBe(frozen)
+    expect(await call(cid, 'join', { party_id })).toBe(frozen)
+    expect(await call(ann, 'update', { party_id, open: true })).toMatchObject({ open: true })
+    forget({ ann, bob, cid })
+    await add(cid, three)
+    for (const client of [ann, bob, cid]) expect((await client.next()).kind).toBe(26)
+    await add(ann, { party_id, ...three })
+    await call(bob, 'leave', { party_id })
+    expect(realtime.gateway.matchmaker()).toMatchObject({
+      queued_tickets: 0,
+      matches_formed_total: 1,
+      tickets_formed_total: 2,
+      tickets_cancelled_total: 1,
+    })
+  })
+
+  test('[R-MM-2] all members must be connected to queue', async () => {
+    const { ann, bob, party_id } = await startTogether()
+    bob.end()
+    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(2)
+    forget({ ann, bob, cid: bob })
+    expect(await callMethod(ann, 'matchmaker.add', { party_id })).toBe(
+      'all party members must be connected',
+    )
+  })
+})
