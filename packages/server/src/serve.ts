@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
+import { welcomeLines } from './cli/welcome.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { DatabaseUnavailable } from './database/database.ts'
@@ -59,6 +60,9 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     const options = { loaded, clock, log, bootId, version, environment, signal }
     node = await startNode({ ...options, logLinesDropped })
     announce(node, { loaded, bootId, stdout: host.stdout })
+    if (config.logging.format === 'pretty') {
+      printLines(host.stderr, welcomeLines({ ...node, config, version }))
+    }
     const end = await ending
     return await stop(node, end, { log, clock, limits: config.shutdown })
   } catch (error) {

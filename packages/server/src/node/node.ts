@@ -67,6 +67,8 @@ export type RunningNode = {
   /** Where it listens, e.g. `http://127.0.0.1:7350`, with the real port. */
   url: string
   backend: string
+  /** The script that serves, e.g. `./game/main.ts`; null without one. */
+  entrypoint: string | null
   journal: ErrorJournal
   /** Looks at once whether the certificate's files have new content. */
   reloadCertificate(): Promise<void>
@@ -287,6 +289,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   return {
     url: `${scheme}://${bound}`,
     backend: db.backend,
+    entrypoint: play.script.describe().entrypoint,
     journal,
     reloadCertificate: async () => listener.reloadCertificate?.(),
     stop({ deadlineMs, drainDelayMs }: StopLimits) {

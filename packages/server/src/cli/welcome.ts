@@ -1,0 +1,37 @@
+import type { Config } from '../config/schema.ts'
+
+/** What a person who has just started a node wants to know. */
+export type Welcome = {
+  config: Config
+  /** Where the node listens. */
+  url: string
+  version: string
+  /** The script that serves, e.g. `./game/main.ts`; null without one. */
+  entrypoint: string | null
+}
+
+/**
+ * At most ten lines: where players and operators go, how to sign in, where data is kept, and what
+ * to try next.
+ */
+export function welcomeLines({ config, url, version, entrypoint }: Welcome): string[] {
+  const { console: operators, database, runtime } = config
+  const hasDefaults = operators.username === 'admin' && operators.password === 'password'
+  const signIn = hasDefaults ? 'admin / password, on this machine only' : operators.username
+  const data =
+    database.url === undefined || database.url === 'memory:'
+      ? 'in memory, gone at the end; to keep it: GUILDHALL_DATABASE__URL=sqlite:guildhall.db'
+      : 'kept in the configured database'
+  const game = entrypoint ?? `none yet: put a main.ts into ${runtime.scripts_dir}`
+  return [
+    '',
+    `  Guildhall ${version} serves. Ctrl-C stops it.`,
+    '',
+    `  Players     ${url}`,
+    `  Dashboard   ${url}/dashboard   (${signIn})`,
+    `  Data        ${data}`,
+    `  Game        ${game}`,
+    '  Try next    npm run example:arena, or the first five minutes of README.md',
+    '',
+  ]
+}
