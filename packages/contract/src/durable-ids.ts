@@ -14,5 +14,6 @@ export function durableId(prefix: Prefix) {
 
 /** Whether a text can be such an id at all. */
 export function isDurableId(prefix: Prefix, value: string): boolean {
-  return value.startsWith(prefix) && /^[0-9a-f]{29}$/i.test(value.slice(prefix.length))
+  const lower = value.toLowerCase()
+  return lower.startsWith(prefix) && /^[0-9a-f]{29}$/.test(lower.slice(prefix.length))
 }
