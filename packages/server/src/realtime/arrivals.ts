@@ -63,7 +63,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
     },
     depart(live, seat) {
       const { participant } = live
-      if (seat !== 'none' && seats.mayKeep(participant)) return seats.drop(live)
+      if (seat !== 'none' && seats.mayKeep(participant)) return seats.drop(live, seat)
       registry.disconnect(live)
       deps.finish(participant, 'disconnected')
     },

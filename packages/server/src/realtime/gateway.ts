@@ -84,7 +84,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { clock, config } = deps
   const metrics = createGatewayMetrics()
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
-  const players = createPlayers({ ...deps, metrics, ledger })
+  const players = createPlayers({
+    ...deps,
+    metrics,
+    ledger,
+    relieve: () => sessionDeps.relieve(),
+  })
   const { seats, revocation, commands } = players
   const caps = createConnectionCaps(config.limits, metrics)
   const connected = new Set<Session>()
@@ -95,7 +100,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const onGone = () => {
     if (connected.size === 0) allGone?.()
   }
-  const sessionDeps = createSessionDeps({
+  const sessionDeps: SessionDeps = createSessionDeps({
     ...deps,
     metrics,
     ledger,

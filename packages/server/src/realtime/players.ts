@@ -17,7 +17,12 @@ import type { QueueLedger } from './send-queue/send-queue.ts'
 import { createServerTime } from './server-time.ts'
 import { createSeats } from './session/seats.ts'
 
-export type PlayersDeps = GatewayDeps & { metrics: GatewayMetrics; ledger: QueueLedger }
+export type PlayersDeps = GatewayDeps & {
+  metrics: GatewayMetrics
+  ledger: QueueLedger
+  /** Too much is queued over all connections and seats. */
+  relieve(): void
+}
 
 export type Players = ReturnType<typeof createPlayers>
 
@@ -51,8 +56,8 @@ export function createPlayers(deps: PlayersDeps) {
   const offersAlways = deps.serverTimeOffer === 'always'
   const randomness = ids.bytes
   const serverTime = createServerTime({ clock, metrics, notices, offersAlways, randomness })
-  const entry = createRoomEntry({ ...deps, config: deps.rooms, hooks: script, rooms })
-  const requests = createRoomRequests({ rooms, entry })
+  const entry = createRoomEntry({ ...deps, log, config: deps.rooms, hooks: script, rooms })
+  const requests = createRoomRequests({ rooms, entry, log })
   return {
     registry,
     rooms,

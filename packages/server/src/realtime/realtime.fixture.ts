@@ -6,7 +6,7 @@ import { vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
 import { createIds } from '../kernel/ids.ts'
-import { createRecordedLog } from '../kernel/log/log.fake.ts'
+import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { MatchmakerConfig } from './matchmaker/config.ts'
@@ -24,6 +24,7 @@ export type RealtimeFixture = {
   gateway: Gateway
   clock: FakeClock
   script: RecordingScript
+  log: RecordedLog
   /** What the tokens are worth; a test may replace the answer of the backend. */
   backend: Backend
   connect(options?: ClientOptions & { protocols?: string[] }): Promise<TestClient>
@@ -60,12 +61,13 @@ export type FixtureOptions = {
 export async function startRealtime(options: FixtureOptions = {}): Promise<RealtimeFixture> {
   const clock = createFakeClock()
   const script = createRecordingScript()
+  const log = createRecordedLog()
   const backend = createBackend(clock)
   const config = transportConfig(options)
   const gateway = createGateway({
     config,
     clock,
-    log: createRecordedLog(),
+    log,
     script,
     verifyPlayer: (token) => backend.verify(token),
     liveSessions: (ids) => backend.liveSessions(ids),
@@ -99,6 +101,7 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     gateway,
     clock,
     script,
+    log,
     backend,
     connect,
     async join(token = '') {

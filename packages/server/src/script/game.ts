@@ -1,4 +1,6 @@
 import type { HookName } from '@guildhall/contract'
+import { writeJson } from '../kernel/json/free-json.ts'
+import { JsonRefusal, readJson } from '../kernel/json/json-reader.ts'
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import type { HookAnswer, MatchEvent, RoomHooks, SeatTimes } from '../kernel/play/room-hooks.ts'
@@ -126,7 +128,7 @@ function byPlayer(context: CallContext) {
 
 /** What on_room_create and on_room_join are about; `options` is JSON text already. */
 function roomText(options: string, about: unknown): string {
-  return `{"options":${options},"about":${JSON.stringify(about)}}`
+  return `{"options":${options},"about":${writeJson(about)}}`
 }
 
 /** Which worker a room keeps to is not for the script. */
@@ -141,5 +143,11 @@ function seatText({ grace_ms, away_ms }: SeatTimes): string {
 function answerOf(outcome: Outcome): HookAnswer {
   if (outcome.status !== 'ok') return { status: 'failed' }
   const text = new TextDecoder().decode(outcome.reply)
-  return { status: 'answered', value: text === '' ? null : JSON.parse(text) }
+  try {
+    return { status: 'answered', value: text === '' ? null : readJson(text).value }
+  } catch (error) {
+    if (!(error instanceof JsonRefusal)) throw error
+    // More levels than anything may have, or a text with half a character.
+    return { status: 'failed' }
+  }
 }

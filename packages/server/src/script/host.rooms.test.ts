@@ -64,6 +64,34 @@ describe('hooks of rooms', () => {
     })
   })
 
+  it('[S-API-2] [S-HK-7] integers of 64 bits in properties reach hooks and come back exact', async () => {
+    const seed = 2n ** 60n + 1n
+    const { host } = await script(`
+      guildhall.on_room_create(() => ({ properties: { seed: 2n ** 60n + 1n } }))
+      guildhall.on_room_join((ctx, room) => Number(room.properties.seed) === 2 ** 60)`)
+    const call = { name: 'den', options: '{}' }
+    expect(await host.game.roomCreate(player(1), call)).toEqual({
+      status: 'answered',
+      value: { properties: { seed } },
+    })
+    const seeded = { ...room, properties: { seed } }
+    expect(await host.game.roomJoin(player(1), { room: seeded, options: '{}' })).toEqual({
+      status: 'answered',
+      value: true,
+    })
+  })
+
+  it('[S-HK-7] an answer that is deeper than JSON may be has failed', async () => {
+    const { host } = await script(`
+      guildhall.on_room_create(() => {
+        let value = 1
+        for (let n = 0; n < 3000; n += 1) value = [value]
+        return { properties: { value } }
+      })`)
+    const call = { name: 'den', options: '{}' }
+    expect(await host.game.roomCreate(player(1), call)).toEqual({ status: 'failed' })
+  })
+
   it('[S-HK-7] nothing answers as null, an error as failed, and no handler is absent', async () => {
     const { host } = await script(`
       guildhall.on_room_create((ctx, name) => { if (name) throw new Error('no') })`)

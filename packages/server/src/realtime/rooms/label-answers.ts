@@ -1,8 +1,10 @@
 import { type JsonObject, roomTextBytesMax } from '@guildhall/contract'
+import { writeJson } from '../../kernel/json/free-json.ts'
 import type { HookAnswer } from '../../kernel/play/room-hooks.ts'
 import type { Label } from '../../kernel/play/rooms.ts'
 
 const propertiesBytesMax = 1024
+const propertiesLevelsMax = 16
 const playersMax = 65_535
 
 /** The label of a room whose script says nothing about it. */
@@ -57,10 +59,10 @@ export function admissionFrom(answer: HookAnswer): Verdict<true> {
   return typeof value === 'string' && isReason(value) ? { verdict: 'refused', text: value } : failed
 }
 
-/** How deep a JSON value is nested; a value that is no container has depth 0. */
-export function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return 1 + Object.values(value).reduce((most: number, part) => Math.max(most, depthOf(part)), 0)
+/** Whether containers are nested at most so deep; it looks no deeper than that. */
+export function isWithinLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((part) => isWithinLevels(part, levels - 1))
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -104,7 +106,7 @@ function isPlayers(value: unknown): boolean {
 function isProperties(value: unknown): boolean {
   return (
     isObject(value) &&
-    depthOf(value) <= 16 &&
-    Buffer.byteLength(JSON.stringify(value)) <= propertiesBytesMax
+    isWithinLevels(value, propertiesLevelsMax) &&
+    Buffer.byteLength(writeJson(value)) <= propertiesBytesMax
   )
 }

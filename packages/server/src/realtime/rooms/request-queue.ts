@@ -1,4 +1,5 @@
 import { type Envelope, kinds, roomReferenceBody } from '@guildhall/contract'
+import type { Log } from '../../kernel/log/log.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { RoomEntry } from './room-entry.ts'
 import { readEnterRequest } from './room-request.ts'
@@ -10,7 +11,7 @@ export type RequestQueue = { waiting: RoomTask[]; running: boolean }
 type RoomTask = {
   /** A leave is never refused. */
   isLeave: boolean
-  /** Returns at once, or resolves when the next one may run; never rejects. */
+  /** Returns at once, or resolves when the next one may run. */
   run(): Promise<void> | undefined
 }
 
@@ -28,9 +29,11 @@ const waitingMax = 4
 export function createRoomRequests({
   rooms,
   entry,
+  log,
 }: {
   rooms: Rooms
   entry: RoomEntry
+  log: Log
 }): RoomRequests {
   /** Adds a task; false when too many wait. */
   function add(live: LiveSession, task: RoomTask): boolean {
@@ -47,10 +50,10 @@ export function createRoomRequests({
   function advance(live: LiveSession, queue: RequestQueue): void {
     if (queue.running) return
     while (live.participant.live === live) {
-      const running = queue.waiting.shift()?.run()
+      const running = start(queue.waiting.shift())
       if (running !== undefined) {
         queue.running = true
-        void running.finally(() => {
+        void running.then(() => {
           queue.running = false
           advance(live, queue)
         })
@@ -59,6 +62,17 @@ export function createRoomRequests({
       if (queue.waiting.length === 0) break
     }
     live.client.requests = undefined
+  }
+
+  /** Whatever a request throws, the next one runs: one client's request must not end the node. */
+  function start(task: RoomTask | undefined): Promise<void> | undefined {
+    const failed = (error: unknown) => log.error('a room request failed', { error })
+    try {
+      return task?.run()?.catch(failed)
+    } catch (error) {
+      failed(error)
+      return undefined
+    }
   }
 
   function leave(live: LiveSession): void {

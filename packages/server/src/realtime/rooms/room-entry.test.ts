@@ -1,6 +1,6 @@
 import { roomCreateBody, roomEnterBody } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type RealtimeFixture, startRealtime } from '../realtime.fixture.ts'
+import { type RealtimeFixture, startRealtime, waiting } from '../realtime.fixture.ts'
 import { barrier, joinAll } from './rooms.fixture.ts'
 
 let realtime: RealtimeFixture
@@ -154,6 +154,64 @@ describe('refusals', () => {
       { name: 'a', open: false, listed: true, map: 'a' },
       { name: null },
     ])
+  })
+
+  test('[R-PRP-1] properties may hold 64-bit integers, and nest no deeper than 16', async () => {
+    realtime = await startRealtime()
+    const [ann] = await joinAll(realtime, 1)
+    let deep: unknown[] = []
+    for (let level = 0; level < 100_000; level += 1) deep = [deep]
+    for (const value of [{ a: deep }, { a: 2n ** 60n, b: 'x'.repeat(1024) }]) {
+      realtime.script.onRoomCreate = () => ({ status: 'answered', value: { properties: value } })
+      ann?.create('a')
+      expect(await ann?.line()).toBe('rejected 21 room creation failed')
+    }
+    expect(realtime.log.lines).toEqual([])
+    const properties = { seed: 2n ** 60n }
+    realtime.script.onRoomCreate = () => ({ status: 'answered', value: { properties } })
+    ann?.create('a')
+    expect(await ann?.line()).toBe('joined 1 a/')
+    expect(realtime.gateway.rooms()).toMatchObject([{ properties }])
+  })
+
+  test('[R-ROOM-10] an error of the server refuses one request and ends nothing', async () => {
+    realtime = await startRealtime()
+    const { script, log } = realtime
+    const [ann, bob] = await joinAll(realtime, 2)
+    const broken = () => {
+      throw new Error('broken')
+    }
+    script.onRoomCreate = broken
+    script.onRoomJoin = broken
+    ann?.create('a')
+    expect(await ann?.line()).toBe('rejected 21 room creation failed')
+    script.onRoomCreate = () => ({ status: 'absent' })
+    ann?.create('a')
+    expect(await ann?.line()).toBe('joined 1 a/')
+    bob?.joinRoom(1)
+    expect(await bob?.line()).toBe('rejected 22 join check failed')
+    script.onRoomJoin = () => ({ status: 'absent' })
+    bob?.create('a')
+    expect(await bob?.line()).toBe('joined 1 a/')
+    expect(log.lines).toMatchObject([
+      { level: 'error', message: 'a room request failed' },
+      { level: 'error', message: 'a room request failed' },
+    ])
+  })
+
+  test('[R-ROOM-10] also one outside the checks lets the next request run', async () => {
+    realtime = await startRealtime()
+    const { script, log } = realtime
+    const [ann] = await joinAll(realtime, 1)
+    const { admit } = script
+    script.admit = () => {
+      throw new Error('broken')
+    }
+    ann?.create('a')
+    await expect.poll(() => log.lines.length, waiting).toBe(1)
+    script.admit = admit
+    ann?.create('a')
+    expect(await ann?.line()).toBe('joined 1 a/')
   })
 
   test('[R-REC-6, R-ROOM-10] without its node id the node makes no room', async () => {

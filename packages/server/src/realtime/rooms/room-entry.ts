@@ -1,4 +1,5 @@
 import { kinds, roomRejectBody } from '@guildhall/contract'
+import type { Log } from '../../kernel/log/log.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -10,6 +11,7 @@ import type { Rooms } from './rooms.ts'
 
 export type RoomEntryDeps = {
   config: RoomsConfig
+  log: Log
   metrics: GatewayMetrics
   hooks: RoomHooks
   rooms: Rooms
@@ -28,7 +30,7 @@ export type RoomEntry = {
 type Reservation = { released: Promise<void> }
 
 export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
-  const { config, metrics, hooks, rooms } = deps
+  const { config, log, metrics, hooks, rooms } = deps
   const reserved = new Map<string, Reservation>()
   let making = 0
 
@@ -58,7 +60,20 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     }
   }
 
-  async function join(
+  /** An error in here is one of the server; the client is told what it is told of a script's. */
+  async function orRefuse(
+    refusal: string,
+    work: Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      log.error('a room request failed', { refusal, error })
+      return refusal
+    }
+  }
+
+  async function askToJoin(
     live: LiveSession,
     room: Room | undefined,
     options: string,
@@ -80,6 +95,11 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     return undefined
   }
 
+  const join = (...request: Parameters<typeof askToJoin>) =>
+    orRefuse('join check failed', askToJoin(...request))
+  const create = (...request: Parameters<typeof askToCreate>) =>
+    orRefuse('room creation failed', askToCreate(...request))
+
   function rejoin(live: LiveSession, room: Room): undefined {
     rooms.sendJoined(live, room)
   }
@@ -99,7 +119,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     return { room, isMember: false }
   }
 
-  async function create(
+  async function askToCreate(
     live: LiveSession,
     name: string | null,
     options: string,

@@ -9,7 +9,7 @@ import {
   roomReferenceBody,
   WireError,
 } from '@guildhall/contract'
-import { depthOf, isObject, isRoomText } from './label-answers.ts'
+import { isObject, isRoomText, isWithinLevels } from './label-answers.ts'
 
 /** A request to enter a room, whatever kind it came as. */
 export type EnterRequest = {
@@ -70,7 +70,7 @@ function isOptions(text: string): boolean {
   if (Buffer.byteLength(text) > roomOptionsBytesMax) return false
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) && depthOf(value) <= optionLevelsMax
+    return isObject(value) && isWithinLevels(value, optionLevelsMax)
   } catch {
     return false
   }

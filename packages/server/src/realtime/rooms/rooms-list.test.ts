@@ -62,6 +62,13 @@ test('[R-PRP-3] the filter reads properties, and the row where they lack the nam
   expect(await ids('constructor != "x" or id > 0')).toEqual([])
 })
 
+test('[R-PRP-1] integers of 64 bits are shown, and asked for like any number', async () => {
+  const guest = await startWith([{ listed: true, properties: { seed: 2n ** 60n } }])
+  expect(await list(guest, { filter: 'seed > 5' })).toMatchObject({
+    rooms: [{ properties: { seed: 2 ** 60 } }],
+  })
+})
+
 test('[R-PRP-2] what is no such payload is refused with its own text', async () => {
   const guest = await startWith([])
   const refusals: [unknown, string][] = [

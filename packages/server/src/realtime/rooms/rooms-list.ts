@@ -114,7 +114,11 @@ function rowOf({ id, name, label, members }: Room): RoomRow {
 /** What a query reads: a property, or what every room has. */
 function fieldOf(row: RoomRow, name: string): unknown {
   const properties: JsonObject = row.properties
-  if (Object.hasOwn(properties, name)) return properties[name]
+  if (Object.hasOwn(properties, name)) {
+    const value = properties[name]
+    // Queries compare numbers; this is one that a number cannot hold exactly.
+    return typeof value === 'bigint' ? Number(value) : value
+  }
   switch (name) {
     case 'name':
     case 'map':

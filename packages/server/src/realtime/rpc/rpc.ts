@@ -6,6 +6,7 @@ import {
   rpcResponseBody,
   WireError,
 } from '@guildhall/contract'
+import { writeJson } from '../../kernel/json/free-json.ts'
 import type { RpcOutcome as ScriptOutcome } from '../../kernel/play/calls.ts'
 import type { GameScript } from '../ports.ts'
 import { protocolError } from '../session/closings.ts'
@@ -66,7 +67,7 @@ async function callBuiltIn(
   if (fields === undefined) return refusal('invalid JSON body')
   const answer = await method.call(live, fields)
   if ('refusal' in answer) return refusal(answer.refusal)
-  const reply = utf8.encode(JSON.stringify(answer.reply))
+  const reply = utf8.encode(writeJson(answer.reply))
   return { ok: true, reply, after: answer.after }
 }
 

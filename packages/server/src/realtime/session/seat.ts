@@ -9,6 +9,8 @@ type SeatDeps = {
   ledger: QueueLedger
   /** The seat holds more than it may. */
   overflowed(seat: Seat): void
+  /** Too much is queued over all connections and seats. */
+  relieve(): void
 }
 
 /**
@@ -43,12 +45,14 @@ export class Seat implements Receiver {
 
   deliver(frame: OutgoingFrame, unreliable: boolean): void {
     if (unreliable || this.#over || kindOf(frame) < applicationKindMin) return
-    const { reliable_queue_capacity, reliable_queue_bytes } = this.#deps.limits
+    const { limits, ledger } = this.#deps
+    const { reliable_queue_capacity, reliable_queue_bytes } = limits
     const fits =
       this.#frames.length < reliable_queue_capacity &&
       this.#bytes + frame.bytes.length <= reliable_queue_bytes
     if (fits) this.#keep(frame)
     else this.#deps.overflowed(this)
+    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
 
   /** Gives back what was kept; nothing is kept from here on. */

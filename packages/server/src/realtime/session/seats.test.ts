@@ -207,6 +207,50 @@ describe('no seat is kept', () => {
     ])
   })
 
+  test('[R-RET-3, R-BP-4] when all queues together hold too much and it holds most', async () => {
+    const { ann, bob } = await startInRoom({
+      rooms: { reconnect_grace_ms: graceMs },
+      limits: { max_queued_bytes_total: 1000 },
+    })
+    ann.end()
+    await bob.line()
+    const body = new Uint8Array(300)
+    const send = () =>
+      realtime.gateway.send({ kind: 100, body, unreliable: false, participants: [1] })
+    for (let count = 0; count < 3; count += 1) send()
+    expect(realtime.gateway.metrics().dropped_seats_active).toBe(1)
+    send()
+    expect(realtime.gateway.metrics().dropped_seats_active).toBe(0)
+    expect(await bob.line()).toBe('v2 left 1 1:u-ann:ann:disconnected')
+    expect(realtime.gateway.metrics().slow_consumer_closes_total).toBe(0)
+  })
+
+  test('[R-RET-5, R-RET-7] but a seat that is handed over ends no other', async () => {
+    const { ann, bob } = await startInRoom({
+      rooms: { reconnect_grace_ms: graceMs },
+      limits: { max_connections: 3 },
+    })
+    for (const name of ['dan', 'eve']) realtime.backend.add(name)
+    for (const name of ['cid', 'dan', 'eve']) {
+      const other = await joinAs(realtime, `t-${name}`)
+      other.create('a')
+      await other.line()
+      other.end()
+      await bob.lines(2)
+    }
+    const young = playerOf(await realtime.join('t-ann'))
+    expect(await ann.closed).toEqual({ code: 4005, reason: 'session replaced' })
+    expect(await young.line()).toBe('joined 1 a/')
+    expect(await bob.lines(2)).toEqual([
+      'v2 dropped 1 1:u-ann:ann:dropped',
+      'v2 returned 1 1:u-ann:ann',
+    ])
+    expect(realtime.gateway.metrics()).toMatchObject({
+      dropped_seats_active: 3,
+      seats_expired_total: 0,
+    })
+  })
+
   test('[R-RET-7] beyond max_connections the one that dropped first goes', async () => {
     const { ann, bob } = await startInRoom({
       rooms: { reconnect_grace_ms: graceMs },

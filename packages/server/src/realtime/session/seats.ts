@@ -8,6 +8,7 @@ import type { Registry } from '../registry.ts'
 import { sendNotice, sendSnapshot } from '../rooms/presence.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { QueueLedger } from '../send-queue/send-queue.ts'
+import type { SeatFate } from './closings.ts'
 import { createDeadlineQueue } from './deadline-queue.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Participant } from './participant.ts'
@@ -19,7 +20,8 @@ import { Seat } from './seat.ts'
 export type Seats = {
   /** Whether the participant of a lost connection keeps its seat. */
   mayKeep(participant: Participant): boolean
-  drop(live: LiveSession): void
+  /** Keeps the seat, or hands it over: then it is claimed before the turn ends. */
+  drop(live: LiveSession, fate: SeatFate): void
   /** The dropped participant that a new connection of the player takes over. */
   claim(player: Player, live: LiveSession): Participant | undefined
   /** Whether the connection has claimed a seat and was not welcomed yet. */
@@ -43,6 +45,8 @@ export type SeatsDeps = {
   limits: TransportLimits
   ledger: QueueLedger
   graceMs: number
+  /** Too much is queued over all connections and seats. */
+  relieve(): void
   script: GameScript
   registry: Registry
   rooms: Rooms
@@ -64,6 +68,7 @@ export function createSeats(deps: SeatsDeps): Seats {
   const seatDeps = {
     limits,
     ledger,
+    relieve: deps.relieve,
     overflowed: (seat: Seat) => end(seat.participant, 'disconnected'),
   }
 
@@ -93,6 +98,13 @@ export function createSeats(deps: SeatsDeps): Seats {
     }
   }
 
+  function endBeyondMax(): void {
+    for (const first of seats.keys()) {
+      if (seats.size <= limits.max_connections) return
+      end(first, 'disconnected')
+    }
+  }
+
   function timesOf(seat: Seat): SeatTimes {
     const away_ms = Math.round(clock.monotonicMs() - seat.droppedAtMs)
     return { grace_ms: Math.max(0, graceMs - away_ms), away_ms }
@@ -100,7 +112,7 @@ export function createSeats(deps: SeatsDeps): Seats {
 
   return {
     mayKeep: ({ room, context }) => graceMs > 0 && room !== undefined && context.user_id !== null,
-    drop(live) {
+    drop(live, fate) {
       const { participant } = live
       const { context, room } = participant
       const seat = new Seat(participant, clock.monotonicMs(), seatDeps)
@@ -116,8 +128,8 @@ export function createSeats(deps: SeatsDeps): Seats {
       script.drop(context, timesOf(seat))
       deps.disconnected(participant)
       if (room) sendNotice(room, participant, { event: 'dropped', reason: 'dropped' })
-      const first = seats.keys().next().value
-      if (seats.size > limits.max_connections && first) end(first, 'disconnected')
+      // What is handed over takes no place from the others.
+      if (fate === 'kept') endBeyondMax()
     },
     claim({ session_id, user_id, refresh_expires_at_unix_ms }, live) {
       const candidates = [...(byUser.get(user_id) ?? [])]
@@ -137,7 +149,11 @@ export function createSeats(deps: SeatsDeps): Seats {
       const { participant } = live
       const { room } = participant
       returning.delete(live)
-      if (seat === undefined || room === undefined) return settled()
+      if (seat === undefined) return settled()
+      if (room === undefined) {
+        seat.clear()
+        return settled()
+      }
       metrics.seats_returned_total += 1
       const times = timesOf(seat)
       rooms.sendJoined(live, room)
