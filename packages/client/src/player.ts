@@ -93,11 +93,10 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
     session: () => keeper.present,
     refresh: () => keeper.refresh(),
     async logout() {
-      const session = keeper.present
       try {
-        if (session !== null) await endSession(session)
+        await keeper.end(endSession)
       } finally {
-        await keeper.clear().finally(() => connection?.close())
+        await connection?.close()
       }
     },
     // The answers are what the rows of the contract say; the table is not here at run time.

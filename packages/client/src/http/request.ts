@@ -1,5 +1,6 @@
 import { type ErrorBody, errorTable } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
+import type { Host } from '../host.ts'
 import { parseExact, stringifyExact } from './exact-json.ts'
 
 /** Of a route what a request needs: rows of the contract's tables are such values. */
@@ -42,6 +43,21 @@ export async function sendRequest(
     return { body: parseExact(text), headers: response.headers }
   } catch (cause) {
     throw notGuildhall(response.status, cause)
+  }
+}
+
+/** Runs `work` with a signal that aborts after `ms`; a request then rejects with `network_error`. */
+export async function withDeadline<T>(
+  host: Host,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController()
+  const cancel = host.startTimer(ms, () => abort.abort())
+  try {
+    return await work(abort.signal)
+  } finally {
+    cancel()
   }
 }
 

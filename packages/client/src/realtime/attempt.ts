@@ -12,7 +12,6 @@ export type AttemptOptions = {
   token: string
   notices: boolean
   targets: readonly Target[]
-  timeoutMs: number
 }
 
 export type AttemptEvents = {
@@ -26,25 +25,21 @@ export type AttemptFailure = { code: number | null; error: GuildhallError }
 
 /**
  * One attempt to connect: each target in turn until one is accepted or rejects. Calls exactly one
- * of its events, unless it is cancelled first.
+ * of its events, unless it is cancelled first. The caller bounds its time.
  *
  * @returns Cancels the attempt; afterwards nothing is called any more.
  */
 export function attempt(
   { host, transports }: { host: Host; transports: TransportChoice },
-  { targets, timeoutMs, ...hello }: AttemptOptions,
+  { targets, ...hello }: AttemptOptions,
   events: AttemptEvents,
 ): () => void {
   let channel: Channel | undefined
   let hasEnded = false
   let stopFallback = () => {}
-  const stopTimer = host.startTimer(timeoutMs, () => {
-    fail({ code: null, error: new GuildhallError('timeout', 'the server did not answer in time') })
-  })
 
   function end(): void {
     hasEnded = true
-    stopTimer()
     stopFallback()
   }
 

@@ -63,6 +63,8 @@ export function createCalls(wire: Wire): Calls {
         waiting.delete(entry)
         entry.settle({ error })
       })
+      // What waits for room in the transport goes first, and may use up the calls.
+      wire.waiting.isClear()
       if (place.go()) return
       wire.waiting.push(place)
       waiting.add(entry)

@@ -181,7 +181,13 @@ export type Connection<G extends GameTypes = GameTypes> = {
   serverNow(): number | null
   /** How far `serverNow` may be off; null until it is known. */
   readonly serverTimeUncertaintyMs: number | null
-  /** Ends for good; resolves when the connection is gone. Default code 1000. */
+  /**
+   * Ends for good; resolves when the connection is gone.
+   *
+   * @param code 1000 (default) or 3000 to 4999
+   * @param reason At most 123 bytes
+   * @throws GuildhallError `invalid_argument`, and then nothing is closed
+   */
   close(code?: number, reason?: string): Promise<void>
 }
 

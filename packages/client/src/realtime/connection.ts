@@ -27,7 +27,7 @@ export async function openConnection<G extends GameTypes>(
 ): Promise<Connection<G>> {
   const stats: Stats = { malformed: 0, unheard: 0, unreliableDropped: 0 }
   const reports = createReports()
-  const waiting = new WaitingQueue()
+  const waiting = new WaitingQueue(deps.host)
   let accepted: Accepted | undefined
 
   const machine = new Machine(deps, options, {
@@ -80,7 +80,13 @@ export async function openConnection<G extends GameTypes>(
     },
     checkSize: sender.checkSize,
     write: sender.write,
-    emit: reports.emit,
+    push(event, value, bytes) {
+      inbox.offer(bytes, () => {
+        const isHeard = reports.has(event)
+        if (isHeard) reports.emit(event, value)
+        return isHeard
+      })
+    },
   }
   const inbox = new Inbox(deps.host, stats, {
     hears: () => reports.has('message'),
@@ -89,7 +95,7 @@ export async function openConnection<G extends GameTypes>(
   const parts = createParts(wire, { sender, inbox, reports })
   // Rooms come first: what a new link means for them, the others may ask.
   const all: Part[] = [parts.rooms, parts.calls, parts.matchmaker, parts.party, parts.clock]
-  const dispatch = createDispatch({ parts: all, rooms: parts.rooms, inbox, reports, stats })
+  const dispatch = createDispatch({ wire, parts: all, rooms: parts.rooms, inbox, reports, stats })
 
   await machine.connect()
   const face = createFace(wire, { machine, parts, reports, sender, inbox, stats })
@@ -156,7 +162,7 @@ function createFace(
     stats,
     on(event, call) {
       const off = reports.on(event, call)
-      if (event === 'message') inbox.listened()
+      inbox.listened()
       return off
     },
     send: sender.send,

@@ -10,11 +10,12 @@ import { GuildhallError } from '../error.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Stats } from './connection-types.ts'
 import type { Inbox } from './inbox.ts'
-import type { Part } from './part.ts'
+import type { Part, Wire } from './part.ts'
 import { readJson } from './payload.ts'
 import type { Reports } from './reports.ts'
 
 export type DispatchDeps = {
+  wire: Wire
   parts: readonly Part[]
   rooms: Rooms
   inbox: Inbox
@@ -23,13 +24,15 @@ export type DispatchDeps = {
 }
 
 /** Hands each envelope to whoever hears its kind; unknown kinds are ignored. */
-export function createDispatch({ parts, rooms, inbox, reports, stats }: DispatchDeps) {
+export function createDispatch({ wire, parts, rooms, inbox, reports, stats }: DispatchDeps) {
   const handlers: { [kind: number]: (body: Uint8Array) => void } = {
     [kinds.PEER_POSITION.first](body) {
       const { participant, position } = peerPositionBody.decode(body)
       reports.emit('position', { participant, bytes: position })
     },
-    [kinds.CHAT_EVENT.first]: (body) => reports.emit('chat', readJson(body) as ChatPush),
+    [kinds.CHAT_EVENT.first](body) {
+      wire.push('chat', readJson(body) as ChatPush, body.length)
+    },
     [kinds.NOTICE.first]: (body) => reports.emit('notice', noticeBody.decode(body)),
   }
   for (const part of parts) Object.assign(handlers, part.handlers)

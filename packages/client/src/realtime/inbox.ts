@@ -9,11 +9,12 @@ const bytesMax = 262_144
 /** Somewhere that messages of the game may be heard: the connection, or the room of the moment. */
 export type Ear = { hears(kind: number): boolean; hear(message: Message): void }
 
-type Kept = { message: Message; room: Ear | null; atMs: number }
+/** `deliver` answers whether somebody heard it. */
+type Kept = { bytes: number; deliver(): boolean; atMs: number }
 
 /**
- * The application envelopes that arrive. What nobody listens to is kept for a while, so that a
- * listener that is added a moment after joining misses nothing.
+ * The application envelopes and pushed events that arrive. What nobody listens to is kept for a
+ * while, so that a listener that is added a moment after connecting or joining misses nothing.
  */
 export class Inbox {
   readonly #host: Host
@@ -30,9 +31,14 @@ export class Inbox {
 
   take(kind: number, body: Uint8Array, room: Ear | null): void {
     const message = messageOf(kind, body)
-    if (this.#deliver(message, room)) return
-    this.#kept.push({ message, room, atMs: this.#host.monotonicMs() })
-    this.#keptBytes += body.length
+    this.offer(body.length, () => this.#deliver(message, room))
+  }
+
+  /** Something else of `bytes` bytes, which `deliver` hands to its listeners if it has any. */
+  offer(bytes: number, deliver: () => boolean): void {
+    if (deliver()) return
+    this.#kept.push({ bytes, deliver, atMs: this.#host.monotonicMs() })
+    this.#keptBytes += bytes
     this.#trim()
   }
 
@@ -40,7 +46,7 @@ export class Inbox {
   listened(): void {
     queueMicrotask(() => {
       this.#trim()
-      this.#keep(({ message, room }) => !this.#deliver(message, room))
+      this.#keep((kept) => !kept.deliver())
     })
   }
 
@@ -56,13 +62,13 @@ export class Inbox {
       const isOver = this.#kept.length > envelopesMax || this.#keptBytes > bytesMax
       if (!isOver && atMs >= oldestMs) return
       const dropped = this.#kept.shift()
-      this.#keptBytes -= dropped?.message.bytes.length ?? 0
+      this.#keptBytes -= dropped?.bytes ?? 0
       this.#stats.unheard += 1
     }
   }
 
   #keep(holds: (kept: Kept) => boolean): void {
     this.#kept = this.#kept.filter(holds)
-    this.#keptBytes = this.#kept.reduce((sum, { message }) => sum + message.bytes.length, 0)
+    this.#keptBytes = this.#kept.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 }

@@ -1,10 +1,12 @@
-import { GuildhallError } from '../error.ts'
+import { GuildhallError, invalidArgument } from '../error.ts'
 import type { Host } from '../host.ts'
 import type { SessionKeeper } from '../session/session-keeper.ts'
 import { type AttemptFailure, attempt } from './attempt.ts'
+import { closedError } from './calls.ts'
 import type { Channel } from './channel.ts'
 import type { ClosedReason, ConnectOptions, State, StateEvent } from './connection-types.ts'
 import type { Accepted } from './handshake.ts'
+import { utf8Length } from './payload.ts'
 import {
   closedReason,
   giveUpMsDefault,
@@ -41,6 +43,7 @@ export type MachineEvents = {
 
 /** How long `close` waits for the peer. */
 const closeMs = 2_000
+const closeReasonBytesMax = 123
 
 type Failure = AttemptFailure & { isSignedOut?: boolean }
 
@@ -88,12 +91,16 @@ export class Machine {
     throw failure.error
   }
 
-  /** Ends for good; resolves when the link is gone. */
-  close(code: number, reason: string): Promise<void> {
+  /**
+   * Ends for good; resolves when the link is gone.
+   *
+   * @throws GuildhallError `invalid_argument`, and then nothing is closed
+   */
+  async close(code: number, reason: string): Promise<void> {
+    checkClose(code, reason)
     if (this.#state === 'closed') return this.#gone
     const channel = this.#channel
     if (channel !== undefined) {
-      channel.close(code, reason)
       channel.onEnvelope = () => {}
       this.#gone = new Promise((resolve) => {
         const cancel = this.#deps.host.startTimer(closeMs, resolve)
@@ -102,43 +109,59 @@ export class Machine {
           resolve()
         }
       })
+      channel.close(code, reason)
     }
     this.#finish('closed_by_client', code)
     return this.#gone
   }
 
-  /** Resolves with what went wrong, or with undefined once the connection is open. */
-  async #attempt(mustRefresh: boolean): Promise<Failure | undefined> {
-    const { keeper, transports } = this.#deps
-    const { as, connectTimeoutMs = 10_000, notices = false } = this.#options
-    try {
-      const renewed = mustRefresh ? keeper.refresh() : keeper.fresh()
-      const session = as === 'guest' ? null : await renewed
-      if (session === null && this.#isAccount) {
-        return { ...signedOut(), isSignedOut: true }
+  /**
+   * Resolves with what went wrong, or with undefined once the connection is open. The timer covers
+   * all of it: the refresh of the session, the choice of the transport, and the link.
+   */
+  #attempt(mustRefresh: boolean): Promise<Failure | undefined> {
+    const { connectTimeoutMs = 10_000 } = this.#options
+    return new Promise((resolve) => {
+      let hasEnded = false
+      let dropLink = () => {}
+      const end = (failure?: Failure) => {
+        hasEnded = true
+        stopTimer()
+        dropLink()
+        resolve(failure)
       }
-      const targets = await transports.targets(this.#options)
-      const options = { token: session?.token ?? '', notices, targets, timeoutMs: connectTimeoutMs }
-      this.#isAccount = session !== null
-      return await this.#tryTargets(options)
-    } catch (error) {
-      const failure = error as GuildhallError
-      return { code: null, error: failure, isSignedOut: failure.code === 'signed_out' }
-    }
+      const fail = (error: GuildhallError) => {
+        end({ code: null, error, isSignedOut: error.code === 'signed_out' })
+      }
+      const stopTimer = this.#deps.host.startTimer(connectTimeoutMs, () => {
+        fail(new GuildhallError('timeout', 'the server did not answer in time'))
+      })
+      this.#pending.push(() => fail(closedError()))
+      this.#prepare(mustRefresh).then((options) => {
+        if (hasEnded) return
+        this.#isAccount = options.token !== ''
+        dropLink = attempt(this.#deps, options, {
+          accepted: (accepted) => {
+            end()
+            this.#open(accepted)
+          },
+          failed: end,
+        })
+      }, fail)
+    })
   }
 
-  #tryTargets(options: Parameters<typeof attempt>[1]): Promise<Failure | undefined> {
-    if (this.#state === 'closed') return Promise.resolve(signedOut())
-    return new Promise((resolve) => {
-      const cancel = attempt(this.#deps, options, {
-        accepted: (accepted) => {
-          this.#open(accepted)
-          resolve(undefined)
-        },
-        failed: resolve,
-      })
-      this.#pending.push(cancel)
-    })
+  /** What an attempt needs before there is a link. A guest has no session to renew. */
+  async #prepare(mustRefresh: boolean): Promise<Parameters<typeof attempt>[1]> {
+    const { keeper, transports } = this.#deps
+    const { as, notices = false } = this.#options
+    const renew = () => (mustRefresh ? keeper.refresh() : keeper.fresh())
+    const session = as === 'guest' ? null : await renew()
+    if (session === null && this.#isAccount) {
+      throw new GuildhallError('signed_out', 'nobody is signed in')
+    }
+    const targets = await transports.targets(this.#options)
+    return { token: session?.token ?? '', notices, targets }
   }
 
   /** In the turn of the last envelope of the handshake, so that nothing overtakes it. */
@@ -220,6 +243,13 @@ export class Machine {
   }
 }
 
-function signedOut(): Failure {
-  return { code: null, error: new GuildhallError('signed_out', 'nobody is signed in') }
+/** What a WebSocket takes; WebTransport takes more. */
+function checkClose(code: number, reason: string): void {
+  const isOfApplication = Number.isInteger(code) && code >= 3000 && code <= 4999
+  if (code !== 1000 && !isOfApplication) {
+    throw invalidArgument('a close code is 1000 or 3000 to 4999')
+  }
+  if (utf8Length(reason) > closeReasonBytesMax) {
+    throw invalidArgument(`the reason of a close has at most ${closeReasonBytesMax} bytes`)
+  }
 }

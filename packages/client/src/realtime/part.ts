@@ -23,7 +23,8 @@ export type Wire = {
    * @throws GuildhallError `queue_full` when too much has not left yet
    */
   write(kind: number, body: Uint8Array): void
-  emit<E extends keyof ConnectionEvents>(event: E, value: ConnectionEvents[E]): void
+  /** Raises the event of a push; without a listener it is kept for a while, as `bytes` bytes. */
+  push<E extends keyof ConnectionEvents>(event: E, value: ConnectionEvents[E], bytes: number): void
 }
 
 /** One concern of a connection: what it does when links come and go, and the kinds it hears. */

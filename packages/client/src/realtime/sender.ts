@@ -30,7 +30,7 @@ export function createSender({ machine, waiting, stats, maxBytes }: SenderDeps) 
   function openChannel() {
     const { channel } = machine
     if (channel === undefined) throw queueFull()
-    if (channel.bufferedBytes >= transportBytesMax) throw queueFull()
+    if (!waiting.isClear() || channel.bufferedBytes >= transportBytesMax) throw queueFull()
     return channel
   }
 

@@ -1,6 +1,7 @@
 import { kinds, noticeBody, peerPositionBody } from '@guildhall/contract'
 import { expect, it, vi } from 'vitest'
 import { heard, openConnected, settle } from '../testing/connected.ts'
+import type { FakeServer } from '../testing/fake-server.ts'
 import type { Message } from './payload.ts'
 
 const code = (name: string) => expect.objectContaining({ code: name })
@@ -119,6 +120,89 @@ it('[R-SDK-15] refuses to send while the transport holds a megabyte', async () =
   connection.send(100, 'fits')
   buffered += 1
   expect(() => connection.send(100, 'more')).toThrow(code('queue_full'))
+})
+
+it('[R-SDK-15] what waits for a full transport goes out in order when it has room', async () => {
+  let buffered = 0
+  class SlowSocket extends WebSocket {
+    override get bufferedAmount() {
+      return buffered
+    }
+  }
+  const greet: FakeServer['greet'] = (early) => early.accept({ room: { room_id: 7 } })
+  const { connection, peer, host, server } = await openConnected({ WebSocket: SlowSocket, greet })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  connection.send(100, 'one')
+  connection.send(100, 'two')
+  buffered = 1024 * 1024
+  host.advance(250)
+  const next = await server.connection()
+  await vi.waitFor(() => expect(connection.state).toBe('open'))
+  expect(() => connection.send(100, 'full')).toThrow(code('queue_full'))
+  const bodies: string[] = []
+  const take = async () => bodies.push(new TextDecoder().decode((await next.nextOf(100)).body))
+  buffered = 0
+  host.advance(50)
+  connection.send(100, 'three')
+  for (let seen = 0; seen < 3; seen += 1) await take()
+  expect(bodies).toEqual(['one', 'two', 'three'])
+})
+
+it('[R-SDK-15] a later send does not overtake what waits for a full transport', async () => {
+  let buffered = 0
+  class SlowSocket extends WebSocket {
+    override get bufferedAmount() {
+      return buffered
+    }
+  }
+  const greet: FakeServer['greet'] = (early) => early.accept({ room: { room_id: 7 } })
+  const { connection, peer, host, server } = await openConnected({ WebSocket: SlowSocket, greet })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  connection.send(100, 'first')
+  buffered = 1024 * 1024
+  host.advance(250)
+  const next = await server.connection()
+  await vi.waitFor(() => expect(connection.state).toBe('open'))
+  buffered = 0
+  connection.send(101, 'second')
+  const order: number[] = []
+  while (order.length < 2) {
+    const { kind } = await next.next()
+    if (kind >= 100) order.push(kind)
+  }
+  expect(order).toEqual([100, 101])
+})
+
+it('[R-SDK-13] [R-SDK-15] pushes right behind the handshake wait for their listeners', async () => {
+  const matched = { ticket_id: 't', match_id: 'm', join_token: 'j', expires_at: 1 }
+  const { connection, host } = await openConnected({
+    greet(early) {
+      early.accept({ room: { room_id: 7 } })
+      early.send(kinds.MATCHMAKER_MATCHED.first, text(JSON.stringify(matched)))
+      early.send(kinds.NOTIFICATION.first, text('{"type":"notification","id":1}'))
+      early.send(kinds.NOTIFICATION.first, text('{"type":"party.request_refused"}'))
+      early.send(kinds.CHAT_EVENT.first, text('{"version":1,"type":"typing"}'))
+      early.send(100, text('on_return'))
+    },
+  })
+  await settle()
+  const matches = heard((call) => connection.on('matched', call))
+  const notifications = heard((call) => connection.on('notification', call))
+  const parties = heard((call) => connection.on('party', call))
+  const messages = heard<Message>((call) => connection.on('message', call))
+  await settle()
+  expect(matches).toMatchObject([{ ticket_id: 't', match_id: 'm', expires_at: 1 }])
+  expect(notifications).toEqual([{ type: 'notification', id: 1 }])
+  expect(parties).toEqual([{ type: 'party.request_refused' }])
+  expect(messages.map((message) => message.text())).toEqual(['on_return'])
+  expect(connection.stats.unheard).toBe(0)
+  // Nobody waits for ever.
+  host.advance(5_001)
+  const chats = heard((call) => connection.on('chat', call))
+  await settle()
+  expect([chats, connection.stats.unheard]).toEqual([[], 1])
 })
 
 it('[R-SDK-15] what nobody listens to is kept for the first listener of its kind', async () => {

@@ -233,6 +233,25 @@ it('[R-SDK-12] close ends with 1000, once, also while reconnecting', async () =>
   expect([host.timersWaiting(), server.count()]).toEqual([0, 1])
 })
 
+it.each([
+  [1001, ''],
+  [2000, ''],
+  [5000, ''],
+  [3000.5, ''],
+  [1000, 'x'.repeat(124)],
+  [1000, 'é'.repeat(62)],
+])('[R-SDK-2] [R-SDK-24] close refuses %d %s and goes on', async (code, reason) => {
+  const { connection, peer } = await openConnected()
+  const closing = connection.close(code, reason)
+  await expect(closing).rejects.toMatchObject({ code: 'invalid_argument' })
+  expect(connection.state).toBe('open')
+  connection.send(100, 'still here')
+  expect(new TextDecoder().decode((await peer.nextOf(100)).body)).toBe('still here')
+  await connection.close(3000, 'x'.repeat(123))
+  expect(await peer.closed).toBe(3000)
+  expect(connection.state).toBe('closed')
+})
+
 it('[R-SDK-13] a framing error closes with 4003', async () => {
   const { connection, peer } = await openConnected()
   peer.sendRaw(new Uint8Array([0, 0, 0, 1, 0, 0]))

@@ -1,6 +1,6 @@
 import { GuildhallError, invalidArgument } from '../error.ts'
 import type { Host } from '../host.ts'
-import { sendRequest } from '../http/request.ts'
+import { sendRequest, withDeadline } from '../http/request.ts'
 import { statusRoute } from '../session/player-routes.ts'
 import type { ConnectOptions } from './connection-types.ts'
 import type { OpenLink, Target } from './transport.ts'
@@ -72,15 +72,13 @@ function targetAt(url: string, { webTransport: given }: ConnectOptions): Target 
 
 /** What `/status` says about WebTransport; no answer in time counts as no offer. */
 async function askForOffer(host: Host, baseUrl: string): Promise<Offer> {
-  const abort = new AbortController()
-  const cancel = host.startTimer(statusMs, () => abort.abort())
   try {
-    const options = { baseUrl, fetch: host.fetch, signal: abort.signal }
-    return offerIn((await sendRequest(statusRoute, {}, options)).body, baseUrl)
+    const { body } = await withDeadline(host, statusMs, (signal) =>
+      sendRequest(statusRoute, {}, { baseUrl, fetch: host.fetch, signal }),
+    )
+    return offerIn(body, baseUrl)
   } catch {
     return undefined
-  } finally {
-    cancel()
   }
 }
 

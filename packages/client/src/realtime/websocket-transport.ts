@@ -18,7 +18,7 @@ export function websocketTransport(Socket: typeof WebSocket | undefined): OpenLi
       send: (bytes) => socket.send(bytes as Uint8Array<ArrayBuffer>),
       sendDatagram: () => false,
       bufferedBytes: () => socket.bufferedAmount,
-      close: (code, reason) => closeSocket(socket, code, reason),
+      close: (code, reason) => socket.close(code, reason),
     }
   }
 }
@@ -28,13 +28,5 @@ function openSocket(Socket: typeof WebSocket, url: string): WebSocket {
     return new Socket(url)
   } catch (cause) {
     throw invalidArgument('this is no address of a WebSocket', cause)
-  }
-}
-
-function closeSocket(socket: WebSocket, code: number, reason: string): void {
-  try {
-    socket.close(code, reason)
-  } catch (cause) {
-    throw invalidArgument('a close code is 1000 or 3000 to 4999', cause)
   }
 }

@@ -75,7 +75,8 @@ export function createMatchmaker(
       return
     }
     const { ticket_id } = match
-    wire.emit('matched', { ...match, accept: () => accept({ ticket_id, join_token }) })
+    const event = { ...match, accept: () => accept({ ticket_id, join_token }) }
+    wire.push('matched', event, body.length)
   }
 
   function statusOf(ticketId: string): Promise<TicketStatus> {

@@ -86,7 +86,7 @@ export function createParty(wire: Wire, calls: Calls): PartyPart {
   function pushed(body: Uint8Array): void {
     const push = readJson(body) as NotificationPush | PartyPush
     if (push.type === 'notification') {
-      wire.emit('notification', push)
+      wire.push('notification', push, body.length)
       return
     }
     if (typeof push.type !== 'string' || !push.type.startsWith('party.')) return
@@ -96,7 +96,7 @@ export function createParty(wire: Wire, calls: Calls): PartyPart {
     } else if (push.type !== 'party.message') {
       void read()
     }
-    wire.emit('party', push)
+    wire.push('party', push, body.length)
   }
 
   const names = Object.keys(methods) as (keyof typeof methods)[]

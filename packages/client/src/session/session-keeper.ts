@@ -1,7 +1,13 @@
 import type { SessionTokens } from '@guildhall/contract'
 import { GuildhallError } from '../error.ts'
 import type { Host } from '../host.ts'
-import { type Answered, type RequestParts, type RouteLine, sendRequest } from '../http/request.ts'
+import {
+  type Answered,
+  type RequestParts,
+  type RouteLine,
+  sendRequest,
+  withDeadline,
+} from '../http/request.ts'
 import type { Off } from '../listeners.ts'
 import { Listeners } from '../listeners.ts'
 import { sessionRoutes } from './player-routes.ts'
@@ -19,6 +25,8 @@ export type SessionKeeperOptions = {
 
 /** A session is renewed when this part of its token's life has passed. */
 const dueAfter = 0.8
+/** How long a refresh may take: everybody waits for it, so it must not hang. */
+const refreshMs = 10_000
 
 /** The player's session: in memory, in the store, and renewed before it ends. */
 export class SessionKeeper {
@@ -27,6 +35,7 @@ export class SessionKeeper {
   #session: Session | null = null
   #ttlMs: number
   #refreshing: Promise<Session> | undefined
+  #ending: Promise<void> | undefined
 
   constructor(options: SessionKeeperOptions) {
     this.#options = options
@@ -92,14 +101,36 @@ export class SessionKeeper {
     }
   }
 
+  /**
+   * Ends the session: `send` gets the newest pair, and no refresh runs beside it, whose new pair
+   * would outlive the logout.
+   */
+  end(send: (session: Session) => Promise<void>): Promise<void> {
+    this.#ending ??= this.#endAlone(send).finally(() => {
+      this.#ending = undefined
+    })
+    return this.#ending
+  }
+
+  async #endAlone(send: (session: Session) => Promise<void>): Promise<void> {
+    // A refresh that fails changes nothing, or has ended the session already.
+    await this.#refreshing?.catch(() => {})
+    try {
+      if (this.#session !== null) await send(this.#session)
+    } finally {
+      await this.clear()
+    }
+  }
+
   /** Forgets the session in memory and store. */
   async clear(): Promise<void> {
     this.#hold(null, undefined)
     await this.#stored(() => this.#options.store.clear())
   }
 
-  #refreshAlone(): Promise<Session> {
+  async #refreshAlone(): Promise<Session> {
     const { store } = this.#options
+    await this.#ending?.catch(() => {})
     if (store.lock === undefined) return this.#exchange()
     return store.lock(async () => (await this.#takeNewer()) ?? this.#exchange())
   }
@@ -111,10 +142,9 @@ export class SessionKeeper {
     try {
       if (mine.refresh_token === null) throw signedOut('the session cannot be refreshed')
       const parts = { body: { refresh_token: mine.refresh_token } }
-      const answered = await sendRequest(sessionRoutes.refresh, parts, {
-        baseUrl,
-        fetch: host.fetch,
-      })
+      const answered = await withDeadline(host, refreshMs, (signal) =>
+        sendRequest(sessionRoutes.refresh, parts, { baseUrl, fetch: host.fetch, signal }),
+      )
       // Signed in anew or logged out meanwhile: the new pair is of no use any more.
       if (this.#session === mine) return await this.adopt(answered)
     } catch (error) {

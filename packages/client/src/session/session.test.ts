@@ -97,6 +97,45 @@ it('[R-SDK-3] logout calls the route and clears everything, whatever the answer'
   expect(unreachable.kept.session).toBe(null)
 })
 
+it('[R-SDK-3] logout waits for a refresh and ends the newest pair', async () => {
+  const { player, server, host, kept } = await openSignedIn()
+  host.advance(3_600_000)
+  const gate = Promise.withResolvers<void>()
+  const script = scripted([200, pair(2)], [204], [200, profile])
+  server.onRequest = async (request, response) => {
+    if (request.url?.endsWith('refresh')) await gate.promise
+    await script.onRequest(request, response)
+  }
+  const reading = player.account.get().catch(() => {})
+  await vi.waitFor(() => expect(host.timersWaiting()).toBe(1))
+  const leaving = player.logout()
+  gate.resolve()
+  await Promise.all([leaving, reading])
+  expect(script.asked).toContainEqual({
+    line: 'POST /v1/session/logout',
+    bearer: 'token-2',
+    body: { refresh_token: 'refresh-2' },
+  })
+  expect([player.session(), kept.session]).toEqual([null, null])
+})
+
+it('[R-SDK-3] no refresh begins while a logout is under way', async () => {
+  const { player, server, host, kept } = await openSignedIn()
+  const gate = Promise.withResolvers<void>()
+  const script = scripted([204])
+  server.onRequest = async (request, response) => {
+    await gate.promise
+    await script.onRequest(request, response)
+  }
+  const leaving = player.logout()
+  host.advance(3_600_000)
+  const reading = expect(player.account.get()).rejects.toEqual(code('signed_out'))
+  gate.resolve()
+  await Promise.all([leaving, reading])
+  expect(script.asked.map(({ line }) => line)).toEqual(['POST /v1/session/logout'])
+  expect(kept.session).toBe(null)
+})
+
 it('[R-SDK-4] a session is renewed after 80 % of what the header says', async () => {
   const { kept, store } = storeOf(null)
   const { server, player, host } = await openBench({ store })
