@@ -79,7 +79,7 @@ export type StateEvent =
 export type Stats = {
   /** Bodies of the service that could not be read. */
   malformed: number
-  /** Application envelopes that nobody listened to. */
+  /** Application envelopes, notifications, chat, party and match events that nobody listened to. */
   unheard: number
   /** Unreliable sends while the connection was not open. */
   unreliableDropped: number
