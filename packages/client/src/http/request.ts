@@ -46,7 +46,7 @@ export async function sendRequest(
   }
 }
 
-/** Runs `work` with a signal that aborts after `ms`; a request then rejects with `network_error`. */
+/** Runs `work` with a signal that aborts after `ms`: its request rejects with `network_error`. */
 export async function withDeadline<T>(
   host: Host,
   ms: number,
