@@ -56,6 +56,21 @@ describe('the image', () => {
   })
 })
 
+describe('the unit for systemd', () => {
+  it('runs what `npm start` runs, not as root', () => {
+    const lines = read('docs/guildhall.service').split('\n')
+    const settingOf = (name: string) => {
+      return lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1)
+    }
+    const command = settingOf('ExecStart')?.replace(`${settingOf('WorkingDirectory')}/`, '')
+    const start = `node_modules/.bin/${JSON.parse(read('package.json')).scripts.start}`
+    expect(command).toBe(start)
+    expect(settingOf('User')).toBe('guildhall')
+    // As the handbook has it for other process managers.
+    expect(read('docs/operating.md')).toContain(`\nexec ${start}\n`)
+  })
+})
+
 type Service = {
   image?: string
   build?: string

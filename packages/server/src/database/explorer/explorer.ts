@@ -1,22 +1,30 @@
 /**
  * Looks into whatever relations the store has, for operators. Everything is read-only, on a
- * connection (PostgreSQL) or a thread (file) of its own, one request after another, so that it
- * delays nobody else. Every call ends within `explorerDeadlineMs`, its wait included.
+ * connection (PostgreSQL) or a thread (file) of its own, one read after another, so that it
+ * delays nobody else.
+ */
+export type Explorer = {
+  /** The only schema that is shown: `main` on a file, `public` on PostgreSQL. */
+  readonly schema: string
+  /** The reads of one request. All of them end within `explorerDeadlineMs` of this call. */
+  begin(): ExplorerReads
+  close(): Promise<void>
+}
+
+/**
+ * The reads of one request, under one deadline, their waits included.
  *
  * @throws ExplorerDeadline when that time is over
  * @throws ExplorerRefusal when the database refuses what was asked: a broken view, a type without
  *   an order, a value that is none of its type
  */
-export type Explorer = {
-  /** The only schema that is shown: `main` on a file, `public` on PostgreSQL. */
-  readonly schema: string
+export type ExplorerReads = {
   /** The names of all tables and views, without the database's own, in text order. */
   relations(): Promise<RelationName[]>
   describe(name: string): Promise<Relation | undefined>
   /** Whether a table has fewer than `rows` rows. */
   isSmaller(relation: Relation, rows: number): Promise<boolean>
   page(relation: Relation, query: PageQuery): Promise<StoredValue[][]>
-  close(): Promise<void>
 }
 
 export type RelationName = { name: string; kind: 'table' | 'view' }
@@ -82,12 +90,15 @@ export type PageQuery = {
   filters: readonly PageFilter[]
   /** The columns of the order, all in one direction; nulls come first ascending. */
   order: { columns: readonly string[]; direction: 'asc' | 'desc' }
-  /** Only rows behind the one that has these values in the columns of the order. */
+  /**
+   * Only rows behind the one that has these values in the columns of the order, which then must
+   * end with the primary key.
+   */
   after: readonly StoredValue[] | undefined
   limit: number
 }
 
-/** How long a call may take, with its wait for those before it. */
+/** How long the reads of a request may take together, with their waits for those before them. */
 export const explorerDeadlineMs = 5000
 
 /** What a page may weigh before it is rendered, in bytes. */

@@ -8,8 +8,6 @@ export type PageDialect = {
   /** A parameter, compared with a column of this type. */
   parameter(number: number, dataType: string): string
   contains(column: string, parameter: string): string
-  /** Where a nullable column puts its nulls first ascending and last descending by itself. */
-  readonly ordersNulls: boolean
 }
 
 /** Names come from the catalogue of the database only, and are quoted all the same. */
@@ -17,13 +15,55 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** The conditions, the order and the limit of a page, to stand behind FROM. */
+/** A part of a page: its rows come before all of the next part. */
+export type PagePart = { relation: Relation; query: PageQuery }
+
+/**
+ * A page by a column that may be null, in two parts, for an engine whose indexes have nulls at the
+ * other end: the nulls by the other columns of the order, which must not be null, and the rest. An
+ * index on the column serves both. The place after which the page begins says in which it lies.
+ */
+export function pageParts(relation: Relation, query: PageQuery): PagePart[] {
+  const { filters, order, after } = query
+  const [column = '', ...others] = order.columns
+  if (!columnOf(relation, column).nullable) return [{ relation, query }]
+  const isNull = { column, operator: 'null', value: null } as const
+  const isValue = { column, operator: 'not null', value: null } as const
+  const beginsIn = after && (after[0] === null ? 'nulls' : 'values')
+  const nulls: PagePart = {
+    relation,
+    query: {
+      ...query,
+      filters: [...filters, isNull],
+      order: { ...order, columns: others },
+      after: beginsIn === 'nulls' ? after?.slice(1) : undefined,
+    },
+  }
+  const columns = relation.columns.map((each) => {
+    return each.name === column ? { ...each, nullable: false } : each
+  })
+  const values: PagePart = {
+    relation: { ...relation, columns },
+    query: {
+      ...query,
+      filters: [...filters, isValue],
+      after: beginsIn === 'values' ? after : undefined,
+    },
+  }
+  const [first, last] = order.direction === 'asc' ? [nulls, values] : [values, nulls]
+  const beginsInLast = beginsIn === (last === nulls ? 'nulls' : 'values')
+  return beginsInLast ? [last] : [first, last]
+}
+
+/**
+ * The conditions, the order and the limit of a page, to stand behind FROM. Adds the values of its
+ * parameters to `values`. Nulls stand where the engine has them.
+ */
 export function pageClauses(
-  relation: Relation,
-  query: PageQuery,
+  { relation, query }: PagePart,
   dialect: PageDialect,
-): { where: string[]; orderBy: string; values: GivenValue[] } {
-  const values: GivenValue[] = []
+  values: GivenValue[],
+): { where: string[]; orderBy: string } {
   const parameter = (column: string, value: GivenValue) => {
     values.push(value)
     return dialect.parameter(values.length, columnOf(relation, column).compared_as)
@@ -38,12 +78,9 @@ export function pageClauses(
   if (query.after !== undefined)
     where.push(behind(relation, query, { after: query.after, parameter }))
   const { columns, direction } = query.order
-  const orderBy = columns.map((column) => {
-    const order = `${quoted(column)} ${direction.toUpperCase()}`
-    if (dialect.ordersNulls || !columnOf(relation, column).nullable) return order
-    return `${order} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}`
-  })
-  return { where, orderBy: orderBy.join(', '), values }
+  const orderBy = columns.map((column) => `${quoted(column)} ${direction.toUpperCase()}`)
+  // The nulls of a relation without a key have no order.
+  return { where, orderBy: orderBy.length === 0 ? '' : `ORDER BY ${orderBy.join(', ')}` }
 }
 
 type Behind = {
@@ -51,7 +88,10 @@ type Behind = {
   parameter: (column: string, value: GivenValue) => string
 }
 
-/** Rows behind a place in the order: one comparison of rows, unless a column may hold null. */
+/**
+ * Rows behind a place in the order: one comparison of rows, unless a column may hold null, which
+ * comes first ascending.
+ */
 function behind(relation: Relation, { order }: PageQuery, { after, parameter }: Behind): string {
   const { columns, direction } = order
   const beyond = direction === 'asc' ? '>' : '<'

@@ -12,11 +12,12 @@ import {
   type StoredValue,
   type ValueKind,
 } from '../explorer/explorer.ts'
-import { InTurn } from '../explorer/in-turn.ts'
+import { InTurn, type TurnRun } from '../explorer/in-turn.ts'
 import {
   type ExplorerStatement,
   type PageDialect,
   pageClauses,
+  pageParts,
   quoted,
 } from '../explorer/page-query.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
@@ -29,29 +30,34 @@ export function createPostgresExplorer(options: ConnectionOptions): Explorer {
   const line = new ExplorerConnection(options)
   return {
     schema: 'public',
-    async relations() {
-      const rows = await line.read({ text: relationsText, values: [] })
-      return rows.map(([name, kind]) => ({
-        name: String(name),
-        kind: kind === 'view' ? ('view' as const) : ('table' as const),
-      }))
-    },
-    async describe(name) {
-      const [[description] = []] = await line.read({ text: describeText, values: [name] })
-      return description ? relationOf(name, JSON.parse(description)) : undefined
-    },
-    async isSmaller({ name }, rows) {
-      const text = `SELECT count(*) FROM (SELECT 1 FROM public.${quoted(name)} LIMIT ${rows}) AS t`
-      const [[found] = []] = await line.read({ text, values: [] })
-      return Number(found) < rows
-    },
-    async page(relation, query) {
-      const rows = await line.read(pageStatement(relation, query))
-      const [bytes, place] = rows[0] ?? []
-      if (Number(bytes) > explorerBytesMax) {
-        throw new PageTooLarge('a page of the explorer is too large')
+    begin() {
+      const read = line.begin()
+      return {
+        async relations() {
+          const rows = await read({ text: relationsText, values: [] })
+          return rows.map(([name, kind]) => ({
+            name: String(name),
+            kind: kind === 'view' ? ('view' as const) : ('table' as const),
+          }))
+        },
+        async describe(name) {
+          const [[description] = []] = await read({ text: describeText, values: [name] })
+          return description ? relationOf(name, JSON.parse(description)) : undefined
+        },
+        async isSmaller({ name }, rows) {
+          const text = `SELECT count(*) FROM (SELECT 1 FROM public.${quoted(name)} LIMIT ${rows}) AS t`
+          const [[found] = []] = await read({ text, values: [] })
+          return Number(found) < rows
+        },
+        async page(relation, query) {
+          const rows = await read(pageStatement(relation, query))
+          const [bytes, place] = rows[0] ?? []
+          if (Number(bytes) > explorerBytesMax) {
+            throw new PageTooLarge('a page of the explorer is too large')
+          }
+          return place === null ? [] : rows.map(([, , ...values]): StoredValue[] => values)
+        },
       }
-      return place === null ? [] : rows.map(([, , ...values]): StoredValue[] => values)
     },
     close: () => line.close(),
   }
@@ -62,14 +68,22 @@ export function createPostgresExplorer(options: ConnectionOptions): Explorer {
  * one, there is one row without a place.
  */
 function pageStatement(relation: Relation, query: PageQuery): ExplorerStatement {
-  const { where, orderBy, values } = pageClauses(relation, query, dialect)
   const names = relation.columns.map(({ name }) => quoted(name))
   const columns = names.map((name, at) => `${name} AS c${at}`).join(', ')
   const given = names.map((_, at) => `p.c${at}`).join(', ')
+  const values: GivenValue[] = []
+  const parts = pageParts(relation, query).map((part, at) => {
+    const { where, orderBy } = pageClauses(part, dialect, values)
+    return `(SELECT ${at} AS part, ${columns} FROM public.${quoted(relation.name)}
+      WHERE ${['true', ...where].join(' AND ')} ${orderBy} LIMIT ${query.limit})`
+  })
+  const { direction } = query.order
+  const order = query.order.columns.map((column) => {
+    return `r.c${relation.columns.findIndex(({ name }) => name === column)} ${direction}`
+  })
   const text = `WITH page AS MATERIALIZED (
-      SELECT row_number() OVER () AS place, r.* FROM (
-        SELECT ${columns} FROM public.${quoted(relation.name)}
-        WHERE ${['true', ...where].join(' AND ')} ORDER BY ${orderBy} LIMIT ${query.limit}) AS r),
+      SELECT row_number() OVER (ORDER BY ${['r.part', ...order].join(', ')}) AS place, r.*
+      FROM (${parts.join(' UNION ALL ')}) AS r ORDER BY place LIMIT ${query.limit}),
     weighed AS (SELECT COALESCE(sum(octet_length(CAST(w.* AS text))), 0) AS bytes FROM page w)
     SELECT weighed.bytes, p.place, ${given} FROM weighed
     LEFT JOIN page p ON weighed.bytes <= ${explorerBytesMax} ORDER BY p.place`
@@ -79,7 +93,6 @@ function pageStatement(relation: Relation, query: PageQuery): ExplorerStatement 
 const dialect: PageDialect = {
   parameter: (number, dataType) => `$${number}::${dataType}`,
   contains: (column, parameter) => `strpos(${column}, ${parameter}) > 0`,
-  ordersNulls: false,
 }
 
 class ExplorerConnection {
@@ -95,8 +108,13 @@ class ExplorerConnection {
     this.#inTurn = new InTurn(this.#clock)
   }
 
-  read({ text, values }: ExplorerStatement): Promise<readonly TextRow[]> {
-    return this.#inTurn.run(async ({ leftMs, onOver }) => {
+  begin(): (statement: ExplorerStatement) => Promise<readonly TextRow[]> {
+    const run = this.#inTurn.begin()
+    return (statement) => this.#read(run, statement)
+  }
+
+  #read(run: TurnRun, { text, values }: ExplorerStatement): Promise<readonly TextRow[]> {
+    return run(async ({ leftMs, onOver }) => {
       const connection = await this.#connected()
       // The server ends the statement itself; this is for one that does not answer any more.
       let grace: Timer | undefined

@@ -6,12 +6,13 @@ import {
   ExplorerDeadline,
   ExplorerRefusal,
   explorerBytesMax,
+  type GivenValue,
   PageTooLarge,
   type Relation,
   type StoredValue,
   type ValueKind,
 } from '../explorer/explorer.ts'
-import { InTurn } from '../explorer/in-turn.ts'
+import { InTurn, type TurnRun } from '../explorer/in-turn.ts'
 import {
   type ExplorerStatement,
   type PageDialect,
@@ -26,31 +27,37 @@ export function createFileExplorer(path: string, clock: Clock): Explorer {
   const thread = new ExplorerThread(path, clock)
   return {
     schema: 'main',
-    async relations() {
-      const [rows = []] = await thread.read([{ text: relationsText, values: [] }])
-      return rows.map(([name, type]) => ({
-        name: String(name),
-        kind: type === 'view' ? ('view' as const) : ('table' as const),
-      }))
-    },
-    async describe(name) {
-      const parts = await thread.read(describing.map((text) => ({ text, values: [name] })))
-      return relationOf(name, parts)
-    },
-    async isSmaller({ name }, rows) {
-      const text = `SELECT count(*) FROM
-        (SELECT 1 FROM main.${quoted(name)} WHERE guildhall_in_time() LIMIT ?1)`
-      const [[[found] = []] = []] = await thread.read([{ text, values: [BigInt(rows)] }])
-      return Number(found) < rows
-    },
-    async page(relation, query) {
-      const { where, orderBy, values } = pageClauses(relation, query, dialect)
-      const names = relation.columns.map(({ name }) => quoted(name)).join(', ')
-      const text = `SELECT ${names} FROM main.${quoted(relation.name)}
-        WHERE ${['guildhall_in_time()', ...where].join(' AND ')}
-        ORDER BY ${orderBy} LIMIT ${query.limit}`
-      const [rows = []] = await thread.read([{ text, values }])
-      return rows
+    begin() {
+      const read = thread.begin()
+      return {
+        async relations() {
+          const [rows = []] = await read([{ text: relationsText, values: [] }])
+          return rows.map(([name, type]) => ({
+            name: String(name),
+            kind: type === 'view' ? ('view' as const) : ('table' as const),
+          }))
+        },
+        async describe(name) {
+          const parts = await read(describing.map((text) => ({ text, values: [name] })))
+          return relationOf(name, parts)
+        },
+        async isSmaller({ name }, rows) {
+          const text = `SELECT count(*) FROM
+            (SELECT 1 FROM main.${quoted(name)} WHERE guildhall_in_time() LIMIT ?1)`
+          const [[[found] = []] = []] = await read([{ text, values: [BigInt(rows)] }])
+          return Number(found) < rows
+        },
+        async page(relation, query) {
+          const values: GivenValue[] = []
+          const { where, orderBy } = pageClauses({ relation, query }, dialect, values)
+          const names = relation.columns.map(({ name }) => quoted(name)).join(', ')
+          const text = `SELECT ${names} FROM main.${quoted(relation.name)}
+            WHERE ${['guildhall_in_time()', ...where].join(' AND ')}
+            ${orderBy} LIMIT ${query.limit}`
+          const [rows = []] = await read([{ text, values }])
+          return rows
+        },
+      }
     },
     close: () => thread.close(),
   }
@@ -59,7 +66,6 @@ export function createFileExplorer(path: string, clock: Clock): Explorer {
 const dialect: PageDialect = {
   parameter: (number) => `?${number}`,
   contains: (column, parameter) => `instr(${column}, ${parameter}) > 0`,
-  ordersNulls: true,
 }
 
 /** The thread is started by the first call, and again after a failure of the file. */
@@ -75,8 +81,13 @@ class ExplorerThread {
     this.#inTurn = new InTurn(clock)
   }
 
-  read(statements: readonly ExplorerStatement[]): Promise<StoredValue[][][]> {
-    return this.#inTurn.run(async ({ onOver }) => {
+  begin(): (statements: readonly ExplorerStatement[]) => Promise<StoredValue[][][]> {
+    const run = this.#inTurn.begin()
+    return (statements) => this.#read(run, statements)
+  }
+
+  #read(run: TurnRun, statements: readonly ExplorerStatement[]): Promise<StoredValue[][][]> {
+    return run(async ({ onOver }) => {
       this.#asked += 1
       const number = this.#asked
       onOver(() => Atomics.store(this.#over, 0, number))

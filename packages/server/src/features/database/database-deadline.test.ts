@@ -1,11 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ExplorerDeadline, explorerDeadlineMs } from '../../database/explorer/explorer.ts'
+import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { type ExplorerDesk, openExplorer } from './database.fixture.ts'
 
 const durable = testBackends.filter(({ name }) => name !== 'in-memory')
 const sort = { column: 'id', direction: 'asc' }
+
+/** How often PostgreSQL has read `many` by its indexes, and whole. */
+const readsOfMany = statement({
+  name: 'tests.reads-of-many',
+  text: `SELECT COALESCE(idx_scan, 0) AS by_index, COALESCE(seq_scan, 0) AS whole
+    FROM pg_stat_user_tables WHERE relname = 'many'`,
+  row: { by_index: 'integer', whole: 'integer' },
+})
 
 /** A table whose filter finds nothing among a great many rows, and a view that fails. */
 describe.each(durable)('the deadline of the explorer on $name', (backend) => {
@@ -55,19 +64,34 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
         'CREATE VIEW slow AS SELECT CAST(1 AS bigint) AS id, CAST(pg_sleep(60) AS text) AS note',
       )
       const { explorer } = at.test.db
-      const slow = await explorer?.describe('slow')
+      const slow = await explorer?.begin().describe('slow')
       if (explorer === undefined || slow === undefined) throw new Error('there is no view')
       const order = { columns: ['id'], direction: 'asc' } as const
-      const page = () => explorer.page(slow, { filters: [], order, after: undefined, limit: 1 })
+      const query = { filters: [], order, after: undefined, limit: 1 }
+      const page = () => explorer.begin().page(slow, query)
+      const begun = explorer.begin()
       const startedMs = clock.monotonicMs()
       await Promise.all([
         expect(page()).rejects.toThrow(ExplorerDeadline),
         expect(page()).rejects.toThrow(ExplorerDeadline),
       ])
       expect(clock.monotonicMs() - startedMs).toBeLessThan(explorerDeadlineMs + 2000)
-      expect(await explorer.relations()).toContainEqual({ name: 'slow', kind: 'view' })
+      await expect(begun.relations()).rejects.toThrow(ExplorerDeadline)
+      expect(await explorer.begin().relations()).toContainEqual({ name: 'slow', kind: 'view' })
     },
   )
+
+  it.skipIf(isPostgres)('[H-DBX-8] gives all reads of a request one deadline', async () => {
+    const { explorer } = at.test.db
+    if (explorer === undefined) throw new Error('there is no explorer')
+    const reads = explorer.begin()
+    const groups = await reads.describe('groups')
+    await at.clock.advance(explorerDeadlineMs - 1)
+    expect(groups && (await reads.isSmaller(groups, 10))).toBe(true)
+    await at.clock.advance(1)
+    await expect(reads.describe('groups')).rejects.toThrow(ExplorerDeadline)
+    expect(await explorer.begin().describe('groups')).toEqual(groups)
+  })
 
   it('[H-DBX-8] holds up nobody while a query runs', async () => {
     await makeMany()
@@ -97,6 +121,65 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
     await at.ddl('CREATE INDEX many_note ON many (note)')
     const question = { sort: { column: 'note', direction: 'desc' } } as const
     expect((await at.rows('many', { ...question, limit: 2 })).rows).toHaveLength(2)
+  })
+
+  it.runIf(isPostgres)(
+    '[H-DBX-4] [H-DBX-7] serves nulls by an index of a long table, like the rest',
+    async () => {
+      await makeMany()
+      await at.ddl(
+        'ALTER TABLE many ADD COLUMN mark {{bigint}}',
+        'UPDATE many SET mark = id WHERE id > 3',
+        'CREATE INDEX many_mark ON many (mark)',
+      )
+      const idsOf = async (direction: 'asc' | 'desc', after: readonly (string | null)[]) => {
+        const reads = at.test.db.explorer?.begin()
+        const many = await reads?.describe('many')
+        if (many === undefined) throw new Error('there is no table')
+        const order = { columns: ['mark', 'id'], direction }
+        const rows = await reads?.page(many, { filters: [], order, after, limit: 3 })
+        return rows?.map(([id]) => Number(id))
+      }
+      const before = await at.test.db.get(readsOfMany, {})
+      const asc = { column: 'mark', direction: 'asc' } as const
+      const first = await at.rows('many', { sort: asc, limit: 5 })
+      expect(first.rows.map(({ values }) => values.id?.value)).toEqual([1, 2, 3, 4, 5])
+      expect(await idsOf('asc', [null, '2'])).toEqual([3, 4, 5])
+      expect(await idsOf('asc', ['100', '100'])).toEqual([101, 102, 103])
+      expect(await idsOf('desc', ['5', '5'])).toEqual([4, 3, 2])
+      expect(await idsOf('desc', [null, '3'])).toEqual([2, 1])
+      // The server tells what a connection has read a second later, with its next transaction.
+      const after = await vi.waitFor(
+        async () => {
+          await idsOf('asc', [null, '1'])
+          const told = await at.test.db.get(readsOfMany, {})
+          expect(told?.by_index).toBeGreaterThan(Number(before?.by_index) + 4)
+          return told
+        },
+        { timeout: 15_000, interval: 1000 },
+      )
+      expect(after?.whole).toBe(before?.whole)
+    },
+  )
+
+  it.runIf(isPostgres)('[H-DBX-3] refuses to read a view that fails, and goes on', async () => {
+    await at.ddl(
+      'CREATE TABLE base (id {{bigint}})',
+      'INSERT INTO base VALUES (0)',
+      'CREATE VIEW broken AS SELECT 1 / id AS id FROM base',
+    )
+    const { explorer } = at.test.db
+    const broken = await explorer?.begin().describe('broken')
+    if (explorer === undefined || broken === undefined) throw new Error('there is no view')
+    const order = { columns: ['id'], direction: 'asc' } as const
+    const page = explorer.begin().page(broken, { filters: [], order, after: undefined, limit: 1 })
+    await expect(page).rejects.toMatchObject({
+      name: 'ExplorerRefusal',
+      cause: { message: 'division by zero' },
+    })
+    expect((await at.refusal('broken', { sort })).status).toBe(400)
+    expect((await at.describe('broken')).status).toBe(200)
+    expect(at.api.failures).toEqual([])
   })
 
   it.skipIf(isPostgres)('[H-DBX-3] answers 400 for a view that fails', async () => {

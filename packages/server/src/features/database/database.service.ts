@@ -2,6 +2,7 @@ import type { DatabaseCell, DatabaseFilter, DatabaseSort } from '@guildhall/cont
 import {
   type Explorer,
   ExplorerDeadline,
+  type ExplorerReads,
   ExplorerRefusal,
   PageTooLarge,
   type Relation,
@@ -71,16 +72,17 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
     recorder.record({ ...actorOf(principal), action: `database.${action}`, target, details })
   }
 
-  /** The relation, unless the caller may not see it. */
+  /** The relation, unless the caller may not see it, and the reads of its request. */
   async function relationFor(principal: OperatorPrincipal, { schema, table }: TableReference) {
     if (table === protectedTable && !isAdmin(principal)) {
       throw refuse.forbidden('only a human admin may look at the API keys')
     }
     const open = opened(explorer)
+    const reads = open.begin()
     const isKnown = schema === open.schema && !isHidden(table)
-    const relation = isKnown ? await open.describe(table) : undefined
+    const relation = isKnown ? await reads.describe(table) : undefined
     if (relation === undefined) throw refuse.notFound('no such table')
-    return { relation, explorer: open }
+    return { relation, reads }
   }
 
   /** Who may use a handle, and for what. */
@@ -109,7 +111,7 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
     tables: (principal: OperatorPrincipal) =>
       answering(async () => {
         const open = opened(explorer)
-        const relations = (await open.relations()).filter(({ name }) => {
+        const relations = (await open.begin().relations()).filter(({ name }) => {
           return !isHidden(name) && (name !== protectedTable || isAdmin(principal))
         })
         record(principal, 'tables', { target: 'database', returned: relations.length })
@@ -122,8 +124,8 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
 
     describe: (principal: OperatorPrincipal, table: TableReference) =>
       answering(async () => {
-        const { relation, explorer } = await relationFor(principal, table)
-        const columns = await describeColumns(explorer, relation)
+        const { relation, reads } = await relationFor(principal, table)
+        const columns = await describeColumns(reads, relation)
         record(principal, 'describe', { target: table.table, returned: 1 })
         return {
           table,
@@ -143,10 +145,10 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
     rows: (principal: OperatorPrincipal, query: RowsQuery) =>
       answering(async () => {
         const { table, filters = [], sort, limit = 50 } = query
-        const { relation, explorer } = await relationFor(principal, table)
+        const { relation, reads } = await relationFor(principal, table)
         expectPageable(relation)
         const wanted = pageFilters(relation, filters)
-        await expectSortable(explorer, relation, sort.column)
+        await expectSortable(reads, relation, sort.column)
         const owner = ownerOf(principal, table)
         const question = writeJson([filters, sort])
         const cursor = query.cursor === undefined ? undefined : held('cursor', query.cursor, owner)
@@ -155,7 +157,7 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
         }
         const rest = relation.primary_key.filter((column) => column !== sort.column)
         const columns = [sort.column, ...rest]
-        const found = await explorer.page(relation, {
+        const found = await reads.page(relation, {
           filters: wanted,
           order: { columns, direction: sort.direction },
           after: cursor?.after,
@@ -178,11 +180,11 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
       { table, row_ref }: { table: TableReference; row_ref: string },
     ) =>
       answering(async () => {
-        const { relation, explorer } = await relationFor(principal, table)
+        const { relation, reads } = await relationFor(principal, table)
         expectPageable(relation)
         const owner = ownerOf(principal, table)
         const { key, digest } = held('row', row_ref, owner)
-        const [row] = await explorer.page(relation, {
+        const [row] = await reads.page(relation, {
           filters: relation.primary_key.map((column, at) => {
             const value = key[at] ?? null
             return { column, operator: value === null ? 'null' : '=', value }
@@ -211,12 +213,12 @@ function opened(explorer: Explorer | undefined): Explorer {
   return explorer
 }
 
-async function describeColumns(explorer: Explorer, relation: Relation) {
+async function describeColumns(reads: ExplorerReads, relation: Relation) {
   const isSorted = (name: string) => isOrdered(relation, name)
   const isSmall =
     isPageable(relation) &&
     !relation.columns.every(({ name }) => isSorted(name)) &&
-    (await explorer.isSmaller(relation, sortedRowsMax))
+    (await reads.isSmaller(relation, sortedRowsMax))
   return relation.columns.map((column) => {
     const { name, data_type, nullable } = column
     const sensitive = isSensitive(relation.name, name)
@@ -230,11 +232,11 @@ function expectPageable(relation: Relation): void {
   if (!isPageable(relation)) throw refuse.invalid('the table has no key to page by')
 }
 
-async function expectSortable(explorer: Explorer, relation: Relation, name: string) {
+async function expectSortable(reads: ExplorerReads, relation: Relation, name: string) {
   const column = visibleColumn(relation, name)
   if (isComparable(column)) {
     if (isOrdered(relation, name)) return
-    if (await explorer.isSmaller(relation, sortedRowsMax)) return
+    if (await reads.isSmaller(relation, sortedRowsMax)) return
   }
   throw refuse.invalid('column cannot be sorted')
 }

@@ -2,6 +2,8 @@ import { apiKeysApi, auditApi, databaseApi } from '@guildhall/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
+import { openTestApi } from '../../testing/api.ts'
+import { openDesk } from '../../testing/desk.ts'
 import { type ExplorerDesk, openExplorer } from './database.fixture.ts'
 
 const durable = testBackends.filter(({ name }) => name !== 'in-memory')
@@ -279,6 +281,26 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     expect((await at.post('row', { table, row_ref })).status).toBe(400)
     expect((await at.refusal('groups', { sort, cursor })).status).toBe(400)
     expect(await at.desk.trailOf('groups')).toContainEqual(['database.row', 'returned=1'])
+  })
+
+  it('[H-DBX-7] knows no cursor and no reference of another boot', async () => {
+    await advanceMinute()
+    const { rows, next } = await at.rows('groups', { sort: byId, limit: 1 })
+    const table = { schema: at.schema, table: 'groups' }
+    const asked = [
+      ['rows', { table, sort: byId, cursor: next }],
+      ['row', { table, row_ref: rows[0]?.row_ref }],
+    ] as const
+    const restarted = await openTestApi({ db: at.test.db, clock: at.clock })
+    try {
+      const desk = await openDesk(restarted)
+      for (const [path, body] of asked) {
+        expect((await at.post(path, body)).status).toBe(200)
+        expect((await at.post(path, body, desk)).status).toBe(400)
+      }
+    } finally {
+      await restarted.close()
+    }
   })
 
   it('[H-DBX-7] answers 404 for a row that was changed or removed', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Status } from '@guildhall/contract'
+import { SessionTokens, Status } from '@guildhall/contract'
 import parse, { type ParsedFamily } from 'parse-prometheus-text-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
@@ -105,7 +105,10 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       await db.close()
       const node = await startNodeProcess({ ...served, 'database.url': url })
       try {
-        const desk = await openDesk({ call: createCaller(node.url) })
+        const call = createCaller(node.url)
+        const desk = await openDesk({ call })
+        const body = { id: 'a player at the metrics', create: true, username: 'player' }
+        const player = SessionTokens.parse((await call('POST', '/v1/auth/device', { body })).body)
         const keyWith = async (scope: string) => {
           const answer = await desk.send('POST', '/api-keys', {
             name: scope,
@@ -120,6 +123,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
         expect((await fetch(at)).status).toBe(401)
         expect(await statusWith('svc_k1_unknown')).toBe(401)
         expect(await statusWith(desk.token)).toBe(401)
+        expect(await statusWith(player.token)).toBe(401)
         expect(await statusWith(await keyWith('audit:read'))).toBe(403)
         const headers = { authorization: `Bearer ${await keyWith('telemetry:read')}` }
         const page = await (await fetch(at, { headers })).text()
