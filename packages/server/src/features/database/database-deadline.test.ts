@@ -153,12 +153,13 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
         async () => {
           await idsOf('asc', [null, '1'])
           const told = await at.test.db.get(readsOfMany, {})
-          expect(told?.by_index).toBeGreaterThan(Number(before?.by_index) + 4)
+          expect(told?.by_index).toBeGreaterThan(Number(before?.by_index) + 10)
           return told
         },
         { timeout: 15_000, interval: 1000 },
       )
-      expect(after?.whole).toBe(before?.whole)
+      // Making the index reads the table too, and may be told late.
+      expect(Number(after?.whole) - Number(before?.whole)).toBeLessThan(5)
     },
   )
 
