@@ -45,7 +45,8 @@ export function createPostgresExplorer(options: ConnectionOptions): Explorer {
           return description ? relationOf(name, JSON.parse(description)) : undefined
         },
         async isSmaller({ name }, rows) {
-          const text = `SELECT count(*) FROM (SELECT 1 FROM public.${quoted(name)} LIMIT ${rows}) AS t`
+          const text = `SELECT count(*) FROM
+            (SELECT 1 FROM public.${quoted(name)} LIMIT ${rows}) AS t`
           const [[found] = []] = await read({ text, values: [] })
           return Number(found) < rows
         },
