@@ -97,7 +97,7 @@ describe('filters of storage indexes', () => {
     expect(await judge('level', 11)).toBe(true)
     expect(await judge('level', 3)).toBe(false)
     await expect(judge('later', 1)).rejects.toThrow('error')
-    await expect(judge('odd', 1)).rejects.toThrow('true or false')
+    await expect(judge('odd', 1)).rejects.toThrow('error')
   })
 })
 

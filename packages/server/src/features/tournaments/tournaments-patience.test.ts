@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
+import { createLeases } from '../../database/jobs/leases.ts'
 import { statement } from '../../database/statement.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
@@ -40,14 +41,9 @@ it('[O-TRN-3] settles on postgres what takes longer than a statement may', async
     config: { notify_results: false, notify_max: 1 },
     leave: async (tx) => void (await tx.all(sleepOn, {})),
   })
-  const lease = {
-    name: 'none',
-    held: () => true,
-    keep: async () => true,
-    release: async () => {},
-    transaction: db.transaction.bind(db),
-  }
   const log = createRecordedLog()
+  const lease = createLeases({ db, clock, log, holder: 'tests', lifeMs: 15_000 }).of('settlement')
+  expect(await lease.keep()).toBe(true)
   const settlement = createSettlement({ db, clock, log, lease, rules, onHold: () => false })
   await settlement.settle({ signal: new AbortController().signal, progress() {} })
   expect(await db.all(states, {})).toEqual([{ state: 'completed' }])

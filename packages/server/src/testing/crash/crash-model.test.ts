@@ -39,7 +39,11 @@ const losses: readonly (readonly [loss: string, part: string, text: string])[] =
   ['a purchase', 'purchases', `DELETE FROM ${oldest('purchases')}`],
   ['a score', 'leaderboards', 'UPDATE leaderboard_records SET score = score + 1'],
   ['a count', 'leaderboards', 'UPDATE leaderboard_blocks SET records = records + 1'],
-  ['a value', 'storage', "UPDATE storage_objects SET value = '{}'"],
+  [
+    'a value',
+    'storage',
+    "UPDATE storage_objects SET value = '{}' WHERE collection NOT LIKE 'script-%'",
+  ],
   ['a number of objects', 'storage', 'UPDATE storage_collections SET objects = objects + 1'],
   ['an entry', 'the trail', "DELETE FROM audit_entries WHERE action = 'chat.message.append'"],
   ['the chain', 'what the doctor finds', 'UPDATE audit_entries SET seq = 99999 WHERE seq = 1'],
