@@ -61,6 +61,7 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     node = await startNode({ ...options, logLinesDropped })
     announce(node, { loaded, bootId, stdout: host.stdout })
     if (config.logging.format === 'pretty') {
+      writer.flush()
       printLines(host.stderr, welcomeLines({ ...node, config, version }))
     }
     const end = await ending
