@@ -7,7 +7,7 @@ import { boardReset } from '../features/tournaments/tournaments.feature.ts'
 import { createNoticeWriter, resultNotices } from '../features/tournaments/tournaments.notices.ts'
 import { tournamentCompleted } from '../features/tournaments/tournaments.settlement.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
-import type { EventHook } from '../script/hooks.ts'
+import type { EventHook } from '../script/wire/hooks.ts'
 import type { Features } from './features.ts'
 import type { Shared } from './shared.ts'
 

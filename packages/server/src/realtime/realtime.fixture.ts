@@ -15,7 +15,7 @@ import { noPeople, type People } from './parties/people.port.ts'
 import type { LiveSessions, Player } from './ports.ts'
 import { createRecordingScript, type RecordingScript } from './recording-script.fixture.ts'
 import type { RoomsConfig } from './rooms/config.ts'
-import { type MatchRecorder, noMatchRecords } from './rooms/match-records.port.ts'
+import { type MatchRecorder, noMatchRecords } from '../kernel/play/match-recorder.ts'
 import { createWebSocketTransport } from './transports/websocket.ts'
 
 /** A gateway behind a real listener, with a script that records and a clock that stands still. */

@@ -7,7 +7,7 @@ import type { HookAnswer, MatchEvent, RoomHooks, SeatTimes } from '../kernel/pla
 import type { RoomRow } from '../kernel/play/rooms.ts'
 import type { Outcome } from './calls.ts'
 import type { Dispatcher, NewCall } from './dispatcher.ts'
-import { hookCode } from './hooks.ts'
+import { hookCode } from './wire/hooks.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
 type GameDeps = {

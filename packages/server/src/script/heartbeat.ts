@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
-import { protocolTimes } from './limits.ts'
+import { protocolTimes } from './wire/limits.ts'
 
 /** Notices when the worker process has stopped to say that it is alive. */
 export type Heartbeat = { start(): void; beat(): void; stop(): void }

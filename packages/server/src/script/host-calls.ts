@@ -6,7 +6,7 @@ import { type ScriptCaller, ScriptFailure } from '../kernel/script.ts'
 import { answerFilter } from './answers.ts'
 import { checkedArguments, scriptRows } from './arguments.ts'
 import type { HostFunctions } from './ports.ts'
-import type { HostCall, HostResult, Refusal } from './protocol.ts'
+import type { HostCall, HostResult, Refusal } from './wire/protocol.ts'
 
 type Deps = { functions: HostFunctions; tier: ScriptTier; log: Log }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHarness, type Harness, player } from './host.fixture.ts'
-import { batchLimits } from './limits.ts'
+import { batchLimits } from './wire/limits.ts'
 
 const open: Harness[] = []
 

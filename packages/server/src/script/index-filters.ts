@@ -4,7 +4,7 @@ import { nobody } from '../kernel/play/calls.ts'
 import type { FilterCandidate, IndexFilterPort } from '../kernel/script.ts'
 import type { Outcome } from './calls.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { hookCode } from './hooks.ts'
+import { hookCode } from './wire/hooks.ts'
 
 type Deps = { dispatcher: Dispatcher; filters: IndexFilterPort; log: Log }
 

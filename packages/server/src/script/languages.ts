@@ -13,7 +13,7 @@ type Language = {
   readonly workers: { readonly trusted?: URL; readonly sandboxed?: URL }
 }
 
-const javascriptWorker = new URL('./worker/javascript.ts', import.meta.url)
+const javascriptWorker = new URL('./worker/engines/javascript/main.ts', import.meta.url)
 
 /** Every language in the order in which entry files are looked for. */
 export const languages: readonly Language[] = [

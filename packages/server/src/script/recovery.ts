@@ -1,5 +1,5 @@
 import type { ScriptConfig } from './config.ts'
-import { protocolTimes } from './limits.ts'
+import { protocolTimes } from './wire/limits.ts'
 
 /** What decides when a failed worker is started again. */
 export type Recovery = {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
-import { limits } from './limits.ts'
+import { limits } from './wire/limits.ts'
 
 type Deps = {
   clock: Clock

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
-import { protocolTimes } from './limits.ts'
+import { protocolTimes } from './wire/limits.ts'
 import { createLineLimiter, createLineSplitter } from './line-limiter.ts'
 import { ScriptLoadError } from './load-error.ts'
-import type { Overdue } from './overdue.ts'
+import type { Overdue } from './wire/overdue.ts'
 import {
   type FromWorker,
   type OutputBatch,
   parseFromWorker,
   type ToWorker,
   type WorkerSettings,
-} from './protocol.ts'
+} from './wire/protocol.ts'
 
 /** Why a worker is gone. `overdue` is set only when a slice ran past its deadline. */
 export type WorkerEnd = { readonly reason: string; readonly overdue: Overdue | undefined }

@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
-import { tickBody } from './call-records.ts'
+import { tickBody } from './wire/call-records.ts'
 import type { ScriptConfig } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { hookCode } from './hooks.ts'
+import { hookCode } from './wire/hooks.ts'
 import type { ScriptMetrics } from './metrics.ts'
 
 /** Rooms of one call. */

@@ -1,5 +1,5 @@
 import type { ScriptConfig } from './config.ts'
-import type { Handlers } from './hooks.ts'
+import type { Handlers } from './wire/hooks.ts'
 import { canonicalLanguage, type LanguageName } from './languages.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ReadinessState } from './readiness.ts'

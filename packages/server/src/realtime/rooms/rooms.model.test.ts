@@ -19,7 +19,7 @@ import { noPeople } from '../parties/people.port.ts'
 import { gatewaySections, transportConfig } from '../realtime.fixture.ts'
 import { createRecordingScript, type RecordingScript } from '../recording-script.fixture.ts'
 import type { Connection, ConnectionEvents, Lanes } from '../transports/transport.ts'
-import { noMatchRecords } from './match-records.port.ts'
+import { noMatchRecords } from '../../kernel/play/match-recorder.ts'
 
 /** A client without sockets that keeps what presence told it. */
 class ModelClient implements Connection {

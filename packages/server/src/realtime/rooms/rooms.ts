@@ -11,7 +11,7 @@ import type { Label, Termination } from '../../kernel/play/rooms.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Participant } from '../session/participant.ts'
-import type { MatchRecorder } from './match-records.port.ts'
+import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
 import { Room } from './room.ts'
 

@@ -1,4 +1,4 @@
-import type { Overdue } from '../overdue.ts'
+import type { Overdue } from '../wire/overdue.ts'
 
 /**
  * What the watchdog sees at any time, even while the script computes: which call runs, whether

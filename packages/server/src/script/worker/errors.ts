@@ -1,5 +1,5 @@
 import type { ScriptErrorCode } from '@guildhall/contract'
-import { limits } from '../limits.ts'
+import { limits } from '../wire/limits.ts'
 
 /** What the functions of `guildhall` raise. */
 export class GuildhallError extends Error {

@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import type { HostCall, HostResult } from '../protocol.ts'
+import { limits } from '../wire/limits.ts'
+import type { HostCall, HostResult } from '../wire/protocol.ts'
 import { GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 import type { Invocation } from './invocation.ts'

@@ -1,4 +1,4 @@
-import type { CallRecord } from '../call-records.ts'
+import type { CallRecord } from '../wire/call-records.ts'
 import type { Output } from './output.ts'
 
 /** One run of a handler, or what runs outside of all handlers. */

@@ -1,5 +1,5 @@
-import type { CallRecord } from '../call-records.ts'
-import { hookCode, hooksByCode } from '../hooks.ts'
+import type { CallRecord } from '../wire/call-records.ts'
+import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { HostMap } from './host-map.ts'
 
 /**

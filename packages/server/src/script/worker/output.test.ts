@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commandNames } from '../arguments.ts'
-import { visitOutput } from '../output-records.ts'
+import { visitOutput } from '../wire/output-records.ts'
 import { newInvocation } from './invocation.ts'
 import { Output } from './output.ts'
 

@@ -1,4 +1,4 @@
-import { listAt, op, recordWords } from '../output-records.ts'
+import { listAt, op, recordWords } from '../wire/output-records.ts'
 import type { Invocation } from './invocation.ts'
 
 /** What a script hands over as a body; text stands for its UTF-8 bytes. */

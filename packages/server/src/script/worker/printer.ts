@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { FromWorker, PrintLevel } from '../protocol.ts'
+import type { FromWorker, PrintLevel } from '../wire/protocol.ts'
 
 const linesPerSecond = 100
 

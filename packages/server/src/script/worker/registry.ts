@@ -1,6 +1,6 @@
 import type { HookName } from '@guildhall/contract'
-import { type Handlers, isHookName } from '../hooks.ts'
-import { limits } from '../limits.ts'
+import { type Handlers, isHookName } from '../wire/hooks.ts'
+import { limits } from '../wire/limits.ts'
 import { invalidArgument } from './errors.ts'
 
 /** A handler as it was registered; what it takes and returns is the hook's business. */

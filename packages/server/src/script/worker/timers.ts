@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts'
+import { limits } from '../wire/limits.ts'
 import { GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts'
-import { protocolTimes } from '../limits.ts'
+import { protocolTimes } from '../wire/limits.ts'
 import { type Control, hasOpenCalls, sliceCounter } from './control.ts'
 import type { WatchdogMessage } from './watchdog-protocol.ts'
 

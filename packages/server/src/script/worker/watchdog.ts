@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { protocolTimes } from '../limits.ts'
+import { protocolTimes } from '../wire/limits.ts'
 import { overdueCall } from './control.ts'
 import { createWatch } from './watch.ts'
 import { isFromWatched, reportFd, type WatchdogSettings } from './watchdog-protocol.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { WorkerSettings } from '../protocol.ts'
+import type { WorkerSettings } from '../wire/protocol.ts'
 import type { createControl } from './control.ts'
 import { residentBytesMax } from './memory-bounds.ts'
 import { isFromWatched, type WatchdogMessage, type WatchdogSettings } from './watchdog-protocol.ts'

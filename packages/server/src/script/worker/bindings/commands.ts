@@ -1,8 +1,8 @@
 import type { ScriptFunction } from '@guildhall/contract'
-import { Failure } from '../../kernel/failure.ts'
-import { checkedArguments, commandIndexes } from '../arguments.ts'
-import { copyArguments, toJson } from '../worker/arguments.ts'
-import { GuildhallError, invalidArgument } from '../worker/errors.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { checkedArguments, commandIndexes } from '../../arguments.ts'
+import { copyArguments, toJson } from '../arguments.ts'
+import { GuildhallError, invalidArgument } from '../errors.ts'
 import { type BindingHost, callerOf, countCommand, countPayload } from './binding-host.ts'
 import type { CommandAnswer } from './lines.ts'
 

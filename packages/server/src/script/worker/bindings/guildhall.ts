@@ -4,7 +4,7 @@ import {
   type ScriptTier,
   scriptApi,
 } from '@guildhall/contract'
-import { GuildhallError } from '../worker/errors.ts'
+import { GuildhallError } from '../errors.ts'
 import { createAllowBinding } from './allowing.ts'
 import type { BindingHost } from './binding-host.ts'
 import { createCommandBinding } from './commands.ts'

@@ -1,4 +1,4 @@
-import { invalidArgument } from '../worker/errors.ts'
+import { invalidArgument } from '../errors.ts'
 
 /** Small encoders that message bodies need. */
 export function createEncodingBindings() {

@@ -1,4 +1,4 @@
-import { copyArguments } from '../worker/arguments.ts'
+import { copyArguments } from '../arguments.ts'
 import type { BindingHost } from './binding-host.ts'
 
 /** A function of the node: the script waits for it, and the node checks the arguments. */

@@ -1,7 +1,7 @@
-import { limits } from '../limits.ts'
-import { op } from '../output-records.ts'
-import { invalidArgument } from '../worker/errors.ts'
-import type { Output } from '../worker/output.ts'
+import { limits } from '../../wire/limits.ts'
+import { op } from '../../wire/output-records.ts'
+import { invalidArgument } from '../errors.ts'
+import type { Output } from '../output.ts'
 import { type BindingHost, callerOf } from './binding-host.ts'
 
 const shortestIntervalMs = 10

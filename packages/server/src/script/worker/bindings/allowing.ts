@@ -1,6 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { invalidArgument } from '../worker/errors.ts'
-import { HostMap } from '../worker/host-map.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { invalidArgument } from '../errors.ts'
+import { HostMap } from '../host-map.ts'
 
 type Bucket = { tokens: number; atMs: number; limit: number; windowMs: number }
 

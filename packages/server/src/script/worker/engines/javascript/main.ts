@@ -1,5 +1,5 @@
-import { describeError } from './errors.ts'
-import { ScriptRuntime } from './script-runtime.ts'
+import { describeError } from '../../errors.ts'
+import { ScriptRuntime } from '../../script-runtime.ts'
 
 /**
  * The worker process of the trusted tier: runs a TypeScript or JavaScript script for the node. The

@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts'
-import { FailSignal, invalidArgument } from '../worker/errors.ts'
+import { limits } from '../../wire/limits.ts'
+import { FailSignal, invalidArgument } from '../errors.ts'
 import { type BindingHost, callerOf } from './binding-host.ts'
 
 /** The way for an RPC handler to fail with a text of its own. */

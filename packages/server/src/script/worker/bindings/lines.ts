@@ -1,9 +1,9 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { createDurableTexts } from '../../kernel/ids.ts'
-import type { LineSettings } from '../protocol.ts'
-import { type Plain, toJson } from '../worker/arguments.ts'
-import { invalidArgument } from '../worker/errors.ts'
-import type { Invocation } from '../worker/invocation.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { createDurableTexts } from '../../../kernel/ids.ts'
+import type { LineSettings } from '../../wire/protocol.ts'
+import { type Plain, toJson } from '../arguments.ts'
+import { invalidArgument } from '../errors.ts'
+import type { Invocation } from '../invocation.ts'
 
 /** What a command returns at once; it checks what the table cannot say. */
 export type CommandAnswer = (invocation: Invocation, args: readonly Plain[]) => unknown

@@ -1,8 +1,8 @@
 import { topicName } from '@guildhall/contract'
-import { limits, safeIdMax } from '../limits.ts'
-import { invalidArgument } from '../worker/errors.ts'
-import type { Invocation } from '../worker/invocation.ts'
-import type { Body } from '../worker/output.ts'
+import { limits, safeIdMax } from '../../wire/limits.ts'
+import { invalidArgument } from '../errors.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Body } from '../output.ts'
 import { type BindingHost, callerOf, countBody, countCommand, placeBody } from './binding-host.ts'
 
 /** `send` and `broadcast`: commands that take effect when their slice ends. */

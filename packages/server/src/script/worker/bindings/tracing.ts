@@ -1,6 +1,6 @@
-import { limits } from '../limits.ts'
-import { printLevels } from '../protocol.ts'
-import { invalidArgument } from '../worker/errors.ts'
+import { limits } from '../../wire/limits.ts'
+import { printLevels } from '../../wire/protocol.ts'
+import { invalidArgument } from '../errors.ts'
 import type { BindingHost } from './binding-host.ts'
 
 /** `trace`: a line in the process log, at once, whatever becomes of the slice. */

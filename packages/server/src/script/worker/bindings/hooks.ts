@@ -1,6 +1,6 @@
 import { type HookName, type ScriptHook, scriptHooks } from '@guildhall/contract'
-import { isHookName } from '../hooks.ts'
-import type { Registry } from '../worker/registry.ts'
+import { isHookName } from '../../wire/hooks.ts'
+import type { Registry } from '../registry.ts'
 
 /** The functions that register handlers, one per row of the table. */
 export function createHookBindings(registry: Registry) {

@@ -1,11 +1,11 @@
-import type { Clock } from '../../kernel/clock.ts'
-import { limits } from '../limits.ts'
-import type { LineSettings, PrintLevel } from '../protocol.ts'
-import { GuildhallError } from '../worker/errors.ts'
-import type { Invocation } from '../worker/invocation.ts'
-import type { Body, Output } from '../worker/output.ts'
-import type { Registry } from '../worker/registry.ts'
-import type { Timers } from '../worker/timers.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import { limits } from '../../wire/limits.ts'
+import type { LineSettings, PrintLevel } from '../../wire/protocol.ts'
+import { GuildhallError } from '../errors.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Body, Output } from '../output.ts'
+import type { Registry } from '../registry.ts'
+import type { Timers } from '../timers.ts'
 
 /** What the functions of `guildhall` are built on. A binding is one group of them. */
 export type BindingHost = {

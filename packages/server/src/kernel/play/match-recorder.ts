@@ -1,4 +1,4 @@
-import type { Label, ScriptBinding, Termination } from '../../kernel/play/rooms.ts'
+import type { Label, ScriptBinding, Termination } from './rooms.ts'
 
 /**
  * Keeps the durable record of every match. Nothing here throws or waits: records are written

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { extname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { ScriptFile } from '../revision.ts'
-import { HostMap } from './host-map.ts'
+import type { ScriptFile } from '../../../wire/revision.ts'
+import { HostMap } from '../../host-map.ts'
 
 /** An import that cannot be followed; `file` is the one that asks for it. */
 export class ModuleProblem extends Error {

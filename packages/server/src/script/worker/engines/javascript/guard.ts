@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '../../../../kernel/clock.ts'
 
 /**
  * Runs code that an endless loop must not hold: the engine's watchdog ends it with an error that no

@@ -1,5 +1,5 @@
-import { copyJson, toJson } from '../worker/arguments.ts'
-import { invalidArgument } from '../worker/errors.ts'
+import { copyJson, toJson } from '../arguments.ts'
+import { invalidArgument } from '../errors.ts'
 
 const parse = JSON.parse
 const encoder = new TextEncoder()
