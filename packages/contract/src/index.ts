@@ -213,6 +213,7 @@ export { leaderboardsScript } from './script/leaderboards.ts'
 export { logsScript } from './script/logs.ts'
 export { topicName } from './script/messaging.ts'
 export { notificationsScript } from './script/notifications.ts'
+export type { RoomLabel, RoomMember, ScriptRoom } from './script/rooms.ts'
 export {
   defineScriptApi,
   type ScriptApi,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { freeObject } from '../fields.ts'
 import { participantId } from './fields.ts'
-import { Label, Room } from './rooms.ts'
+import { RoomLabel, ScriptRoom } from './rooms.ts'
 
 /** Where a call comes from, as the script reads it in `ctx.origin`. */
 export const scriptOrigins = ['player', 'console', 'server'] as const
@@ -44,7 +44,7 @@ export const LabelAnswer = z.union([
   z.null(),
   z.literal(false),
   z.string(),
-  Label,
+  RoomLabel,
   z.strictObject({ refuse: z.string() }),
 ])
 /** True admits, false or null refuses, a text refuses with that text. */
@@ -215,7 +215,7 @@ export const scriptHooks = defineHooks({
     code: 12,
     slot: 'one',
     form: 'room',
-    args: { ctx: HookContext.extend({ options: roomOptions }), room: Room },
+    args: { ctx: HookContext.extend({ options: roomOptions }), room: ScriptRoom },
     answer: AdmitAnswer,
     lane: 'joined',
   },

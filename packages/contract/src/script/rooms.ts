@@ -26,7 +26,7 @@ const properties = freeObject
   .meta({ description: 'At most 1,024 bytes as JSON, and 16 levels', free: true })
 
 /** What describes a room. Members that are missing keep their value, or take the default. */
-export const Label = z.strictObject({
+export const RoomLabel = z.strictObject({
   map: labelText.optional(),
   mode: labelText.optional(),
   max_players: z.int().min(0).max(65_535).optional().meta({ description: '0 is no own limit' }),
@@ -35,10 +35,10 @@ export const Label = z.strictObject({
   listed: z.boolean().optional().meta({ description: 'Whether rooms.list shows it' }),
   properties: properties.optional(),
 })
-export type Label = z.output<typeof Label>
+export type RoomLabel = z.output<typeof RoomLabel>
 
-/** A room of this node. */
-export const Room = z.strictObject({
+/** A room of this node, with every member of its label. */
+export const ScriptRoom = z.strictObject({
   room_id: z.int(),
   match_id: z.string(),
   name: z.string().nullable(),
@@ -49,17 +49,18 @@ export const Room = z.strictObject({
   tick: z.boolean(),
   listed: z.boolean(),
   properties: freeObject,
-  players: z.int(),
+  players: z.int().meta({ description: 'Members, those whose connection is lost included' }),
 })
-export type Room = z.output<typeof Room>
+export type ScriptRoom = z.output<typeof ScriptRoom>
 
-/** Who is in a room. */
+/** Who is in a room; guests have no user id and no username. */
 export const RoomMember = z.strictObject({
   participant: z.int(),
   user_id: z.string().nullable(),
   username: z.string().nullable(),
   connected: z.boolean().meta({ description: 'False while the connection is lost' }),
 })
+export type RoomMember = z.output<typeof RoomMember>
 
 function fits(value: JsonObject): boolean {
   if (levelsOf(value, 0) > propertiesLevelsMax) return false
@@ -79,7 +80,7 @@ export const roomsScript = defineScriptApi({
   room_list: {
     doc: 'The rooms of this node.',
     args: {},
-    ok: z.array(Room),
+    ok: z.array(ScriptRoom),
     tier: 'sandboxed',
     runs: 'node',
   },
@@ -93,7 +94,7 @@ export const roomsScript = defineScriptApi({
   room_update: {
     doc: 'Changes the label of a room; members that are not given stay.',
     example: ['guildhall.room_update(ctx.room_id, { open: false })'],
-    args: { room_id: roomId, label: Label },
+    args: { room_id: roomId, label: RoomLabel },
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',

@@ -10,7 +10,7 @@ import { ChatEvent } from './chat.ts'
 import { HookContext } from './hooks.ts'
 import { Session } from './messaging.ts'
 import { ScriptNotification } from './notifications.ts'
-import { Label, Room, RoomMember } from './rooms.ts'
+import { RoomLabel, RoomMember, ScriptRoom } from './rooms.ts'
 import { ScriptObject, ScriptObjectRow } from './storage.ts'
 import { TransactOp } from './transact.ts'
 
@@ -18,9 +18,9 @@ import { TransactOp } from './transact.ts'
 export const scriptTypes: Readonly<Record<string, z.ZodType>> = {
   Context: HookContext,
   Session,
-  Room,
+  Room: ScriptRoom,
   RoomMember,
-  Label,
+  Label: RoomLabel,
   Object: ScriptObject,
   ObjectRow: ScriptObjectRow,
   LedgerEntry,

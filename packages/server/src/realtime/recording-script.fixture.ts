@@ -1,6 +1,6 @@
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
 import type { HookAnswer, MatchEvent, MatchedMember, SeatTimes } from '../kernel/play/room-hooks.ts'
-import type { RoomRow, ScriptBinding } from '../kernel/play/rooms.ts'
+import type { OpenRoom, ScriptBinding } from '../kernel/play/rooms.ts'
 import type { GameScript } from './ports.ts'
 
 /** A script that keeps what it was told and answers as the test says. */
@@ -18,7 +18,7 @@ export type RecordingScript = GameScript & {
   boundTo: ScriptBinding | null
   /** What the hooks that answer say; a test replaces them. */
   onRoomCreate(call: { name: string | null; options: string }): Answer
-  onRoomJoin(call: { room: RoomRow; options: string }): Answer
+  onRoomJoin(call: { room: OpenRoom; options: string }): Answer
   onMatched(call: { room_id: number; members: MatchedMember[] }): Answer
   matchEvents: MatchEvent[]
   /** The events of matches as `created 1`, `join 1 2 (1)`: room, participant, count. */

@@ -7,15 +7,17 @@ import type { Delivery } from '../kernel/play/delivery.ts'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { ScriptCaller } from '../kernel/script.ts'
 import { checkedArguments } from './arguments.ts'
-import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
-import { hookCode, hookNameOf, type Origin } from './wire/hooks.ts'
 import { createHostCallAnswerer } from './host-calls.ts'
 import { createInbox, type Inbox } from './inbox.ts'
-import { batchLimits } from './wire/limits.ts'
 import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
+import type { HostFunctions } from './ports.ts'
+import { createScriptTimers } from './script-timers.ts'
+import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
+import { hookCode, hookNameOf, type Origin } from './wire/hooks.ts'
+import { batchLimits } from './wire/limits.ts'
 import {
   type CommandRecord,
   type DoneRecord,
@@ -24,9 +26,7 @@ import {
   visitOutput,
 } from './wire/output-records.ts'
 import { isOverdue, type Overdue } from './wire/overdue.ts'
-import type { HostFunctions } from './ports.ts'
 import type { HostResult, OutputBatch, ToWorker } from './wire/protocol.ts'
-import { createScriptTimers } from './script-timers.ts'
 
 /** A call of a handler, as the host makes it. */
 export type NewCall = {

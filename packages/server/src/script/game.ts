@@ -4,11 +4,11 @@ import { JsonRefusal, readJson } from '../kernel/json/json-reader.ts'
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import type { HookAnswer, MatchEvent, RoomHooks, SeatTimes } from '../kernel/play/room-hooks.ts'
-import type { RoomRow } from '../kernel/play/rooms.ts'
+import type { OpenRoom } from '../kernel/play/rooms.ts'
 import type { Outcome } from './calls.ts'
 import type { Dispatcher, NewCall } from './dispatcher.ts'
-import { hookCode } from './wire/hooks.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { hookCode } from './wire/hooks.ts'
 
 type GameDeps = {
   lifecycle: Lifecycle
@@ -132,7 +132,7 @@ function roomText(options: string, about: unknown): string {
 }
 
 /** Which worker a room keeps to is not for the script. */
-function shownRoom({ binding: _, ...room }: RoomRow) {
+function shownRoom({ binding: _, ...room }: OpenRoom) {
   return room
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { MatchEvent } from '../kernel/play/room-hooks.ts'
-import type { RoomRow } from '../kernel/play/rooms.ts'
+import type { OpenRoom } from '../kernel/play/rooms.ts'
 import type { ScriptCaller } from '../kernel/script.ts'
 import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
 
@@ -18,7 +18,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((harness) => harness.close()))
 })
 
-const room: RoomRow = {
+const room: OpenRoom = {
   room_id: 9,
   match_id: 'mt1-9',
   name: 'den',

@@ -9,16 +9,16 @@ import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createGame } from './game.ts'
-import { type EventHook, hookCode, type Origin } from './wire/hooks.ts'
 import { createIndexFilters } from './index-filters.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import type { HostFunctions } from './ports.ts'
-import type { LineSettings } from './wire/protocol.ts'
 import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
 import { describeRuntime } from './view.ts'
+import { type EventHook, hookCode, type Origin } from './wire/hooks.ts'
+import type { LineSettings } from './wire/protocol.ts'
 
 export type ScriptHostDeps = {
   config: ScriptConfig

@@ -4,10 +4,8 @@ import type { Log } from '../kernel/log/log.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { type Handlers, hookCode } from './wire/hooks.ts'
 import { type Selection, selectEntrypoint } from './languages.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import type { LineSettings, StartReason } from './wire/protocol.ts'
 import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
 import {
   afterFailedAttempt,
@@ -18,8 +16,10 @@ import {
   type Recovery,
   shownFailures,
 } from './recovery.ts'
-import { revisionId, type ScriptFile } from './wire/revision.ts'
 import { type Loaded, ScriptWorker, type WorkerEnd } from './script-worker.ts'
+import { type Handlers, hookCode } from './wire/hooks.ts'
+import type { LineSettings, StartReason } from './wire/protocol.ts'
+import { revisionId, type ScriptFile } from './wire/revision.ts'
 
 export type LifecycleDeps = {
   config: ScriptConfig

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
-import { protocolTimes } from './wire/limits.ts'
 import { createLineLimiter, createLineSplitter } from './line-limiter.ts'
 import { ScriptLoadError } from './load-error.ts'
+import { protocolTimes } from './wire/limits.ts'
 import type { Overdue } from './wire/overdue.ts'
 import {
   type FromWorker,

@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
-import { tickBody } from './wire/call-records.ts'
 import type { ScriptConfig } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { hookCode } from './wire/hooks.ts'
 import type { ScriptMetrics } from './metrics.ts'
+import { tickBody } from './wire/call-records.ts'
+import { hookCode } from './wire/hooks.ts'
 
 /** Rooms of one call. */
 const roomsMax = 16_384

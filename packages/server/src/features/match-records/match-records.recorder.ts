@@ -1,5 +1,5 @@
-import type { TerminationReason } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
+import type { MatchRecorder, RecordedLabel } from '../../kernel/play/match-recorder.ts'
 import type { RecordRow } from './match-records.store.ts'
 
 export type RecorderDeps = {
@@ -12,24 +12,6 @@ export type RecorderDeps = {
   settled(matchId: string): void
 }
 
-export type OpenedMatch = {
-  match_id: string
-  room_id: number
-  name: string | null
-  label: RecordedLabel
-  opened_at_unix_ms: number
-  /** The script that the room keeps to, if it keeps to one. */
-  binding: { revision_id: string; generation: number } | null
-}
-
-type RecordedLabel = { map: string; mode: string; max_players: number }
-
-type Ending = {
-  termination_reason: TerminationReason
-  closed_at_unix_ms: number
-  settled: Promise<void>
-}
-
 /** Counters, labels and results of matches that go on are written at most this often. */
 const changesEveryMs = 10_000
 
@@ -37,7 +19,7 @@ const changesEveryMs = 10_000
  * Keeps the records of the matches of this node in memory, and hands their newest state on: when a
  * match has opened, when its last hook has ended, and every 10 seconds while it changes.
  */
-export function createMatchRecorder(deps: RecorderDeps) {
+export function createMatchRecorder(deps: RecorderDeps): MatchRecorder {
   const { clock, write } = deps
   const matches = new Map<string, RecordRow>()
   const changed = new Set<string>()
@@ -71,7 +53,7 @@ export function createMatchRecorder(deps: RecorderDeps) {
   }
 
   return {
-    opened({ match_id, room_id, name, label, opened_at_unix_ms, binding }: OpenedMatch): void {
+    opened({ match_id, room_id, name, label, opened_at_unix_ms, binding }) {
       const row: RecordRow = {
         match_id,
         node_id: deps.nodeId,
@@ -91,21 +73,21 @@ export function createMatchRecorder(deps: RecorderDeps) {
       matches.set(match_id, row)
       write({ ...row })
     },
-    admitted(matchId: string, members: number): void {
+    admitted(matchId, members) {
       change(matchId, (row) => {
         row.join_total += 1
         row.peak_participants = Math.max(row.peak_participants, members)
       })
     },
-    labelled(matchId: string, label: RecordedLabel): void {
+    labelled(matchId, label) {
       change(matchId, (row) => Object.assign(row, labelOf(label)))
     },
-    result(matchId: string, resultJson: string): void {
+    result(matchId, resultJson) {
       change(matchId, (row) => {
         row.result_json = resultJson
       })
     },
-    ended(matchId: string, { termination_reason, closed_at_unix_ms, settled }: Ending): void {
+    ended(matchId, { termination_reason, closed_at_unix_ms, settled }) {
       const row = matches.get(matchId)
       if (row === undefined) return
       Object.assign(row, { termination_reason, closed_at_unix_ms })

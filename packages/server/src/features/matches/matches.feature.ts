@@ -2,7 +2,7 @@ import type { LiveRoom, MatchmakerTotals, matchesApi } from '@guildhall/contract
 import type { z } from 'zod'
 import { refuse } from '../../kernel/failure.ts'
 import type { RoomCommands } from '../../kernel/play/room-commands.ts'
-import type { RoomRow } from '../../kernel/play/rooms.ts'
+import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { defineFeature, mount } from '../feature.ts'
 
 export type MatchesDeps = {
@@ -57,7 +57,7 @@ export function matchesFeature(deps: MatchesDeps) {
   })
 }
 
-function rowOf(room: RoomRow): LiveRoom {
+function rowOf(room: OpenRoom): LiveRoom {
   const { room_id, name, map, mode, players, max_players, open, binding } = room
   return {
     id: room_id,

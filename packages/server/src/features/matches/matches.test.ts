@@ -1,11 +1,11 @@
-import { matchesApi } from '@guildhall/contract'
+import { matchesApi, type RoomMember } from '@guildhall/contract'
 import { expect, it, onTestFinished } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import type { RoomMember, RoomRow } from '../../kernel/play/rooms.ts'
+import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { nobodyPlays, openTestApi } from '../../testing/api.ts'
 import { openDesk } from '../../testing/desk.ts'
 
-const room = (id: number, more: Partial<RoomRow> = {}): RoomRow => ({
+const room = (id: number, more: Partial<OpenRoom> = {}): OpenRoom => ({
   room_id: id,
   match_id: `mt1-${id}`,
   name: null,
@@ -39,7 +39,7 @@ const members: RoomMember[] = [
   { participant: 9, user_id: null, username: null, connected: true },
 ]
 
-async function setUp(rooms: RoomRow[], play: { attached?: boolean; ready?: () => boolean } = {}) {
+async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () => boolean } = {}) {
   const [inMemory] = testBackends
   if (inMemory === undefined) throw new Error('there is no backend')
   const test = await inMemory.open()

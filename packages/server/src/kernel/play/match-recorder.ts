@@ -1,4 +1,5 @@
-import type { Label, ScriptBinding, Termination } from './rooms.ts'
+import type { TerminationReason } from '@guildhall/contract'
+import type { Label, ScriptBinding } from './rooms.ts'
 
 /**
  * Keeps the durable record of every match. Nothing here throws or waits: records are written
@@ -36,7 +37,7 @@ export type OpenedMatch = {
 }
 
 export type MatchEnding = {
-  termination_reason: Termination
+  termination_reason: TerminationReason
   closed_at_unix_ms: number
   settled: Promise<void>
 }

@@ -1,4 +1,5 @@
-import type { Label, RoomMember, RoomRow } from './rooms.ts'
+import type { RoomMember } from '@guildhall/contract'
+import type { Label, OpenRoom } from './rooms.ts'
 
 /**
  * What scripts and the console ask of the rooms of this node. Unknown rooms, participants and
@@ -6,8 +7,8 @@ import type { Label, RoomMember, RoomRow } from './rooms.ts'
  */
 export type RoomCommands = {
   /** All rooms, by id ascending. */
-  rooms(): RoomRow[]
-  room(roomId: number): RoomRow | undefined
+  rooms(): OpenRoom[]
+  room(roomId: number): OpenRoom | undefined
   /** The members of a room in the order of participants, dropped ones included. */
   members(roomId: number): RoomMember[]
   /** Changes what is given of the label. The values are within bounds. */

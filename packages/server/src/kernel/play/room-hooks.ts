@@ -1,5 +1,6 @@
+import type { TerminationReason } from '@guildhall/contract'
 import type { CallContext } from './calls.ts'
-import type { RoomRow, ScriptBinding, Termination } from './rooms.ts'
+import type { OpenRoom, ScriptBinding } from './rooms.ts'
 
 /**
  * What a hook that answers returned. `absent`: nothing answers, and the default holds (no script,
@@ -26,7 +27,7 @@ export type RoomHooks = {
     call: { name: string | null; options: string },
   ): Promise<HookAnswer>
   /** `on_room_join`. */
-  roomJoin(context: CallContext, call: { room: RoomRow; options: string }): Promise<HookAnswer>
+  roomJoin(context: CallContext, call: { room: OpenRoom; options: string }): Promise<HookAnswer>
   /** `on_matchmaker_matched`. */
   matched(call: { room_id: number; members: MatchedMember[] }): Promise<HookAnswer>
   /** `on_drop`: the connection is lost, the seat is kept. In order with the participant's calls. */
@@ -66,7 +67,7 @@ export type MatchEvent = MatchContext &
         properties: TicketProperties | null
       }
     | { event: 'leave'; participant: number; user_id: string | null }
-    | { event: 'ended'; termination_reason: Termination }
+    | { event: 'ended'; termination_reason: TerminationReason }
   )
 
 /** The room right after the event. */

@@ -1,5 +1,6 @@
+import type { RoomMember } from '@guildhall/contract'
 import type { MatchContext } from '../../kernel/play/room-hooks.ts'
-import type { Label, RoomMember, RoomRow, ScriptBinding } from '../../kernel/play/rooms.ts'
+import type { Label, OpenRoom, ScriptBinding } from '../../kernel/play/rooms.ts'
 import type { Participant } from '../session/participant.ts'
 
 /**
@@ -41,7 +42,7 @@ export class Room {
     return places >= membersMax || (max_players > 0 && places >= max_players)
   }
 
-  row(): RoomRow {
+  row(): OpenRoom {
     return {
       ...this.label,
       room_id: this.id,

@@ -13,13 +13,13 @@ import { expect, test } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
+import { noMatchRecords } from '../../kernel/play/match-recorder.ts'
 import type { MatchEvent } from '../../kernel/play/room-hooks.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { noPeople } from '../parties/people.port.ts'
 import { gatewaySections, transportConfig } from '../realtime.fixture.ts'
 import { createRecordingScript, type RecordingScript } from '../recording-script.fixture.ts'
 import type { Connection, ConnectionEvents, Lanes } from '../transports/transport.ts'
-import { noMatchRecords } from '../../kernel/play/match-recorder.ts'
 
 /** A client without sockets that keeps what presence told it. */
 class ModelClient implements Connection {

@@ -1,5 +1,12 @@
-import { type Departure, kinds, matchClosedBody, roomJoinedBody } from '@guildhall/contract'
+import {
+  type Departure,
+  kinds,
+  matchClosedBody,
+  roomJoinedBody,
+  type TerminationReason,
+} from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
+import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
 import type {
   MatchContext,
@@ -7,11 +14,10 @@ import type {
   RoomHooks,
   TicketProperties,
 } from '../../kernel/play/room-hooks.ts'
-import type { Label, Termination } from '../../kernel/play/rooms.ts'
+import type { Label } from '../../kernel/play/rooms.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Participant } from '../session/participant.ts'
-import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
 import { Room } from './room.ts'
 
@@ -81,7 +87,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     raise(room, { event: 'created' })
   }
 
-  function end(room: Room, termination_reason: Termination): void {
+  function end(room: Room, termination_reason: TerminationReason): void {
     if (room.phase === 'ended') return
     const isKnown = room.phase !== 'new'
     room.phase = 'ended'

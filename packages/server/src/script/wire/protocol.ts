@@ -1,6 +1,6 @@
 import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
-import { type Handlers, isHookName } from './hooks.ts'
 import type { LoadProblem } from '../load-error.ts'
+import { type Handlers, isHookName } from './hooks.ts'
 import type { ScriptFile } from './revision.ts'
 
 /** What a worker goes by. */

@@ -1,17 +1,28 @@
 import { sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { atEndOfTurn, createSystemClock } from '../../kernel/clock.ts'
+import { createCallReader } from '../wire/call-records.ts'
+import type {
+  CallBatch,
+  FromWorker,
+  PrintLevel,
+  ToWorker,
+  WorkerSettings,
+} from '../wire/protocol.ts'
+import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createGuildhall } from './bindings/guildhall.ts'
-import { createCallReader } from '../wire/call-records.ts'
-import type { CallBatch, FromWorker, PrintLevel, ToWorker, WorkerSettings } from '../wire/protocol.ts'
-import { revisionId } from '../wire/revision.ts'
 import { createControl } from './control.ts'
-import { describeError } from './errors.ts'
 import { createGuard } from './engines/javascript/guard.ts'
-import { createHostCalls, type HostCalls } from './host-calls.ts'
-import { createLoader, findSyntaxError, type Loader, ModuleProblem } from './engines/javascript/loader.ts'
+import {
+  createLoader,
+  findSyntaxError,
+  type Loader,
+  ModuleProblem,
+} from './engines/javascript/loader.ts'
 import { createMemoryBound, type MemoryBound } from './engines/javascript/memory.ts'
+import { describeError } from './errors.ts'
+import { createHostCalls, type HostCalls } from './host-calls.ts'
 import { createPrinter } from './printer.ts'
 import { createRegistry } from './registry.ts'
 import { Runner } from './runner.ts'
