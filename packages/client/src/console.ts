@@ -1,8 +1,8 @@
 import { type Api, api, type Client } from '@guildhall/contract'
 import { createHttpClient } from './http/http-client.ts'
 
+export { parseExact } from '@guildhall/contract/wire'
 export { GuildhallError } from './error.ts'
-export { parseExact } from './http/exact-json.ts'
 export { createHttpClient, type HttpClientOptions } from './http/http-client.ts'
 
 /** Everything of the table that operators call. */

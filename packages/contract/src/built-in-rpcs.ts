@@ -32,7 +32,8 @@ export type RoomPage = { rooms: RoomRow[]; next_after?: number }
 export type TicketCriteria = {
   query?: string
   wide_query?: string
-  properties?: { [name: string]: string | number }
+  /** Integers beyond 2^53 are bigint; queries compare them as the nearest number. */
+  properties?: { [name: string]: string | number | bigint }
   min_count?: number
   max_count?: number
   count_multiple?: number

@@ -52,6 +52,7 @@ export {
 } from './envelope.ts'
 export { errorJournalApi, JournalEntry } from './error-journal.ts'
 export { type ErrorBody, type ErrorCode, errorMessageBytesMax, errorTable } from './errors.ts'
+export { parseExact, stringifyExact } from './exact-json.ts'
 export {
   hasControlCharacter,
   isBlank,

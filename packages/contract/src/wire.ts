@@ -12,6 +12,7 @@ export {
   WireError,
 } from './envelope.ts'
 export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
+export { parseExact, stringifyExact } from './exact-json.ts'
 export { applicationKindMin, kinds } from './kinds.ts'
 export { diagClockSyncBody } from './kinds-diagnostics.ts'
 export {

@@ -1,7 +1,6 @@
-import { type ErrorBody, errorTable } from '@guildhall/contract/wire'
+import { type ErrorBody, errorTable, parseExact, stringifyExact } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import type { Host } from '../host.ts'
-import { parseExact, stringifyExact } from './exact-json.ts'
 
 /** Of a route what a request needs: rows of the contract's tables are such values. */
 export type RouteLine = { method: string; path: string }

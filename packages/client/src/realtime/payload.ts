@@ -1,5 +1,5 @@
+import { parseExact, stringifyExact } from '@guildhall/contract/wire'
 import { GuildhallError, invalidArgument } from '../error.ts'
-import { parseExact, stringifyExact } from '../http/exact-json.ts'
 
 /** An application envelope that arrived. */
 export type Message<Body = unknown> = {

@@ -10,9 +10,9 @@ import {
   roomReferenceBody,
   roomRejectBody,
   roomTextBytesMax,
+  stringifyExact,
 } from '@guildhall/contract/wire'
 import { GuildhallError, invalidArgument } from '../error.ts'
-import { stringifyExact } from '../http/exact-json.ts'
 import type { Calls } from '../realtime/calls.ts'
 import { closedError } from '../realtime/calls.ts'
 import type { CallOptions, RoomCalls, RoomOptions } from '../realtime/connection-types.ts'

@@ -12,8 +12,11 @@ export type LiveAccounts = {
   /** The connections of an account, the longest connected first. */
   connections(account: AccountKey): LiveSession[]
   isOnline(account: AccountKey): boolean
-  /** Of these, who has been connected longest; the first one when nobody is connected. */
-  longestConnected(accounts: readonly AccountKey[]): AccountKey
+  /**
+   * Of these accounts, who has been connected longest without a gap; the first one when nobody is
+   * connected.
+   */
+  longestConnected(userIds: readonly string[]): string
 }
 
 const guestPrefix = 'guest:'
@@ -25,16 +28,14 @@ export function createLiveAccounts(registry: Registry): LiveAccounts {
     return guest?.live === undefined ? [] : [guest.live]
   }
 
-  function sinceMs(account: AccountKey): number {
-    return connections(account)[0]?.client.sinceMs ?? Number.POSITIVE_INFINITY
-  }
+  const sinceMs = (userId: string) => registry.connectedSinceMs(userId) ?? Number.POSITIVE_INFINITY
 
   return {
     keyOf: ({ context }) => context.user_id ?? guestPrefix + context.participant,
     connections,
     isOnline: (account) => connections(account).length > 0,
-    longestConnected(accounts) {
-      const [first = '', ...others] = accounts
+    longestConnected(userIds) {
+      const [first = '', ...others] = userIds
       return others.reduce((best, one) => (sinceMs(one) < sinceMs(best) ? one : best), first)
     },
   }

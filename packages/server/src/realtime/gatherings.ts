@@ -56,6 +56,7 @@ export function createGatherings(deps: GatheringsDeps) {
 
   const matchmaker = createMatchmaker({
     config: deps.matchmaker,
+    log: deps.log,
     limits: deps.roomLimits,
     clock,
     hooks: script,

@@ -17,6 +17,8 @@ export type Registry = {
   /** The connections of an account, the longest connected first. */
   byUser(userId: string): Iterable<LiveSession>
   isConnected(userId: string): boolean
+  /** Since when an account has had connections without a gap, on the monotonic clock. */
+  connectedSinceMs(userId: string): number | undefined
   /** Everybody, dropped ones included. */
   participants(): Iterable<Participant>
   connected(): Iterable<LiveSession>
@@ -29,7 +31,7 @@ export function createRegistry(metrics: GatewayMetrics): Registry {
   const participants = new Map<number, Participant>()
   const connected = new Set<LiveSession>()
   const sessions = new Map<string, LiveSession>()
-  const users = new Map<string, Set<LiveSession>>()
+  const users = new Map<string, Connections>()
   const roomless = new Set<Participant>()
 
   function count(): void {
@@ -63,8 +65,9 @@ export function createRegistry(metrics: GatewayMetrics): Registry {
     },
     byId: (participant) => participants.get(participant),
     bySession: (sessionId) => sessions.get(sessionId),
-    byUser: (userId) => users.get(userId) ?? [],
+    byUser: (userId) => users.get(userId)?.live ?? [],
     isConnected: (userId) => users.has(userId),
+    connectedSinceMs: (userId) => users.get(userId)?.sinceMs,
     participants: () => participants.values(),
     connected: () => connected,
     sessionIds: () => [...sessions.keys()],
@@ -84,14 +87,17 @@ export function countingIds(nodeSlot: number): () => number {
   }
 }
 
-function addTo(index: Map<string, Set<LiveSession>>, key: string, live: LiveSession): void {
+/** The connections of one account. */
+type Connections = { readonly sinceMs: number; readonly live: Set<LiveSession> }
+
+function addTo(index: Map<string, Connections>, key: string, live: LiveSession): void {
   const found = index.get(key)
-  if (found === undefined) index.set(key, new Set([live]))
-  else found.add(live)
+  if (found === undefined) index.set(key, { sinceMs: live.client.sinceMs, live: new Set([live]) })
+  else found.live.add(live)
 }
 
-function removeFrom(index: Map<string, Set<LiveSession>>, key: string, live: LiveSession): void {
+function removeFrom(index: Map<string, Connections>, key: string, live: LiveSession): void {
   const found = index.get(key)
-  found?.delete(live)
-  if (found?.size === 0) index.delete(key)
+  found?.live.delete(live)
+  if (found?.live.size === 0) index.delete(key)
 }

@@ -100,7 +100,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
       ask('on_matchmaker_matched', {
         context: nobody,
         origin: 'server',
-        text: JSON.stringify(match),
+        text: writeJson(match),
       }),
     drop: (context, seat) => notify('on_drop', { ...byPlayer(context), text: seatText(seat) }),
     returned: (context, seat, settled) =>
@@ -108,7 +108,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
     match({ event, binding: _, ...match }, settled) {
       const { room_id, match_id } = match
       const context = { ...nobody, room_id, match_id }
-      const text = JSON.stringify(match)
+      const text = writeJson(match)
       notify(matchHooks[event], { context, origin: 'server', text }, settled)
     },
   }

@@ -48,7 +48,7 @@ export type SeatTimes = {
   away_ms: number
 }
 
-export type TicketProperties = Readonly<Record<string, string | number>>
+export type TicketProperties = Readonly<Record<string, string | number | bigint>>
 
 export type MatchedMember = {
   user_id: string | null

@@ -1,16 +1,16 @@
-import type { JsonObject } from '@guildhall/contract'
+import type { Json, JsonObject } from '@guildhall/contract'
+import type { TicketProperties } from '../../kernel/play/room-hooks.ts'
 import { parseQuery, type Query } from '../query/query.ts'
 import { isField } from '../query/query-tokens.ts'
-
-/** What a ticket or an offer says about itself. */
-export type Properties = ReadonlyMap<string, string | number>
 
 /** What a player asks the matchmaker for. */
 export type Criteria = {
   query: Query
-  /** Stands for `query` once the ticket has waited; undefined = the same. */
-  wideQuery: Query | undefined
-  properties: Properties
+  /** Stands for `query` once the ticket has waited. */
+  wideQuery: Query
+  properties: TicketProperties
+  /** Reads one of the properties, for the queries of others. */
+  read(field: string): unknown
   minCount: number
   maxCount: number
   countMultiple: number
@@ -26,38 +26,47 @@ const textBytesMax = 256
 
 /** Reads the payload of `matchmaker.add`; a text is the refusal. */
 export function readCriteria(payload: JsonObject, ttl: Ttl): Criteria | string {
-  const query = readQuery(payload.query ?? '')
+  const query = readQuery(orElse(payload.query, ''))
   const wideQuery = payload.wide_query === undefined ? query : readQuery(payload.wide_query)
   if (query === undefined || wideQuery === undefined) return 'invalid query'
-  const properties = readProperties(payload.properties ?? {})
+  const properties = readProperties(orElse(payload.properties, {}))
   if (properties === undefined) return 'invalid properties'
   const counts = readCounts(payload)
   if (counts === undefined) return 'invalid count'
-  const ttlMs = payload.ttl_ms ?? ttl.default_ttl_ms
+  const ttlMs = orElse(payload.ttl_ms, ttl.default_ttl_ms)
   if (!isWithin(ttlMs, [1, ttl.max_ttl_ms])) return 'invalid ttl'
-  const backfill = payload.backfill ?? true
+  const backfill = orElse(payload.backfill, true)
   if (typeof backfill !== 'boolean') return 'invalid JSON body'
-  return { query, wideQuery, properties, ...counts, backfill, ttlMs }
+  const read = readerOf(properties)
+  return { query, wideQuery, properties, read, ...counts, backfill, ttlMs }
 }
 
 export function readQuery(value: unknown): Query | undefined {
   return typeof value === 'string' ? parseQuery(value) : undefined
 }
 
-export function readProperties(value: unknown): Properties | undefined {
+/** Of the values nothing is copied: nobody else has the payload. */
+export function readProperties(value: unknown): TicketProperties | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const properties = new Map<string, string | number>()
-  for (const [name, property] of Object.entries(value)) {
-    if (!isField(name) || !isProperty(property)) return undefined
-    properties.set(name, property)
-  }
-  return properties.size <= propertiesMax ? properties : undefined
+  const entries = Object.entries(value)
+  const areSound = entries.every(([name, property]) => isField(name) && isProperty(property))
+  return areSound && entries.length <= propertiesMax ? (value as TicketProperties) : undefined
+}
+
+/** What a query reads of properties; names of the language's own are names like any other. */
+export function readerOf(properties: TicketProperties): (field: string) => unknown {
+  return (field) => (Object.hasOwn(properties, field) ? properties[field] : undefined)
+}
+
+/** The default of a member that is left out; null is a value, of the wrong type. */
+function orElse(value: Json | undefined, fallback: Json): Json {
+  return value === undefined ? fallback : value
 }
 
 function readCounts(payload: JsonObject) {
-  const minCount = payload.min_count ?? 2
-  const maxCount = payload.max_count ?? minCount
-  const countMultiple = payload.count_multiple ?? 1
+  const minCount = orElse(payload.min_count, 2)
+  const maxCount = orElse(payload.max_count, minCount)
+  const countMultiple = orElse(payload.count_multiple, 1)
   if (!isWithin(minCount, [2, countMax]) || !isWithin(countMultiple, [1, countMax])) {
     return undefined
   }
@@ -66,8 +75,9 @@ function readCounts(payload: JsonObject) {
   return largest >= minCount ? { minCount, maxCount, countMultiple } : undefined
 }
 
-function isProperty(value: unknown): value is string | number {
+function isProperty(value: unknown): boolean {
   if (typeof value === 'string') return Buffer.byteLength(value) <= textBytesMax
+  if (typeof value === 'bigint') return Number.isFinite(Number(value))
   return typeof value === 'number' && Number.isFinite(value)
 }
 

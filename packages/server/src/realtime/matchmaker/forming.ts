@@ -1,3 +1,4 @@
+import type { Log } from '../../kernel/log/log.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import type { LiveAccounts } from '../accounts.ts'
 import { defaultLabel, labelFrom } from '../rooms/label-answers.ts'
@@ -8,6 +9,7 @@ import type { Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
 
 export type FormingDeps = {
+  log: Log
   hooks: RoomHooks
   rooms: Rooms
   accounts: LiveAccounts
@@ -29,7 +31,7 @@ export function createForming(deps: FormingDeps) {
         return {
           user_id: context?.user_id ?? null,
           participant: context?.participant ?? 0,
-          properties: Object.fromEntries(ticket.criteria.properties),
+          properties: ticket.criteria.properties,
         }
       }),
     )
@@ -40,8 +42,13 @@ export function createForming(deps: FormingDeps) {
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)
   }
 
+  /** Never rejects; whatever the script does, everybody gets a token. */
   async function handOver(room: Room, group: readonly Ticket[]): Promise<void> {
-    await label(room, group)
+    try {
+      await label(room, group)
+    } catch (error) {
+      deps.log.error('the label of a formed match failed', { room_id: room.id, error })
+    }
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room)
     }

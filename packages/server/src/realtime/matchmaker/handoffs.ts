@@ -5,13 +5,13 @@ import type { Room } from '../rooms/room.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import { outgoingFrame } from '../send-queue/outgoing-frame.ts'
 import { createDeadlineQueue } from '../session/deadline-queue.ts'
-import type { AccountKey, Handoff, Ticket } from './ticket.ts'
+import { type AccountKey, type Handoff, isGood, type Ticket } from './ticket.ts'
 
 /** The tokens by which matched players enter their room. Each holds a place in it. */
 export type Handoffs = {
   /**
-   * Gives an account its token for a place that is held, and tells its connections. Without a
-   * connection it gets none, and the place is free again.
+   * Gives an account its token for a place that is held, and sends it to its connections. Without a
+   * connection, or when the room has ended, it gets none, and the place is free again.
    */
   give(ticket: Ticket, account: AccountKey, room: Room): void
   /** The valid token of an account; undefined for every other. */
@@ -47,11 +47,11 @@ export function createHandoffs(deps: HandoffsDeps): Handoffs {
   return {
     give(ticket, account, room) {
       const connections = accounts.connections(account)
-      if (connections.length === 0) return rooms.releasePlace(room)
+      if (connections.length === 0 || room.phase === 'ended') return rooms.releasePlace(room)
       const token = deps.randomness(tokenBytes).toString('base64url')
       const expiresAtUnixMs = clock.nowUnixMs() + ttlMs
       const handoff: Handoff = { token, ticket, account, room, expiresAtUnixMs, state: 'valid' }
-      ticket.handoffs.set(account, handoff)
+      ticket.handoffs = [...ticket.handoffs, handoff]
       valid.set(token, handoff)
       deadlines.add(handoff)
       const frame = outgoingFrame(kinds.MATCHMAKER_MATCHED.first, matchedBody(handoff))
@@ -59,7 +59,7 @@ export function createHandoffs(deps: HandoffsDeps): Handoffs {
     },
     find({ token, ticketId, account }) {
       const handoff = valid.get(token)
-      if (handoff === undefined || handoff.room.phase === 'ended') return undefined
+      if (handoff === undefined || !isGood(handoff)) return undefined
       const isTheirs = handoff.ticket.id === ticketId && handoff.account === account
       return isTheirs ? handoff : undefined
     },

@@ -1,5 +1,6 @@
 import type { JsonObject, MatchmakerTotals, TicketStatus } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import type { LiveAccounts } from '../accounts.ts'
 import type { Rooms } from '../rooms/rooms.ts'
@@ -10,13 +11,14 @@ import { createForming } from './forming.ts'
 import { createHandoffs, type Handoffs } from './handoffs.ts'
 import { createOffers } from './offers.ts'
 import { createPasses } from './pass.ts'
-import { type AccountKey, type Handoff, Ticket } from './ticket.ts'
+import { type AccountKey, type Handoff, isGood, Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
 
 export type MatchmakerDeps = {
   config: MatchmakerConfig
   limits: { max_rooms: number; max_members: number }
   clock: Clock
+  log: Log
   hooks: RoomHooks
   rooms: Rooms
   accounts: LiveAccounts
@@ -43,6 +45,7 @@ const expiryEveryMs = 100
 /** Tickets, matches and the offers of running rooms. */
 export function createMatchmaker(deps: MatchmakerDeps) {
   const { config, limits, clock, hooks, rooms, accounts, queue } = deps
+  const log = deps.log.component('matchmaker')
   const totals = {
     matches_formed_total: 0,
     tickets_formed_total: 0,
@@ -53,23 +56,25 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     ...deps,
     membersMax: limits.max_members,
     handoffs: () => handoffs,
+    taken() {
+      totals.tickets_formed_total += 1
+    },
   })
   const handoffs: Handoffs = createHandoffs({
     ...deps,
     ttlMs: config.handoff_ttl_ms,
     expired: offers.tokenOver,
   })
-  const formRoom = createForming({ ...deps, handoffs, roomsMax: limits.max_rooms })
+  const formRoom = createForming({ ...deps, log, handoffs, roomsMax: limits.max_rooms })
   const passes = createPasses({
     clock,
+    log,
     queue,
     intervalMs: config.interval_ms,
     widenAfterMs: config.widen_after_ms,
     membersMax: limits.max_members,
     gateOpen: hooks.gateOpen,
-    fillOffers(waiting) {
-      totals.tickets_formed_total += offers.fill(waiting)
-    },
+    fillOffers: offers.fill,
     form(group) {
       if (!formRoom(group)) return false
       totals.matches_formed_total += 1
@@ -131,9 +136,9 @@ export function createMatchmaker(deps: MatchmakerDeps) {
   }
 
   function status(account: AccountKey, id: string): TicketStatus | undefined {
-    const ticket = queue.byId(id)
-    if (ticket === undefined || !ticket.accounts.includes(account)) return undefined
-    const handoff = ticket.handoffs.get(account)
+    const ticket = queue.find(id, account)
+    if (ticket === undefined) return undefined
+    const handoff = ticket.handoffOf(account)
     const untilMs = ticket.finishedMs ?? clock.monotonicMs()
     return {
       ticket_id: id,
@@ -141,7 +146,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
       waited_ms: Math.round(untilMs - ticket.createdMs),
       candidates_seen: ticket.seen,
       last_reason: ticket.state === 'queued' ? reasonOf(ticket) : null,
-      ...(handoff?.state === 'valid' ? { match: matchOf(handoff) } : {}),
+      ...(handoff !== undefined && isGood(handoff) ? { match: matchOf(handoff) } : {}),
     }
   }
 
@@ -154,7 +159,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     const { participant } = live
     if (participant.room === handoff.room) rooms.sendJoined(live, handoff.room)
     else if (participant.live === live) {
-      rooms.admit(live, handoff.room, Object.fromEntries(handoff.ticket.criteria.properties))
+      rooms.admit(live, handoff.room, handoff.ticket.criteria.properties)
     }
     handoffs.release(handoff)
     offers.tokenOver(handoff)
@@ -164,7 +169,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     add,
     status,
     cancel(account: AccountKey, id: string): boolean {
-      const ticket = queue.byId(id)
+      const ticket = queue.find(id, account)
       return ticket?.accounts[0] === account && remove(ticket)
     },
     handoffs,

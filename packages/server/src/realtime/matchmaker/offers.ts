@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { TicketProperties } from '../../kernel/play/room-hooks.ts'
 import type { Query } from '../query/query.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Rooms } from '../rooms/rooms.ts'
-import type { Properties } from './criteria.ts'
+import { readerOf } from './criteria.ts'
 import type { Handoffs } from './handoffs.ts'
 import type { Handoff, Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
@@ -13,7 +14,8 @@ type Offer = {
   room: Room
   seats: number
   query: Query
-  properties: Properties
+  /** Reads a property of the offer. */
+  read(field: string): unknown
   expiresMs: number
   /** Tokens that are given and not used. */
   waiting: number
@@ -23,7 +25,7 @@ export type NewOffer = {
   roomId: number
   seats: number
   query: Query
-  properties: Properties
+  properties: TicketProperties
   ttlMs: number
 }
 
@@ -32,8 +34,8 @@ export type Offers = {
   add(offer: NewOffer): { ticketId: string } | { refusal: 'not_found' | 'conflict' }
   cancel(id: string): boolean
   status(id: string): { seats: number; waiting: number } | null
-  /** Takes waiting tickets, oldest first; the tickets it took. */
-  fill(waiting: readonly Ticket[]): number
+  /** Takes waiting tickets, oldest first. Yields where `mustPause` says so. */
+  fill(waiting: readonly Ticket[], mustPause: () => boolean): Iterable<void>
   /** A token of a ticket is used or over. */
   tokenOver(handoff: Handoff): void
   expire(nowMs: number): void
@@ -45,6 +47,8 @@ export type OffersDeps = {
   rooms: Rooms
   queue: TicketQueue
   handoffs(): Handoffs
+  /** An offer has taken a ticket. */
+  taken(): void
   membersMax: number
   newId(): string
 }
@@ -53,11 +57,11 @@ export function createOffers(deps: OffersDeps): Offers {
   const { clock, rooms, queue, membersMax } = deps
   const offers = new Map<string, Offer>()
   const byRoom = new Map<Room, Offer>()
-  const takenBy = new Map<Ticket, Offer>()
+  const takenBy = new WeakMap<Ticket, Offer>()
 
   function end(offer: Offer): void {
-    offers.delete(offer.id)
-    byRoom.delete(offer.room)
+    // Behind the end of this offer the room may have another one.
+    if (offers.delete(offer.id)) byRoom.delete(offer.room)
   }
 
   /** An offer of a room that has ended is over. */
@@ -73,16 +77,19 @@ export function createOffers(deps: OffersDeps): Offers {
     return places <= membersMax && (label.max_players === 0 || places <= label.max_players)
   }
 
-  function takes({ room, seats, query, properties }: Offer, ticket: Ticket): boolean {
+  /** Others may have joined the room since the offer was made, so its places are counted again. */
+  function takes(offer: Offer, ticket: Ticket): boolean {
+    const { room, seats, query } = offer
     const { criteria, size, minCount, maxCount } = ticket
     const total = room.members.length + room.heldPlaces + seats
     return (
       criteria.backfill &&
       size <= seats &&
+      hasPlaces(room, size) &&
       total >= minCount &&
       total <= maxCount &&
-      query((field) => criteria.properties.get(field)) &&
-      ticket.acceptsProperties(properties)
+      query(criteria.read) &&
+      ticket.acceptsProperties(offer.read)
     )
   }
 
@@ -91,22 +98,27 @@ export function createOffers(deps: OffersDeps): Offers {
     offer.room.heldPlaces += ticket.size
     queue.finish(ticket, 'matched')
     takenBy.set(ticket, offer)
+    deps.taken()
     const handoffs = deps.handoffs()
     for (const account of ticket.accounts) handoffs.give(ticket, account, offer.room)
-    offer.waiting += ticket.handoffs.size
+    offer.waiting += ticket.handoffs.length
     // Who has no connection any more leaves the seat free.
-    offer.seats += ticket.size - ticket.handoffs.size
+    offer.seats += ticket.size - ticket.handoffs.length
   }
 
-  function fillOne(offer: Offer, waiting: readonly Ticket[]): number {
-    let taken = 0
+  function* fillOne(
+    { id }: Offer,
+    waiting: readonly Ticket[],
+    mustPause: () => boolean,
+  ): Generator<void> {
     for (const ticket of waiting) {
-      if (offer.seats === 0) break
-      if (ticket.state !== 'queued' || !takes(offer, ticket)) continue
-      take(offer, ticket)
-      taken += 1
+      if (ticket.state !== 'queued') continue
+      if (mustPause()) yield
+      // It may have ended, or its tokens, in a pause.
+      const offer = live(id)
+      if (offer === undefined || offer.seats === 0) return
+      if (ticket.state === 'queued' && takes(offer, ticket)) take(offer, ticket)
     }
-    return taken
   }
 
   return {
@@ -115,7 +127,8 @@ export function createOffers(deps: OffersDeps): Offers {
       if (room === undefined) return { refusal: 'not_found' }
       if (byRoom.has(room) || !hasPlaces(room, seats)) return { refusal: 'conflict' }
       const expiresMs = clock.monotonicMs() + ttlMs
-      const offer = { id: deps.newId(), room, seats, query, properties, expiresMs, waiting: 0 }
+      const read = readerOf(properties)
+      const offer = { id: deps.newId(), room, seats, query, read, expiresMs, waiting: 0 }
       offers.set(offer.id, offer)
       byRoom.set(room, offer)
       return { ticketId: offer.id }
@@ -129,19 +142,12 @@ export function createOffers(deps: OffersDeps): Offers {
       const offer = live(id)
       return offer === undefined ? null : { seats: offer.seats, waiting: offer.waiting }
     },
-    fill(waiting) {
-      let taken = 0
-      for (const { id } of [...offers.values()]) {
-        const offer = live(id)
-        if (offer !== undefined) taken += fillOne(offer, waiting)
-      }
-      return taken
+    *fill(waiting, mustPause) {
+      for (const offer of [...offers.values()]) yield* fillOne(offer, waiting, mustPause)
     },
     tokenOver({ ticket, state }) {
       const offer = takenBy.get(ticket)
       if (offer === undefined) return
-      const isLast = [...ticket.handoffs.values()].every((handoff) => handoff.state !== 'valid')
-      if (isLast) takenBy.delete(ticket)
       offer.waiting -= 1
       if (state === 'expired') offer.seats += 1
       if (offer.seats === 0 && offer.waiting === 0) end(offer)

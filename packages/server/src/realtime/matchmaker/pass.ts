@@ -1,11 +1,12 @@
 import { afterOthers, atEndOfTurn, type Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log/log.ts'
 import { type ScanResult, scan } from './scan.ts'
-import type { Ticket } from './ticket.ts'
+import { byAge, type Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
 
 /** Runs passes over the queue, in slices, so that the event loop is never kept. */
 export type Passes = {
-  /** Has the new ticket looked at at the end of the turn. */
+  /** The new ticket is a seed at the end of the turn. */
   ticketAdded(ticket: Ticket): void
   stop(): void
   counts(): { evaluations_total: number; evaluation_duration_us_total: number }
@@ -13,6 +14,7 @@ export type Passes = {
 
 export type PassDeps = {
   clock: Clock
+  log: Log
   queue: TicketQueue
   intervalMs: number
   widenAfterMs: number
@@ -20,14 +22,18 @@ export type PassDeps = {
   /** While it is false tickets wait and are not looked at. */
   gateOpen(): boolean
   /** Fills the offers of running rooms, before groups are looked for. */
-  fillOffers(waiting: readonly Ticket[]): void
+  fillOffers(waiting: readonly Ticket[], mustPause: () => boolean): Iterable<void>
   /** Forms a match; false when there is no room for it. */
   form(group: readonly Ticket[]): boolean
 }
 
-const sliceMs = 20
+/**
+ * A slice ends after this time. The rule allows 20 ms; what a slice has formed is handed over right
+ * behind it, in the same turn, and requests that come meanwhile wait for both.
+ */
+const sliceMs = 4
 /** The time is looked at after so many steps. */
-const stepsPerLook = 64
+const stepsPerLook = 32
 
 export function createPasses(deps: PassDeps): Passes {
   const { clock, queue, widenAfterMs, membersMax } = deps
@@ -38,6 +44,8 @@ export function createPasses(deps: PassDeps): Passes {
   let isStopped = false
   let passes = 0
   let durationUs = 0
+  let sliceEndsMs = 0
+  let stepsToLook = stepsPerLook
 
   const timer = clock.every(deps.intervalMs, () => request('all'))
 
@@ -49,69 +57,91 @@ export function createPasses(deps: PassDeps): Passes {
     else void runDue()
   }
 
+  /** Never rejects: what fails in one pass must neither end the node nor the passes behind it. */
   async function runDue(): Promise<void> {
     while (due !== undefined && !isStopped) {
-      const what = due
+      const seeds = due === 'added' ? added.sort(byAge) : undefined
       due = undefined
-      const seeds = what === 'added' ? added : undefined
       added = []
-      if (queue.size > 0) await inSlices(pass(seeds))
+      if (queue.size === 0) continue
+      try {
+        await inSlices(pass(seeds))
+      } catch (error) {
+        deps.log.error('a pass of the matchmaker failed', { error })
+      }
     }
     isRunning = false
   }
 
-  async function inSlices(steps: Generator<void, void>): Promise<void> {
+  /** Pauses after each slice for as long as it took, also before the pass that is due next. */
+  async function inSlices(work: Generator<void, void>): Promise<void> {
     passes += 1
     for (;;) {
       const startMs = clock.monotonicMs()
-      const isDone = slice(steps, startMs + sliceMs)
+      sliceEndsMs = startMs + sliceMs
+      const { done } = work.next()
       const tookMs = clock.monotonicMs() - startMs
       durationUs += Math.round(tookMs * 1000)
-      if (isDone || isStopped) return
+      if (isStopped || (done && tookMs === 0)) return
       await clock.sleep(tookMs)
+      if (done) return
       await afterOthers()
     }
   }
 
-  function slice(steps: Generator<void, void>, untilMs: number): boolean {
-    for (let step = 1; ; step += 1) {
-      if (steps.next().done) return true
-      if (step % stepsPerLook === 0 && clock.monotonicMs() >= untilMs) return false
-    }
+  function mustPause(): boolean {
+    stepsToLook -= 1
+    if (stepsToLook > 0) return false
+    stepsToLook = stepsPerLook
+    return clock.monotonicMs() >= sliceEndsMs
   }
 
   /** One pass, from these seeds or from everybody. Tickets come and go while it is paused. */
   function* pass(seeds: readonly Ticket[] | undefined): Generator<void, void> {
     if (!deps.gateOpen()) return
     const waiting = queue.byAge()
-    const nowMs = clock.monotonicMs()
-    for (const ticket of waiting) ticket.isWide ||= nowMs - ticket.createdMs >= widenAfterMs
-    deps.fillOffers(waiting)
+    const widen = widening(waiting)
+    widen()
+    yield* deps.fillOffers(waiting, mustPause)
     for (const seed of seeds ?? waiting) {
       while (seed.state === 'queued') {
-        const found = yield* scanFrom(seed, waiting)
+        if (mustPause()) yield
+        widen()
+        const found = yield* scan(seed, waiting, {
+          membersMax,
+          longEnough: seed.isWide,
+          isWaiting,
+          mustPause,
+        })
         if (!deps.gateOpen()) return
-        if (found === undefined) continue
+        // Somebody of the group may have left in a pause; then the seed starts again.
+        if (seed.state !== 'queued' || found.group?.every(isWaiting) === false) continue
         settle(seed, found)
         break
       }
     }
   }
 
-  /** Undefined when somebody of the group left meanwhile, and the seed has to start again. */
-  function* scanFrom(
-    seed: Ticket,
-    waiting: readonly Ticket[],
-  ): Generator<void, ScanResult<Ticket> | undefined> {
-    const others = Iterator.from(waiting).filter(({ state }) => state === 'queued')
-    const found = yield* scan(seed, others, { membersMax, longEnough: seed.isWide })
-    return found.group?.some(({ state }) => state !== 'queued') ? undefined : found
+  /** Marks the tickets that have waited long enough by now, which are the first ones. */
+  function widening(waiting: readonly Ticket[]): () => void {
+    let next = 0
+    return () => {
+      const untilMs = clock.monotonicMs() - widenAfterMs
+      for (; next < waiting.length; next += 1) {
+        const ticket = waiting[next]
+        if (ticket === undefined || ticket.createdMs > untilMs) return
+        ticket.isWide = true
+      }
+    }
   }
 
   function settle(seed: Ticket, { group, seen, reason }: ScanResult<Ticket>): void {
     seed.seen = seen
     if (reason !== null) seed.reason = reason
-    if (group === undefined || deps.form(group)) return
+    if (group === undefined) return
+    // Forming is far more than a step.
+    stepsToLook = 0
+    if (deps.form(group)) return
     for (const ticket of group) ticket.reason = 'no_room'
   }
 
@@ -126,4 +156,8 @@ export function createPasses(deps: PassDeps): Passes {
     },
     counts: () => ({ evaluations_total: passes, evaluation_duration_us_total: durationUs }),
   }
+}
+
+function isWaiting({ state }: Ticket): boolean {
+  return state === 'queued'
 }

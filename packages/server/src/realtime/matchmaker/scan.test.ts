@@ -26,7 +26,7 @@ const pools = fc.array(player, { minLength: 1, maxLength: 7 }).map((made) =>
   ),
 )
 
-const bounds = { membersMax: 6 }
+const bounds = { membersMax: 6, isWaiting: () => true, mustPause: () => false }
 
 function run(seed: Player, others: readonly Player[], longEnough: boolean): ScanResult<Player> {
   const steps = scan(seed, others, { ...bounds, longEnough })

@@ -19,6 +19,16 @@ export type ScanResult<Ticket> = {
 
 export type ScanReason = 'no_candidates' | 'incompatible' | 'too_few' | 'waiting_for_more'
 
+export type ScanOptions<Ticket> = {
+  membersMax: number
+  /** Whether the seed has waited long enough for less than the largest legal size. */
+  longEnough: boolean
+  /** Whether one of the others may be taken; asked when its turn comes. */
+  isWaiting(other: Ticket): boolean
+  /** Whether the caller wants the event loop back; asked before each of the others. */
+  mustPause(): boolean
+}
+
 /**
  * Looks for a group around `seed`: the others are tried in the order given, which is by age, and
  * each is added that fits everybody in the group, as long as the group can still become a legal
@@ -26,12 +36,12 @@ export type ScanReason = 'no_candidates' | 'incompatible' | 'too_few' | 'waiting
  * multiple and at most `membersMax`. The largest legal size forms the group at once; a smaller one
  * only when the others are through and the seed has waited `longEnough`.
  *
- * Yields after every step, so that the caller can stop for a while.
+ * Yields where `mustPause` says so, and goes on from there.
  */
 export function* scan<Ticket extends Candidate>(
   seed: Ticket,
   others: Iterable<Ticket>,
-  { membersMax, longEnough }: { membersMax: number; longEnough: boolean },
+  { membersMax, longEnough, isWaiting, mustPause }: ScanOptions<Ticket>,
 ): Generator<void, ScanResult<Ticket>> {
   const group = [seed]
   let bounds = narrowed({ min: 1, max: membersMax, multiple: 1 }, seed)
@@ -42,13 +52,14 @@ export function* scan<Ticket extends Candidate>(
   let legal = isLegal(total, bounds) ? 1 : 0
   for (const other of others) {
     if (total === largestLegal(bounds)) break
-    if (other === seed) continue
+    if (other === seed || !isWaiting(other)) continue
+    if (mustPause()) yield
     seen += 1
-    yield
-    const isFor = group.every((member) => fitsBoth(member, other))
-    fitsSeed ||= isFor || fitsBoth(seed, other)
+    if (!fitsBoth(seed, other)) continue
+    fitsSeed = true
+    if (!group.every((member) => member === seed || fitsBoth(member, other))) continue
     const narrower = narrowed(bounds, other)
-    if (!isFor || largestLegal(narrower) < total + other.size) continue
+    if (largestLegal(narrower) < total + other.size) continue
     group.push(other)
     bounds = narrower
     total += other.size

@@ -20,6 +20,14 @@ export type Handoff = {
   state: 'valid' | 'used' | 'expired'
 }
 
+/** Whether the token still leads somewhere. */
+export function isGood({ state, room }: Handoff): boolean {
+  return state === 'valid' && room.phase !== 'ended'
+}
+
+/** One list for all: most tickets wait without any. */
+const noHandoffs: readonly Handoff[] = []
+
 type TicketParts = {
   id: string
   criteria: Criteria
@@ -35,7 +43,8 @@ export class Ticket implements Candidate {
   readonly accounts: readonly AccountKey[]
   readonly partyId: string | undefined
   readonly createdMs: number
-  readonly handoffs = new Map<AccountKey, Handoff>()
+  /** Of its accounts; some may have none. */
+  handoffs: readonly Handoff[] = noHandoffs
   state: 'queued' | 'matched' | 'removed' = 'queued'
   /** When it left the queue. */
   finishedMs: number | undefined
@@ -68,13 +77,17 @@ export class Ticket implements Candidate {
     return this.criteria.countMultiple
   }
 
-  accepts(other: Ticket): boolean {
-    return this.acceptsProperties(other.criteria.properties)
+  handoffOf(account: AccountKey): Handoff | undefined {
+    return this.handoffs.find((handoff) => handoff.account === account)
   }
 
-  acceptsProperties(properties: Criteria['properties']): boolean {
+  accepts(other: Ticket): boolean {
+    return this.acceptsProperties(other.criteria.read)
+  }
+
+  acceptsProperties(read: Criteria['read']): boolean {
     const { query, wideQuery } = this.criteria
-    return (this.isWide ? (wideQuery ?? query) : query)((field) => properties.get(field))
+    return (this.isWide ? wideQuery : query)(read)
   }
 }
 

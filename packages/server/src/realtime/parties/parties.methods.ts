@@ -1,15 +1,10 @@
 import type { JsonObject } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
+import { writeJson } from '../../kernel/json/free-json.ts'
 import type { BuiltInAnswer, BuiltInMethods } from '../rpc/built-in.ts'
 import { takeCall } from '../rpc/rate-bucket.ts'
 import type { Party } from './party.ts'
-import {
-  type Caller,
-  createPartyCalls,
-  type PartyCallsDeps,
-  partyRefusals,
-  type Refusal,
-} from './party-calls.ts'
+import { type Caller, createPartyCalls, type PartyCallsDeps } from './party-calls.ts'
 
 type PartyMethodsDeps = PartyCallsDeps & { clock: Clock; membersMax: number }
 
@@ -124,29 +119,36 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
     return replyOf(party)
   }
 
-  /** A change that names a member or a requester. */
-  function change(
-    run: (party: Party, target: string) => Promise<Refusal | undefined> | Refusal | undefined,
-  ) {
-    return method(targetFields, async (caller, payload): Promise<BuiltInAnswer> => {
-      const party = unfrozen(leaderParty(caller, payload.party_id))
+  async function acceptRequest(caller: Caller, payload: JsonObject): Promise<BuiltInAnswer> {
+    const { party_id, target_user_id: target } = payload
+    const before = unfrozen(leaderParty(caller, party_id))
+    if ('refusal' in before) return before
+    if (typeof target !== 'string' || !before.requests.has(target)) return unrequested
+    const username = (await people.usernames([target])).get(target)
+    // All of it may have changed while the database was asked.
+    const party = unfrozen(leaderParty(caller, party_id))
+    if ('refusal' in party) return party
+    if (!party.requests.has(target)) return unrequested
+    if (username === undefined) return nobody
+    if (party.isFull(membersMax) && !party.invitations.has(target)) return full
+    parties.enter(party, { userId: target, username })
+    return replyOf(party)
+  }
+
+  /** A change that names a member. */
+  function change(run: (party: Party, target: string) => void) {
+    return method(targetFields, (caller, { party_id, target_user_id: target }) => {
+      const party = unfrozen(leaderParty(caller, party_id))
       if ('refusal' in party) return party
-      const target = payload.target_user_id
-      const refusal = typeof target === 'string' ? await run(party, target) : nobody
-      return refusal ?? replyOf(party)
+      if (typeof target !== 'string' || !party.members.has(target)) return nobody
+      run(party, target)
+      return replyOf(party)
     })
   }
 
   return {
     'party.invite': method(targetFields, invite),
-    'party.accept_request': change(async (party, target) => {
-      const names = await people.usernames([target])
-      if (!party.requests.has(target)) return unrequested
-      if (deps.isQueued(party.id)) return frozen
-      if (party.isFull(membersMax) && !party.invitations.has(target)) return full
-      parties.enter(party, { userId: target, username: names.get(target) ?? '' })
-      return undefined
-    }),
+    'party.accept_request': method(targetFields, acceptRequest),
     'party.refuse_request': method(targetFields, (caller, payload) => {
       const party = unfrozen(leaderParty(caller, payload.party_id))
       if ('refusal' in party) return party
@@ -155,16 +157,8 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
       parties.refuseRequest(party, target)
       return { reply: { refused: true } }
     }),
-    'party.promote': change((party, target) => {
-      if (!party.members.has(target)) return nobody
-      parties.promote(party, target)
-      return undefined
-    }),
-    'party.remove': change((party, target) => {
-      if (!party.members.has(target)) return nobody
-      parties.remove(party, target)
-      return undefined
-    }),
+    'party.promote': change(parties.promote),
+    'party.remove': change(parties.remove),
     'party.close': method(['party_id'], (caller, { party_id }) => {
       const party = unfrozen(leaderParty(caller, party_id))
       if ('refusal' in party) return party
@@ -174,23 +168,28 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
   }
 }
 
-const frozen = { refusal: partyRefusals.frozen }
 const unrequested = { refusal: 'party request not found' }
 
 function say(deps: PartyMethodsDeps, caller: Caller, payload: JsonObject): BuiltInAnswer {
   const party = createPartyCalls(deps).memberParty(caller, payload.party_id)
   if ('refusal' in party) return party
   const { data } = payload
-  const text = JSON.stringify(data)
-  if (text === undefined || Buffer.byteLength(text) > dataBytesMax) {
-    return { refusal: 'invalid data' }
-  }
+  if (!isMessage(data)) return { refusal: 'invalid data' }
   const { client } = caller.live
   const bucket = takeCall(client.partyMessages, sendRate, deps.clock.monotonicMs())
   if (bucket === undefined) return { refusal: 'too many requests' }
   client.partyMessages = bucket
   deps.parties.say(party, caller.live, { sender: caller.userId, data })
   return { reply: { sent: true } }
+}
+
+function isMessage(data: unknown): boolean {
+  try {
+    return Buffer.byteLength(writeJson(data)) <= dataBytesMax
+  } catch {
+    // It is missing, has a number beyond all numbers, or more levels than anything may have.
+    return false
+  }
 }
 
 function memberOf({ userId, username }: Caller) {

@@ -43,27 +43,31 @@ export function createParties(deps: PartiesDeps) {
 
   /** Takes away an invitation and a request. */
   function forget(party: Party, userId: string): void {
-    for (const list of [party.invitations, party.requests]) {
-      const found = list.get(userId)
-      if (found === undefined) continue
-      list.delete(userId)
-      pending.remove(found)
-      const others = requestsOf.get(userId)
-      others?.delete(found)
-      if (others?.size === 0) requestsOf.delete(userId)
+    const invitation = party.invitations.get(userId)
+    if (invitation !== undefined) {
+      party.invitations.delete(userId)
+      pending.remove(invitation)
     }
+    const request = party.requests.get(userId)
+    if (request !== undefined) dropRequest(request)
+  }
+
+  function dropRequest(request: Pending): void {
+    const { party, userId } = request
+    party.requests.delete(userId)
+    pending.remove(request)
+    const others = requestsOf.get(userId)
+    others?.delete(request)
+    if (others?.size === 0) requestsOf.delete(userId)
   }
 
   /** Nobody waits to join a second party. */
   function withdrawRequests(userId: string, except?: Party): void {
     for (const request of [...(requestsOf.get(userId) ?? [])]) {
-      const { party } = request
-      if (party === except) continue
-      party.requests.delete(userId)
-      pending.remove(request)
-      events.changed(party)
+      if (request.party === except) continue
+      dropRequest(request)
+      events.changed(request.party)
     }
-    requestsOf.delete(userId)
   }
 
   function startAbsence(member: Member): void {
@@ -128,6 +132,7 @@ export function createParties(deps: PartiesDeps) {
     },
 
     update(party: Party, open: boolean): void {
+      if (party.open === open) return
       party.open = open
       events.changed(party)
     },
@@ -187,14 +192,13 @@ export function createParties(deps: PartiesDeps) {
     refuseRequest(party: Party, userId: string): void {
       const request = party.requests.get(userId)
       if (request === undefined) return
-      party.requests.delete(userId)
-      pending.remove(request)
-      requestsOf.get(userId)?.delete(request)
+      dropRequest(request)
       events.changed(party)
       events.send([userId], { type: 'party.request_refused', party_id: party.id })
     },
 
     promote(party: Party, userId: string): void {
+      if (party.leader === userId) return
       party.leader = userId
       events.changed(party)
     },

@@ -1,4 +1,5 @@
 import { kinds, type PartyPush } from '@guildhall/contract'
+import { writeJson } from '../../kernel/json/free-json.ts'
 import type { LiveAccounts } from '../accounts.ts'
 import { type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -48,6 +49,6 @@ export function createPartyEvents(accounts: LiveAccounts): PartyEvents {
 }
 
 function frameOf(push: PartyPush): OutgoingFrame {
-  const body = new TextEncoder().encode(JSON.stringify(push))
+  const body = new TextEncoder().encode(writeJson(push))
   return outgoingFrame(kinds.NOTIFICATION.first, body)
 }

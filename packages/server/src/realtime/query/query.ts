@@ -110,7 +110,8 @@ function compare(
     const holds = numberComparisons[comparison]
     return (read) => {
       const value = read(field)
-      return typeof value === 'number' && holds(value, literal)
+      // Integers of 64 bits are compared as the numbers that literals are.
+      return isNumber(value) && holds(Number(value), literal)
     }
   }
   if (comparison === '==') return (read) => read(field) === literal
@@ -119,6 +120,10 @@ function compare(
     const value = read(field)
     return typeof value === 'string' && value !== literal
   }
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 const numberComparisons: Record<Comparison, (value: number, literal: number) => boolean> = {

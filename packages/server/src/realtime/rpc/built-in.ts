@@ -1,4 +1,4 @@
-import type { JsonObject } from '@guildhall/contract'
+import { type JsonObject, parseExact } from '@guildhall/contract'
 import { isObject } from '../rooms/label-answers.ts'
 import type { LiveSession } from '../session/live-session.ts'
 
@@ -22,10 +22,13 @@ export function isBuiltIn(method: string): boolean {
   return families.some((family) => method.startsWith(family))
 }
 
-/** The payload as an object of these fields; undefined for everything else. */
+/**
+ * The payload as an object of these fields; undefined for everything else. Integers beyond 2^53 are
+ * bigint.
+ */
 export function readPayload(bytes: Uint8Array, fields: readonly string[]): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes))
+    const value: unknown = parseExact(decoder.decode(bytes))
     if (!isObject(value)) return undefined
     return Object.keys(value).every((name) => fields.includes(name)) ? value : undefined
   } catch {
