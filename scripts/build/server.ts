@@ -51,7 +51,6 @@ async function bundle(outdir: string): Promise<void> {
     target: 'node24',
     sourcemap: true,
     sourcesContent: false,
-    keepNames: true,
     legalComments: 'none',
     external,
     // What is written in CommonJS asks for the modules of Node.js by `require`.

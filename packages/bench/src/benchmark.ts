@@ -13,6 +13,8 @@ export type Bench = {
   readonly cores: Cores | undefined
   /** An empty folder on a real disk, removed after the run. */
   readonly folder: string
+  /** The folder of another checkout, which is measured beside this one where a benchmark can. */
+  readonly against: string | undefined
   /** The wished seconds of a measurement; a quick run takes a fraction of them. */
   seconds(wished: number): number
   /** The wished size of something; a quick run takes a fraction of it. */

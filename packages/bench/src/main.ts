@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
 import { accountList } from './benchmarks/account-list.ts'
 import { accountRead } from './benchmarks/account-read.ts'
 import { auditCost } from './benchmarks/audit-cost.ts'
+import { boards } from './benchmarks/boards.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
+import { echo } from './benchmarks/echo.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
+import { mix } from './benchmarks/mix.ts'
 import { peersRows } from './benchmarks/peers-rows.ts'
 import { relay } from './benchmarks/relay.ts'
 import { rooms } from './benchmarks/rooms.ts'
@@ -23,9 +26,11 @@ import { claimCores } from './processes/cores.ts'
 import { table } from './report.ts'
 
 /**
- * `npm run bench -- [--quick] [NAME ...]`: measures the product beside its baselines and prints a
- * table. Exits with 1 when a benchmark fails, or a bound does not hold, which a quick run is too
- * short to judge, and with 2 for wrong arguments.
+ * `npm run bench -- [--quick] [--against FOLDER] [NAME ...]`: measures the product beside its
+ * baselines and prints a table. With `--against` the rows of `mix` and `boards` compare with the
+ * product of another checkout, which needs its `node_modules`. Exits with 1 when a benchmark fails,
+ * or a bound does not hold, which a quick run is too short to judge, and with 2 for wrong
+ * arguments.
  */
 
 class WrongArguments extends Error {}
@@ -45,6 +50,9 @@ const benchmarks: readonly Benchmark[] = [
   lists,
   auditCost,
   peersRows,
+  mix,
+  echo,
+  boards,
 ]
 
 /** How much shorter and smaller a quick run is. */
@@ -54,29 +62,33 @@ process.exitCode = await run(process.argv.slice(2))
 
 async function run(args: string[]): Promise<number> {
   try {
-    const { list, isQuick } = wishOf(args)
-    return await measure(list, isQuick)
+    return await measure(wishOf(args))
   } catch (error) {
     if (!(error instanceof WrongArguments)) throw error
-    process.stderr.write(`${error.message}\nusage: npm run bench -- [--quick] [NAME ...]\n`)
+    process.stderr.write(`${error.message}\n${usage}\n`)
     return 2
   }
 }
 
-function wishOf(args: string[]) {
+const usage = 'usage: npm run bench -- [--quick] [--against FOLDER] [NAME ...]'
+
+type Wish = { list: readonly Benchmark[]; isQuick: boolean; against: string | undefined }
+
+function wishOf(args: string[]): Wish {
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { quick: { type: 'boolean', default: false } },
+      options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } },
       allowPositionals: true,
     })
-    return { list: chosen(positionals), isQuick: values.quick }
+    const against = values.against && resolve(values.against)
+    return { list: chosen(positionals), isQuick: values.quick, against }
   } catch (error) {
     throw new WrongArguments(error instanceof Error ? error.message : String(error))
   }
 }
 
-async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<number> {
+async function measure({ list, isQuick, against }: Wish): Promise<number> {
   buildWhatIsStale()
   const cores = claimCores()
   for (const line of describeMachine(cores)) print(line)
@@ -85,6 +97,7 @@ async function measure(list: readonly Benchmark[], isQuick: boolean): Promise<nu
   const bench: Bench = {
     cores,
     folder,
+    against,
     seconds: (wished) => wished * share,
     count: (wished) => Math.ceil(wished * share),
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
@@ -10,23 +11,27 @@ export type GuildhallOptions = {
   nodeArgs?: readonly string[]
   env?: Readonly<Record<string, string>>
   on?: 'server' | 'both'
+  /** The folder of the checkout whose product it is; this one if not given. */
+  checkout?: string | undefined
 }
 
+/** The folder of this checkout. */
+export const ownCheckout = fileURLToPath(new URL('../../../../', import.meta.url))
+
 /** The arguments of the `start` script: the limits of Node.js that the product runs under. */
-const startArguments: readonly string[] = (() => {
-  const root = new URL('../../../../', import.meta.url)
-  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+function startArguments(checkout: string): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
   const [command, ...args] = String(scripts.start).split(' ')
   const main = args.pop()
   if (command !== 'node' || main === undefined) throw new Error('`start` must be node, and a file')
-  return [...args, fileURLToPath(new URL(main, root))]
-})()
+  return [...args, join(checkout, main)]
+}
 
 /** Starts the product as its operators do, with the limits on sign-ins out of the way. */
 export function startGuildhall(bench: Bench, options: GuildhallOptions = {}): Promise<Child> {
-  const { keys = {}, nodeArgs = [], env = {}, on = 'server' } = options
+  const { keys = {}, nodeArgs = [], env = {}, on = 'server', checkout = ownCheckout } = options
   return startChild({
-    args: [...nodeArgs, ...startArguments, 'serve'],
+    args: [...nodeArgs, ...startArguments(checkout), 'serve'],
     cwd: bench.folder,
     env: { ...environment({ ...unlimited, ...keys }), ...env },
     cores: bench.cores,

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
 
@@ -26,3 +27,17 @@ const program = `
   process.once('SIGTERM', () => server.dispose())
   process.stdout.write('ready url=' + server.url('postgres') + '\\n')
 `
+
+/** Makes another database of the server; answers its URL. */
+export async function createDatabase(server: Child, name: string): Promise<string> {
+  const url = new URL(server.fact('url'))
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  try {
+    await client.query(`CREATE DATABASE ${name}`)
+  } finally {
+    await client.end()
+  }
+  url.pathname = `/${name}`
+  return url.href
+}

@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { httpRequest } from '../load/http-connection.ts'
+import { runHttpLoad } from '../load/http-load.ts'
+import { signInOperator } from '../load/operator.ts'
+import { compareInTurn, ratios } from '../load/rounds.ts'
+import { responseHeadBytes, rpcMessage, runRpcLoad } from '../load/rpc-load.ts'
+import { shares, type Window } from '../load/window.ts'
+import type { Child } from '../processes/child.ts'
+import { boardId, fillBoard, ownerOf } from '../processes/filled-board.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
+import { createDatabase, startPostgres } from '../processes/postgres.ts'
+import { openPlayers, startScripted } from '../processes/scripted.ts'
+
+/** A board of a million from outside: over HTTP, and by calls of the script. */
+export const boards: Benchmark = { name: 'boards', run }
+
+const million = 1_000_000
+const inFlight = 64
+const rounds = 5
+const roundSeconds = 2
+
+type Outcome = Window & { perSecond: number }
+
+async function run(bench: Bench): Promise<Row[]> {
+  const { against } = bench
+  const fileOf = (name: string) => `sqlite:${join(bench.folder, `boards-${name}.db`)}`
+  const onFile = await rowsOn(bench, 'SQLite file', {
+    own: fileOf('own'),
+    other: against && fileOf('other'),
+  })
+  await using postgres = await startPostgres(bench)
+  const other = against && (await createDatabase(postgres, 'other'))
+  return [...onFile, ...(await rowsOn(bench, 'PostgreSQL', { own: postgres.fact('url'), other }))]
+}
+
+type Urls = { own: string; other: string | undefined }
+
+async function rowsOn(bench: Bench, backend: string, urls: Urls): Promise<Row[]> {
+  const own = await subject(bench, urls.own)
+  await using _own = own.server
+  const other =
+    urls.other === undefined ? undefined : await subject(bench, urls.other, bench.against)
+  await using _other = other?.server
+  const rows = [
+    { what: 'first 100 of a board', ours: own.first, theirs: other?.first },
+    { what: 'page of 100 somewhere in a board', ours: own.far, theirs: other?.far },
+    { what: 'submission by console to a board', ours: own.console, theirs: other?.console },
+    // The script of an older checkout may know no boards: its console is compared with then.
+    { what: 'submission by script to a board', ours: own.script, theirs: other?.console },
+  ]
+  const measured: Row[] = []
+  for (const { what, ours, theirs } of rows) {
+    const name = theirs === undefined ? 'GET /console/v1/me' : 'the other checkout'
+    const compared = await compareInTurn(
+      {
+        product: ours,
+        baseline: theirs ?? own.me,
+        ratioOf: (a: Outcome, b: Outcome) => a.perSecond / b.perSecond,
+      },
+      { rounds },
+    )
+    const { product, baseline, ratio } = compared
+    measured.push({
+      what: `${what} of ${bench.count(million)}, ${inFlight} in flight, ${backend}`,
+      product: { value: product.perSecond, unit: '/s' },
+      baseline: { name, value: baseline.perSecond, unit: '/s' },
+      ratio,
+      notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
+    })
+  }
+  return measured
+}
+
+async function subject(bench: Bench, url: string, checkout?: string) {
+  const records = bench.count(million)
+  await fillBoard(bench, { url, records, checkout })
+  const options = { keys: { 'database.url': url }, on: 'both', checkout } as const
+  // An older script may lack what ours calls, so it is not asked to load.
+  const isOwn = checkout === undefined
+  const server = await (isOwn ? startScripted(bench, options) : startGuildhall(bench, options))
+  const works = await worksOf(bench, server, records)
+  const clients = isOwn ? await openPlayers(server, inFlight) : []
+  const seconds = bench.seconds(roundSeconds)
+  let made = 0
+  const script = () =>
+    runRpcLoad({
+      server,
+      clients,
+      seconds,
+      areResponses: true,
+      answerBytes: responseHeadBytes,
+      message: () => {
+        made += 1
+        return rpcMessage('submit', `${someOwner(made, records)} ${someScore(made)}`)
+      },
+    })
+  return { server, ...works, script }
+}
+
+async function worksOf(bench: Bench, server: Child, records: number) {
+  const token = await signInOperator(server.port)
+  const path = `/console/v1/leaderboards/${boardId}/records`
+  const load = { server, connections: inFlight, seconds: bench.seconds(roundSeconds), status: 200 }
+  const page = (offset: number) =>
+    httpRequest('GET', `${path}?limit=100&offset=${offset}`, { token })
+  const first = page(0)
+  let made = 0
+  const me = httpRequest('GET', '/console/v1/me', { token })
+  return {
+    me: () => runHttpLoad({ ...load, request: () => me }),
+    first: () => runHttpLoad({ ...load, request: () => first }),
+    far: () =>
+      runHttpLoad({
+        ...load,
+        request: () => {
+          made += 1
+          return page(1000 + ((made * 611_953) % (records - 2000)))
+        },
+      }),
+    console: () =>
+      runHttpLoad({
+        ...load,
+        request: () => {
+          made += 1
+          const body = { user_id: someOwner(made, records), score: someScore(made) }
+          return httpRequest('POST', path, { token, body })
+        },
+      }),
+  }
+}
+
+/** Owners in no order; the number is coprime to that of the records. */
+function someOwner(number: number, records: number): string {
+  return ownerOf((number * 611_953) % records)
+}
+
+function someScore(number: number): number {
+  return (number * 31 * 104_729) % 10_000_019
+}
