@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
  *
  * A registry mirror that lacks the packages of other platforms makes npm leave them out of the lock
  * file, and `npm ci` then refuses the file on every platform. This adds what is missing: optional
- * packages with a pinned version, bound to the platform that their name tells.
+ * packages with a pinned version, bound to the platform that their name says.
  */
 type Entry = {
   version?: string

@@ -50,7 +50,7 @@ export async function shop(baseUrl: string, { print = () => {} }: ShopOptions): 
 
   await ana.leave()
   const back = await enter(baseUrl, 'ana', ana.device)
-  assert.equal((await back.told(2)).length, 2)
+  assert.equal((await back.seen(2)).length, 2)
   print('whoever comes back hears what is unread')
   await Promise.all([back.leave(), ben.leave()])
 }
@@ -67,12 +67,12 @@ async function buy({ ana, ben, print }: Day): Promise<void> {
   await assert.rejects(ben.game.rpc('buy', sword), /more than you have/)
   const castle = { item: 'castle', order: 'order-3' }
   await assert.rejects(ana.game.rpc('buy', castle), /does not have that/)
-  const bought = await ana.told(2)
+  const bought = await ana.seen(2)
   assert.deepEqual(
     bought.map(({ subject }) => subject),
     ['You own a sword', 'You own a shield'],
   )
-  print('a sword and a shield are bought, once each, and the player was told')
+  print('a sword and a shield are bought, once each, and the player was seen')
 }
 
 async function own({ desk, ana, ben, print }: Day): Promise<void> {
@@ -134,7 +134,7 @@ async function enter(baseUrl: string, name: string, device = `${name}-${crypto.r
     device,
     game: connection,
     /** So many notifications, once they have come. */
-    told: notices.atLeast,
+    seen: notices.atLeast,
     heard: chat.atLeast,
     leave: () => connection.close(),
   }

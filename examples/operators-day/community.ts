@@ -12,15 +12,15 @@ export async function runCommunity(day: Day): Promise<void> {
 
 async function foundGroup({ desk, own, say, expect }: Day): Promise<number> {
   const name = own('Red Team')
-  const wish = { name, max_size: 2, creator_user_id: 'ana' }
-  const group = await desk.groups.create({ body: wish })
+  const request = { name, max_size: 2, creator_user_id: 'ana' }
+  const group = await desk.groups.create({ body: request })
   const { id } = group
   expect({ action: 'groups.create', target: `${id}`, details: `name=${name}` })
   assert.deepEqual(
     group.members.map(({ user_id, role }) => [user_id, role]),
     [['ana', 'superadmin']],
   )
-  await refused(desk.groups.create({ body: wish }), 'conflict')
+  await refused(desk.groups.create({ body: request }), 'conflict')
 
   await desk.groups.addMember({ params: { id }, body: { user_id: 'ben' } })
   expect({ action: 'groups.member.add', target: `${id}/ben`, details: 'role=member' })
@@ -103,5 +103,5 @@ async function notify({ desk, own, say, expect }: Day): Promise<void> {
   await desk.notifications.delete({ params: { id: news.id } })
   expect({ action: 'notifications.delete', target: `${news.id}`, details: 'deleted' })
   await refused(desk.notifications.delete({ params: { id: news.id } }), 'not_found')
-  say('welcomes one player, tells everybody of an outage, and takes that back')
+  say('welcomes one player, announces an outage to everybody, and takes that back')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createConsoleClient } from '@guildhall/client/console'
 import { runCommunity } from './community.ts'
-import { type Day, refused, type Told } from './diary.ts'
+import { type Day, type Expected, refused } from './diary.ts'
 import { runGameData } from './game-data.ts'
 import { runMachines } from './machines.ts'
 import { runPeople } from './people.ts'
@@ -9,14 +9,14 @@ import { runShop } from './shop.ts'
 
 /**
  * An operator's day at a running node: every step asserts its answer, and in the end the audit
- * trail has to tell of all of them and of nothing else.
+ * trail must report all of them and nothing else.
  */
 export async function operatorsDay(
   baseUrl: string,
   options: { operator?: { username: string; password: string }; print?: (line: string) => void },
 ): Promise<void> {
   const { operator = { username: 'admin', password: 'password' }, print = () => {} } = options
-  const expected: Told[] = []
+  const expected: Expected[] = []
   const run = crypto.randomUUID().slice(0, 8)
   const desk = createConsoleClient(baseUrl)
   const day: Day = {
@@ -24,7 +24,7 @@ export async function operatorsDay(
     desk,
     own: (name) => `${name}-${run}`,
     say: (line) => print(`  ${line}`),
-    expect: (told) => void expected.push({ actor: operator.username, ...told }),
+    expect: (seen) => void expected.push({ actor: operator.username, ...seen }),
   }
   const parts: [title: string, part: (day: Day) => Promise<void>][] = [
     ['Signing in', (day) => signIn(day, operator)],
@@ -59,7 +59,7 @@ async function signIn({ desk, own, say, expect }: Day, operator: SignIn): Promis
 type SignIn = { username: string; password: string }
 
 /** Reads the newest page and looks for what was done today, in order. */
-async function readTrail({ desk, say }: Day, expected: readonly Told[]): Promise<void> {
+async function readTrail({ desk, say }: Day, expected: readonly Expected[]): Promise<void> {
   const { entries, dropped_total } = await desk.audit.list({ query: { limit: 500 } })
   assert.equal(dropped_total, 0)
   const today = entries
@@ -67,7 +67,7 @@ async function readTrail({ desk, say }: Day, expected: readonly Told[]): Promise
     .map(({ actor, action, target, details }) => ({ actor, action, target, details }))
     .reverse()
   assert.deepEqual(today, expected)
-  say(`it tells of ${expected.length} deeds, in order, and of nothing else`)
+  say(`it reports ${expected.length} changes, in order, and nothing else`)
   await refused(desk.audit.list({ query: { after: 'yesterday' } }), 'invalid_request')
 }
 

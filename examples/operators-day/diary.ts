@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
 
 /** One entry of the audit trail, as the day expects it. */
-export type Told = { actor: string; action: string; target: string; details: string }
+export type Expected = { actor: string; action: string; target: string; details: string }
 
 /** What every part of the day works with. */
 export type Day = {
@@ -10,10 +10,10 @@ export type Day = {
   readonly desk: ConsoleClient
   /** A name that no other run of this day has. */
   own(name: string): string
-  /** Tells what happens. */
+  /** Says what happens. */
   say(line: string): void
-  /** Notes what the trail has to tell in the end; `actor` is the operator unless told. */
-  expect(told: Omit<Told, 'actor'> & { actor?: string }): void
+  /** Notes what the trail must report in the end; `actor` is the operator by default. */
+  expect(seen: Omit<Expected, 'actor'> & { actor?: string }): void
 }
 
 /** The request must be refused with this code. */

@@ -19,7 +19,7 @@ it.each(['in memory', 'in a file'])(
       await node.stop()
       rmSync(folder, { recursive: true })
     }
-    expect(lines.at(-1)).toMatch(/it tells of \d+ deeds/)
+    expect(lines.at(-1)).toMatch(/it reports \d+ changes/)
   },
   60_000,
 )

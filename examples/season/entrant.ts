@@ -1,6 +1,6 @@
 import { createPlayer } from '@guildhall/client'
 
-/** The kind on which the game's script tells news. */
+/** The kind on which the game's script sends news. */
 const newsKind = 101
 
 type News = { [name: string]: unknown }

@@ -132,7 +132,7 @@ async function end(run: Season, ranking: readonly Entrant[]): Promise<void> {
   print('the board was reset, and the cup has its results')
 }
 
-/** The script tells everybody who is there; those who were ranked find a notification too. */
+/** The script notifies everybody who is there; those who were ranked find a notification too. */
 async function hear(run: Season, players: readonly Entrant[], winner: Entrant): Promise<void> {
   const { desk, board, cup, print } = run
   for (const player of players) {
@@ -141,8 +141,8 @@ async function hear(run: Season, players: readonly Entrant[], winner: Entrant): 
     await player.hears((news) => news.leaderboard_id === board)
   }
   for (const player of players) {
-    const told = await desk.notifications.list({ query: { user_id: player.id } })
-    const ranks = told.items.map(({ subject, content }) => [subject, content.rank])
+    const seen = await desk.notifications.list({ query: { user_id: player.id } })
+    const ranks = seen.items.map(({ subject, content }) => [subject, content.rank])
     const rank = ['ben', 'ana'].indexOf(player.name) + 1
     assert.deepEqual(ranks, rank === 0 ? [] : [['Tournament finished', rank]])
   }

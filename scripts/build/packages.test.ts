@@ -82,7 +82,7 @@ async function openProject(name: string, compilerOptions: object): Promise<strin
   return project
 }
 
-const told = { isOwn: true, state: 'open', code: 'rpc_refused' }
+const seen = { isOwn: true, state: 'open', code: 'rpc_refused' }
 
 it('[R-SDK-1] compiles and runs in an empty project of Node.js', async () => {
   const project = await openProject('node', {
@@ -93,7 +93,7 @@ it('[R-SDK-1] compiles and runs in an empty project of Node.js', async () => {
     outDir: 'out',
   })
   await compile(project)
-  expect(await runProgram(project, 'out/main.js')).toEqual(told)
+  expect(await runProgram(project, 'out/main.js')).toEqual(seen)
 }, 120_000)
 
 it.skipIf(!existsSync(join(root, 'node_modules/vite/package.json')))(
@@ -118,7 +118,7 @@ it.skipIf(!existsSync(join(root, 'node_modules/vite/package.json')))(
     const [bundle] = await readdir(join(project, 'dist/assets'))
     const code = await readFile(join(project, 'dist/assets', bundle ?? ''), 'utf8')
     expect(code).not.toContain('ZodError')
-    expect(await runProgram(project, `dist/assets/${bundle}`)).toEqual(told)
+    expect(await runProgram(project, `dist/assets/${bundle}`)).toEqual(seen)
   },
   120_000,
 )

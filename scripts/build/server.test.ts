@@ -44,7 +44,7 @@ it('builds a server that serves from a file, hashes passwords and ends in order'
   expect(await once(node, 'exit')).toEqual([0, null])
 })
 
-it('[H-ERR-2] builds files whose errors tell where their code was written', () => {
+it('[H-ERR-2] builds files whose errors say where their code was written', () => {
   const lines = readFileSync(main, 'utf8').split('\n')
   const line = lines.findIndex((text) => text.includes('await runCommand(')) + 1
   const error = new Error('on purpose')

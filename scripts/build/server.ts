@@ -70,7 +70,7 @@ const ofServer = { filter: /packages\/server\/src\/.*\.ts$/ }
 function readSource({ path }: { path: string }) {
   const fromDist = relative(dist, path)
   const text = readFileSync(path, 'utf8')
-  // They would tell where the built file lies.
+  // They would say where the built file lies.
   if (/\bimport\.meta\.(?:dirname|filename)\b/.test(text)) throw new Error(`${path}: use its url`)
   const contents = text.replaceAll(
     'import.meta.url',

@@ -255,6 +255,8 @@ describe('words', () => {
     ['docs/a.md', 'see ../../elsewhere/a.md'],
     ['packages/a/src/a.ts', `// see ${beside}`],
     ['packages/a/src/a.ts', "const host = 'npm.example.internal'"],
+    ['packages/a/src/a.ts', '/** Tells the gateway. */'],
+    ['docs/a.md', 'the node remembers it'],
   ])('finds in %s: %s', (path, text) => {
     const { sources } = tree({ [path]: text })
     expect(checkWords(sources, 'npm.example.internal')).toHaveLength(1)
@@ -263,6 +265,8 @@ describe('words', () => {
   it.each([
     ['docs/a.md', 'see ../packages/a.ts, https://example.org/home/a and registry.npmjs.org'],
     ['packages/a/src/a.test.ts', "fetch('/../../../../etc/passwd')"],
+    ['docs/decisions/0001-a.md', 'the node remembers it'],
+    ['packages/a/src/a.ts', "import { storyteller } from './storyteller.ts'"],
   ])('allows in %s: %s', (path, text) => {
     expect(checkWords(tree({ [path]: text }).sources, 'registry.npmjs.org')).toEqual([])
   })

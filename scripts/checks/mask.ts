@@ -9,8 +9,8 @@ export type Mask = {
 export type Piece = { readonly offset: number; readonly text: string }
 
 /**
- * Tells code from comments, strings, templates and regular expressions. It knows no grammar: where
- * a slash could be either, what stands before it decides.
+ * Separates code from comments, strings, templates and regular expressions. It knows no grammar:
+ * where a slash could be either, what stands before it decides.
  */
 export function mask(text: string): Mask {
   const literals: Piece[] = []

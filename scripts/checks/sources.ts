@@ -9,7 +9,7 @@ export type Source = {
   readonly text: string
 }
 
-/** A TypeScript file, with its comments and literals told apart from its code. */
+/** A TypeScript file, with its comments and literals kept apart from its code. */
 export type CodeSource = Source & Mask & { readonly isTest: boolean }
 
 export type Problem = { path: string; line: number; text: string }

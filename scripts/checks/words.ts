@@ -6,13 +6,18 @@ const machinePath = /(?<![\w.\-/}])\/(?:home|root|work|Users)\/[\w.-]+/g
 const parentPath = /(?<![\w.\-/])(?:\.\.\/)+(?:[\w-][\w.-]*)?/g
 /** A folder that lies beside the repository. */
 const besidePath = /\.\.\/shared\b/g
+/** Components are things: they return, send, log, reject. The words stand here as patterns. */
+const personal = /\b(?:[Tt]ell(?:s|ing)?|[Tt]old|[Ww]ish(?:es|ed)?|[Rr]emember(?:s|ed)?)\b/g
+/** Decisions and the changelog are history; what checks the words must write them. */
+const mayPersonify = /^(?:docs\/decisions\/|CHANGELOG\.md$|scripts\/checks\/)|\.txt$/
 
-/** Whatever ties the tree to the machine it was written on. */
+/** Whatever ties the tree to the machine it was written on, and words that the house avoids. */
 export function checkWords(files: readonly Source[], registryHost?: string): Problem[] {
   return files.flatMap((file) => [
     ...find(file, machinePath, 'a path of one machine'),
     ...find(file, besidePath, 'a path outside of the repository'),
     ...find(file, parentPath, 'a path outside of the repository', (path) => leaves(file, path)),
+    ...(mayPersonify.test(file.path) ? [] : find(file, personal, 'a word for persons, not things')),
     ...(registryHost && registryHost !== publicRegistry
       ? find(file, new RegExp(RegExp.escape(registryHost), 'g'), 'the host of a private registry')
       : []),

@@ -66,8 +66,8 @@ request within 24 hours changes nothing again and gets the same answer.`
 
 function renderErrors(): string {
   const rows = Object.entries(errorTable).map(([code, { status, message, text }]) => {
-    const told = text === 'open' ? `${message}, or the rule that was broken` : message
-    return `| ${status} | \`${code}\` | ${told} |`
+    const seen = text === 'open' ? `${message}, or the rule that was broken` : message
+    return `| ${status} | \`${code}\` | ${seen} |`
   })
   const form = 'Every error is `{"code": ..., "message": ...}`. 429 comes with `Retry-After`.'
   return `## Errors\n\n${form}\n\n${table(['Status', 'Code', 'Message'], rows)}`
@@ -127,12 +127,12 @@ function renderAnswers({ responses }: Operation): string {
       ([status, { description }]) => description.startsWith('`') && !/^(400|500)$/.test(status),
     )
     .map(([status, { description }]) => `${status} ${description}`)
-  const told = refusals.length === 0 ? '' : ` Refusals: ${refusals.join(', ')}.`
+  const seen = refusals.length === 0 ? '' : ` Refusals: ${refusals.join(', ')}.`
   const [schema] = successes.flatMap(
     ([, { content }]) => content?.['application/json'].schema ?? [],
   )
-  if (schema === undefined) return `Answer: ${statuses}, without a body.${told}`
-  return `Answer: ${statuses}.${told}\n\n${table(['Field', 'Value', 'Rule'], fieldsOf(schema))}`
+  if (schema === undefined) return `Answer: ${statuses}, without a body.${seen}`
+  return `Answer: ${statuses}.${seen}\n\n${table(['Field', 'Value', 'Rule'], fieldsOf(schema))}`
 }
 
 /** One row per field, those of nested objects by their path: `entries[].actor`. */

@@ -12,7 +12,7 @@ guildhall.on_message(chatKind, (ctx, text) => {
   guildhall.broadcast(chatKind, line)
 })
 
-/** Tells a client who it is to this server. */
+/** Sends a client its id to this server. */
 guildhall.on_rpc('whoami', (ctx) => ({
   participant: ctx.sender,
   user_id: ctx.user_id,

@@ -19,7 +19,7 @@ guildhall.on_rpc('join', async (ctx, body) => {
   return { members: members.length }
 })
 
-/** What is bought is paid, stored and told in one transaction; a repeat buys nothing twice. */
+/** What is bought is paid, stored and notified in one transaction; a repeat buys nothing twice. */
 guildhall.on_rpc('buy', async (ctx, body) => {
   const user_id = signedIn(ctx.user_id)
   const { item, order } = asked(body)

@@ -15,17 +15,17 @@ guildhall.on_rpc('enter', async (ctx, body) => {
   }
 })
 
-/** Everybody who is there hears who has won. It may be told twice, which does no harm. */
+/** Everybody who is there hears who has won. It may come twice, which does no harm. */
 guildhall.on_tournament_completed(async ({ tournament_id, results_total }) => {
   const [winner] = await guildhall.tournaments.results(tournament_id)
   const winner_id = winner?.user_id ?? null
-  tell({ news: 'completed', tournament_id, winner_id, results_total })
+  announce({ news: 'completed', tournament_id, winner_id, results_total })
 })
 
 guildhall.on_leaderboard_reset(({ leaderboard_id, due_at_unix_ms }) => {
-  tell({ news: 'reset', leaderboard_id, due_at_unix_ms })
+  announce({ news: 'reset', leaderboard_id, due_at_unix_ms })
 })
 
-function tell(news: object): void {
+function announce(news: object): void {
   guildhall.broadcast(newsKind, JSON.stringify(news), false, { scope: 'all' })
 }

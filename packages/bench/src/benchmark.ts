@@ -15,10 +15,10 @@ export type Bench = {
   readonly folder: string
   /** The folder of another checkout, which is measured beside this one where a benchmark can. */
   readonly against: string | undefined
-  /** The wished seconds of a measurement; a quick run takes a fraction of them. */
-  seconds(wished: number): number
-  /** The wished size of something; a quick run takes a fraction of it. */
-  count(wished: number): number
+  /** The wanted seconds of a measurement; a quick run takes a fraction of them. */
+  seconds(wanted: number): number
+  /** The wanted size of something; a quick run takes a fraction of it. */
+  count(wanted: number): number
 }
 
 /** One line of the report. */

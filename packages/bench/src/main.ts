@@ -62,7 +62,7 @@ process.exitCode = await run(process.argv.slice(2))
 
 async function run(args: string[]): Promise<number> {
   try {
-    return await measure(wishOf(args))
+    return await measure(requestOf(args))
   } catch (error) {
     if (!(error instanceof WrongArguments)) throw error
     process.stderr.write(`${error.message}\n${usage}\n`)
@@ -72,9 +72,9 @@ async function run(args: string[]): Promise<number> {
 
 const usage = 'usage: npm run bench -- [--quick] [--against FOLDER] [NAME ...]'
 
-type Wish = { list: readonly Benchmark[]; isQuick: boolean; against: string | undefined }
+type Request = { list: readonly Benchmark[]; isQuick: boolean; against: string | undefined }
 
-function wishOf(args: string[]): Wish {
+function requestOf(args: string[]): Request {
   try {
     const { values, positionals } = parseArgs({
       args,
@@ -88,7 +88,7 @@ function wishOf(args: string[]): Wish {
   }
 }
 
-async function measure({ list, isQuick, against }: Wish): Promise<number> {
+async function measure({ list, isQuick, against }: Request): Promise<number> {
   buildWhatIsStale()
   const cores = claimCores()
   for (const line of describeMachine(cores)) print(line)
@@ -98,8 +98,8 @@ async function measure({ list, isQuick, against }: Wish): Promise<number> {
     cores,
     folder,
     against,
-    seconds: (wished) => wished * share,
-    count: (wished) => Math.ceil(wished * share),
+    seconds: (wanted) => wanted * share,
+    count: (wanted) => Math.ceil(wanted * share),
   }
   const rows: Row[] = []
   let failures = 0

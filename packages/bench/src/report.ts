@@ -32,7 +32,7 @@ function boundText({ of, is, limit }: Bound, unit: string): string {
   return of === 'ratio' ? `ratio ${sign} ${limit}` : `${sign} ${quantity({ value: limit, unit })}`
 }
 
-/** Three figures are more than a measurement on a shared machine can tell. */
+/** Three figures are more than a measurement on a shared machine can show. */
 function quantity({ value, unit }: Quantity): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2
   const text = value.toLocaleString('en-US', {

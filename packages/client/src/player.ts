@@ -81,10 +81,10 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
   let isConnecting = false
 
   const signInBy =
-    (door: keyof SignIn) =>
+    (method: keyof SignIn) =>
     async (body: unknown): Promise<Session> =>
       keeper.adopt(
-        await sendRequest(signInRoutes[door], { body }, { baseUrl: base, fetch: host.fetch }),
+        await sendRequest(signInRoutes[method], { body }, { baseUrl: base, fetch: host.fetch }),
       )
 
   return {

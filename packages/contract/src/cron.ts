@@ -103,7 +103,7 @@ function numberOf(text: string, { first, last, names, namesFrom }: Field): numbe
   return value >= first && value <= last ? value : undefined
 }
 
-/** Tells of a day, counted from 1970-01-01, whether anything occurs on it. */
+/** Says of a day, counted from 1970-01-01, whether anything occurs on it. */
 function dayMatcher(
   daysOfMonth: Allowed,
   months: ReadonlySet<number>,

@@ -31,7 +31,7 @@ export function stringifyExact(value: unknown): string {
 const mark = '\uE000guildhall-integer:'
 const marked = new RegExp(`"${mark}(-?\\d+)"`, 'g')
 
-/** `context` tells how a number was written; runtimes that lack it give the nearest number. */
+/** `context` says how a number was written; runtimes that lack it give the nearest number. */
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   const literal = context?.source ?? ''

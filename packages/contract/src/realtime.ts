@@ -1,6 +1,6 @@
 import { defineApi } from './route.ts'
 
-/** The WebSocket's door. What passes through it is frames, not HTTP: see `envelope.ts`. */
+/** Where a WebSocket begins. What passes through it is frames, not HTTP: see `envelope.ts`. */
 export const realtimeApi = defineApi({
   connect: {
     method: 'GET',

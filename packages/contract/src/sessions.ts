@@ -12,7 +12,7 @@ export const SessionTokens = z.strictObject({
 })
 export type SessionTokens = z.output<typeof SessionTokens>
 
-/** Bounds of secrets in bodies are not told: every unusable one is the same 401. */
+/** Bounds of secrets in bodies are not published: every unusable one is the same 401. */
 const RefreshBody = z.strictObject({ refresh_token: z.string() })
 const LogoutBody = z.strictObject({ refresh_token: optional(z.string()) })
 

@@ -26,7 +26,7 @@ await describeInBrowser('in trouble', (stage) => {
     })
   })
 
-  it('a node that is gone is told, and what was read stays', async () => {
+  it('a node that is gone is shown, and what was read stays', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/groups')
       await page.getByText('Red Team').waitFor()
@@ -102,7 +102,7 @@ await describeInBrowser('in trouble', (stage) => {
     })
   })
 
-  it('bulk actions tell what failed, and keep it picked', async () => {
+  it('bulk actions say what failed, and keep it picked', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/accounts')
       const { otto = '', pia = '' } = stage().seeded.accounts

@@ -13,7 +13,7 @@ const map = 'churn'
 
 /**
  * Every player joins a room, and leaves it once it is in; a room that all have left is made anew.
- * One answer to a join and one to a leave have fixed sizes, so that bytes tell their number.
+ * One answer to a join and one to a leave have fixed sizes, so that bytes give their number.
  */
 export async function runRoomChurn({ server, players, seconds }: RoomChurn) {
   let done = 0

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compareInTurn, middleOf, ratios } from './rounds.ts'
 
-/** Sides that answer these figures one after the other, and tell who was asked when. */
+/** Sides that answer these figures one after the other, and record who was asked when. */
 function scripted(products: number[], baselines: number[]) {
   const asked: string[] = []
   const next = (name: string, figures: number[]) => async () => {

@@ -3,7 +3,7 @@ import { HttpConnection } from './http-connection.ts'
 
 /**
  * A process that signs newcomers up by email, one after the other on each of its connections, until
- * it is told to end; then it prints how many there were: `PORT CONNECTIONS SERIES`.
+ * it is asked to end; then it prints how many there were: `PORT CONNECTIONS SERIES`.
  */
 const [port = '', connectionsCount = '', series = ''] = process.argv.slice(2)
 

@@ -39,7 +39,7 @@ export async function startCrowd(
       child.kill('SIGTERM')
       await exited
       const [, made] = /^made=(\d+)$/m.exec(said) ?? []
-      if (made === undefined) throw new Error('the crowd ended before it was told to')
+      if (made === undefined) throw new Error('the crowd ended before it was seen to')
       return Number(made)
     },
   }

@@ -12,7 +12,7 @@ const statusMs = 2_000
 const fallbackMs = 600_000
 const realtimePath = '/v1/realtime'
 
-/** Chooses what an attempt tries, and remembers what did not work. One per player. */
+/** Chooses what an attempt tries, and keeps what did not work. One per player. */
 export type TransportChoice = {
   /** In the order in which they are tried; there is at least one. */
   targets(options: ConnectOptions): Promise<Target[]>

@@ -51,7 +51,7 @@ export function createMatchmaker(
     found.isAccepting = true
     const { ticketId } = found.search
     const lost = (error: GuildhallError) => {
-      // The token may still be good: the status after the next `open` tells.
+      // The token may still be good: the status after the next `open` shows it.
       if (error.code === 'connection_lost') found.isAccepting = false
       else end(ticketId)?.reject(error)
     }

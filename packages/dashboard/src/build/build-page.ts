@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 const packages = join(import.meta.dirname, '../../..')
 const own = join(packages, 'dashboard')
 const builtPage = join(own, 'dist/dashboard.html')
-/** Tells of which sources the page was made. */
+/** Says of which sources the page was made. */
 const stampFile = join(own, 'dist/dashboard.stamp')
 
 /** All that the page is made of; what the lockfile pins stands for everything else. */

@@ -24,7 +24,7 @@ it.each(['when the moon is full', '', '* * * *', '61 * * * *', '@daily'])(
   },
 )
 
-it('[H-LDB-6] tells the next times', () => {
+it('[H-LDB-6] gives the next times', () => {
   const from = Date.UTC(2026, 0, 1, 7)
   expect(nextTimes('0 6 * * *', from, 2)).toEqual([
     Date.UTC(2026, 0, 2, 6),

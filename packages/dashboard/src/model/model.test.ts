@@ -24,7 +24,7 @@ describe('JSON for people', () => {
     )
   })
 
-  it('tells where it is broken', () => {
+  it('says where it is broken', () => {
     const text = '{\n  "a": 1,\n  b\n}'
     const broken = () => JSON.parse(text)
     let error: unknown

@@ -48,7 +48,7 @@ async function start(): Promise<NodeProcess> {
   return node
 }
 
-/** Registers one account after another until told to stop; answers who was acknowledged. */
+/** Registers one account after another until asked to stop; answers who was acknowledged. */
 function register(at: NodeProcess, prefix: string) {
   const call = createCaller(at.url)
   const acknowledged: { device: string; tokens: SessionTokens }[] = []

@@ -27,7 +27,7 @@ type Given = {
   inspectScript?: CommandDeps['inspectScript']
 }
 
-/** Runs a command line in a folder of its own and tells all that came of it. */
+/** Runs a command line in a folder of its own and answers with all that came of it. */
 async function run(line: string, { env = {}, stdin, inspectScript }: Given = {}) {
   const written = { stdout: '', stderr: '' }
   const served: LoadedConfig[] = []
@@ -234,7 +234,7 @@ describe('check', () => {
     expect((await run('check --database')).code).toBe(0)
   })
 
-  it('[O-CLK-3] tells how far the clock of a server is away', async () => {
+  it('[O-CLK-3] says how far the clock of a server is away', async () => {
     const backend = testBackends.find(({ name }) => name === 'postgres')
     const server = await backend?.open()
     const env = { GUILDHALL_DATABASE__URL: server?.url ?? '' }

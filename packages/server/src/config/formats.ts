@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net'
 import { parsePhc } from '../kernel/auth/phc.ts'
 import { parseAddress } from './address.ts'
 
-/** What a text value must look like, with the words that tell an operator so. */
+/** What a text value must look like, with the words of the error. */
 export type Format = {
   readonly allowed: string
   accepts(text: string): boolean

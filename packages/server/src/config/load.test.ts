@@ -61,7 +61,7 @@ describe('the file', () => {
     ['[http]\nopenapi = true\nopenapi = false', 3],
     ['http.bind = "127.0.0.1:1"\n[http]\nopenapi = true', 2],
     ['[console]\n\npassword = hunter2-hunter2', 3],
-  ])('[O-CFG-3] tells the line of what is no TOML in %j', async (file, line) => {
+  ])('[O-CFG-3] names the line of what is no TOML in %j', async (file, line) => {
     const [problem, ...more] = await workspace.problems({ file })
     expect(problem).toMatch(new RegExp(`^guildhall\\.toml line ${line}: not valid TOML: \\S`))
     expect(problem).not.toContain('hunter2')

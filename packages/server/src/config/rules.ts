@@ -5,7 +5,7 @@ import type { Config } from './schema.ts'
 
 /**
  * A rule between keys. It is skipped while one of its keys has a problem of its own; a fault is
- * reported at the first key. `isSet` tells whether the operator set a key, in whatever source.
+ * reported at the first key. `isSet` says whether the operator set a key, in whatever source.
  */
 export type Rule = {
   readonly keys: readonly string[]

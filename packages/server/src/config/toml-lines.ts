@@ -3,7 +3,7 @@ export type LineOf = (path: readonly string[]) => number
 
 /**
  * Notes where each key of a document stands, so that a message can name the line; the parser does
- * not tell. The document must already have been parsed: what is said here about malformed ones
+ * not say. The document must already have been parsed: what is said here about malformed ones
  * means nothing. Entries of lists count as keys named by their index.
  */
 export function locateKeys(toml: string): LineOf {

@@ -143,7 +143,7 @@ export function databaseContract({ name, open }: TestBackend): void {
         expect(await db.run(raiseBetween, { low: 'nobody-', high: 'nobody-9' })).toBe(0)
       })
 
-      it('tells the time of the database in Unix milliseconds', async () => {
+      it('gives the time of the database in Unix milliseconds', async () => {
         const { now } = (await db.get(readNow, {})) ?? { now: 0 }
         expect(Math.abs(now - Date.now())).toBeLessThan(60_000)
       })

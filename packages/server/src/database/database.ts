@@ -100,7 +100,7 @@ export type Database = Queries & {
   ): Promise<Row<R> | undefined>
   /**
    * What `find` would answer for the one parameter `key`, bytes as base64url, if that is at hand
-   * without asking; undefined says nothing. Only lookups that are `remembered` ever are, and only
+   * without asking; undefined says nothing. Only lookups that are `cached` ever are, and only
    * on the backends that this process alone writes.
    */
   recall<P extends Columns, R extends P>(

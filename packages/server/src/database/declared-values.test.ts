@@ -5,7 +5,7 @@ import { type TestDatabase, testBackends } from './testing/backends.ts'
 const columns = {
   id: 'text',
   open: 'flag',
-  told: 'flag?',
+  seen: 'flag?',
   side: oneOf('left', 'right', null),
   content: 'json',
   notes: 'json?',
@@ -25,8 +25,8 @@ const all = statement({
 })
 const stored = statement({
   name: 'declared-test.stored',
-  text: 'SELECT open, told, content FROM declared ORDER BY id',
-  row: { open: 'integer', told: 'integer?', content: 'text' },
+  text: 'SELECT open, seen, content FROM declared ORDER BY id',
+  row: { open: 'integer', seen: 'integer?', content: 'text' },
 })
 const spoil = statement({
   name: 'declared-test.spoil',
@@ -37,7 +37,7 @@ const spoil = statement({
 const first: Row<typeof columns> = {
   id: 'a',
   open: true,
-  told: null,
+  seen: null,
   side: 'left',
   content: { int64: 9_223_372_036_854_775_807n, list: [1, 'two', null] },
   notes: null,
@@ -47,7 +47,7 @@ const second: Row<typeof columns> = {
   ...first,
   id: 'b',
   open: false,
-  told: true,
+  seen: true,
   side: null,
   notes: {},
 }
@@ -59,7 +59,7 @@ describe.each(testBackends)('declared values on $name', ({ open }) => {
     await test.db.schema.transaction((tx) =>
       tx.ddl(
         test.db.schema.render(`CREATE TABLE declared (id {{text}} NOT NULL, open {{bigint}} NOT NULL,
-          told {{bigint}}, side {{text}}, content {{text}} NOT NULL, notes {{text}},
+          seen {{bigint}}, side {{text}}, content {{text}} NOT NULL, notes {{text}},
           big {{bigint}} NOT NULL)`),
       ),
     )
@@ -71,8 +71,8 @@ describe.each(testBackends)('declared values on $name', ({ open }) => {
     await test.db.each(insert, [second, { ...second, id: 'c' }])
     expect(await test.db.all(all, {})).toEqual([first, second, { ...second, id: 'c' }])
     expect((await test.db.all(stored, {})).slice(0, 2)).toEqual([
-      { open: 1, told: null, content: '{"int64":9223372036854775807,"list":[1,"two",null]}' },
-      { open: 0, told: 1, content: '{"int64":9223372036854775807,"list":[1,"two",null]}' },
+      { open: 1, seen: null, content: '{"int64":9223372036854775807,"list":[1,"two",null]}' },
+      { open: 0, seen: 1, content: '{"int64":9223372036854775807,"list":[1,"two",null]}' },
     ])
   })
 

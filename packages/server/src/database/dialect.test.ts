@@ -32,7 +32,7 @@ describe('a statement', () => {
     expect(render(`${kept}:a :b`)).toBe(`${kept}<1 text> <2 bigint>`)
   })
 
-  it('has a name that PostgreSQL tells from every other', () => {
+  it('has a name that PostgreSQL distinguishes from every other', () => {
     const text = 'SELECT 1'
     expect(statement({ name: `${'é'.repeat(29)}e`, text }).name).toHaveLength(30)
     expect(() => statement({ name: 'é'.repeat(30), text })).toThrow('is too long a name')

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
 import { inTheirOrder } from './in-their-order.ts'
 
-it('[O-TX-5] tells of statements by the first that failed, also when another tells earlier', async () => {
-  const told: string[] = []
+it('[O-TX-5] reports statements by the first that failed, also when another fails earlier', async () => {
+  const seen: string[] = []
   const failing = async (name: string, turns: number): Promise<never> => {
     for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
-    told.push(name)
+    seen.push(name)
     throw new Error(name)
   }
   const sent = [Promise.resolve(1), failing('first', 9), failing('second', 0)] as const
   await expect(inTheirOrder(sent)).rejects.toThrow('first')
-  expect(told).toEqual(['second', 'first'])
+  expect(seen).toEqual(['second', 'first'])
 })
 
 it('answers what each of them has answered', async () => {

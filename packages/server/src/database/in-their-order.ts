@@ -1,6 +1,6 @@
 /**
  * Waits for statements that were sent together in a transaction. The first that failed is the one
- * that tells why: those behind it only say that the transaction has failed, and may say so earlier.
+ * that says why: those behind it only say that the transaction has failed, and may say so earlier.
  */
 export async function inTheirOrder<const T extends readonly Promise<unknown>[]>(
   sent: T,

@@ -60,10 +60,10 @@ export type BatchStatement<P extends Columns = Columns, R extends Columns = Colu
 export type Lookup<P extends Columns = Columns, R extends P = P> = BatchStatement<P, R> & {
   readonly lookup: true
   /**
-   * Where only this process writes, the newest answers are remembered until a row that they came
-   * from changes or goes. Undefined remembers nothing.
+   * Where only this process writes, the newest answers are cached until a row that they came
+   * from changes or goes. Undefined caches nothing.
    */
-  readonly remembered?: Remembered | undefined
+  readonly cached?: Cached | undefined
 }
 
 /**
@@ -71,7 +71,7 @@ export type Lookup<P extends Columns = Columns, R extends P = P> = BatchStatemen
  * parameter, and the row of `joined.table` whose `joined.column` is the answer's `joined.as`. Both
  * together must settle every column of the answer.
  */
-export type Remembered = {
+export type Cached = {
   readonly table: string
   readonly column: string
   readonly joined: { readonly table: string; readonly column: string; readonly as: string }
@@ -185,7 +185,7 @@ export function batchStatement<
  * })
  */
 export function lookup<const P extends Columns, const R extends P>(
-  definition: Required<Omit<Definition<P, R>, 'scan'>> & { remembered?: Remembered },
+  definition: Required<Omit<Definition<P, R>, 'scan'>> & { cached?: Cached },
 ): Lookup<P, R> {
-  return { ...batchStatement(definition), lookup: true, remembered: definition.remembered }
+  return { ...batchStatement(definition), lookup: true, cached: definition.cached }
 }

@@ -4,13 +4,13 @@ import { statement } from './statement.ts'
 /** The database's clock in Unix milliseconds. */
 export async function databaseNow(db: Queries): Promise<number> {
   const row = await db.get(now, {})
-  if (row === undefined) throw new Error('the database does not tell the time')
+  if (row === undefined) throw new Error('the database does not answer with the time')
   return row.now_unix_ms
 }
 
 /**
  * The latest time at which a node is known to have run or an operator to have done something. The
- * ids of sealed entries are in the order of their times, so the newest of them tells.
+ * ids of sealed entries are in the order of their times, so the newest of them decides.
  */
 export async function lastRecordedTime(db: Queries): Promise<number | undefined> {
   return (await db.get(lastRecorded, {}))?.last_unix_ms ?? undefined

@@ -96,7 +96,7 @@ describe.each([
 })
 
 describe('the system clock', () => {
-  it('tells the wall time in whole milliseconds and a monotonic time with fractions', async () => {
+  it('gives the wall time in whole milliseconds and a monotonic time with fractions', async () => {
     const clock = createSystemClock()
     expect(Number.isInteger(clock.nowUnixMs())).toBe(true)
     const before = clock.monotonicMs()

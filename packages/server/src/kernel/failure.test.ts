@@ -30,7 +30,7 @@ describe('a refusal', () => {
     }
   })
 
-  it('tells the log why, and when to come back', () => {
+  it('logs why, and when to come back', () => {
     const refusal = refuse.rateLimited(3, 'too many logins')
     expect(refusal).toBeInstanceOf(Failure)
     expect(refusal).toMatchObject({ message: 'too many logins', retryAfterSec: 3 })

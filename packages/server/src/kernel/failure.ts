@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@guildhall/contract'
 
 /**
- * A refusal that the caller is told about. Anything else that is thrown is a bug and becomes a
+ * A refusal that the caller sees. Anything else that is thrown is a bug and becomes a
  * 500. `reason` goes to the log only; `text` is the short safe text of 400 and 409 answers.
  */
 export class Failure extends Error {

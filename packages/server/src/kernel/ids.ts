@@ -15,7 +15,7 @@ export type Ids = {
   hex128(): string
   /** 32 hex digits that begin with the time, so that rows of sessions are added at the end. */
   sessionId(): string
-  /** 32 lower-case hex digits, unique but not secret: half of them tell the boot, half count. */
+  /** 32 lower-case hex digits, unique but not secret: half of them name the boot, half count. */
   requestId(): string
   /** `prefix` and 29 hex digits whose text order is their time order, e.g. `durable('au1-')`. */
   durable(prefix: DurablePrefix): string

@@ -35,7 +35,7 @@ export type IdempotentRequest = {
 /** A success as it was sent; `body` is null for 204. */
 export type RecordedAnswer = { status: number; body: string | null }
 
-/** Remembers idempotent requests; filled by the feature that stores them. */
+/** Stores idempotent requests; filled by the feature that stores them. */
 export type Idempotency = {
   /**
    * Waits while the same request is running on this node, then answers what became of it, or

@@ -29,7 +29,7 @@ type HealthParts = {
 /** An essential task that has failed this long makes the node not ready, in milliseconds. */
 const failingMaxMs = 30_000
 
-/** Tells the judge of the node's health where to look. */
+/** Gives the health checks what they look at. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
   const { config, db, clock, supervisor, features, play, claim, lag, journal } = parts
   const { clockWatch, disk } = parts

@@ -175,8 +175,8 @@ describe('a node', () => {
   it.each([
     { scripts_dir: './game', level: 'INFO', keys: {} },
     { scripts_dir: 'gmae', level: 'WARN', keys: { 'runtime.scripts_dir': 'gmae' } },
-  ])('[S-SEL-2] says at level $level that $scripts_dir has no script', async (told) => {
-    const { scripts_dir, level, keys } = told
+  ])('[S-SEL-2] says at level $level that $scripts_dir has no script', async (seen) => {
+    const { scripts_dir, level, keys } = seen
     const cwd = mkdtempSync(join(tmpdir(), 'guildhall-scriptless-'))
     const node = await startNodeProcess(keys, { cwd })
     expect(await node.stop()).toBe(0)

@@ -58,7 +58,7 @@ export type StartOptions = {
   logLinesDropped?: () => number
 }
 
-/** Thrown by a start that was told to end before the node was ready. */
+/** Thrown by a start that was asked to end before the node was ready. */
 export class StartCancelled extends Error {
   override readonly name = 'StartCancelled'
 }
@@ -231,7 +231,7 @@ function endWithRows(features: FeatureList, { config, log }: Shared, shutdown: S
   })
 }
 
-/** Starts the background tasks and opens the door. */
+/** Starts the background tasks and the listeners. */
 async function listen(parts: Parts, shutdown: Shutdown) {
   const { shared, journal, claim, features, play, supervisor, counted, instruments } = parts
   const { db, clock, config, version } = shared

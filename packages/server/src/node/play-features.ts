@@ -23,7 +23,7 @@ export type PlayPorts = {
 }
 
 /** The script of this node, as far as it is called with events. */
-type ScriptEvents = { ready(): boolean; tell(hook: EventHook, event: string): Promise<void> }
+type ScriptEvents = { ready(): boolean; deliver(hook: EventHook, event: string): Promise<void> }
 
 /** Events of one kind that are under way at the same time. */
 const hookSlots = 16
@@ -53,7 +53,7 @@ export function createDelivery(
   script: ScriptEvents,
 ) {
   const hookConsumer = (kind: EventHook) => {
-    const outside = (payload: string) => script.tell(kind, payload)
+    const outside = (payload: string) => script.deliver(kind, payload)
     return { kind, slots: hookSlots, ready: script.ready, outside }
   }
   const within = createNoticeWriter({ notify: features.notifications.store })

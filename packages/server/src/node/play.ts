@@ -125,10 +125,10 @@ function createScript(deps: PlayDeps, reach: () => Gateway) {
   })
 }
 
-/** Wished for or not: without its script a game's messages go nowhere, and nothing else says so. */
+/** Asked for or not: without its script a game's messages go nowhere, and nothing else says so. */
 function tellOfNoScript({ config, sources }: LoadedConfig, log: Log): void {
   const { scripts_dir } = config.runtime
-  const isWished = sources.get('runtime.scripts_dir')?.layer !== 'default'
-  const tell = isWished ? log.warn : log.info
-  tell('there is no script, and the node runs without one', { scripts_dir })
+  const isWanted = sources.get('runtime.scripts_dir')?.layer !== 'default'
+  const write = isWanted ? log.warn : log.info
+  write('there is no script, and the node runs without one', { scripts_dir })
 }

@@ -136,7 +136,7 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     expect(await keysOf(second)).toEqual(['early', 'waiting'])
   })
 
-  it('[S-IX-4] is told of a filter for an index that is not declared', async () => {
+  it('[S-IX-4] reports a filter for an index that is not declared', async () => {
     const { log } = await script("guildhall.register_storage_index_filter('unknown', () => true)")
     expect(log.lines).toContainEqual(
       expect.objectContaining({
@@ -193,9 +193,9 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
       }
       for (const [at, key] of keys.entries()) {
         const again = Object(await call('transact', ...buy(key))).ok
-        // What was answered is there, and a repeat tells the same.
-        const told = Object(first[at]).ok
-        if (told) expect(again).toEqual({ ...told, replayed: true })
+        // What was answered is there, and a repeat answers the same.
+        const seen = Object(first[at]).ok
+        if (seen) expect(again).toEqual({ ...seen, replayed: true })
       }
       const booked = await scenario.rowsOf('wallet_ledger', `user_id = '${user_id}'`)
       expect(booked.map(({ reason }) => reason).sort()).toEqual(keys.toSorted())

@@ -17,7 +17,7 @@ export type Arrivals = {
   /** The participant that the connection plays as: a new one, or a dropped one it takes over. */
   place(live: LiveSession, player: Player | undefined): Participant
   register(live: LiveSession): void
-  /** Tells a returned client where it is, and calls the script. */
+  /** Sends a returned client its present state, and calls the script. */
   begin(live: LiveSession, settled: () => void): void
   /** The connection is fenced. */
   depart(live: LiveSession, seat: SeatFate): void

@@ -4,7 +4,7 @@ import type { LiveSession } from './session/live-session.ts'
 
 export type NoticeCode = keyof typeof noticeCodes
 
-/** Tells a client that opted in what became of its envelope, at most ten times a second. */
+/** Says to a client that opted in what became of its envelope, at most ten times a second. */
 export type Notices = (live: LiveSession, code: NoticeCode, kind: number) => void
 
 const noticesPerSecMax = 10

@@ -24,7 +24,7 @@ export type GameScript = RoomHooks & {
   /** `settled` is called when nothing more comes of it, which may be at once. */
   join(context: CallContext, settled: () => void): void
   leave(context: CallContext): void
-  /** `body` must not be changed afterwards. `settled` tells how it went, for notices. */
+  /** `body` must not be changed afterwards. `settled` says how it went, for notices. */
   message(
     context: CallContext,
     message: { kind: number; body: Uint8Array; unreliable: boolean },

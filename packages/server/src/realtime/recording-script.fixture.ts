@@ -3,7 +3,7 @@ import type { HookAnswer, MatchEvent, MatchedMember, SeatTimes } from '../kernel
 import type { OpenRoom, ScriptBinding } from '../kernel/play/rooms.ts'
 import type { GameScript } from './ports.ts'
 
-/** A script that keeps what it was told and answers as the test says. */
+/** A script that keeps what it received and answers as the test says. */
 export type RecordingScript = GameScript & {
   calls: ScriptCall[]
   kinds: Set<number>

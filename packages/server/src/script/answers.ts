@@ -70,7 +70,7 @@ function recordFilter(filter: Filter): Filter {
   }
 }
 
-/** Objects of a union are told apart by their members: the first that has all it declares. */
+/** Objects of a union are distinguished by their members: the first that has all it declares. */
 function unionFilter(options: readonly z.ZodType[]): Filter {
   const filters = options.map((option) => {
     const { shape } = option._zod.def as Definition

@@ -89,7 +89,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
     roomCreate: (context, { name, options }) =>
       ask('on_room_create', { ...byPlayer(context), text: roomText(options, name) }),
     async roomJoin(context, { room, options }) {
-      // Without a worker nobody can tell whether the script would have let this one in.
+      // Without a worker nobody can say whether the script would have let this one in.
       if (!lifecycle.handlers && lifecycle.lastHooks.includes('on_room_join')) {
         return { status: 'failed' }
       }

@@ -29,8 +29,8 @@ describe('events of the deployment', () => {
       guildhall.on_rpc('seen', () => seen)
     `)
     expect(host.events.ready()).toBe(true)
-    await host.events.tell('on_tournament_completed', JSON.stringify(completed))
-    await host.events.tell('on_leaderboard_reset', JSON.stringify(reset))
+    await host.events.deliver('on_tournament_completed', JSON.stringify(completed))
+    await host.events.deliver('on_leaderboard_reset', JSON.stringify(reset))
     expect(JSON.parse(String(await rpc('seen')))).toEqual([
       ['tournament', completed],
       ['reset', reset],
@@ -43,7 +43,7 @@ describe('events of the deployment', () => {
       guildhall.on_leaderboard_reset(() => { calls += 1 })
       guildhall.on_rpc('calls', () => calls)
     `)
-    await host.events.tell('on_tournament_completed', JSON.stringify(completed))
+    await host.events.deliver('on_tournament_completed', JSON.stringify(completed))
     expect(await rpc('calls')).toBe('0')
   })
 
@@ -58,8 +58,8 @@ describe('events of the deployment', () => {
       deadline_ms: 50,
       call_timeout_ms: 300,
     })
-    const told = host.events.tell('on_tournament_completed', JSON.stringify(completed))
-    await expect(told).rejects.toThrow('on_tournament_completed ended as')
+    const received = host.events.deliver('on_tournament_completed', JSON.stringify(completed))
+    await expect(received).rejects.toThrow('on_tournament_completed ended as')
   })
 
   it('[S-HK-10] are not done when the worker is lost meanwhile, and wait until it is back', async () => {
@@ -67,11 +67,11 @@ describe('events of the deployment', () => {
       'guildhall.on_tournament_completed(() => process.exit())',
       { restart_backoff_ms: 60_000, restart_backoff_max_ms: 60_000 },
     )
-    const told = host.events.tell('on_tournament_completed', JSON.stringify(completed))
-    await expect(told).rejects.toThrow('ended as lost')
+    const received = host.events.deliver('on_tournament_completed', JSON.stringify(completed))
+    await expect(received).rejects.toThrow('ended as lost')
     await until(() => host.readiness().state === 'degraded')
     expect(host.events.ready()).toBe(false)
-    const again = host.events.tell('on_tournament_completed', JSON.stringify(completed))
+    const again = host.events.deliver('on_tournament_completed', JSON.stringify(completed))
     await expect(again).rejects.toThrow('no script serves')
   })
 

@@ -18,8 +18,8 @@ afterEach(async () => {
 })
 
 const calls = `
-  const told = (error) => [error instanceof Error, error.name, error.code, error.message]
-  const attempt = (work) => Promise.resolve().then(work).catch(told)
+  const seen = (error) => [error instanceof Error, error.name, error.code, error.message]
+  const attempt = (work) => Promise.resolve().then(work).catch(seen)
 `
 
 describe('what scripts ask of the features', () => {

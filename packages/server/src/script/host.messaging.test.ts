@@ -43,7 +43,7 @@ describe('messaging', () => {
     expect(delivered.every(({ to }) => to === 'broadcast')).toBe(true)
   })
 
-  it('[R-HS-6] delivers what on_join sends, also late, before it tells that it has settled', async () => {
+  it('[R-HS-6] delivers what on_join sends, also late, before it reports that it has settled', async () => {
     const { host, delivered } = await script(`
       guildhall.on_join(async (ctx) => {
         guildhall.send(ctx.sender, 100, 'at once')
@@ -61,7 +61,7 @@ describe('messaging', () => {
     expect(await Promise.all([joined(1), joined(2)])).toEqual([['at once', 'late'], ['at once']])
   })
 
-  it('[R-HS-6] has nobody wait at the door while no script serves', () => {
+  it('[R-HS-6] has nobody wait while no script serves', () => {
     const harness = createHarness({})
     open.push(harness)
     let settled = 0

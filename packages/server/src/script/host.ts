@@ -118,17 +118,17 @@ export function createScriptHost(deps: ScriptHostDeps) {
       return { ok: false, error: error === texts.notAvailable ? texts.noScript : error }
     },
 
-    /** What has happened in the deployment, and is told at least once. */
+    /** What has happened in the deployment, delivered at least once. */
     events: {
-      /** Whether an event can be told now: a script serves and is not behind with its calls. */
+      /** Whether an event can be delivered now: a script serves and takes calls. */
       ready: () => lifecycle.handlers !== undefined && !dispatcher.inbox.isFull(),
       /**
-       * Tells the script, and resolves when its handler has returned; at once when it has none.
+       * Calls the script, and resolves when its handler has returned; at once when it has none.
        *
        * @param event what the handler is called with, as JSON
-       * @throws when the handler fails or the script is lost: the event is to be told again
+       * @throws when the handler fails or the script is lost: the event must be delivered again
        */
-      async tell(hook: EventHook, event: string): Promise<void> {
+      async deliver(hook: EventHook, event: string): Promise<void> {
         if (!lifecycle.handlers) throw new Error('no script serves')
         if (!lifecycle.handlers.hooks.includes(hook)) return
         const { status } = await new Promise<Outcome>((settle) => {

@@ -12,7 +12,7 @@ type Deps = {
 }
 
 /** A timer of the script: once after a time, or again and again. */
-type Wish = { timer: number; ms: number; repeats: boolean }
+type TimerRequest = { timer: number; ms: number; repeats: boolean }
 
 /** What is kept for a script, with room for those that it has just cancelled. */
 const timersMax = limits.timers * 2
@@ -21,9 +21,9 @@ const timersMax = limits.timers * 2
 export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
   const running = new Map<number, Timer>()
   /** Those of the top level wait for on_start; undefined once it has settled. */
-  let waiting: Wish[] | undefined = []
+  let waiting: TimerRequest[] | undefined = []
 
-  function once({ timer, ms }: Wish): Timer {
+  function once({ timer, ms }: TimerRequest): Timer {
     return clock.after(ms, () => {
       running.delete(timer)
       run(timer, () => {})
@@ -31,7 +31,7 @@ export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
   }
 
   /** A run that is due while the one before has not settled is skipped. */
-  function again({ timer, ms }: Wish): Timer {
+  function again({ timer, ms }: TimerRequest): Timer {
     let open = false
     return clock.every(ms, () => {
       if (open || isBusy()) {
@@ -45,13 +45,13 @@ export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
     })
   }
 
-  function set(wish: Wish): void {
+  function set(request: TimerRequest): void {
     if (waiting) {
-      if (waiting.length < timersMax) waiting.push(wish)
+      if (waiting.length < timersMax) waiting.push(request)
       return
     }
     if (running.size >= timersMax) return
-    running.set(wish.timer, wish.repeats ? again(wish) : once(wish))
+    running.set(request.timer, request.repeats ? again(request) : once(request))
   }
 
   return {
@@ -59,13 +59,13 @@ export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
     cancel(timer: number): void {
       running.get(timer)?.cancel()
       running.delete(timer)
-      waiting = waiting?.filter((wish) => wish.timer !== timer)
+      waiting = waiting?.filter((request) => request.timer !== timer)
     },
     /** on_start has settled: the timers that the top level has set begin. */
     start(): void {
-      const wishes = waiting ?? []
+      const requests = waiting ?? []
       waiting = undefined
-      for (const wish of wishes) set(wish)
+      for (const request of requests) set(request)
     },
     /** The worker is gone, and its timers with it. */
     clear(): void {

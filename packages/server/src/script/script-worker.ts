@@ -30,7 +30,7 @@ type ScriptWorkerDeps = {
   log: Log
   /** Handles a batch; false when its records are malformed. */
   output: (batch: OutputBatch) => boolean
-  /** Told once when the worker ends without having been stopped. */
+  /** Called once when the worker ends without having been stopped. */
   ended: (end: WorkerEnd) => void
 }
 
@@ -89,7 +89,7 @@ export class ScriptWorker {
   }
 
   post(message: ToWorker): void {
-    // What could not be sent any more is lost with the worker, which its end will tell.
+    // What could not be sent any more is lost with the worker, which its end reports.
     if (this.#state !== 'ended' && this.#child.connected) this.#child.send(message, () => {})
   }
 

@@ -82,7 +82,7 @@ export const nobodyPlays: PlayPorts = {
     matchmaker: () => null,
   },
   script: {
-    events: { ready: () => false, tell: async () => {} },
+    events: { ready: () => false, deliver: async () => {} },
     game: { admit: () => true },
     describe: () => noRuntime,
     consoleRpc: async () => ({ ok: false, error: 'no game script' }),

@@ -29,8 +29,8 @@ export async function openDesk(api: Pick<TestApi, 'call'>, operator = admin): Pr
     async trailOf(target) {
       const answer = await send('GET', '/audit?limit=500')
       const { entries } = auditApi.list.ok.parse(answer.body)
-      const told = entries.filter((entry) => entry.target === target)
-      return told.map(({ action, details }): [string, string] => [action, details]).reverse()
+      const seen = entries.filter((entry) => entry.target === target)
+      return seen.map(({ action, details }): [string, string] => [action, details]).reverse()
     },
   }
 }

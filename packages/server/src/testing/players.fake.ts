@@ -9,7 +9,7 @@ export type FakePlayers = LivePlayers & {
   readonly accounts: Map<number, string>
 }
 
-/** Players who are told everything at once. */
+/** Players who receive everything at once. */
 export function createFakePlayers(): FakePlayers {
   const sent: Sent[] = []
   const accounts = new Map<number, string>()

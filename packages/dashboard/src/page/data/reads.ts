@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useMemo } from 'react'
 import { call } from './desk.ts'
 
-/** The feature, then what tells the reads of it apart. */
+/** The feature, then what distinguishes the reads of it. */
 export type ReadKey = readonly [feature: string, ...parts: unknown[]]
 
 type ReadOptions = { everyMs?: number; enabled?: boolean; keep?: boolean }

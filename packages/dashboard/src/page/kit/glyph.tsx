@@ -1,4 +1,4 @@
-/** Line drawings of 16 by 16; they are never all that tells what something is. */
+/** Line drawings of 16 by 16; they are never all that says what something is. */
 const paths = {
   home: 'M2 7.5 8 3l6 4.5M3.5 7v6h9V7',
   person: 'M8 8a2.6 2.6 0 1 0 0-5.2A2.6 2.6 0 0 0 8 8zm-5 5.2c.6-2.6 2.6-3.7 5-3.7s4.4 1.1 5 3.7',

@@ -15,7 +15,7 @@ type PlotProps = {
   height?: number
 }
 
-/** Lines over the last minutes. What they end in is also told as text beside them. */
+/** Lines over the last minutes. What they end in stands as text beside them too. */
 export function Plot({ label, times, series, height = 120 }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)

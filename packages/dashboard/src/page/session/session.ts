@@ -29,7 +29,7 @@ export const session = {
     siblings.postMessage(current)
   },
 
-  /** Told by every refusal of the token; a late one of an old token does nothing. */
+  /** Called at every refusal of the token; a late one of an old token does nothing. */
   expired(token: string): void {
     if (current?.token === token && !current.expired) set({ ...current, expired: true })
   },

@@ -4,10 +4,10 @@ import { queries } from '../data/desk.ts'
 import { ErrorNote } from '../kit/error-state.tsx'
 import { session, useSession } from './session.ts'
 
-const { console: door } = createConsoleClient('')
+const { console: operators } = createConsoleClient('')
 
 async function signIn(username: string, password: string): Promise<void> {
-  const { token, role } = await door.login({ body: { username, password } })
+  const { token, role } = await operators.login({ body: { username, password } })
   // What somebody else has read must not be shown to this one.
   if (session.current()?.username !== username) queries.clear()
   session.signedIn({ token, role, username })

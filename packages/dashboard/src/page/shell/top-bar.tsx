@@ -44,7 +44,7 @@ function NodeBadge() {
 const themes: readonly string[] = ['system', 'light', 'dark']
 const themeKey = 'guildhall-theme'
 
-/** Told to plots, which draw with colours that they have read. */
+/** Published to plots, which draw with colours that they have read. */
 export const themeChanged = 'guildhall-theme-changed'
 
 export function applyStoredTheme(): void {

@@ -10,7 +10,7 @@ export type TurnRun = <T>(work: (turn: Turn) => Promise<T>) => Promise<T>
 /**
  * Runs calls one after another. The calls of one `begin` share one deadline, which counts from
  * there; each of them fails once it has passed, also while it waits, and what it does by then is
- * told to end.
+ * asked to end.
  */
 export class InTurn {
   readonly #clock: Clock

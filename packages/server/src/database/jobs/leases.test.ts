@@ -149,7 +149,7 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
     expect(await finished()).toEqual(['work'])
   })
 
-  it('[O-SCH-1] is kept also when another one of the node cannot be, which is told', async () => {
+  it('[O-SCH-1] is kept also when another one of the node cannot be, which is reported', async () => {
     const { node, db } = await setUp()
     const failing: Database = Object.create(db)
     failing.get = (text, params) =>

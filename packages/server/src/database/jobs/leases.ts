@@ -43,7 +43,7 @@ export function createLeases(deps: LeasesDeps): Leases {
   }
 }
 
-/** What this node knows of a lease that it took; `token` tells this taking from every other. */
+/** A lease that this node took; `token` distinguishes this taking from every other. */
 type Taken = { token: number; renewedAtMs: number }
 
 /** When a lease is renewed, and how long it is believed after that; both default to its thirds. */

@@ -12,7 +12,7 @@ export class NodeIdInUse extends Error {
 
 /** A node's exclusive right to its node_id, held from start to stop. */
 export type NodeClaim = {
-  /** False while another process holds the node_id, or nobody could tell for the claim's life. */
+  /** False while another process holds the node_id, or nobody could say for the claim's life. */
   ok(): boolean
   /** To be called every `claimRenewMs`; takes a lost claim again when it is free. */
   renew(): Promise<void>
@@ -84,7 +84,7 @@ async function recordBoot({ db, nodeId, bootId }: NodeClaimDeps): Promise<void> 
   await db.run(insertBoot, { boot_id: bootId, node_id: nodeId })
 }
 
-/** Boots that have ended are remembered this long, in milliseconds. */
+/** Boots that have ended are kept this long, in milliseconds. */
 const endedKeptMs = 90 * 86_400_000
 
 /** Removes the oldest boots that ended long ago. */

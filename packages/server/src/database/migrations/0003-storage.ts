@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts'
  * Stored objects and the declared indexes over them.
  *
  * The system's objects have the empty user id, which no user can have: so they come first in every
- * order. `bytes` is the length of the value, so that whoever reads many can tell what they weigh
+ * order. `bytes` is the length of the value, so that whoever reads many knows their size
  * before they are read.
  *
  * An index has an id of its own for each definition that it ever had. One that changed or is gone

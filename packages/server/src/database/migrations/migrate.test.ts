@@ -58,7 +58,7 @@ describe.each(testBackends)('migrations on $name', ({ name, open }) => {
     expect(await migrate(db, { ...common, migrations: repaired })).toMatchObject({ applied: 2 })
   })
 
-  it('[O-MIG-4] tell why they failed, also when their lease cannot be released', async () => {
+  it('[O-MIG-4] say why they failed, also when their lease cannot be released', async () => {
     const db = await openEmpty()
     const run: typeof db.run = async (statement, params) => {
       if (statement.name === 'schema_lease.release') throw new Error('the connection is gone')

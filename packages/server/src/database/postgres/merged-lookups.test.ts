@@ -29,7 +29,7 @@ describe('merged lookups', () => {
     expect(asked.length).toBe(3)
   })
 
-  it('tell questions apart whose values look alike when put together', async () => {
+  it('distinguish questions whose values look alike when put together', async () => {
     const questions: Question[] = [
       { a: null, b: new Uint8Array() },
       { a: 'null', b: new Uint8Array() },

@@ -231,18 +231,18 @@ describe('a PostgreSQL database', () => {
   })
 
   it('[O-DB-6] [O-DB-8] says for one commit alone that only its order matters', async () => {
-    // One connection: whatever it would be told for good, the next one would meet.
+    // One connection: whatever it kept, the next one would meet.
     const { db } = await freshDatabase({ max_connections: 1 })
     const commitOf = async (id: string, flush?: 'later') => {
       const options = flush && { flush }
-      const told = await db.transaction((tx) => tx.each(insertAndTell, [{ id }]), options)
-      return told[0]?.setting
+      const seen = await db.transaction((tx) => tx.each(insertAndReturn, [{ id }]), options)
+      return seen[0]?.setting
     }
     expect(await commitOf('a')).toBe('on')
     expect(await commitOf('b', 'later')).toBe('off')
     expect(await commitOf('c')).toBe('on')
-    const told = await db.transaction((tx) => tx.each(insertAndTell, [{ id: 'd' }]))
-    expect(told).toEqual([{ setting: 'on' }])
+    const seen = await db.transaction((tx) => tx.each(insertAndReturn, [{ id: 'd' }]))
+    expect(seen).toEqual([{ setting: 'on' }])
     await expect(commitOf('a', 'later')).rejects.toBeInstanceOf(UniqueViolation)
     expect(await commitOf('e')).toBe('on')
     expect(await db.all(noteIds, {})).toHaveLength(5)
@@ -319,8 +319,8 @@ const generalPlans = statement({
   row: { used: 'integer' },
 })
 
-const insertAndTell = batchStatement({
-  name: 'postgres-test.insert-and-tell',
+const insertAndReturn = batchStatement({
+  name: 'postgres-test.insert-and-return',
   text: `INSERT INTO notes (id) SELECT r.id FROM {{rows}} AS r
     RETURNING current_setting('synchronous_commit') AS setting`,
   params: { id: 'text' },

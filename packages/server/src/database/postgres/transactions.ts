@@ -79,7 +79,7 @@ export async function runTransaction<T>(
     const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
     connection.patient = background
     const job = background ? '; SET LOCAL statement_timeout = 0' : ''
-    // For one transaction only: behind a pooler, what a session is told others inherit.
+    // For one transaction only: behind a pooler, others inherit what a session has set.
     const flush = options.flush === 'later' ? '; SET LOCAL synchronous_commit = off' : ''
     const plans = background ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
     // Every row will be fetched; the server would plan for the first tenth of them.
@@ -196,7 +196,7 @@ class PostgresTransaction implements SchemaTransaction {
     for (let isLast = false; !isLast; ) {
       this.#check()
       const fetch = this.#connection.command(`FETCH ${rowsAtOnce} FROM ${cursor}`)
-      // The two travel together; of their failures, the first tells why.
+      // The two travel together; of their failures, the first says why.
       const [, part] = await Promise.all([declared, fetch])
       for (const row of prepared.rows(part)) rows.push(row)
       isLast = part.rows.length < rowsAtOnce

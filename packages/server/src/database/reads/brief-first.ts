@@ -1,4 +1,4 @@
-/** Told by a read that was to be brief when it has more rows than it may take at once. */
+/** Thrown by a read that was to be brief when it has more rows than it may take at once. */
 export type Attempt = { isLong: boolean }
 
 type Ways<T> = { brief: (attempt: Attempt) => Promise<T>; long: () => Promise<T> }

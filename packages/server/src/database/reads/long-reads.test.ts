@@ -103,7 +103,7 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     '[H-ACC-8] shows one state in memory, where all others wait for its end',
     async () => {
       const ended: string[] = []
-      const tell = (name: string) => () => void ended.push(name)
+      const end = (name: string) => () => void ended.push(name)
       const begun = Promise.withResolvers<void>()
       const read = test.db.longRead(async (state) => {
         const before = await state.all(names, {})
@@ -115,11 +115,9 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
       })
       await begun.promise
       const others = [
-        put('b').then(tell('write')),
-        test.db
-          .transaction((tx) => tx.run(insert, { name: 'c', secret }))
-          .then(tell('transaction')),
-        test.db.all(names, {}).then(tell('read')),
+        put('b').then(end('write')),
+        test.db.transaction((tx) => tx.run(insert, { name: 'c', secret })).then(end('transaction')),
+        test.db.all(names, {}).then(end('read')),
       ]
       const state = [{ name: 'a' }]
       expect(await read).toEqual({ before: state, after: state, endedMeanwhile: [] })

@@ -43,7 +43,7 @@ const Trace = z.object({
   ),
 })
 
-/** What a process asked of the file system, as Node.js itself tells it, in order. */
+/** What a process asked of the file system, as Node.js itself reports it, in order. */
 function traced(program: string): { name: string; ended: boolean }[] {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-flushes-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -54,8 +54,8 @@ function traced(program: string): { name: string; ended: boolean }[] {
   const trace = Trace.parse(JSON.parse(readFileSync(join(folder, 'trace.json'), 'utf8')))
   return trace.traceEvents
     .toSorted((a, b) => a.ts - b.ts)
-    .map(({ name, ph, args: told }) => {
-      return { name, ended: ph === 'E' || (ph === 'e' && told?.result === 0) }
+    .map(({ name, ph, args: seen }) => {
+      return { name, ended: ph === 'E' || (ph === 'e' && seen?.result === 0) }
     })
 }
 
@@ -65,8 +65,8 @@ it('[O-DB-6] flushes the log to disk before it acknowledges a write, and the nam
     if (name === 'fs.sync.fsync' && ended) return ['names']
     return name === 'fs.sync.write' && ended ? ['acknowledged'] : []
   })
-  const told = steps.join(' ').split('acknowledged').slice(0, -1)
-  expect(told).toHaveLength(20)
-  for (const before of told) expect(before).toContain('flushed')
-  if (process.platform !== 'win32') expect(told[0]).toContain('names')
+  const seen = steps.join(' ').split('acknowledged').slice(0, -1)
+  expect(seen).toHaveLength(20)
+  for (const before of seen) expect(before).toContain('flushed')
+  if (process.platform !== 'win32') expect(seen[0]).toContain('names')
 })

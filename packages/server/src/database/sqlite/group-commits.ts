@@ -203,7 +203,7 @@ export class GroupCommits implements Commits {
     while (this.#flights[0]?.landed) this.#flights.shift()?.group.durable.resolve()
   }
 
-  /** What a failed flush left on disk is unknown, and a second flush would not tell. */
+  /** What a failed flush left on disk is unknown, and a second flush would not show it. */
   #crashed(error: unknown): void {
     const lost = this.#flights
     this.#flights = []

@@ -29,7 +29,7 @@ const backends: [string, () => Promise<OpenedDatabase>][] = [
   ['a SQLite file', () => openFileDatabase(path, { clock, log: silentLog })],
 ]
 
-describe.each(backends)('remembered answers, %s', (_name, open) => {
+describe.each(backends)('cached answers, %s', (_name, open) => {
   let db: OpenedDatabase
 
   beforeEach(async () => {
@@ -149,7 +149,7 @@ describe.each(backends)('remembered answers, %s', (_name, open) => {
   })
 })
 
-describe('remembered answers', () => {
+describe('cached answers', () => {
   it('[O-DB-7] are forgotten within a probe of a write by another program', async () => {
     const db = await openFileDatabase(path, { clock, log: silentLog })
     await createTables(db)
@@ -248,7 +248,7 @@ const ticketLookup = lookup({
     JOIN tickets t ON t.ticket = r.ticket JOIN owners o ON o.id = t.owner`,
   params: { ticket: 'text' },
   row: { ticket: 'text', uses: 'integer', owner: 'text', name: 'text' },
-  remembered: {
+  cached: {
     table: 'tickets',
     column: 'ticket',
     joined: { table: 'owners', column: 'id', as: 'owner' },
@@ -260,7 +260,7 @@ const sealLookup = lookup({
   text: `SELECT r.seal, t.ticket, t.owner FROM {{rows}} AS r JOIN tickets t ON t.seal = r.seal`,
   params: { seal: 'bytes' },
   row: { seal: 'bytes', ticket: 'text', owner: 'text' },
-  remembered: {
+  cached: {
     table: 'tickets',
     column: 'seal',
     joined: { table: 'owners', column: 'id', as: 'owner' },

@@ -1,15 +1,15 @@
 import type { StatementSync } from 'node:sqlite'
 import type { Recalled } from '../database.ts'
-import type { Columns, Lookup, Remembered } from '../statement.ts'
+import type { Cached, Columns, Lookup } from '../statement.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { AnyRow, Value } from './values.ts'
 import type { Writer } from './writer.ts'
 
 /**
- * Remembers the answers of lookups while nothing has changed them. SQLite itself says when:
+ * Caches the answers of lookups while nothing has changed them. SQLite itself says when:
  * triggers that only this process's writing connection has call back from within the very statement
  * that changes or deletes a row, whichever store it is written in. So a statement that somebody
- * adds later cannot forget to tell.
+ * adds later needs no code for it.
  *
  * It must not be used where another process writes. In front of one that does so all the same, an
  * operator with a database tool, `revalidate` forgets everything.
@@ -43,9 +43,9 @@ export class Memory {
 
   /** To be called with what was just read, in the same turn. */
   keep(lookup: Lookup, row: object): void {
-    const { remembered } = lookup
-    if (remembered === undefined) return
-    const answers = this.#known.get(lookup.name) ?? this.#watch(lookup, remembered)
+    const { cached } = lookup
+    if (cached === undefined) return
+    const answers = this.#known.get(lookup.name) ?? this.#watch(lookup, cached)
     answers.keep(row as AnyRow, () => this.#connection.inTransaction)
   }
 
@@ -76,12 +76,12 @@ export class Memory {
     return this.#known.get(String(name))
   }
 
-  /** Nothing is remembered before the triggers are committed; if that fails, the next one tries. */
-  #watch({ name }: Lookup, remembered: Remembered): Answers {
-    const answers = new Answers(remembered, this.#answersMax)
+  /** Nothing is cached before the triggers are committed; if that fails, the next one tries. */
+  #watch({ name }: Lookup, cached: Cached): Answers {
+    const answers = new Answers(cached, this.#answersMax)
     this.#known.set(name, answers)
     this.#writer
-      .do('statements', true, (on) => on.exec(triggersOf(name, remembered)))
+      .do('statements', true, (on) => on.exec(triggersOf(name, cached)))
       .then(
         () => answers.begin(),
         () => this.#known.delete(name),
@@ -95,7 +95,7 @@ export class Memory {
  * and what was not asked for since then is dropped.
  */
 class Answers {
-  readonly #parts: Remembered
+  readonly #parts: Cached
   readonly #max: number
   #young = new Generation()
   #old = new Generation()
@@ -103,7 +103,7 @@ class Answers {
   /** A row changed in a transaction that may still be open, so that readers see the old one. */
   #unsettled = false
 
-  constructor(parts: Remembered, max: number) {
+  constructor(parts: Cached, max: number) {
     this.#parts = parts
     this.#max = max
   }
@@ -184,11 +184,11 @@ function keyOf(value: AnyRow[string] | undefined): string {
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64url')
   }
-  throw new TypeError('a remembered lookup has keys of text or bytes')
+  throw new TypeError('a cached lookup has keys of text or bytes')
 }
 
 /** Temporary triggers belong to the connection that makes them; no other one sees them. */
-function triggersOf(name: string, { table, column, joined }: Remembered): string {
+function triggersOf(name: string, { table, column, joined }: Cached): string {
   const forget = [
     { table, call: `guildhall_forget('${name}', old.${column})` },
     { table: joined.table, call: `guildhall_forget_joined('${name}', old.${joined.column})` },

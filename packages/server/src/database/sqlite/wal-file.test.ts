@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the write-ahead log', () => {
   it.runIf(process.platform === 'linux')(
-    '[O-DB-6] is opened once per flush, so that a failed write is told to each of them',
+    '[O-DB-6] is opened once per flush, so that a failed write is reported to each of them',
     async () => {
       const wal = await openWalFile(path)
       expect(openings()).toBe(flushesMax)

@@ -98,7 +98,7 @@ export async function onServer(url: string, command: string): Promise<void> {
 
 /**
  * Runs the server until standard input ends, which it does when the parent lets go or dies in
- * whatever way, and then ends the server at once. The folder goes with it unless told to stay.
+ * whatever way, and then ends the server at once. The folder goes with it unless it is kept.
  */
 const guardScript = `
   folder=$1

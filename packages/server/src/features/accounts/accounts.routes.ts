@@ -4,7 +4,7 @@ import { type Accounts, profileOf } from './accounts.service.ts'
 
 export function accountHandlers(accounts: Accounts): ServerHandlers<typeof accountsApi> {
   return {
-    // The credential check has just read the account; a second read would tell the same.
+    // The credential check has just read the account; a second read would answer the same.
     get: async ({ principal }) => profileOf({ ...principal, id: principal.user_id }),
     patch: ({ principal, body }) => accounts.patchProfile(principal.user_id, body),
     lookup: async ({ body }) => ({

@@ -38,8 +38,8 @@ type Verdict = AdmissionRule | 'admitted'
  * written are judged together in the next transaction, in the order in which they came.
  */
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
-  const keyOf = rememberedKeys(secret)
-  const full = rememberedFull()
+  const keyOf = cachedKeys(secret)
+  const full = cachedFull()
   const judge = createCombiner<Judged<Slot>, Verdict>({ itemsMax: 256, run: judgeInTurn })
 
   /**
@@ -51,7 +51,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
       async (tx) => {
         // One order for all, so that two nodes never wait for each other's rows.
         const wanted = wantedBy(requests).sort((a, b) => (a.id < b.id ? -1 : 1))
-        // Adding nothing also locks and tells, and a file is not written then: whoever is refused
+        // Adding nothing also locks and reports, and a file is not written then: whoever is refused
         // again and again costs no flush.
         if (wanted.some(({ id }) => full.has(id))) for (const slot of wanted) slot.added = 0
         const rows = await admissionStore.addWanted(tx, wanted)
@@ -65,7 +65,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
           return surplus === 0 ? [] : [{ ...slot, surplus }]
         })
         if (excess.length > 0) await admissionStore.takeBack(tx, excess)
-        for (const slot of verdicts) if (slot !== undefined) full.remember(slot.id)
+        for (const slot of verdicts) if (slot !== undefined) full.record(slot.id)
         return verdicts.map((slot) => ({ ok: true, value: slot?.rule ?? 'admitted' }))
       },
       { isolation: 'read committed', flush: 'later' },
@@ -94,7 +94,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
     if (verdict === 'admitted')
       return { giveBack: async () => void (await judge({ slots, change: -1 })) }
     count(verdict)
-    // Until every window has rolled over, so that the answer does not tell which rule matched.
+    // Until every window has rolled over, so that the answer does not reveal which rule matched.
     const endsAt = Math.max(...slots.map(({ ends_at_unix_ms }) => ends_at_unix_ms))
     throw refuse.rateLimited(Math.max(1, Math.ceil((endsAt - now) / 1000)), `limit ${verdict}`)
   }
@@ -122,11 +122,11 @@ const keysMax = 1000
  * The windows that were full when this node last met them. It decides nothing, for another node may
  * give back what was taken: they are only counted in another way, at the price of a refusal.
  */
-function rememberedFull() {
+function cachedFull() {
   const ids = new Set<string>()
   return {
     has: (id: string) => ids.has(id),
-    remember(id: string) {
+    record(id: string) {
       if (ids.size >= keysMax) ids.clear()
       ids.add(id)
     },
@@ -137,7 +137,7 @@ function rememberedFull() {
  * Makes the keyed hash of a rule and its values. One source asks again and again, so the newest
  * hashes are kept.
  */
-function rememberedKeys(secret: Uint8Array) {
+function cachedKeys(secret: Uint8Array) {
   // Made once: from bytes, every HMAC would first make a key of its own, five times its work.
   const key = createSecretKey(secret)
   const known = new Map<string, Buffer>()

@@ -9,7 +9,7 @@ const windowParams = {
 export type Window = Row<typeof windowParams>
 
 /**
- * Adds to windows, made where they do not exist yet, and locks all of them; tells what each has
+ * Adds to windows, made where they do not exist yet, and locks all of them; says what each has
  * then. Limits are not looked at: what turns out to be too much is taken back before the commit,
  * so that the usual case is one statement. Adding 0 writes nothing to a file.
  */

@@ -26,8 +26,8 @@ describe.each(testBackends)('admission on $name', (backend) => {
     return () => scenario.dispose()
   })
 
-  const signIn = (door: string, body: unknown, more: { from?: string; on?: TestApi } = {}) =>
-    (more.on ?? scenario.api).call('POST', `/v1/auth/${door}`, {
+  const signIn = (method: string, body: unknown, more: { from?: string; on?: TestApi } = {}) =>
+    (more.on ?? scenario.api).call('POST', `/v1/auth/${method}`, {
       body,
       headers: { 'x-forwarded-for': more.from ?? from },
     })
@@ -87,11 +87,11 @@ describe.each(testBackends)('admission on $name', (backend) => {
     expect((await tries('ada@example.com', '203.0.113.9')).status).toBe(401)
   })
 
-  it('[H-ADM-3] counts a wish to register, whether or not the credential is known', async () => {
-    const body = { id: 'wish', create: true, username: 'wish' }
+  it('[H-ADM-3] counts a input to register, whether or not the credential is known', async () => {
+    const body = { id: 'input', create: true, username: 'input' }
     expect(await statuses(3, () => signIn('device', body))).toEqual([201, 200, 429])
-    expect((await signIn('device', { id: 'wish' })).status).toBe(200)
-    expect((await signIn('device', { id: 'wish', create: false })).status).toBe(200)
+    expect((await signIn('device', { id: 'input' })).status).toBe(200)
+    expect((await signIn('device', { id: 'input', create: false })).status).toBe(200)
     expect((await signIn('device', body, { from: '203.0.113.1' })).status).toBe(200)
     await scenario.clock.advance(3_599_999)
     expect((await signIn('device', body)).status).toBe(429)
@@ -103,14 +103,14 @@ describe.each(testBackends)('admission on $name', (backend) => {
     const email = { email: 'ada@example.com', password: 'some password' }
     for (let i = 0; i < 3; i += 1) await signIn('email', email, { from: `203.0.113.${i}` })
     expect(await statuses(20, () => signIn('email', email))).toEqual(Array(20).fill(429))
-    const wish = { id: 'wish', create: true, username: 'wish' }
-    await signIn('device', wish)
-    await signIn('device', wish)
-    expect(await statuses(20, () => signIn('device', wish))).toEqual(Array(20).fill(429))
+    const input = { id: 'input', create: true, username: 'input' }
+    await signIn('device', input)
+    await signIn('device', input)
+    expect(await statuses(20, () => signIn('device', input))).toEqual(Array(20).fill(429))
     expect(await statuses(4, () => stranger())).toEqual([401, 401, 401, 429])
   })
 
-  it('[H-ADM-4] tells when every window of the plan has rolled over, and nothing else', async () => {
+  it('[H-ADM-4] says when every window of the plan has rolled over, and nothing else', async () => {
     await scenario.clock.advance(10_001)
     const body = { id: 'x', create: true, username: 'x' }
     const email = { email: 'ada@example.com', password: 'some password' }
@@ -169,7 +169,7 @@ describe.each(testBackends)('admission on $name', (backend) => {
     expect(api.failures).toEqual([])
   })
 
-  it('[H-ADM-2] remembers what it counted over a restart of a durable backend', async () => {
+  it('[H-ADM-2] keeps what it counted over a restart of a durable backend', async () => {
     for (let i = 0; i < 5; i += 1) await stranger()
     await scenario.restart()
     expect((await stranger()).status).toBe(backend.name === 'in-memory' ? 401 : 429)
@@ -187,11 +187,11 @@ describe.each(testBackends)('admission on $name', (backend) => {
   })
 
   it.each(['custom', 'email'])(
-    '[H-GEN-33] [H-ADM-3] counts IPv6 sources by their /64 at the door %s, too',
-    async (door) => {
+    '[H-GEN-33] [H-ADM-3] counts IPv6 sources by their /64 at the method %s, too',
+    async (method) => {
       const of = (source: string, n: number) => {
         const credential = { email: `${n}@example.com`, password: 'some password' }
-        return signIn(door, door === 'email' ? credential : { id: 'x' }, { from: source })
+        return signIn(method, method === 'email' ? credential : { id: 'x' }, { from: source })
       }
       expect(await statuses(6, (n) => of(`2001:db8:0:1:${n}::1`, n))).toEqual([
         ...Array(5).fill(401),
@@ -201,7 +201,7 @@ describe.each(testBackends)('admission on $name', (backend) => {
     },
   )
 
-  it('[H-PUB-7] tells how many signed in, failed, and were refused by a limit', async () => {
+  it('[H-PUB-7] says how many signed in, failed, and were refused by a limit', async () => {
     const body = { id: 'metered', create: true, username: 'metered' }
     await signIn('device', body)
     await signIn('device', body)

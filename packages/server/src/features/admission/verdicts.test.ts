@@ -8,7 +8,7 @@ const limits: Readonly<Record<string, number>> = { a: 1, b: 3, c: 10, d: 1000 }
 const plan = fc
   .uniqueArray(window, { minLength: 1, maxLength: 3, selector: ({ id }) => id })
   .map((slots) => slots.map(({ id }) => ({ id, limit: limits[id] ?? 0 })))
-const wishes = fc.array(
+const bodies = fc.array(
   plan.map((slots) => ({ slots, change: 1 as const })),
   { maxLength: 60 },
 )
@@ -19,7 +19,7 @@ const start = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.nat(12)).map
 describe('the verdicts of admission', () => {
   it('[H-ADM-1] are those of a model that looks at one request at a time', () => {
     fc.assert(
-      fc.property(wishes, start, (requests, before) => {
+      fc.property(bodies, start, (requests, before) => {
         const model = new Map(before)
         const { verdicts, taken } = decide(requests, before)
         for (const [index, { slots }] of requests.entries()) {
@@ -34,7 +34,7 @@ describe('the verdicts of admission', () => {
 
   it('[H-ADM-1] never take more than a limit, nor change what they were given', () => {
     fc.assert(
-      fc.property(wishes, start, (requests, before) => {
+      fc.property(bodies, start, (requests, before) => {
         const copy = new Map(before)
         const { taken } = decide(requests, before)
         expect(before).toEqual(copy)
@@ -47,7 +47,7 @@ describe('the verdicts of admission', () => {
 
   it('[H-CON-2] leave no trace of what was taken and given back', () => {
     fc.assert(
-      fc.property(wishes, start, (requests, before) => {
+      fc.property(bodies, start, (requests, before) => {
         const { verdicts, taken } = decide(requests, before)
         const admitted = requests.filter((_, index) => verdicts[index] === undefined)
         const returned = admitted.map(({ slots }) => ({ slots, change: -1 as const }))

@@ -61,7 +61,7 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
     return () => scenario.dispose()
   })
 
-  it('[H-CON-5] tells a machine who it is', async () => {
+  it('[H-CON-5] says to a machine who it is', async () => {
     const { key, secret } = await desk.make({ name: 'ci', scopes: ['logs:read', 'audit:read'] })
     const answer = await desk.me(secret)
     expect([answer.status, answer.body]).toEqual([
@@ -212,20 +212,20 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
     expect(trail).toEqual([looked, entry, entry])
   })
 
-  it('[H-AUD-7] keeps reads of the trail out of the trail, and tells the log of them', async () => {
+  it('[H-AUD-7] keeps reads of the trail out of the trail, and logs them', async () => {
     const { key, secret } = await desk.make({ name: 'reader', scopes: ['audit:read'] })
     await desk.api.call('GET', '/console/v1/audit?actor=secret', { token: secret })
     const trail = (await desk.trail('console.read')).filter(({ actor }) => actor === key.id)
     const lines = desk.api.log.lines.filter(({ fields }) => fields.actor === key.id)
-    const told = {
+    const seen = {
       action: 'console.read',
       target: '/console/v1/audit',
       details: 'method=GET path=/console/v1/audit',
     }
     // In memory the ring is the trail.
     const isInMemory = backend.name === 'in-memory'
-    expect(trail).toMatchObject(isInMemory ? [told] : [])
-    expect(lines.map(({ fields }) => fields)).toMatchObject(isInMemory ? [] : [told])
+    expect(trail).toMatchObject(isInMemory ? [seen] : [])
+    expect(lines.map(({ fields }) => fields)).toMatchObject(isInMemory ? [] : [seen])
   })
 
   it('[H-KEY-3] [H-KEY-5] lets one of many rotations of a generation win', async () => {

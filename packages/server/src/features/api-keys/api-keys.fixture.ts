@@ -21,8 +21,8 @@ export async function openKeyDesk<A extends Pick<TestApi, 'call'>>(api: A) {
     rotate: (id: string, generation: unknown) => post(`/${id}/rotate`, { generation }),
     revoke: (id: string, generation: unknown) => post(`/${id}/revoke`, { generation }),
     /** Makes a key that must succeed. */
-    async make(wish: { name?: string; scopes?: readonly Scope[]; expires_at?: number | null }) {
-      return madeOf(await post('', { name: 'ci', scopes: ['audit:read'], ...wish }), 201)
+    async make(request: { name?: string; scopes?: readonly Scope[]; expires_at?: number | null }) {
+      return madeOf(await post('', { name: 'ci', scopes: ['audit:read'], ...request }), 201)
     },
     async get(id: string) {
       return apiKeysApi.get.ok.parse((await api.call('GET', `${path}/${id}`, { token })).body)

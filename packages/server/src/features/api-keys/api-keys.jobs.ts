@@ -7,7 +7,7 @@ import { apiKeysStore, type KeyUseRow } from './api-keys.store.ts'
 export type KeyUseDeps = {
   db: Pick<Database, 'transaction'>
   clock: Clock
-  /** Most keys that may wait to be written; the use of one more is not remembered. */
+  /** Most keys that may wait to be written; the use of one more is not recorded. */
   capacity?: number
 }
 
@@ -53,7 +53,7 @@ export function createKeyUse({ db, clock, capacity = defaultCapacity }: KeyUseDe
   })
 
   return {
-    /** Remembers that the key was used just now. */
+    /** Records that the key was used just now. */
     note({ credential_id: id, generation }: ApiKeyPrincipal): void {
       keep({ id, generation, last_used_at: clock.nowUnixMs() })
     },

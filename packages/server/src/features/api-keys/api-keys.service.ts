@@ -44,7 +44,7 @@ export function createApiKeys({ db, clock, ids, mutate, flushUse }: ApiKeysDeps)
       const sent = parseKeyValue(value)
       if (sent === undefined) return undefined
       const key = await db.find(credentialLookup, { id: sent.id })
-      // Constant-time even for unknown ids: the reply must not tell which part was wrong.
+      // Constant-time even for unknown ids: the reply must not reveal which part was wrong.
       const same = timingSafeEqual(sha256(sent.secret), key?.secret_digest ?? nobodysDigest)
       if (!same || key === undefined) return undefined
       if (statusAt(clock.nowUnixMs(), key) !== 'active') return undefined

@@ -270,7 +270,7 @@ describe.each(testBackends)('the audit chain on $name', ({ open }) => {
     expect(warned()).toHaveLength(1)
   })
 
-  it('[O-AUD-3] takes no changed row for one that only the key can tell of', async () => {
+  it('[O-AUD-3] takes no changed row for one that only the key can find', async () => {
     await sealed(6)
     await meddle("UPDATE audit_entries SET actor = 'nobody', keyed = 1 WHERE seq = 3")
     const head = await linkAt(6)
@@ -310,7 +310,7 @@ describe.each(testBackends)('the audit chain on $name', ({ open }) => {
     expect((await verify()).broken).toEqual({ seq: 11, problem: 'is missing' })
   })
 
-  it('[O-AUD-2] [O-TSK-2] tells while it catches up that it gets on, and that it is behind', async () => {
+  it('[O-AUD-2] [O-TSK-2] says while it catches up that it gets on, and that it is behind', async () => {
     await write(2)
     await clock.advance(10_001)
     await write(3)

@@ -30,7 +30,7 @@ const rows: readonly AuditRow[] = Array.from({ length: 210 }, (_, at) => ({
 /** Without the first, these are in the chain; the others still wait for the sealer. */
 const sealedRows = 140
 
-/** The same filters told without a database. */
+/** The same filters without a database. */
 function expected({ actor, action, match_id, after, limit }: AuditQuery): string[] {
   const matching = rows.filter(
     (row) =>

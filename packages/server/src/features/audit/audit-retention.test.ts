@@ -66,7 +66,7 @@ describe.each(testBackends)('retention of the audit trail on $name', ({ open }) 
     await ahead.write('ahead-8')
     await clock.advance(day)
     expect(await trail.prune(10)).toBe(3)
-    // Nothing followed it, so nothing tells how old it is.
+    // Nothing followed it, so nothing says how old it is.
     await clock.advance(9 * day)
     expect(await trail.prune(10)).toBe(0)
     expect(await left()).toEqual(['ahead-8'])

@@ -11,8 +11,8 @@ const sealedNames = Object.keys(sealedColumns)
 const entryNames = Object.keys(entryColumns)
 
 /**
- * A row that waits for its link; `number` tells it from a repeat of the same entry, and `sealed_as`
- * is the place that one has in the chain already.
+ * A row that waits for its link; `number` distinguishes it from a repeat of the same entry, and
+ * `sealed_as` is the place that one has in the chain already.
  */
 const unsealedColumns = { ...entryColumns, number: 'integer', sealed_as: 'integer?' } as const
 export type UnsealedRow = Row<typeof unsealedColumns>

@@ -46,7 +46,7 @@ export function eventOf(
   { target, details }: Pick<Done<unknown>, 'target' | 'details'>,
 ): AuditEvent | undefined {
   if (action === undefined || actor.kind === 'system') return undefined
-  // Which revision it was tells more of a script's change than what the answer tells already.
+  // Which revision it was says no more of a script's change than the answer says already.
   const words = actor.kind === 'script' ? actor.revision_id : details
   return { ...actorOf(actor), action, target, details: words }
 }

@@ -23,7 +23,7 @@ async function openReader(scenario: Scenario) {
   return { get, list }
 }
 
-/** Leaves entries behind whose actors tell which attempt they are of. */
+/** Leaves entries behind whose actors say which attempt they are of. */
 async function fail(scenario: Scenario, actors: readonly string[]) {
   for (const username of actors) {
     const body = { username, password: 'wrong' }
@@ -95,14 +95,14 @@ describe.each(testBackends)('reading the audit trail on $name', (backend) => {
     expect(await of('?action=storage&actor=a_b')).toEqual([])
   })
 
-  it('[H-AUD-8] tells of its ring whatever the filters are', async () => {
+  it('[H-AUD-8] reports its ring whatever the filters are', async () => {
     const whole = await reader.list()
     const none = await reader.list('?actor=nobody')
     expect(none.entries).toEqual([])
     expect([none.retained, none.capacity]).toEqual([whole.retained, whole.capacity])
   })
 
-  it('[H-AUD-6] [H-AUD-8] gives an empty page for a match that nothing tells of', async () => {
+  it('[H-AUD-6] [H-AUD-8] gives an empty page for a match that nothing reports', async () => {
     for (const match of ['mt1-00000', 'anything at all', '%', '']) {
       const page = await reader.list(`?match_id=${encodeURIComponent(match)}`)
       expect(page.entries).toEqual([])

@@ -88,7 +88,7 @@ describe.each(testBackends)('a channel under many hands on $name', (backend) => 
   })
 })
 
-/** A channel, told in a few lines. */
+/** A channel in a few lines. */
 class Model {
   readonly messages: ChatMessage[] = []
   last = 0

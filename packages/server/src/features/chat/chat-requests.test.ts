@@ -161,7 +161,7 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
   })
 
   describe('the same request again', () => {
-    it('[H-IDM-3] is told the same, and does and records nothing', async () => {
+    it('[H-IDM-3] gets the same answer, and does and records nothing', async () => {
       const key = { 'idempotency-key': 'once' }
       const body = { sender: 'ada', content: 'said once' }
       const first = await desk.append('once', body, key)

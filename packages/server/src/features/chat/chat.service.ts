@@ -123,7 +123,7 @@ function createRules({ clock, nodeId, historyLimit }: ChatDeps) {
   }
 }
 
-/** Records of moderation outlive what they tell of, so they name nobody. */
+/** Records of moderation outlive what they report, so they name nobody. */
 function digest(text: string): Buffer {
   return sha256(text)
 }

@@ -127,7 +127,7 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
     ])
   })
 
-  it('[H-ACC-2] counts in batches, gets on with each, and ends behind one when told to', async () => {
+  it('[H-ACC-2] counts in batches, gets on with each, and ends behind one when asked to', async () => {
     const counted = async () => Number((await scenario.rowsOf('account_totals'))[0]?.accounts)
     const before = await counted()
     const end = new AbortController()

@@ -45,10 +45,10 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
     const player = await playing()
     const id = player.user_id
     for (const node of nodes) expect((await read(player.token, node)).status).toBe(200)
-    const [revokedBefore, told] = [scenario.api.revoked.length, [] as string[]]
-    const readFeed = createRevocationReader(scenario.db, scenario.clock, (ids) => told.push(...ids))
+    const [revokedBefore, seen] = [scenario.api.revoked.length, [] as string[]]
+    const readFeed = createRevocationReader(scenario.db, scenario.clock, (ids) => seen.push(...ids))
     await readFeed()
-    told.splice(0)
+    seen.splice(0)
     await scenario.clock.advance(1000)
     const now = scenario.clock.nowUnixMs()
     const answer = await ban(id)
@@ -72,7 +72,7 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
     await readFeed()
     const ended = rows.filter((row) => Number(row.revoked_at_unix_ms) === now).map((row) => row.id)
     expect(scenario.api.revoked.slice(revokedBefore).sort()).toEqual(ended.sort())
-    expect(told.sort()).toEqual(ended)
+    expect(seen.sort()).toEqual(ended)
     expect(await trailOf(id)).toEqual([['accounts.ban', 'state=disabled sessions_revoked=2']])
   })
 
@@ -177,15 +177,15 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
         const rows = await sessionsOf(id)
         expect(rows.filter((row) => row.revoked_at_unix_ms === null)).toEqual([])
         const announced = await scenario.rowsOf('session_revocations')
-        const told = new Set(announced.map(({ session_id }) => session_id))
-        expect(rows.filter((row) => !told.has(row.id ?? null))).toEqual([])
+        const seen = new Set(announced.map(({ session_id }) => session_id))
+        expect(rows.filter((row) => !seen.has(row.id ?? null))).toEqual([])
         for (const { status } of answers) expect([200, 401]).toContain(status)
       }
       expect(nodes.flatMap(({ failures }) => failures)).toEqual([])
     },
   )
 
-  it('[H-ACC-5] tells one story when bans, unbans and a deletion meet', async () => {
+  it('[H-ACC-5] keeps one consistent history when bans, unbans and a deletion meet', async () => {
     const { user_id: id } = await scenario.signUp()
     const desks = [desk, await openDesk(nodes[1])]
     const work = Array.from({ length: 12 }, (_, turn) => {
@@ -204,7 +204,7 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
     const refused = statuses.filter((status) => status === 409)
     expect(done.length + refused.length).toBe(work.length)
     const trails = await Promise.all(desks.map((each) => each.trailOf(`account ${id}`)))
-    // In memory each node tells of its own; otherwise either of all.
+    // In memory each node reports its own; otherwise either of all.
     const recorded = backend.name === 'in-memory' ? trails.flat() : (trails[0] ?? [])
     expect(recorded).toHaveLength(done.length)
   })

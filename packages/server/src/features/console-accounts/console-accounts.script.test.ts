@@ -97,12 +97,12 @@ describe.each(testBackends)('accounts of scripts on $name', (backend) => {
     await call('accounts.unban', user_id)
     const answer = await desk.send('GET', '/audit?limit=500&action=accounts.')
     const { entries } = auditApi.list.ok.parse(answer.body)
-    const told = entries
+    const seen = entries
       .filter(({ target }) => target === `account ${user_id}`)
       .map(({ action, actor_type, actor, role, details }) => {
         return [action, actor_type, actor, role, details].join(' ')
       })
     const words = `script script - ${scriptCaller.revision_id}`
-    expect(told).toEqual([`accounts.unban ${words}`, `accounts.ban ${words}`])
+    expect(seen).toEqual([`accounts.unban ${words}`, `accounts.ban ${words}`])
   })
 })

@@ -27,7 +27,7 @@ const pageText = (usernames: string) => `SELECT ${columnsOf('a')} FROM (
   ) AS named CROSS JOIN accounts a WHERE a.username = named.username
   ORDER BY a.username`
 
-/** The bound tells planners that a page is small whatever it is, so that one plan suits all. */
+/** The bound lets planners know that a page is small whatever it is, so that one plan suits all. */
 const nearPage = statement({
   name: 'console-accounts.near-page',
   text: pageText(

@@ -14,12 +14,12 @@ const config = {
 
 type Check = (verifier: string, password: string) => Promise<boolean>
 
-/** A door whose lock records which verifiers it was tried against, and what was counted. */
+/** A console sign-in that records which verifiers it was tried against, and what was counted. */
 function openDoor(check: Check = async (verifier, password) => password === verifier.slice(-5)) {
   const clock = createFakeClock()
   const checked: string[] = []
   const taken = { now: 0, most: 0 }
-  const door = createConsole({
+  const console = createConsole({
     clock,
     ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
     config,
@@ -39,7 +39,7 @@ function openDoor(check: Check = async (verifier, password) => password === veri
     recordLogin: () => {},
     recordFailedLogin: () => {},
   })
-  return { checked, taken, login: door.login }
+  return { checked, taken, login: console.login }
 }
 
 describe('the work of a console login', () => {

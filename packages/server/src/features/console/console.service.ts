@@ -32,7 +32,7 @@ const tokensMax = 1000
 
 export type Console = ReturnType<typeof createConsole>
 
-/** The operators' door: static credentials for an opaque token that lives in this process only. */
+/** The operators' sign-in: static credentials for a token that only this process knows. */
 export function createConsole(deps: ConsoleDeps) {
   const { clock, ids, config, admit } = deps
   const tokens = new Map<string, LiveToken>()

@@ -23,7 +23,7 @@ async function trailOf(scenario: Scenario, token: string, query = '') {
   return auditApi.list.ok.parse(answer.body).entries
 }
 
-describe.each(testBackends)('the operators’ door on $name', (backend) => {
+describe.each(testBackends)('the operators’ sign-in on $name', (backend) => {
   let scenario: Scenario
   let login: Login
   beforeEach(async () => {
@@ -72,7 +72,7 @@ describe.each(testBackends)('the operators’ door on $name', (backend) => {
     expect((await login(admin)).status).toBe(200)
   })
 
-  it('[H-CON-2] refuses the right password too, and tells when the window ends', async () => {
+  it('[H-CON-2] refuses the right password too, and says when the window ends', async () => {
     await scenario.clock.advance(100_001)
     for (let i = 0; i < 3; i += 1) await login(wrong)
     const answer = await login(admin)

@@ -148,17 +148,17 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
       expect(await idsOf('asc', ['100', '100'])).toEqual([101, 102, 103])
       expect(await idsOf('desc', ['5', '5'])).toEqual([4, 3, 2])
       expect(await idsOf('desc', [null, '3'])).toEqual([2, 1])
-      // The server tells what a connection has read a second later, with its next transaction.
+      // The server reports what a connection has read a second later, with its next transaction.
       const after = await vi.waitFor(
         async () => {
           await idsOf('asc', [null, '1'])
-          const told = await at.test.db.get(readsOfMany, {})
-          expect(told?.by_index).toBeGreaterThan(Number(before?.by_index) + 10)
-          return told
+          const seen = await at.test.db.get(readsOfMany, {})
+          expect(seen?.by_index).toBeGreaterThan(Number(before?.by_index) + 10)
+          return seen
         },
         { timeout: 15_000, interval: 1000 },
       )
-      // Making the index reads the table too, and may be told late.
+      // Making the index reads the table too, and may be reported late.
       expect(Number(after?.whole) - Number(before?.whole)).toBeLessThan(5)
     },
   )

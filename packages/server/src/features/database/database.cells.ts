@@ -15,7 +15,7 @@ export function cellsOf(
   return new Map(cells.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
 }
 
-/** Tells whether a row is still what it was, without keeping it. */
+/** Says whether a row is still what it was, without keeping it. */
 export function digestOf(row: readonly StoredValue[]): string {
   const parts = row.map((value) => {
     const text = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)
@@ -40,7 +40,7 @@ function cellOf(table: string, column: RelationColumn, value: StoredValue): Data
   return typeof value === 'string' ? cellOfText(column, value) : cellOfValue(value)
 }
 
-/** What a file answers tells its type by itself, whatever the column was declared as. */
+/** What a file answers shows its type by itself, whatever the column was declared as. */
 function cellOfValue(value: number | bigint | Uint8Array): DatabaseCell {
   if (typeof value === 'bigint') return { kind: 'integer', value }
   if (typeof value === 'number') return { kind: 'decimal', value: String(value) }

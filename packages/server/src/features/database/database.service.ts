@@ -161,7 +161,7 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
           filters: wanted,
           order: { columns, direction: sort.direction },
           after: cursor?.after,
-          // One more tells whether there is a next page.
+          // One more says whether there is a next page.
           limit: limit + 1,
         })
         const shown = found.slice(0, limit)

@@ -77,8 +77,8 @@ describe.each(durable)('the database explorer on $name', (backend) => {
       secret_digest: { kind: 'redacted' },
       expires_at: { kind: 'null' },
     })
-    const told = await at.desk.trailOf('groups')
-    expect(told).toContainEqual(['database.rows', 'returned=3'])
+    const received = await at.desk.trailOf('groups')
+    expect(received).toContainEqual(['database.rows', 'returned=3'])
     const trail = await at.desk.send('GET', `/audit?limit=500&actor=${made.id}`)
     const { entries } = auditApi.list.ok.parse(trail.body)
     const actions = entries.map(({ action }) => action)
@@ -89,25 +89,25 @@ describe.each(durable)('the database explorer on $name', (backend) => {
   it('[H-DBX-3] [H-DBX-9] describes columns, keys, indexes and relations', async () => {
     await advanceMinute()
     const { body } = await at.describe('group_members')
-    const told = databaseApi.describe.ok.parse(body)
-    expect(told.primary_key).toEqual(['group_id', 'user_id'])
-    expect(told.capabilities).toEqual({
+    const received = databaseApi.describe.ok.parse(body)
+    expect(received.primary_key).toEqual(['group_id', 'user_id'])
+    expect(received.capabilities).toEqual({
       views: true,
       indexes: true,
       foreign_keys: true,
       stable_keyset_pagination: true,
     })
-    expect(told.columns.map(({ name }) => name).slice(0, 3)).toEqual([
+    expect(received.columns.map(({ name }) => name).slice(0, 3)).toEqual([
       'group_id',
       'user_id',
       'role',
     ])
-    expect(told.indexes).toContainEqual({
+    expect(received.indexes).toContainEqual({
       name: 'group_members_order',
       columns: ['group_id', 'join_order'],
       unique: true,
     })
-    expect(told.relations).toEqual([
+    expect(received.relations).toEqual([
       {
         name: 'group_members_group_id_fkey',
         columns: ['group_id'],

@@ -7,7 +7,7 @@ import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 type State = 'invited_sent' | 'invited_received' | 'friend'
 
-/** Relations as a list of who sees whom how, told without the product's table. */
+/** Relations as a list of who sees whom how, without the product's table. */
 class Model {
   readonly sent = new Set<string>()
 

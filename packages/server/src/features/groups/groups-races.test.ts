@@ -53,9 +53,9 @@ describe.each(testBackends)('groups under many hands on $name', (backend) => {
     expect(statusesOf(answers.slice(8))).toEqual(Array(20).fill(200))
     expect((await expectSound(id)).member_count).toBe(22)
     const trails = await Promise.all(desks.map((desk) => desk.trailOf(`${id}/twin`)))
-    // In memory each node tells of its own doings only.
-    const told = backend.name === 'in-memory' ? trails.flat() : trails[0]
-    expect(told).toEqual([['groups.member.add', 'role=member']])
+    // In memory each node reports its own doings only.
+    const seen = backend.name === 'in-memory' ? trails.flat() : trails[0]
+    expect(seen).toEqual([['groups.member.add', 'role=member']])
   })
 
   it.each([
@@ -138,7 +138,7 @@ describe.each(testBackends)('groups under many hands on $name', (backend) => {
   })
 })
 
-/** A group, told in a few lines. */
+/** A group, seen in a few lines. */
 class Model {
   readonly members = new Map<string, number>([['a', 2]])
   readonly maxSize: number

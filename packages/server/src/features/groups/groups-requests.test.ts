@@ -210,7 +210,7 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
   })
 
   describe('the same request again', () => {
-    it('[H-IDM-3] is told the same, and does and records nothing', async () => {
+    it('[H-IDM-3] gets the same answer, and does and records nothing', async () => {
       const key = { 'idempotency-key': 'once' }
       const founded = await desk.send('POST', '/groups', { name: 'repeated' }, key)
       const { id } = detailOf(founded)

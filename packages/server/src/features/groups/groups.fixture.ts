@@ -5,7 +5,7 @@ import type { Move } from './groups.states.ts'
 
 export type GroupDesk = Awaited<ReturnType<typeof openGroupDesk>>
 
-export type NewGroupWish = {
+export type NewGroup = {
   name?: string
   description?: string | null
   open?: boolean | null
@@ -37,18 +37,18 @@ export async function openGroupDesk(api: Pick<TestApi, 'call'>) {
     ...desk,
     add,
     move,
-    /** Makes a group that must be made, under a name of its own unless one is wished for. */
-    async make(wish: NewGroupWish = {}): Promise<GroupDetail> {
+    /** Makes a group that must be made, under a name of its own by default. */
+    async make(request: NewGroup = {}): Promise<GroupDetail> {
       made += 1
       const name = `group ${made} of ${desk.token.slice(0, 8)}`
-      const answer = await desk.send('POST', '/groups', { name, ...wish })
+      const answer = await desk.send('POST', '/groups', { name, ...request })
       if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`)
       return GroupDetail.parse(answer.body)
     },
     /** Makes a group of these members: the first is its founder, the others rise to a role. */
-    async makeOf(members: readonly (readonly [user_id: string, role: string])[], wish = {}) {
+    async makeOf(members: readonly (readonly [user_id: string, role: string])[], request = {}) {
       const [founder, ...others] = members
-      const group = await this.make({ creator_user_id: founder?.[0] ?? 'founder', ...wish })
+      const group = await this.make({ creator_user_id: founder?.[0] ?? 'founder', ...request })
       for (const [user_id, role] of others) {
         await add(group.id, user_id)
         if (role !== 'member') await move(group.id, user_id, 'promote')

@@ -13,8 +13,8 @@ describe.each(testBackends)('groups of scripts on $name', (backend) => {
   })
 
   it('[S-API-13] are founded, found, changed and ended', async () => {
-    const wish = { name: 'Owls', creator_user_id: 'ada', description: 'night', max_size: 2 }
-    const group = await call('groups.create', wish)
+    const body = { name: 'Owls', creator_user_id: 'ada', description: 'night', max_size: 2 }
+    const group = await call('groups.create', body)
     const { id } = Object(group)
     expect(group).toMatchObject({ name: 'Owls', open: true, members: [{ role: 'superadmin' }] })
     expect(await call('groups.get', id)).toEqual(group)

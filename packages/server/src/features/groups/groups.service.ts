@@ -140,7 +140,7 @@ export function groupsOf(tx: Queries, userId: string) {
 
 /**
  * A group with its members. The two are read one after the other, so the members are what is
- * counted: an answer never tells of more or fewer members than it shows.
+ * counted: an answer never reports more or fewer members than it shows.
  */
 async function detailOf(tx: Queries, id: number): Promise<GroupDetail> {
   const [group, members] = await Promise.all([

@@ -57,11 +57,11 @@ describe.each(testBackends)('groups on $name', (backend) => {
     })
 
     it('[H-GRP-1] [H-GRP-2] has defaults; the founder is the operator then', async () => {
-      for (const wish of [
+      for (const request of [
         {},
         { description: null, open: null, max_size: null, creator_user_id: null },
       ]) {
-        const group = await desk.make(wish)
+        const group = await desk.make(request)
         expect(group).toMatchObject({ description: '', open: true, max_size: 0, member_count: 1 })
         expect(membersOf(group)).toEqual(['admin:superadmin'])
       }
@@ -75,8 +75,8 @@ describe.each(testBackends)('groups on $name', (backend) => {
     })
 
     it('[H-GRP-1] trims name and creator, and stores the description as sent', async () => {
-      const wish = { name: '\u2003 blue\u00a0', creator_user_id: '\tada\n', description: '  x ' }
-      const group = await desk.make(wish)
+      const request = { name: '\u2003 blue\u00a0', creator_user_id: '\tada\n', description: '  x ' }
+      const group = await desk.make(request)
       expect(group).toMatchObject({ name: 'blue', description: '  x ' })
       expect(membersOf(group)).toEqual(['ada:superadmin'])
     })
@@ -299,14 +299,14 @@ describe.each(testBackends)('groups on $name', (backend) => {
       expect((await desk.add(id + 1_000_000, 'x')).status).toBe(404)
     })
 
-    it('[H-ACC-9] a user’s groups are told by id, with role and time', async () => {
+    it('[H-ACC-9] a user’s groups are listed by id, with role and time', async () => {
       const joined_at_unix_ms = scenario.clock.nowUnixMs()
       const founded = await desk.make({ creator_user_id: 'wanderer' })
       const joined = await desk.make()
       await desk.make()
       await desk.add(joined.id, 'wanderer')
-      const told = await scenario.db.transaction((tx) => groupsOf(tx, 'wanderer'))
-      expect(told).toEqual([
+      const seen = await scenario.db.transaction((tx) => groupsOf(tx, 'wanderer'))
+      expect(seen).toEqual([
         { id: founded.id, name: founded.name, role: 'superadmin', joined_at_unix_ms },
         { id: joined.id, name: joined.name, role: 'member', joined_at_unix_ms },
       ])

@@ -17,7 +17,7 @@ const waitMs = 10_000
 
 /**
  * Requests that may be repeated: the record is written in the transaction of the change, so that a
- * repeat after a lost answer changes nothing and is told the same again.
+ * repeat after a lost answer changes nothing and gets the same again.
  */
 export function createIdempotency({ db, clock }: { db: Database; clock: Clock }) {
   const running = new Map<string, PromiseWithResolvers<void>>()

@@ -70,7 +70,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     expect(await sent()).toBe(before + paths.length)
   })
 
-  it('[H-IDM-2] are told apart by paths and queries of any length', async () => {
+  it('[H-IDM-2] are distinguished by paths and queries of any length', async () => {
     const before = await sent()
     const key = freshKey()
     // Random, because PostgreSQL makes a text shorter that repeats itself.
@@ -94,7 +94,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     expect(await sent()).toBe(before + 1)
   })
 
-  it('[H-IDM-2] are remembered for 24 hours from the first, to the millisecond', async () => {
+  it('[H-IDM-2] are kept for 24 hours from the first, to the millisecond', async () => {
     const key = freshKey()
     const first = await send(key)
     await scenario.clock.advance(recordLifeMs - 1)
@@ -105,7 +105,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
       'true',
     ])
     await scenario.clock.advance(1)
-    // It gives way whether or not it was removed; what comes now is remembered anew.
+    // It gives way whether or not it was removed; what comes now is kept anew.
     const anew = await send(key, { subject: 'other news' })
     expect([anew.status, anew.headers.get('idempotency-replayed')]).toEqual([201, null])
     expect((await send(key, { subject: 'other news' })).text).toBe(anew.text)
@@ -145,7 +145,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     expect(scenario.clock.timersWaiting()).toBe(timers)
   })
 
-  it('[H-IDM-3] are told the same at both nodes, also where the change met itself', async () => {
+  it('[H-IDM-3] get the same at both nodes, also where the change met itself', async () => {
     for (let round = 0; round < 6; round += 1) {
       const headers = { 'idempotency-key': freshKey() }
       const body = { name: `found ${round} on ${backend.name}` }

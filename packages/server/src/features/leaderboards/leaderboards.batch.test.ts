@@ -18,7 +18,7 @@ function lookSeldom(): void {
   onTestFinished(() => clearInterval(timer))
 }
 
-it('[O-TX-5] tells of a failed change of records by its first error', async () => {
+it('[O-TX-5] reports a failed change of records by its first error', async () => {
   const postgres = testBackends.find(({ name }) => name === 'postgres')
   if (postgres === undefined) throw new Error('there is no PostgreSQL')
   const { db, dispose } = await postgres.open()

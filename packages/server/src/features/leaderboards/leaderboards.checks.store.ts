@@ -108,7 +108,7 @@ export function createBoardsCheck(executesResets: boolean): Check {
   }
 }
 
-/** Only code can tell what is a schedule. */
+/** Only code can say what is a schedule. */
 async function brokenCursors(state: Queries, executesResets: boolean): Promise<string[]> {
   const nowUnixMs = await databaseNow(state)
   const boards = await state.all(cursors, {})

@@ -145,7 +145,7 @@ export function createResets(deps: ResetsDeps) {
   }
 }
 
-/** Tells of a reset once it is committed. */
+/** Publishes a reset once it is committed. */
 export function logReset(log: Log, epoch: Epoch): void {
   log.info('reset a board', epoch)
 }

@@ -154,7 +154,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
   }
 }
 
-type Wish = Omit<Submission, 'ignoresDue'> & { mutation: Mutation }
+type SubmissionRequest = Omit<Submission, 'ignoresDue'> & { mutation: Mutation }
 
 /** Submissions of one turn, or that come while others are under way, share a transaction. */
 function createSubmit({
@@ -187,16 +187,16 @@ function createSubmit({
     return reset
   }
 
-  return async (wish: Wish): Promise<RecordRow> => {
+  return async (request: SubmissionRequest): Promise<RecordRow> => {
     // Where nothing may be reset, to find the board due would only cost a second transaction.
     let ignoresDue = !mayReset()
     for (let made = 1; ; made += 1) {
       try {
-        return await combined({ ...wish, ignoresDue })
+        return await combined({ ...request, ignoresDue })
       } catch (error) {
         if (!(error instanceof ResetDue) || made > resetsMax) throw error
         // Without a reset somebody else has done it, or nobody may: then the period goes on.
-        ignoresDue = (await resetOnce(wish.board_id)) === undefined
+        ignoresDue = (await resetOnce(request.board_id)) === undefined
       }
     }
   }

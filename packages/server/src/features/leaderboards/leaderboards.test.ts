@@ -111,9 +111,9 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
       '{"id":"plain","sort":"desc","operator":"best","reset_schedule":null,"records":0}',
     )
     const schedule = 'not a schedule \u{1f600}'
-    const told = { id: ' ', sort: 'asc', operator: 'incr', reset_schedule: schedule }
-    expect((await create(told)).body).toEqual({ ...told, records: 0 })
-    expect(await boardOf(' ')).toEqual({ ...told, records: 0 })
+    const seen = { id: ' ', sort: 'asc', operator: 'incr', reset_schedule: schedule }
+    expect((await create(seen)).body).toEqual({ ...seen, records: 0 })
+    expect(await boardOf(' ')).toEqual({ ...seen, records: 0 })
     expect((await create({ id: 'plain' })).status).toBe(409)
     expect((await create({ id: 'plain', sort: 'up' })).status).toBe(400)
     expect(await desk.trailOf('plain')).toEqual([

@@ -74,7 +74,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     return
   }
 
-  it('[R-REC-1] [H-LOG-3] [H-LOG-4] tell what became of a match from open to close', async () => {
+  it('[R-REC-1] [H-LOG-3] [H-LOG-4] say what became of a match from open to close', async () => {
     const openedMs = scenario.clock.nowUnixMs()
     open(7, { name: 'arena', binding: { revision_id: 'sha256:abc', generation: 2 } })
     const opened = {
@@ -217,10 +217,10 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     await list()
     await get(1)
     await desk.send('GET', `/matchlogs/${idOf(1)}/entries`)
-    const told = scenario.api.features.audit.recorder
+    const seen = scenario.api.features.audit.recorder
       .newest(3, ({ action }) => action.startsWith('matchlog.'))
       .map(({ action, target, details }) => [action, target, details])
-    expect(told).toEqual([
+    expect(seen).toEqual([
       ['matchlog.entries', idOf(1), 'returned=0 slices=0 lag=0 audit=0'],
       ['matchlog.detail', idOf(1), 'returned=1 logs=0'],
       ['matchlog.list', 'matchlogs', 'returned=1'],

@@ -19,8 +19,8 @@ export async function openNotificationDesk(api: TestApi) {
     read,
     post,
     /** Sends one that must succeed. */
-    async send(wish: { user_id?: string; subject?: string }) {
-      const answer = await post({ subject: 'news', ...wish })
+    async send(request: { user_id?: string; subject?: string }) {
+      const answer = await post({ subject: 'news', ...request })
       if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`)
       return notificationsApi.send.ok.parse(readJson(answer.text).value)
     },

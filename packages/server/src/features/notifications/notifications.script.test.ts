@@ -13,8 +13,8 @@ describe.each(testBackends)('notifications of scripts on $name', (backend) => {
     call = scriptOf(scenario.api)
     return () => scenario.dispose()
   })
-  const send = async (wish: object) =>
-    (await call('notifications.send', { subject: 'news', ...wish })) as Row
+  const send = async (body: object) =>
+    (await call('notifications.send', { subject: 'news', ...body })) as Row
   const idsOf = async (user: string, options: object = {}) => {
     const rows = (await call('notifications.list', user, options)) as Row[]
     return rows.map(({ id }) => id)
@@ -125,8 +125,8 @@ describe.each(testBackends)('notifications of scripts on $name', (backend) => {
   it('[S-API-16] [S-API-1] refuse what the console refuses', async () => {
     const row = await send({})
     const invalid = { code: 'invalid_request' }
-    for (const wish of [{ subject: '' }, { code: 2 ** 31 }, { content: [] }, { other: 1 }]) {
-      await expect(send(wish)).rejects.toMatchObject(invalid)
+    for (const body of [{ subject: '' }, { code: 2 ** 31 }, { content: [] }, { other: 1 }]) {
+      await expect(send(body)).rejects.toMatchObject(invalid)
     }
     const users = Array.from({ length: 1001 }, (_, at) => `user-${at}`)
     await expect(call('notifications.push', row, users)).rejects.toMatchObject(invalid)

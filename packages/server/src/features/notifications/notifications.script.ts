@@ -9,8 +9,8 @@ export function notificationFunctions(
   pushes: NotificationPushes,
 ): ScriptPart<typeof notificationsScript> {
   return {
-    'notifications.send': async (caller, { notification: { push, ...wish } }) => {
-      const row = await notifications.send(byScript(caller), wish)
+    'notifications.send': async (caller, { notification: { push, ...request } }) => {
+      const row = await notifications.send(byScript(caller), request)
       if (push === true) pushes.push(row)
       return row
     },

@@ -26,9 +26,14 @@ describe.each(testBackends)('notifications on $name', (backend) => {
     }
     expect([broadcast.status, broadcast.body]).toEqual([201, first])
     await scenario.clock.advance(9)
-    const wish = { user_id: 'ann', subject: 's', content: { deep: { list: [1, null] } }, code: -7 }
-    const targeted = await desk.post(wish)
-    const second = { ...wish, id: 2, created_at_unix_ms: now + 9, read: false }
+    const request = {
+      user_id: 'ann',
+      subject: 's',
+      content: { deep: { list: [1, null] } },
+      code: -7,
+    }
+    const targeted = await desk.post(request)
+    const second = { ...request, id: 2, created_at_unix_ms: now + 9, read: false }
     expect([targeted.status, targeted.body]).toEqual([201, second])
     expect((await desk.read()).body).toEqual({ items: [second, first], total: 2 })
   })
@@ -41,8 +46,8 @@ describe.each(testBackends)('notifications on $name', (backend) => {
   })
 
   it('[H-NTF-2] are for a user and everybody, or for everybody', async () => {
-    const wishes = [{ user_id: 'ann' }, {}, { user_id: 'bob' }, { user_id: 'ann' }, {}]
-    for (const wish of wishes) await desk.send(wish)
+    const requests = [{ user_id: 'ann' }, {}, { user_id: 'bob' }, { user_id: 'ann' }, {}]
+    for (const request of requests) await desk.send(request)
     expect(await desk.ids()).toEqual({ ids: [5, 4, 3, 2, 1], total: 5 })
     expect(await desk.ids('?user_id=ann')).toEqual({ ids: [5, 4, 2, 1], total: 4 })
     expect(await desk.ids('?user_id=bob')).toEqual({ ids: [5, 3, 2], total: 3 })

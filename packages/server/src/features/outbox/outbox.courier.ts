@@ -4,16 +4,16 @@ import type { Log } from '../../kernel/log/log.ts'
 import { within } from '../../kernel/time/within.ts'
 import { type Claim, type ClaimedRow, outboxStore } from './outbox.store.ts'
 
-/** Whom the events of one kind are told. */
+/** Who receives the events of one kind. */
 export type Consumer = { kind: string; slots: number } & (
   | {
       /** Part of the transaction that marks the event as delivered: exactly once. */
       within(tx: Transaction, payload: string): Promise<void>
     }
   | {
-      /** Whether this node can tell anybody now; where it cannot, it claims nothing. */
+      /** Whether this node can deliver now; where it cannot, it claims nothing. */
       ready(): boolean
-      /** Resolves when the event is done with; one that rejects is told again: at least once. */
+      /** Resolves when the event is done; one that rejects is delivered again: at least once. */
       outside(payload: string): Promise<void>
     }
 )
@@ -54,7 +54,7 @@ export function createCourier({ db, clock, log, consumers }: CourierDeps): Couri
     outboxStore.markDelivered(tx, { ...claim, delivered_at_unix_ms: clock.nowUnixMs() })
 
   /** False when another claim has delivered the row meanwhile. */
-  async function tell(consumer: Consumer, claim: Claim, payload: string): Promise<boolean> {
+  async function attempt(consumer: Consumer, claim: Claim, payload: string): Promise<boolean> {
     if ('outside' in consumer) {
       await consumer.outside(payload)
       return mark(db, claim)
@@ -72,7 +72,7 @@ export function createCourier({ db, clock, log, consumers }: CourierDeps): Couri
   async function deliver(consumer: Consumer, { id, attempts, payload }: ClaimedRow): Promise<void> {
     const claim = { id, attempts }
     try {
-      if (await tell(consumer, claim, payload)) counts.delivered += 1
+      if (await attempt(consumer, claim, payload)) counts.delivered += 1
     } catch (error) {
       counts.failed += 1
       log.warn('an event could not be delivered', { kind: consumer.kind, ...claim, error })
@@ -91,7 +91,7 @@ export function createCourier({ db, clock, log, consumers }: CourierDeps): Couri
         .catch((error: unknown) => log.warn('an event stays claimed', { kind, error }))
         .then(async () => {
           taken -= 1
-          // Whatever keeps this from going on is met, and told, by the next look.
+          // Whatever keeps this from going on is met, and reported, by the next look.
           await fill().catch(() => {})
         })
         .finally(() => underWay.delete(work))
@@ -105,8 +105,8 @@ export function createCourier({ db, clock, log, consumers }: CourierDeps): Couri
       claiming = true
       try {
         if (!(await outboxStore.hasWaiting(db, kind))) return
-        const wish = { kind, claim_ms: claimMs, limit: slots - taken }
-        const rows = await outboxStore.claim(db, wish)
+        const request = { kind, claim_ms: claimMs, limit: slots - taken }
+        const rows = await outboxStore.claim(db, request)
         taken += rows.length
         for (const row of rows) start(row)
       } finally {

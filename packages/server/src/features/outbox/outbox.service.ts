@@ -6,7 +6,7 @@ import { outboxStore } from './outbox.store.ts'
 
 export type OutboxDeps = { db: Database; clock: Clock; log: Log }
 
-/** Something that has happened and is still to be told: its kind says to whom. */
+/** Something that has happened and is still to be delivered: its kind says to whom. */
 export type OutboxEvent = { kind: string; payload: string }
 
 export type Outbox = ReturnType<typeof createOutbox>

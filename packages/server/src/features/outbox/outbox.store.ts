@@ -85,7 +85,7 @@ export const outboxStore = {
   /** Whether a row could be claimed: a look that writes nothing. */
   hasWaiting: async (tx: Queries, kind: string): Promise<boolean> =>
     (await tx.get(waiting, { kind })) !== undefined,
-  claim: (tx: Queries, wish: Row<typeof claim.params>) => tx.all(claim, wish),
+  claim: (tx: Queries, request: Row<typeof claim.params>) => tx.all(claim, request),
   /** False when the claim is no longer the row's newest, or the row was delivered. */
   markDelivered: async (tx: Queries, row: Row<typeof markDelivered.params>): Promise<boolean> =>
     (await tx.run(markDelivered, row)) > 0,

@@ -70,9 +70,12 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
   }
   const isEmpty = async () => (await undelivered()).length === 0
 
-  function outside(tell: (payload: string) => Promise<void> | void, more: object = {}): Consumer {
+  function outside(
+    deliver: (payload: string) => Promise<void> | void,
+    more: object = {},
+  ): Consumer {
     const consumer = { kind: 'news', slots: 4, ready: () => true, ...more }
-    return { ...consumer, outside: async (payload) => tell(payload) }
+    return { ...consumer, outside: async (payload) => deliver(payload) }
   }
 
   it('[O-SCH-9] has a row exactly when the transaction is kept that left it', async () => {
@@ -82,21 +85,21 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
       throw new Error('no')
     })
     await expect(undone).rejects.toThrow('no')
-    const told: string[] = []
-    await courierOf(outside((payload) => void told.push(payload))).look()
+    const seen: string[] = []
+    await courierOf(outside((payload) => void seen.push(payload))).look()
     await until(isEmpty)
-    expect(told).toEqual(['kept'])
+    expect(seen).toEqual(['kept'])
   })
 
   it('[O-SCH-9] delivers everything once, oldest first, more than there are slots', async () => {
     const payloads = Array.from({ length: 21 }, (_, index) => `n${index}`)
     await add(...payloads)
-    const told: string[] = []
-    const courier = courierOf(outside((payload) => void told.push(payload), { slots: 1 }))
+    const seen: string[] = []
+    const courier = courierOf(outside((payload) => void seen.push(payload), { slots: 1 }))
     await courier.look()
     await until(() => courier.counts().delivered === 21)
     await courier.look()
-    expect(told).toEqual(payloads)
+    expect(seen).toEqual(payloads)
     expect(courier.counts()).toEqual({ delivered: 21, failed: 0 })
   })
 
@@ -104,10 +107,10 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
     await add('a')
     const neverEnds = courierOf(outside(() => new Promise(() => {})))
     await neverEnds.look()
-    const told: string[] = []
-    const next = courierOf(outside((payload) => void told.push(payload)))
+    const seen: string[] = []
+    const next = courierOf(outside((payload) => void seen.push(payload)))
     await next.look()
-    expect(told).toEqual([])
+    expect(seen).toEqual([])
     const [row] = await db.all(waits, {})
     expect(row).toMatchObject({ attempts: 1 })
     expect(row?.wait_ms).toBeGreaterThan(25_000)
@@ -115,30 +118,30 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
     await db.run(older, { ms: 30_000 })
     await next.look()
     await until(isEmpty)
-    expect(told).toEqual(['a'])
+    expect(seen).toEqual(['a'])
   })
 
   it('[O-SCH-9] many nodes at once deliver each row once', async () => {
     const payloads = Array.from({ length: 60 }, (_, index) => `n${index}`)
     await add(...payloads)
-    const told: string[] = []
+    const seen: string[] = []
     const couriers = Array.from({ length: 4 }, () =>
-      courierOf(outside((payload) => void told.push(payload))),
+      courierOf(outside((payload) => void seen.push(payload))),
     )
     await until(async () => {
       await Promise.all(couriers.map((courier) => courier.look()))
       return isEmpty()
     })
-    expect(told.sort()).toEqual(payloads.sort())
+    expect(seen.sort()).toEqual(payloads.sort())
   })
 
   it('[O-SCH-9] tries again after 1 s, doubling to 5 min, each row on its own', async () => {
     await add('bad', 'good')
-    const told: string[] = []
+    const seen: string[] = []
     const courier = (failure: Promise<void>) =>
       courierOf(
         outside(async (payload) => {
-          told.push(payload)
+          seen.push(payload)
           if (payload === 'bad') await failure
         }),
       )
@@ -158,12 +161,12 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
       expect(await availableAt()).toBeLessThanOrEqual((await now()) + seconds * 1000)
       await db.run(older, { ms: 302_000 })
     }
-    expect(told.filter((payload) => payload === 'good')).toHaveLength(1)
+    expect(seen.filter((payload) => payload === 'good')).toHaveLength(1)
     const healed = courier(Promise.resolve())
     await healed.look()
     await healed.stop(1000)
     expect(healed.counts()).toEqual({ delivered: 1, failed: 0 })
-    expect(told).toHaveLength(1 + expected.length + 1)
+    expect(seen).toHaveLength(1 + expected.length + 1)
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(expected.length)
   })
 
@@ -172,23 +175,23 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
     const slow = new Promise<void>((resolve) => {
       end = resolve
     })
-    const told: string[] = []
+    const seen: string[] = []
     const consumer = outside(
       async (payload) => {
         if (payload === 'slow') await slow
-        told.push(payload)
+        seen.push(payload)
       },
       { slots: 2 },
     )
     await add('slow', 'b', 'c', 'd')
     const courier = courierOf(
       consumer,
-      outside(() => void told.push('gossip'), { kind: 'gossip' }),
+      outside(() => void seen.push('gossip'), { kind: 'gossip' }),
     )
     await db.transaction((tx) => outbox.add(tx, [{ kind: 'gossip', payload: 'x' }]))
     await courier.look()
-    await until(() => told.length === 4)
-    expect(told.filter((it) => it !== 'gossip')).toEqual(['b', 'c', 'd'])
+    await until(() => seen.length === 4)
+    expect(seen.filter((it) => it !== 'gossip')).toEqual(['b', 'c', 'd'])
     end()
     await until(() => courier.counts().delivered === 5)
     expect(await isEmpty()).toBe(true)
@@ -197,14 +200,14 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
   it('[O-SCH-9] a consumer that is not ready claims nothing', async () => {
     await add('a')
     let ready = false
-    const told: string[] = []
-    const courier = courierOf(outside((payload) => void told.push(payload), { ready: () => ready }))
+    const seen: string[] = []
+    const courier = courierOf(outside((payload) => void seen.push(payload), { ready: () => ready }))
     await courier.look()
     expect(await db.all(waits, {})).toMatchObject([{ attempts: 0 }])
     ready = true
     await courier.look()
     await until(isEmpty)
-    expect(told).toEqual(['a'])
+    expect(seen).toEqual(['a'])
   })
 
   it('[O-TRN-7] what is delivered within the database is done exactly once, or not at all', async () => {
@@ -237,10 +240,10 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
 
   it('[O-SCH-9] a node that comes back after its claim can neither finish nor postpone the row', async () => {
     await add('a')
-    const wish = { kind: 'news', claim_ms: 30_000, limit: 1 }
-    const [late] = await outboxStore.claim(db, wish)
+    const body = { kind: 'news', claim_ms: 30_000, limit: 1 }
+    const [late] = await outboxStore.claim(db, body)
     await db.run(older, { ms: 30_000 })
-    const [next] = await outboxStore.claim(db, wish)
+    const [next] = await outboxStore.claim(db, body)
     if (late === undefined || next === undefined) throw new Error('the row was not claimed twice')
     expect([late.id, late.attempts, next.attempts]).toEqual([next.id, 1, 2])
     const delivered_at_unix_ms = 1
@@ -259,12 +262,12 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
     const paused = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    const told: string[] = []
+    const seen: string[] = []
     const consumerOf = (name: string): Consumer => ({
       kind: 'news',
       slots: 1,
       async within() {
-        told.push(name)
+        seen.push(name)
       },
     })
     const slowDb = withTransaction(db, async (...args) => {
@@ -279,7 +282,7 @@ describe.each(testBackends)('the outbox on $name', ({ open }) => {
     await until(isEmpty)
     goOn()
     await late.stop(1000)
-    expect([told, late.counts()]).toEqual([['next'], { delivered: 0, failed: 0 }])
+    expect([seen, late.counts()]).toEqual([['next'], { delivered: 0, failed: 0 }])
   })
 
   it('[O-SCH-9] stops with what is under way, and claims nothing after', async () => {

@@ -89,15 +89,15 @@ describe.each(testBackends)('purchases at two nodes on $name', (backend) => {
     }
   })
 
-  /** How many entries of a target both nodes tell of; a shared trail is told of once. */
+  /** How many entries of a target both nodes report; a shared trail counts once. */
   async function auditsOf(target: string): Promise<number> {
-    const told = await Promise.all(
+    const seen = await Promise.all(
       desks.map(async (desk) => {
         const answer = await desk.send('GET', '/audit?limit=500&action=purchases.')
         const { entries } = auditApi.list.ok.parse(answer.body)
         return entries.filter((entry) => entry.target === target).length
       }),
     )
-    return backend.name === 'in-memory' ? told.reduce((sum, each) => sum + each, 0) : (told[0] ?? 0)
+    return backend.name === 'in-memory' ? seen.reduce((sum, each) => sum + each, 0) : (seen[0] ?? 0)
   }
 })

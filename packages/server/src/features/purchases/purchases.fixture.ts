@@ -28,7 +28,7 @@ export async function openPurchaseDesk(api: Pick<TestApi, 'call'>) {
     post,
     /** Hands in a receipt as it is, for ann and the store `custom`. */
     present,
-    /** Records a purchase that must be recorded, of a transaction of its own unless told. */
+    /** Records a purchase that must be recorded, of a transaction of its own by default. */
     async buy({
       user_id = 'ann',
       store = 'custom',

@@ -34,7 +34,7 @@ describe.each(testBackends)('purchases on $name', (backend) => {
     expect(await desk.subscriptions()).toEqual([])
   })
 
-  it('[H-PUR-2] tell of an expiry only when there is one, whatever it is', async () => {
+  it('[H-PUR-2] report an expiry only when there is one, whatever it is', async () => {
     const said = { transaction_id: 't', product_id: 'p' }
     const nothing = { ...said, subscription_expiry_unix_ms: null }
     expect((await desk.present(JSON.stringify(nothing))).body).not.toHaveProperty(
@@ -183,16 +183,16 @@ describe.each(testBackends)('purchases on $name', (backend) => {
     expect(replay.status).toBe(isDurable ? 409 : 201)
   })
 
-  it('[H-PUR-1] [H-PUR-2] [H-PUR-3] come back as they were told, whatever the texts', async () => {
-    const told = fc
+  it('[H-PUR-1] [H-PUR-2] [H-PUR-3] come back as they were sent, whatever the texts', async () => {
+    const seen = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
       .filter((text) => !text.includes('\0') && /\P{White_Space}/u.test(text))
       // A URL has no such segment: `fetch` would ask for another path.
       .filter((text) => text !== '.' && text !== '..')
-    const wish = fc.record(
+    const request = fc.record(
       {
-        transaction_id: told,
-        product_id: told,
+        transaction_id: seen,
+        product_id: seen,
         user_id: fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => !/\0/.test(text)),
         store: fc.constantFrom('store_a', 'store_b', 'store_c', 'custom'),
         subscription_expiry_unix_ms: fc.maxSafeNat(),
@@ -201,7 +201,7 @@ describe.each(testBackends)('purchases on $name', (backend) => {
     )
     const recorded = new Map<string, Purchase>()
     await fc.assert(
-      fc.asyncProperty(wish, async ({ user_id, store, ...said }) => {
+      fc.asyncProperty(request, async ({ user_id, store, ...said }) => {
         const receipt = JSON.stringify(said)
         const answer = await desk.post({ user_id, store, receipt })
         if (recorded.has(said.transaction_id)) {

@@ -38,9 +38,9 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
   if (backend.name === 'in-memory') {
     it('[S-LOG-3] [H-LOG-6] go to the log of the process without a durable backend', async () => {
       expect([write('one'), write('two')]).toEqual([null, null])
-      const told = scenario.api.log.lines.map(({ level, message }) => [level, message])
-      expect(told.filter(([level]) => level === 'warn')).toHaveLength(1)
-      expect(told.filter(([, message]) => message === 'a line of the script')).toHaveLength(2)
+      const seen = scenario.api.log.lines.map(({ level, message }) => [level, message])
+      expect(seen.filter(([level]) => level === 'warn')).toHaveLength(1)
+      expect(seen.filter(([, message]) => message === 'a line of the script')).toHaveLength(2)
       expect(await list()).toEqual({ items: [], durable: false, dropped_total: 0 })
       expect((await desk.send('GET', `/logs/ml1-${'0'.repeat(29)}`)).status).toBe(404)
       expect((await desk.send('GET', '/logs?level=loud')).status).toBe(400)
@@ -151,10 +151,10 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
     await list()
     await list(`?match_id=${match}`)
     await desk.send('GET', `/logs/${id}`)
-    const told = scenario.api.features.audit.recorder
+    const seen = scenario.api.features.audit.recorder
       .newest(3, ({ action }) => action.startsWith('logs.'))
       .map(({ action, target, details }) => [action, target, details])
-    expect(told).toEqual([
+    expect(seen).toEqual([
       ['logs.detail', id, 'returned=1'],
       ['logs.list', match, 'returned=0'],
       ['logs.list', 'logs', 'returned=1'],

@@ -90,13 +90,13 @@ describe.each(testBackends)('logging out on $name', (backend) => {
         body: { id: player.device },
       })
       const other = SessionTokens.parse(login.body)
-      const [announced, told] = [await revocations(), scenario.api.revoked.length]
+      const [announced, seen] = [await revocations(), scenario.api.revoked.length]
       for (const time of [1, 2]) {
         const answer = await logout(credentials(player))
         expect([time, answer.status, answer.text]).toEqual([time, 204, ''])
         expect([await isLive(player.token), await isLive(other.token)]).toEqual([false, true])
         expect(await revocations()).toBe(announced + 1)
-        expect(scenario.api.revoked).toHaveLength(told + 1)
+        expect(scenario.api.revoked).toHaveLength(seen + 1)
       }
       expect((await refresh(player.refresh_token)).status).toBe(401)
       expect((await refresh(other.refresh_token)).status).toBe(200)
@@ -105,12 +105,12 @@ describe.each(testBackends)('logging out on $name', (backend) => {
 
   it.each(harmless)('[H-PLY-13] answers 204 to %s and ends nothing', async (_case, credentials) => {
     const [a, b] = [await scenario.signUp(), await scenario.signUp()]
-    const [announced, told] = [await revocations(), scenario.api.revoked.length]
+    const [announced, seen] = [await revocations(), scenario.api.revoked.length]
     const answer = await logout(credentials(a, b))
     expect([answer.status, answer.text]).toEqual([204, ''])
     expect([await isLive(a.token), await isLive(b.token)]).toEqual([true, true])
     expect(await revocations()).toBe(announced)
-    expect(scenario.api.revoked).toHaveLength(told)
+    expect(scenario.api.revoked).toHaveLength(seen)
   })
 
   it('[H-PLY-13] ends nothing when the two sessions are of one account', async () => {
@@ -176,14 +176,14 @@ describe.each(testBackends)('logging out on $name', (backend) => {
 
   it('[H-PLY-14] announces a session once, however many log it out at once', async () => {
     const { token, refresh_token } = await scenario.signUp()
-    const [announced, told] = [await revocations(), scenario.api.revoked.length]
+    const [announced, seen] = [await revocations(), scenario.api.revoked.length]
     const body = { refresh_token }
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => logout(index % 2 === 0 ? { token } : { body })),
     )
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]))
     expect(await revocations()).toBe(announced + 1)
-    expect(scenario.api.revoked).toHaveLength(told + 1)
+    expect(scenario.api.revoked).toHaveLength(seen + 1)
   })
 
   it('[H-PLY-10] leaves nothing live when a refresh and a logout meet', async () => {

@@ -28,7 +28,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
   }
 
   it('[H-PLY-1] answers with a pair say how long its access token lives, others do not', async () => {
-    const body = { id: 'told', create: true, username: 'told' }
+    const body = { id: 'seen', create: true, username: 'seen' }
     const signIn = await scenario.api.call('POST', '/v1/auth/device', { body })
     expect(signIn.headers.get('x-access-expires-in')).toBe('3600')
     const fresh = await refresh(SessionTokens.parse(signIn.body).refresh_token)
@@ -54,7 +54,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     expect((await refresh(fresh.refresh_token)).status).toBe(200)
   })
 
-  it('[H-PLY-10] tells the present username', async () => {
+  it('[H-PLY-10] shows the present username', async () => {
     const { token, refresh_token } = await scenario.signUp()
     await scenario.api.call('PATCH', '/v1/account', { token, body: { username: 'renamed' } })
     expect((await refresh(refresh_token)).body).toMatchObject({ username: 'renamed' })
@@ -142,7 +142,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     expect((await refresh(tokens[0], strict)).status).toBe(200)
   })
 
-  it('[H-PLY-11] ends the session of a replayed token when it is told to', async () => {
+  it('[H-PLY-11] ends the session of a replayed token when it is configured to', async () => {
     const first = await scenario.signUp()
     const second = SessionTokens.parse((await refresh(first.refresh_token, strict)).body)
     const third = SessionTokens.parse((await refresh(second.refresh_token, strict)).body)
@@ -158,7 +158,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     expect(strict.revoked).toEqual([id])
   })
 
-  it('[H-PLY-11] only refuses the replay where it is not told to', async () => {
+  it('[H-PLY-11] only refuses the replay where it is not seen to', async () => {
     const first = await scenario.signUp()
     const second = SessionTokens.parse((await refresh(first.refresh_token, strict)).body)
     expect((await refresh(first.refresh_token)).status).toBe(401)
@@ -180,13 +180,13 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     const { refresh_token, token, user_id } = await scenario.signUp()
     const id = await sessionOf(user_id)
     await scenario.setState(user_id, 'disabled')
-    const told = scenario.api.revoked.length
+    const seen = scenario.api.revoked.length
     expect((await refresh(refresh_token)).status).toBe(401)
-    expect(scenario.api.revoked.slice(told)).toEqual([id])
+    expect(scenario.api.revoked.slice(seen)).toEqual([id])
     await scenario.setState(user_id, 'active')
     expect(await isLive(token)).toBe(false)
     expect((await refresh(refresh_token)).status).toBe(401)
-    expect(scenario.api.revoked.slice(told)).toEqual([id])
+    expect(scenario.api.revoked.slice(seen)).toEqual([id])
     expect(await scenario.rowsOf('session_revocations', `session_id = '${id}'`)).toHaveLength(1)
   })
 

@@ -13,20 +13,20 @@ describe.each(testBackends)('the feed of revoked sessions on $name', (backend) =
     return () => scenario.dispose()
   })
 
-  /** A reader that has caught up with the feed, and what it tells from then on. */
+  /** A reader that has caught up with the feed, and what it reports from then on. */
   async function caughtUp() {
     base += 1_000_000
     await announce(base)
-    const told: string[] = []
-    const read = createRevocationReader(scenario.db, scenario.clock, (ids) => told.push(...ids))
+    const seen: string[] = []
+    const read = createRevocationReader(scenario.db, scenario.clock, (ids) => seen.push(...ids))
     await read()
     await scenario.clock.advance(30_000)
     await read()
-    told.splice(0)
+    seen.splice(0)
     return {
-      async told() {
+      async seen() {
         await read()
-        return told.splice(0)
+        return seen.splice(0)
       },
     }
   }
@@ -37,67 +37,67 @@ describe.each(testBackends)('the feed of revoked sessions on $name', (backend) =
     await scenario.db.each(insertRevocations, rows)
   }
 
-  it('[R-REV-2] tells of a logout on another node exactly once', async () => {
-    const told: string[][] = []
-    const read = createRevocationReader(scenario.db, scenario.clock, (ids) => told.push([...ids]))
+  it('[R-REV-2] reports a logout on another node exactly once', async () => {
+    const seen: string[][] = []
+    const read = createRevocationReader(scenario.db, scenario.clock, (ids) => seen.push([...ids]))
     await read()
-    told.splice(0)
+    seen.splice(0)
     const other = await scenario.openNode()
     const player = await scenario.signUp()
     await other.call('POST', '/v1/session/logout', { token: player.token })
     await read()
     await read()
     const [row] = await scenario.rowsOf('sessions', `account_id = '${player.user_id}'`)
-    expect(told).toEqual([[row?.id]])
+    expect(seen).toEqual([[row?.id]])
     expect(other.revoked).toEqual([row?.id])
     expect(scenario.api.revoked).toEqual([])
   })
 
-  it('[R-REV-2] tells at its first reading what was revoked since the handshakes began', async () => {
+  it('[R-REV-2] reports at its first reading what was revoked since the handshakes began', async () => {
     await scenario.api.call('POST', '/v1/session/logout', {
       token: (await scenario.signUp()).token,
     })
-    const told: string[] = []
-    const read = createRevocationReader(scenario.db, scenario.clock, (ids) => told.push(...ids))
+    const seen: string[] = []
+    const read = createRevocationReader(scenario.db, scenario.clock, (ids) => seen.push(...ids))
     await read()
-    expect(told).toContain(scenario.api.revoked.at(-1))
-    expect(new Set(told).size).toBe(told.length)
+    expect(seen).toContain(scenario.api.revoked.at(-1))
+    expect(new Set(seen).size).toBe(seen.length)
   })
 
-  it('[R-REV-2] tells each entry once, in the order of the feed', async () => {
+  it('[R-REV-2] reports each entry once, in the order of the feed', async () => {
     const reader = await caughtUp()
     await announce(base + 1, base + 2)
-    expect(await reader.told()).toEqual(['s1', 's2'])
-    expect(await reader.told()).toEqual([])
+    expect(await reader.seen()).toEqual(['s1', 's2'])
+    expect(await reader.seen()).toEqual([])
     await announce(base + 3)
-    expect(await reader.told()).toEqual(['s3'])
+    expect(await reader.seen()).toEqual(['s3'])
   })
 
-  it('[R-REV-2] tells of an entry that becomes visible behind later ones', async () => {
+  it('[R-REV-2] reports an entry that becomes visible behind later ones', async () => {
     const reader = await caughtUp()
     await announce(base + 1, base + 3, base + 7)
-    expect(await reader.told()).toEqual(['s1', 's3', 's7'])
+    expect(await reader.seen()).toEqual(['s1', 's3', 's7'])
     await scenario.clock.advance(20_000)
     await announce(base + 5)
-    expect(await reader.told()).toEqual(['s5'])
+    expect(await reader.seen()).toEqual(['s5'])
     await scenario.clock.advance(9_999)
     await announce(base + 2, base + 6)
-    expect(await reader.told()).toEqual(['s2', 's6'])
+    expect(await reader.seen()).toEqual(['s2', 's6'])
     await announce(base + 4, base + 8)
-    expect(await reader.told()).toEqual(['s4', 's8'])
+    expect(await reader.seen()).toEqual(['s4', 's8'])
     await scenario.clock.advance(60_000)
-    expect(await reader.told()).toEqual([])
+    expect(await reader.seen()).toEqual([])
     await announce(base + 9)
-    expect(await reader.told()).toEqual(['s9'])
+    expect(await reader.seen()).toEqual(['s9'])
   })
 
-  it('[R-REV-2] tells all of a feed that is longer than one page, and goes on behind it', async () => {
+  it('[R-REV-2] reports all of a feed that is longer than one page, and goes on behind it', async () => {
     const reader = await caughtUp()
     const seqs = Array.from({ length: 10_500 }, (_, index) => base + 2 * index + 1)
     await announce(...seqs)
-    expect((await reader.told()).length).toBe(10_500)
+    expect((await reader.seen()).length).toBe(10_500)
     await announce(base + 30_000)
-    expect(await reader.told()).toEqual(['s30000'])
+    expect(await reader.seen()).toEqual(['s30000'])
   })
 
   it('[O-DB-3] keeps entries for ten minutes', async () => {
@@ -139,7 +139,7 @@ describe.each(testBackends)('the retention of sessions on $name', (backend) => {
   })
 })
 
-/** PostgreSQL draws the numbers itself unless it is told otherwise. */
+/** PostgreSQL draws the numbers itself unless it is given one. */
 const insertRevocations = batchStatement({
   name: 'tests.insert-revocations',
   text: `INSERT INTO session_revocations (seq, session_id, revoked_at_unix_ms)

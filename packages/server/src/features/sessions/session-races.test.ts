@@ -104,7 +104,7 @@ describe.each(testBackends)('sessions that are opened at once on $name', (backen
     expect(opened[1]).toMatchObject({ reason: { code: 'authentication_failed' } })
   })
 
-  it('[R-REV-3] tells which sessions are still live: not ended, not expired, of an active account', async () => {
+  it('[R-REV-3] says which sessions are still live: not ended, not expired, of an active account', async () => {
     const { liveOf } = scenario.api.features.sessions
     const [kept, ended, banned] = [
       await scenario.signUp(),

@@ -28,7 +28,7 @@ const refreshMs = 300_000
 type Session = { device: number; pair: number; revoked: boolean; startedAtMs: number }
 type Pair = { session: Session; tokens: SessionTokens }
 
-/** Who is live, told in a few lines. */
+/** Who is live, in a few lines. */
 class Model {
   readonly pairs: Pair[] = []
   readonly disabled = new Set<number>()

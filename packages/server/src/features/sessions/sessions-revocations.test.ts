@@ -25,7 +25,7 @@ async function setUp() {
   return { scenario, clock, read, seen, backend }
 }
 
-it('[R-REV-2] tells the gateway of what the feed brings', async () => {
+it('[R-REV-2] gives the gateway what the feed brings', async () => {
   const { scenario, read, seen } = await setUp()
   const { token } = await scenario.signUp()
   await read()

@@ -35,25 +35,25 @@ const pageItems = 10_000
 
 /**
  * Reads what other nodes of the same database revoked. It begins with all that the feed still
- * holds, because nobody else tells of what happened between a handshake and the first reading.
+ * holds, because nothing else reports what happened between a handshake and the first reading.
  * Numbers may become visible out of order, so wherever one is missing the reader looks again for
- * half a minute, and remembers what it has told beyond that place.
+ * half a minute, and keeps what it has seen beyond that place.
  */
 export function createRevocationReader(
   db: Database,
   clock: Clock,
   onRevoked: (sessionIds: readonly string[]) => void,
 ) {
-  /** Up to here everything was told, or will never come. */
+  /** Up to here everything was read, or will never come. */
   let settledSeq = 0
-  const told = new Map<number, number>()
+  const seen = new Map<number, number>()
 
   async function tellFresh(nowMs: number): Promise<void> {
     let seq = settledSeq
     for (;;) {
       const rows = await sessionsStore.revocationsAfter(db, { seq, limit: pageItems })
-      const fresh = rows.filter((row) => !told.has(row.seq))
-      for (const row of fresh) told.set(row.seq, nowMs)
+      const fresh = rows.filter((row) => !seen.has(row.seq))
+      for (const row of fresh) seen.set(row.seq, nowMs)
       if (fresh.length > 0) onRevoked(fresh.map(({ session_id }) => session_id))
       const last = rows.at(-1)
       if (last === undefined || rows.length < pageItems) return
@@ -61,14 +61,14 @@ export function createRevocationReader(
     }
   }
 
-  /** What was told is kept in the order of telling, so the first that is young ends the search. */
+  /** What was read is kept in the order of reading, so the first that is young ends the search. */
   function settle(nowMs: number): void {
-    for (const [seq, toldAtMs] of told) {
-      if (nowMs - toldAtMs < lateCommitMs) break
+    for (const [seq, seenAtMs] of seen) {
+      if (nowMs - seenAtMs < lateCommitMs) break
       settledSeq = Math.max(settledSeq, seq)
     }
-    while (told.has(settledSeq + 1)) settledSeq += 1
-    for (const seq of told.keys()) if (seq <= settledSeq) told.delete(seq)
+    while (seen.has(settledSeq + 1)) settledSeq += 1
+    for (const seq of seen.keys()) if (seq <= settledSeq) seen.delete(seq)
   }
 
   return async (): Promise<void> => {

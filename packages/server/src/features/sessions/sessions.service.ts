@@ -98,7 +98,7 @@ export function createSessions(deps: SessionsDeps) {
     return db.transaction(
       async (tx) => {
         const rotated = await sessionsStore.rotate(tx, changes)
-        sessionsStore.rememberRotated(tx, changes, rotated)
+        sessionsStore.storeRotated(tx, changes, rotated)
         return rotated
       },
       { isolation: 'read committed' },
@@ -146,7 +146,7 @@ export function createSessions(deps: SessionsDeps) {
 
     /**
      * The player behind an access token, or undefined for anything but a live one. It answers at
-     * once where the database can tell without asking, so that most requests wait for nothing.
+     * once where the database knows without asking, so that most requests wait for nothing.
      */
     verifyAccess(token: string): Awaitable<PlayerSession | undefined> {
       if (!accessTokenForm.test(token)) return undefined
@@ -173,7 +173,7 @@ export function createSessions(deps: SessionsDeps) {
 
     /**
      * Ends the session that the credentials name, expired or not. When they name two different
-     * sessions nothing happens; in every case the caller is told that it is logged out.
+     * sessions nothing happens; in every case the answer says that the caller is logged out.
      */
     async logout(credentials: { bearer: string | undefined; refresh_token: string | undefined }) {
       const { bearer, refresh_token } = credentials
@@ -226,7 +226,7 @@ function playerOf(row: AccessRow, nowUnixMs: number): PlayerSession | undefined 
   return { kind: 'player', session_id, user_id, username, display_name, refresh_expires_at_unix_ms }
 }
 
-/** What a verified access token tells. */
+/** What a verified access token says. */
 export type PlayerSession = PlayerPrincipal & { refresh_expires_at_unix_ms: number }
 
 const accessTokenForm = /^gh\.access\.[A-Za-z0-9_-]{43}$/

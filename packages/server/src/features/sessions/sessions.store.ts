@@ -23,7 +23,7 @@ export const accessLookup = lookup({
     display_name: 'text?',
     state: 'text',
   },
-  remembered: {
+  cached: {
     table: 'sessions',
     column: 'access_digest',
     joined: { table: 'accounts', column: 'id', as: 'user_id' },
@@ -157,8 +157,8 @@ const ofInactive = statement({
   row: { session_id: 'text' },
 })
 
-const rememberRotated = batchStatement({
-  name: 'sessions.remember-rotated',
+const storeRotated = batchStatement({
+  name: 'sessions.store-rotated',
   text: 'INSERT INTO rotated_refresh_digests (refresh_digest, session_id) {{given}}',
   params: { refresh_digest: 'bytes', session_id: 'text' },
 })
@@ -256,13 +256,13 @@ export const sessionsStore = {
   /** Gives sessions their next tokens; answers with those whose token was usable. */
   rotate: (db: Queries, changes: readonly Rotation[]) => db.each(rotate, changes),
   /** Keeps the digests that were exchanged, at the commit, so that their replay is known. */
-  rememberRotated(tx: Transaction, changes: readonly Rotation[], rotated: readonly Rotated[]) {
+  storeRotated(tx: Transaction, changes: readonly Rotation[], rotated: readonly Rotated[]) {
     const sessions = new Map(rotated.map((row) => [hexOf(row.access_digest), row.session_id]))
     const rows = changes.flatMap(({ refresh_digest, next_access_digest }) => {
       const session_id = sessions.get(hexOf(next_access_digest))
       return session_id === undefined ? [] : [{ refresh_digest, session_id }]
     })
-    tx.atCommit(rememberRotated, rows)
+    tx.atCommit(storeRotated, rows)
   },
   /** Revokes the session of a refresh token whose account is not active; answers its id. */
   async endOfInactive(tx: Queries, used: Row<(typeof ofInactive)['params']>) {
@@ -273,13 +273,13 @@ export const sessionsStore = {
   },
   findRotated: (tx: Queries, refresh_digest: Uint8Array) =>
     tx.each(rotatedLookup, [{ refresh_digest }]),
-  /** Revokes and tells the feed that every node reads; false when it was revoked already. */
+  /** Revokes and writes to the feed that every node reads; false when it was revoked already. */
   async revoke(tx: Queries, session: { id: string; now_unix_ms: number }) {
     if ((await tx.run(revoke, session)) === 0) return false
     await tx.each(announceRevocations, [session])
     return true
   },
-  /** Revokes every session of an account and tells the feed; answers with their ids. */
+  /** Revokes every session of an account and writes to the feed; answers with their ids. */
   async revokeAllOf(tx: Queries, account: { account_id: string; now_unix_ms: number }) {
     const { now_unix_ms } = account
     const revoked = await tx.all(revokeAllOf, account)

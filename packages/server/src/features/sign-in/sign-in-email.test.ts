@@ -150,8 +150,8 @@ describe.each(testBackends)('signing in by email on $name', (backend) => {
     expect(await spent({ email: 'counted@example.com', password: 'wrong one' })).toEqual([1, 0, 0])
     expect(await spent({ email: 'off@example.com', password })).toEqual([1, 0, 0])
     expect(await spent({ email: 'unknown@example.com', password })).toEqual([0, 1, 0])
-    const wish = { email: 'unknown@example.com', password, create: true }
-    expect(await spent({ ...wish, username: 'counted' })).toEqual([0, 0, 1])
+    const request = { email: 'unknown@example.com', password, create: true }
+    expect(await spent({ ...request, username: 'counted' })).toEqual([0, 0, 1])
     for (const spy of spies) spy.mockRestore()
   })
 

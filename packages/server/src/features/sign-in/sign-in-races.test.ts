@@ -14,12 +14,12 @@ describe.each(testBackends)('registrations at the same time on $name', (backend)
   })
 
   /** Sends all bodies at once, to both nodes in turn, and sums up what came back. */
-  async function race(door: string, bodies: readonly object[]) {
+  async function race(method: string, bodies: readonly object[]) {
     const before = await counts()
     const answers = await Promise.all(
       bodies.map((body, index) => {
         const node = index % 2 === 0 ? nodes[0] : nodes[1]
-        return node.call('POST', `/v1/auth/${door}`, { body: { ...body, create: true } })
+        return node.call('POST', `/v1/auth/${method}`, { body: { ...body, create: true } })
       }),
     )
     const after = await counts()

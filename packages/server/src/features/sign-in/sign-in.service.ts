@@ -51,11 +51,11 @@ type Registration =
 type Registered = { tokens: SessionTokens } | { known: Identity | undefined } | 'username taken'
 
 /** The part of a request that only a registration uses. */
-type Wish = Pick<CredentialSignIn, 'create' | 'username' | 'display_name' | 'metadata'>
+type NewPlayer = Pick<CredentialSignIn, 'create' | 'username' | 'display_name' | 'metadata'>
 
 export type SignIn = ReturnType<typeof createSignIn>
 
-/** Signing in and registering: the three doors through which a player gets a session. */
+/** Signing in and registering: the three ways in which a player gets a session. */
 export function createSignIn({ db, admit, hashing, accounts, sessions, count }: SignInDeps) {
   /**
    * Adds accounts, their credentials and their first sessions in one transaction. Unique keys
@@ -109,10 +109,10 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
 
   async function register(
     credential: Credential,
-    wish: Wish,
+    request: NewPlayer,
     password_verifier: string | null,
   ): Promise<{ tokens: SessionTokens } | { known: Identity | undefined }> {
-    const { username, display_name, metadata } = wish
+    const { username, display_name, metadata } = request
     if (username === undefined) throw refuse.invalid('username is required when create is true')
     const account = { ...credential, username, display_name, metadata, password_verifier }
     const registered = await registerMerged(account)
@@ -126,21 +126,21 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
     return sessions.open(identity)
   }
 
-  async function byCredential(credential: Credential, wish: Wish): Promise<SessionTokens> {
+  async function byCredential(credential: Credential, request: NewPlayer): Promise<SessionTokens> {
     // Nearly everybody comes back, so that is tried before anything is looked up.
     const returning = await sessions.openKnown(credential)
     if (returning !== undefined) return returning
-    if (wish.create !== true) return openKnown(await accounts.findIdentity(credential))
-    const registered = await register(credential, wish, null)
+    if (request.create !== true) return openKnown(await accounts.findIdentity(credential))
+    const registered = await register(credential, request, null)
     return 'tokens' in registered ? registered.tokens : openKnown(registered.known)
   }
 
-  /** Known or not, one attempt costs one hash, so that its time tells nothing. */
-  async function byEmail({ email, password, ...wish }: EmailSignIn): Promise<SessionTokens> {
+  /** Known or not, one attempt costs one hash, so that its time reveals nothing. */
+  async function byEmail({ email, password, ...request }: EmailSignIn): Promise<SessionTokens> {
     const credential = { provider: 'email', external_id: email } as const
     let known = await accounts.findIdentity(credential)
-    if (known === undefined && wish.create === true) {
-      const registered = await register(credential, wish, await hashing.hash(password))
+    if (known === undefined && request.create === true) {
+      const registered = await register(credential, request, await hashing.hash(password))
       if ('tokens' in registered) return registered.tokens
       known = registered.known
     }
@@ -204,8 +204,8 @@ class CredentialTaken extends Error {
   override readonly name = 'CredentialTaken'
 }
 
-/** A wish to register counts as one, whether or not the credential turns out to exist. */
-function planOf(source: string, { create }: Wish): AdmissionRule[] {
+/** A request to register counts as one, whether or not the credential turns out to exist. */
+function planOf(source: string, { create }: NewPlayer): AdmissionRule[] {
   const plan: AdmissionRule[] = [{ rule: 'source', values: [source] }]
   if (create === true) plan.push({ rule: 'registration_source', values: [source] })
   return plan

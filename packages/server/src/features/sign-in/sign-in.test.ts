@@ -13,8 +13,8 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
     return () => scenario.dispose()
   })
 
-  const signIn = (door: string, body: unknown) =>
-    scenario.api.call('POST', `/v1/auth/${door}`, { body })
+  const signIn = (method: string, body: unknown) =>
+    scenario.api.call('POST', `/v1/auth/${method}`, { body })
 
   it('[H-PLY-1] answers 201 to a registration and 200 to a returning login', async () => {
     const first = await signIn('device', { id: 'one', create: true, username: 'first of all' })
@@ -41,8 +41,8 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
     const body = { id: 'known', create: true, username: 'known-before', ...stored }
     expect((await signIn('device', body)).status).toBe(201)
     const accounts = await scenario.countRows('accounts')
-    const wish = { username: 'known-after', display_name: 'After', metadata: { level: 2 } }
-    const answer = await signIn('device', { id: 'known', create: true, ...wish })
+    const input = { username: 'known-after', display_name: 'After', metadata: { level: 2 } }
+    const answer = await signIn('device', { id: 'known', create: true, ...input })
     expect(answer.status).toBe(200)
     const { token, ...session } = SessionTokens.parse(answer.body)
     expect(session).toMatchObject({ username: 'known-before', created: false })
@@ -55,7 +55,7 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
     expect(await scenario.countRows('accounts')).toBe(accounts)
   })
 
-  it('[H-PLY-3] lets a known credential in that wishes for a username of another', async () => {
+  it('[H-PLY-3] lets a known credential in that inputs for a username of another', async () => {
     const { username } = await scenario.signUp()
     await signIn('device', { id: 'wishful', create: true, username: 'wishful' })
     const answer = await signIn('device', { id: 'wishful', create: true, username })
@@ -65,10 +65,10 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
 
   it.each(['device', 'custom'])(
     '[H-PLY-4] refuses an unknown %s id without create and writes nothing',
-    async (door) => {
+    async (method) => {
       const before = await scenario.countRows('accounts')
       for (const body of [{ id: 'nobody' }, { id: 'nobody', create: false, username: 'nobody' }]) {
-        const answer = await signIn(door, body)
+        const answer = await signIn(method, body)
         expect([answer.status, answer.body]).toEqual([401, refused])
       }
       expect(await scenario.countRows('accounts')).toBe(before)
@@ -94,17 +94,21 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
     ['email', { email: 'latecomer@example.com', password: 'right horse battery' }],
   ])(
     '[H-PLY-4] answers 409 to a %s registration under an owned username and writes nothing',
-    async (door, body) => {
+    async (method, body) => {
       const { username } = await scenario.signUp()
       const tables = ['accounts', 'identities', 'sessions']
       const before = await Promise.all(tables.map(scenario.countRows))
-      const credential = door === 'email' ? body : { id: 'latecomer' }
-      const answer = await signIn(door, { ...credential, create: true, username })
+      const credential = method === 'email' ? body : { id: 'latecomer' }
+      const answer = await signIn(method, { ...credential, create: true, username })
       expect([answer.status, answer.body]).toEqual([409, taken])
       expect(await Promise.all(tables.map(scenario.countRows))).toEqual(before)
-      expect((await signIn(door, credential)).status).toBe(401)
-      const elsewhere = { ...credential, create: true, username: `${username} the second ${door}` }
-      expect((await signIn(door, elsewhere)).status).toBe(201)
+      expect((await signIn(method, credential)).status).toBe(401)
+      const elsewhere = {
+        ...credential,
+        create: true,
+        username: `${username} the second ${method}`,
+      }
+      expect((await signIn(method, elsewhere)).status).toBe(201)
     },
   )
 
@@ -128,8 +132,8 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
         expect([answer.status, answer.body]).toEqual([401, refused])
       }
       const { username } = player
-      const wish = await signIn('device', { id: `after-${state}`, create: true, username })
-      expect([wish.status, wish.body]).toEqual([409, taken])
+      const input = await signIn('device', { id: `after-${state}`, create: true, username })
+      expect([input.status, input.body]).toEqual([409, taken])
     },
   )
 
@@ -166,10 +170,10 @@ describe.each(testBackends)('signing in by id on $name', (backend) => {
       ['metadata that is no object', { id: 'x', metadata: [] }],
       ['metadata that is text', { id: 'x', metadata: 'text' }],
       ['an unknown field', { id: 'x', password: 'secret' }],
-      ['a password of the email door', { email: 'a@b.c', password: '12345678', id: 'x' }],
+      ['a password of the email method', { email: 'a@b.c', password: '12345678', id: 'x' }],
     ])('refuses %s with 400', async (_case, body) => {
-      for (const door of ['device', 'custom']) {
-        const answer = await signIn(door, body)
+      for (const method of ['device', 'custom']) {
+        const answer = await signIn(method, body)
         expect([answer.status, answer.body]).toEqual([
           400,
           { code: 'invalid_request', message: expect.any(String) },

@@ -164,7 +164,7 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await expect(query('by_level', { level: 1 })).rejects.toEqual(refusal('invalid_request'))
     expect(await scenario.rowsOf('storage_indexes')).toHaveLength(2)
     expect(await scenario.rowsOf('storage_index_entries')).toHaveLength(20 * (1 + 1 + 1 + 2))
-    // The first node was never told of it, and keeps it all the same.
+    // The first node never received it, and keeps it all the same.
     await write('ana', 'k11', { rank: 1, level: 1 })
     await write('zoe', 'after', { rank: 2, level: 1 })
     expect(await found({ rank: 2, level: 1 }, at)).toEqual(['ana/k17', 'bob/late', 'zoe/after'])

@@ -32,7 +32,7 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
     return read && JSON.parse(read.value_json).n
   }
 
-  it('[S-ST-1] writes with permissions 1 and 1 unless told otherwise, at every write', async () => {
+  it('[S-ST-1] writes with permissions 1 and 1 by default, at every write', async () => {
     const at = place('ana')
     const { version } = await runtime.write({
       ...at,
@@ -175,9 +175,9 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
       { write_permission: 2 },
     ]
     for (const part of wrong) {
-      const wish = { ...at, value: { n: 1 }, ...part } as ObjectWrite
-      await expect(runtime.write(wish), JSON.stringify(Object.keys(part))).rejects.toEqual(invalid)
-      await expect(runtime.writeAll([{ ...at, value: {} }, wish])).rejects.toEqual(invalid)
+      const body = { ...at, value: { n: 1 }, ...part } as ObjectWrite
+      await expect(runtime.write(body), JSON.stringify(Object.keys(part))).rejects.toEqual(invalid)
+      await expect(runtime.writeAll([{ ...at, value: {} }, body])).rejects.toEqual(invalid)
     }
     await expect(runtime.remove({ ...at, version: '' })).rejects.toEqual(invalid)
     await expect(runtime.read({ ...at, key: '' })).rejects.toEqual(invalid)
@@ -197,12 +197,12 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
 
   it('takes a batch of eight of the largest values, and not one byte more', async () => {
     const largest = { a: 'x'.repeat(524_288 - '{"a":""}'.length) }
-    const wishes = Array.from({ length: 8 }, () => ({ ...place('large'), value: largest }))
-    expect(await runtime.writeAll(wishes)).toHaveLength(8)
-    const more = [...wishes, { ...place('large'), value: {} }]
+    const bodies = Array.from({ length: 8 }, () => ({ ...place('large'), value: largest }))
+    expect(await runtime.writeAll(bodies)).toHaveLength(8)
+    const more = [...bodies, { ...place('large'), value: {} }]
     await expect(runtime.writeAll(more)).rejects.toEqual(invalid)
-    expect((await runtime.read(wishes[7] ?? place()))?.value_json).toHaveLength(524_288)
-    await Promise.all(wishes.map((at) => runtime.remove(at)))
+    expect((await runtime.read(bodies[7] ?? place()))?.value_json).toHaveLength(524_288)
+    await Promise.all(bodies.map((at) => runtime.remove(at)))
   })
 
   it('[S-ST-2] [O-TX-1] is what a plain map would be, whatever is asked at once', async () => {
@@ -222,7 +222,7 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
         const model = new Map<string, number>()
         const expected = plan.map((batch) => apply(model, batch))
         const answers = await Promise.allSettled(
-          plan.map((batch) => runtime.writeAll(batch.map((each) => wishOf(collection, each)))),
+          plan.map((batch) => runtime.writeAll(batch.map((each) => requestOf(collection, each)))),
         )
         expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(expected)
         for (const key of keys) {
@@ -242,7 +242,7 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
 type Planned = { key: string; n: number | undefined; version: string | undefined }
 
 /** Without an `n` it removes; a removal that creates only is none, so it takes any version. */
-function wishOf(collection: string, { key, n, version }: Planned): ObjectWrite | ObjectRemoval {
+function requestOf(collection: string, { key, n, version }: Planned): ObjectWrite | ObjectRemoval {
   const at = { owner: null, collection, key }
   if (n !== undefined) return { ...at, value: { n }, version }
   return { ...at, remove: true, version: version || undefined }

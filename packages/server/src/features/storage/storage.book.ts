@@ -37,7 +37,7 @@ export function openBook(heads: readonly HeadRow[]) {
   const before = new Map(heads.map((head) => [nameOf(head), head]))
   const after = new Map<string, State>()
 
-  /** Answers the state after the operation, and what it tells; or why it cannot be. */
+  /** Answers the state after the operation, and its outcome; or why it cannot be. */
   function step(state: State, operation: Operation): [State, Outcome] | Failure {
     if (operation.is === 'reindexing') {
       const is = state.head?.version === operation.version

@@ -8,7 +8,7 @@ import { readJson } from '../../kernel/json/json-reader.ts'
 const named = (index: string, of: string) =>
   `${index}.name || ': ' || ${index}.collection || '/' || ${of}.key || ' of ' || ${of}.user_id`
 
-/** What queries can tell by themselves. */
+/** What queries can find by themselves. */
 const rows = defineCheck('storage', {
   tables: ['storage_objects', 'storage_collections', 'storage_index_entries'],
   rules: [

@@ -13,7 +13,7 @@ function forged(place: Uint8Array): string {
   return Buffer.concat([seal, place]).toString('base64url')
 }
 
-/** With the bytes of an owner and a key, and the length that is told of the owner. */
+/** With the bytes of an owner and a key, and the length that is claimed for the owner. */
 function placed(owner: Uint8Array, key: Uint8Array, length = owner.length): string {
   const head = Buffer.alloc(2)
   head.writeUInt16BE(length)

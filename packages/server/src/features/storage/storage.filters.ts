@@ -46,8 +46,8 @@ export function createFilters(declared: readonly IndexDeclaration[], log: Log) {
         // It went away before it could answer: the object waits for the next one.
         if (!filters.has(index.name)) continue
         if (by === 'runtime') throw failedFilter(at)
-        const told = { index: index.name, error }
-        log.warn('the filter of an index failed; the object is not in it', told)
+        const seen = { index: index.name, error }
+        log.warn('the filter of an index failed; the object is not in it', seen)
         verdicts.set(index.name, false)
       }
     }

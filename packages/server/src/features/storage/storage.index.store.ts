@@ -64,8 +64,8 @@ const drop = batchStatement({
   params: { id: 'integer' },
 })
 
-const rememberFilter = statement({
-  name: 'storage.remember-filter',
+const recordFilter = statement({
+  name: 'storage.record-filter',
   text: `UPDATE storage_indexes SET filtered = 1
     WHERE name = :name AND state <> 'dropped' AND filtered = 0`,
   params: { name: 'text' },
@@ -194,7 +194,7 @@ export const storageIndexStore = {
       ids.map((id) => ({ id })),
     ),
   /** Answers whether that was news. */
-  rememberFilter: async (tx: Queries, name: string) => (await tx.run(rememberFilter, { name })) > 0,
+  recordFilter: async (tx: Queries, name: string) => (await tx.run(recordFilter, { name })) > 0,
   moveCursor: (tx: Queries, id: number, { user_id, key }: Pick<Place, 'user_id' | 'key'>) =>
     tx.run(moveCursor, { id, user_id, key }),
   complete: (tx: Queries, id: number) => tx.run(complete, { id }),

@@ -67,7 +67,7 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
     isInForce = true
   }
 
-  /** A filter is remembered: also of an index that changes, as its script asks for it by name. */
+  /** A filter is recorded: also of an index that changes, as its script asks for it by name. */
   function declarationOf(index: IndexDeclaration, rows: readonly IndexRow[]) {
     const { name, collection, key = null, fields } = index
     const hadOne = rows.some((row) => row.name === name && row.filtered)
@@ -161,25 +161,25 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
     },
     /**
      * Lets `filter` decide from now on what the index takes, or none. That it has one is
-     * remembered: where none serves, objects wait.
+     * recorded: where none serves, objects wait.
      *
      * @returns false when no index of this name is declared
      */
     async setFilter(name: string, filter: IndexFilter | undefined): Promise<boolean> {
       if (!declared.some((index) => index.name === name)) return false
-      if (filter !== undefined) await remember(name)
+      if (filter !== undefined) await record(name)
       filters.set(name, filter)
       onWork()
       return true
     },
   }
 
-  async function remember(name: string): Promise<void> {
+  async function record(name: string): Promise<void> {
     if (!isInForce) await putInForce()
     await db.transaction(
       async (tx) => {
         await storageIndexStore.lockGuard(tx)
-        const isNews = await storageIndexStore.rememberFilter(tx, name)
+        const isNews = await storageIndexStore.recordFilter(tx, name)
         if (isNews) await storageIndexStore.moveGuard(tx)
       },
       { isolation: 'read committed' },

@@ -94,9 +94,12 @@ const Removed = z.object({ ...address, version: version.refine((given) => given 
  * filter fails, `forbidden` when a user may not write
  */
 export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDeps) {
-  async function read(wish: ObjectAddress, { as }: Asking = {}): Promise<ReadObject | undefined> {
+  async function read(
+    request: ObjectAddress,
+    { as }: Asking = {},
+  ): Promise<ReadObject | undefined> {
     const reader = validate(Asker, as, 'as')
-    const row = await storageStore.find(db, placeOf(validate(Address, wish)))
+    const row = await storageStore.find(db, placeOf(validate(Address, request)))
     if (row === undefined || !mayRead(row, reader)) return undefined
     const { bytes: _, value, ...rest } = row
     return { ...rest, user_id: row.user_id || null, value_json: value }
@@ -112,14 +115,14 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
    * @throws Failure with the position of the first that is refused
    */
   async function prepare(
-    wishes: readonly (ObjectWrite | ObjectRemoval)[],
+    requests: readonly (ObjectWrite | ObjectRemoval)[],
     { as }: Asking = {},
   ): Promise<readonly Operation[]> {
     validate(Asker, as, 'as')
     const operations: Operation[] = []
     let bytes = 0
-    for (const [index, wish] of wishes.entries()) {
-      const operation = withIndex(index, () => operationOf(wish, as))
+    for (const [index, request] of requests.entries()) {
+      const operation = withIndex(index, () => operationOf(request, as))
       operations.push(operation)
       bytes += weightOf(operation)
       if (bytes > batchBytesMax) {
@@ -130,23 +133,23 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
   }
 
   async function writeAll(
-    wishes: readonly (ObjectWrite | ObjectRemoval)[],
+    requests: readonly (ObjectWrite | ObjectRemoval)[],
     asking: Asking = {},
   ): Promise<readonly Outcome[]> {
-    if (wishes.length > batchOperationsMax) {
+    if (requests.length > batchOperationsMax) {
       throw refuse.invalid(`a batch has at most ${batchOperationsMax} operations`)
     }
     try {
-      return await write(await prepare(wishes, asking))
+      return await write(await prepare(requests, asking))
     } catch (error) {
       throw error instanceof Failure ? atIndex(error, error.index ?? 0) : error
     }
   }
 
   /** One change by itself: a refusal has no position. */
-  async function change(wish: ObjectWrite | ObjectRemoval, { as }: Asking): Promise<Outcome> {
+  async function change(request: ObjectWrite | ObjectRemoval, { as }: Asking): Promise<Outcome> {
     validate(Asker, as, 'as')
-    const operations = await judged([operationOf(wish, as)])
+    const operations = await judged([operationOf(request, as)])
     const [outcome] = await write(operations)
     if (outcome === undefined) throw new Error('an operation has an outcome')
     return outcome
@@ -156,17 +159,17 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
     /** The object, or undefined when there is none or the user may not read it. */
     read,
     /** Objects of one turn; those of one call share a round trip. */
-    readAll: (wishes: readonly ObjectAddress[], asking: Asking = {}) =>
-      Promise.all(wishes.map((wish) => read(wish, asking))),
+    readAll: (requests: readonly ObjectAddress[], asking: Asking = {}) =>
+      Promise.all(requests.map((request) => read(request, asking))),
     /** Answers the version of what is stored now. */
-    async write(wish: ObjectWrite, asking: Asking = {}): Promise<{ version: string }> {
-      const outcome = await change(wish, asking)
+    async write(request: ObjectWrite, asking: Asking = {}): Promise<{ version: string }> {
+      const outcome = await change(request, asking)
       if (!('version' in outcome)) throw new Error('a write has a version')
       return { version: outcome.version }
     },
     /** Answers whether something was removed. */
-    async remove(wish: Omit<ObjectRemoval, 'remove'>, asking: Asking = {}): Promise<boolean> {
-      const outcome = await change({ ...wish, remove: true }, asking)
+    async remove(request: Omit<ObjectRemoval, 'remove'>, asking: Asking = {}): Promise<boolean> {
+      const outcome = await change({ ...request, remove: true }, asking)
       return 'removed' in outcome && outcome.removed
     },
     /** All of them or none, in their order; answers the outcome of each. */
@@ -200,12 +203,17 @@ function withIndex<T>(index: number, work: () => T): T {
   }
 }
 
-function operationOf(wish: ObjectWrite | ObjectRemoval, as: ActingUser): Operation {
-  return 'remove' in wish ? removal(wish, as) : writing(wish, as)
+function operationOf(request: ObjectWrite | ObjectRemoval, as: ActingUser): Operation {
+  return 'remove' in request ? removal(request, as) : writing(request, as)
 }
 
-function writing({ value: object, ...wish }: ObjectWrite, as: ActingUser): Operation {
-  const { version: expected, read_permission, write_permission, ...at } = validate(Conditions, wish)
+function writing({ value: object, ...request }: ObjectWrite, as: ActingUser): Operation {
+  const {
+    version: expected,
+    read_permission,
+    write_permission,
+    ...at
+  } = validate(Conditions, request)
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw refuse.invalid('value must be an object')
   }
@@ -213,8 +221,8 @@ function writing({ value: object, ...wish }: ObjectWrite, as: ActingUser): Opera
   return writeOf({ place: placeOf(at), value: storedValue(object), ...permissions, expected }, as)
 }
 
-function removal(wish: ObjectRemoval, as: ActingUser): Operation {
-  const { version: expected, ...at } = validate(Removed, wish)
+function removal(request: ObjectRemoval, as: ActingUser): Operation {
+  const { version: expected, ...at } = validate(Removed, request)
   return { is: 'removal', place: placeOf(at), as, expected }
 }
 

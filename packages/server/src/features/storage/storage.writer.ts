@@ -48,7 +48,7 @@ export function createWriter({ mutateMany, indexes }: WriterDeps): StorageWriter
     async run(items) {
       const results: CombinedResult<readonly Outcome[]>[] = []
       for (const part of partsOf(items)) {
-        // What the parts before this one have committed stays told, whatever becomes of it.
+        // What the parts before this one have committed stays reported, whatever becomes of it.
         try {
           results.push(...(await commit(part)))
         } catch (error) {

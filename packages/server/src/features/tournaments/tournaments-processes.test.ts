@@ -92,14 +92,14 @@ const keysOf = (url: string, nodeId: string) => ({
   'leaderboards.execute_reset_schedules': 'true',
 })
 
-/** Waits until everything is settled and everybody was told, or the test's time is over. */
+/** Waits until everything is settled and everybody was notified, or the test's time is over. */
 async function untilDone(node: Pick<NodeProcess, 'url'>): Promise<void> {
   const desk: Desk = await openDesk({ call: createCaller(node.url) })
   for (;;) {
     const list = await desk.send('GET', '/tournaments')
     const { items } = tournamentsApi.list.ok.parse(list.body)
-    const told = await desk.send('GET', '/notifications?limit=1')
-    const { total } = notificationsApi.list.ok.parse(told.body)
+    const seen = await desk.send('GET', '/notifications?limit=1')
+    const { total } = notificationsApi.list.ok.parse(seen.body)
     const isSettled = items.every(({ state }) => state === 'completed')
     if (isSettled && total >= items.length * users.length) return
     await createSystemClock().sleep(50)
@@ -115,11 +115,11 @@ async function expectOnce(db: Database): Promise<void> {
   }
   expect(await rowsOf(db, 'tournament_snapshots')).toEqual([])
   const notices = await rowsOf(db, 'notifications')
-  const told = notices.map(({ user_id, content }) => {
+  const seen = notices.map(({ user_id, content }) => {
     return `${JSON.parse(String(content)).tournament_id} ${user_id}`
   })
   const all = [...ended, ...reset]
-  expect(told.sort()).toEqual(all.flatMap(({ id }) => users.map((user) => `${id} ${user}`)).sort())
+  expect(seen.sort()).toEqual(all.flatMap(({ id }) => users.map((user) => `${id} ${user}`)).sort())
   const hooks = (await rowsOf(db, 'outbox')).filter(({ kind }) => String(kind).startsWith('on_'))
   const count = (kind: string) => hooks.filter((row) => row.kind === kind).length
   expect(count('on_tournament_completed')).toBe(all.length)
@@ -226,7 +226,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
     }, 120_000)
 
     it.runIf(name === 'postgres')(
-      '[O-SCH-1] [H-TRN-7] two nodes at once settle and tell everything once',
+      '[O-SCH-1] [H-TRN-7] two nodes at once settle and notify once',
       async () => {
         test = await open()
         await prepare(test.db)

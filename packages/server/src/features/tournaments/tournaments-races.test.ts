@@ -227,7 +227,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     await free()
   })
 
-  it('[O-TRN-7] tells every ranked entrant once, however often it is delivered and settled', async () => {
+  it('[O-TRN-7] notifies every ranked entrant once, however often it is delivered and settled', async () => {
     const id = await ended()
     const one = backgroundOf(scenario, scenario.api, 'bt1-notices')
     const two = backgroundOf(scenario, other, 'bt1-notices-2')
@@ -249,7 +249,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
         subscore: 0,
       })
     }
-    const hooks = [...one.told, ...two.told].filter(([, event]) =>
+    const hooks = [...one.seen, ...two.seen].filter(([, event]) =>
       JSON.stringify(event).includes(`"${id}"`),
     )
     expect(hooks).toEqual([
@@ -279,7 +279,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     [{ 'tournaments.notify_max': '2' }, 2],
     [{ 'tournaments.notify_max': '6' }, 6],
     [{ 'tournaments.notify_results': 'false' }, 0],
-  ])('[O-TRN-7] with %j it tells the first %i', async (config, told) => {
+  ])('[O-TRN-7] with %j it notifies the first %i', async (config, seen) => {
     const node = await scenario.openNode(config)
     const id = await ended()
     const background = backgroundOf(scenario, node, `bt1-${JSON.stringify(config)}`)
@@ -287,7 +287,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     await background.deliver()
     const notices = await noticesOf(id)
     const ranks = notices.map(({ content }) => JSON.parse(String(content)).rank)
-    expect(ranks.sort()).toEqual(Array.from({ length: told }, (_, index) => index + 1))
+    expect(ranks.sort()).toEqual(Array.from({ length: seen }, (_, index) => index + 1))
     await free()
   })
 })

@@ -71,8 +71,8 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     })
     const [ann, bob] = [await scenario.signUp(), await scenario.signUp()]
     const nodeNow = scenario.clock.nowUnixMs()
-    for (const wish of [window(now + hour, farUnixMs), window(nodeNow - hour, nodeNow + hour)]) {
-      const shut = await desk.make(wish)
+    for (const request of [window(now + hour, farUnixMs), window(nodeNow - hour, nodeNow + hour)]) {
+      const shut = await desk.make(request)
       await desk.move(shut.id, 'registration_open')
       await expect(register(shut.id, ann.user_id)).rejects.toEqual(refused('conflict'))
     }

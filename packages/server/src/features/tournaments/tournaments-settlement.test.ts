@@ -174,7 +174,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     })
     expect(await desk.results(id)).toEqual([])
     await background.deliver()
-    expect(background.told).toContainEqual([
+    expect(background.seen).toContainEqual([
       'on_tournament_completed',
       { tournament_id: id, leaderboard_id: 'never made', results_total: 0 },
     ])
@@ -301,7 +301,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     expect(await desk.results(over.id)).toEqual([`${a} 1 3 0`])
     await background.deliver()
     const { period } = closed
-    expect(background.told).toContainEqual([
+    expect(background.seen).toContainEqual([
       'on_leaderboard_reset',
       { leaderboard_id, due_at_unix_ms, fencing_token: period },
     ])

@@ -24,7 +24,7 @@ type TournamentsFeatureDeps = {
 } & Pick<RegistrationDeps, 'accountState'> &
   Pick<SettlementRulesDeps, 'config' | 'leave'>
 
-/** A reset of a board, as the tournaments on it and scripts are told. */
+/** A reset of a board, as tournaments and scripts receive it. */
 type ClosedPeriod = { leaderboard_id: string; period: number; sort: string; due_at_unix_ms: number }
 
 /** The event of a reset; its payload is what the script's handler is called with. */

@@ -29,9 +29,9 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
   const desk = await openDesk(api)
   let made = 0
 
-  const draftOf = (wish: Draft) => {
+  const draftOf = (request: Draft) => {
     made += 1
-    const end = wish.ends_at_unix_ms ?? endedUnixMs
+    const end = request.ends_at_unix_ms ?? endedUnixMs
     return {
       id: `cup ${made} of ${desk.token.slice(0, 8)}`,
       leaderboard_id: 'weekly',
@@ -39,7 +39,7 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
       registration_closes_at_unix_ms: end,
       starts_at_unix_ms: end,
       ends_at_unix_ms: end,
-      ...wish,
+      ...request,
     }
   }
   const path = (id: string) => `/tournaments/${encodeURIComponent(id)}`
@@ -53,9 +53,9 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
     transition,
     create: (draft: object, headers?: Record<string, string>) =>
       desk.send('POST', '/tournaments', draft, headers),
-    /** Drafts a tournament that must be drafted; its end has passed unless wished otherwise. */
-    async make(wish: Draft = {}): Promise<Tournament> {
-      return tournamentIn(await desk.send('POST', '/tournaments', draftOf(wish)))
+    /** Drafts a tournament that must be drafted; its end has passed by default. */
+    async make(request: Draft = {}): Promise<Tournament> {
+      return tournamentIn(await desk.send('POST', '/tournaments', draftOf(request)))
     },
     /** Moves a tournament along these states. */
     async move(id: string, ...states: TournamentState[]): Promise<Tournament> {
@@ -64,11 +64,11 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
       return moved ?? this.get(id)
     },
     /** A running tournament with these entrants; its times pass once they are registered. */
-    async run(entrants: readonly string[], wish: Draft = {}): Promise<Tournament> {
-      const { id } = await this.make({ ...wish, ends_at_unix_ms: farUnixMs })
+    async run(entrants: readonly string[], request: Draft = {}): Promise<Tournament> {
+      const { id } = await this.make({ ...request, ends_at_unix_ms: farUnixMs })
       await this.move(id, 'registration_open')
       for (const user of entrants) await api.features.tournaments.register(id, user)
-      const { ends_at_unix_ms = endedUnixMs } = wish
+      const { ends_at_unix_ms = endedUnixMs } = request
       await db.run(setTimes, { id, ends_at_unix_ms })
       return this.move(id, 'running')
     },
@@ -118,12 +118,12 @@ export function backgroundOf(
   const leases = createLeases({ db, clock, log: createRecordedLog(), holder, lifeMs: 15_000 })
   const lease = leases.of('settlement')
   const settlement = api.features.tournaments.settlementOf(lease)
-  const told: [hook: string, event: unknown][] = []
+  const seen: [hook: string, event: unknown][] = []
   const shared = { ...scenario, log: createRecordedLog() }
   const { courier } = createDelivery(shared, api.features, {
     ready: () => true,
-    async tell(hook, event) {
-      told.push([hook, JSON.parse(event)])
+    async deliver(hook, event) {
+      seen.push([hook, JSON.parse(event)])
     },
   })
   const run = { signal: new AbortController().signal, progress() {} }
@@ -131,7 +131,7 @@ export function backgroundOf(
     leases,
     lease,
     settlement,
-    told,
+    seen,
     settle: () => settlement.settle(run),
     /** Delivers until nothing is left that was not delivered. */
     async deliver(): Promise<void> {

@@ -136,7 +136,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         if (!onHold()) forgetSettled()
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error
-        // What fails elsewhere is told elsewhere.
+        // What fails elsewhere is reported elsewhere.
         failing.clear()
       }
     },

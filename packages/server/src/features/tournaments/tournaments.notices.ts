@@ -28,7 +28,7 @@ export function noticesOf(tournament_id: string, ranks: number) {
 
 type Range = { tournament_id: string; from_rank: number; to_rank: number }
 
-/** Tells those of the ranks of an event how they did; the results themselves never change. */
+/** Notifies those of the ranks of an event; the results themselves never change. */
 export function createNoticeWriter({ notify }: NoticesDeps) {
   return async (tx: Transaction, payload: string): Promise<void> => {
     const { tournament_id, from_rank, to_rank } = rangeOf(payload)

@@ -7,13 +7,13 @@ import { type BoardPeriod, snapshotStore } from './tournaments.snapshot.store.ts
 export type SettlementRulesDeps = {
   clock: Clock
   config: { notify_results: boolean; notify_max: number }
-  /** Leaves what is to be told once the transaction is committed. */
+  /** Leaves what is to be delivered once the transaction is committed. */
   leave(tx: Transaction, events: readonly { kind: string; payload: string }[]): Promise<void>
 }
 
 export type SettlementRules = ReturnType<typeof createSettlementRules>
 
-/** The event that scripts are told of; its payload is what their handler is called with. */
+/** The event that scripts receive; its payload is what their handler is called with. */
 export const tournamentCompleted = 'on_tournament_completed'
 
 /**

@@ -30,9 +30,9 @@ describe('the states of a tournament', () => {
       { maxLength: 40 },
     )
     fc.assert(
-      fc.property(choices, (wishes) => {
+      fc.property(choices, (bodies) => {
         const walked: TournamentState[] = ['draft']
-        for (const [mover, to] of wishes) {
+        for (const [mover, to] of bodies) {
           if (mayMove(mover, walked.at(-1) ?? 'draft', to)) walked.push(to)
         }
         expect(new Set(walked).size).toBe(walked.length)

@@ -250,17 +250,17 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
       const desks = [desk, await openTournamentDesk(other, scenario.db)]
       for (let round = 0; round < 5; round += 1) {
         const { id } = await desk.make()
-        const wishes = ['registration_open', 'cancelled', 'registration_open', 'cancelled']
+        const inputs = ['registration_open', 'cancelled', 'registration_open', 'cancelled']
         const answers = await Promise.all(
-          wishes.map((state, n) => desks[n % 2]?.transition(id, state)),
+          inputs.map((state, n) => desks[n % 2]?.transition(id, state)),
         )
         const won = answers.filter((answer) => answer?.status === 200).length
         // A cancellation that only began after the opening was done is one of its own.
         expect([1, 2]).toContain(won)
         // In memory every node has a trail of its own.
         const [own, others] = await Promise.all(desks.map((each) => each.trailOf(id)))
-        const told = backend.name === 'in-memory' ? [...(own ?? []), ...(others ?? [])] : own
-        expect(told).toHaveLength(1 + won)
+        const seen = backend.name === 'in-memory' ? [...(own ?? []), ...(others ?? [])] : own
+        expect(seen).toHaveLength(1 + won)
       }
     })
   })

@@ -7,7 +7,7 @@ import type { Operation, Result } from './transactions.service.ts'
 /** Results as they are stored with their key. */
 const Stored = z.strictObject({ results: transactScript.transact.ok.shape.results })
 
-/** Tells the operations of one call from those of another. */
+/** Distinguishes the operations of one call from those of another. */
 export function digestOf(operations: readonly Operation[], as: string | undefined): Buffer {
   // Each by itself, so that a value may have as many levels as one that is stored alone.
   const texts = operations.map((operation) => canonicalJson(given(operation)))

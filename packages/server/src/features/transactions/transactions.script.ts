@@ -11,7 +11,7 @@ export function transactionFunctions({
 }: Transactions): ScriptPart<typeof transactScript> & Transfers {
   return {
     transact: (caller, { ops, options }) => transact(byScript(caller), ops, options),
-    'wallet.transfer': (caller, { options, ...wish }) =>
-      transfer(byScript(caller), { ...wish, ...options }),
+    'wallet.transfer': (caller, { options, ...request }) =>
+      transfer(byScript(caller), { ...request, ...options }),
   }
 }

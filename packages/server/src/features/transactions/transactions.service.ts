@@ -191,9 +191,9 @@ export function createTransactions<Prepared, Stored extends { id: number }>(
     /** Moves an amount from one account to another: a debit, then a credit. */
     async transfer(
       mutation: Mutation,
-      wish: Transfer,
+      request: Transfer,
     ): Promise<{ from: Booked; to: Booked; replayed: boolean }> {
-      const { from, to, currency, amount, reason = 'transfer', idempotency_key } = wish
+      const { from, to, currency, amount, reason = 'transfer', idempotency_key } = request
       if (from === to) throw refuse.invalid('from and to must be two accounts')
       const booking = { op: 'wallet', currency, reason } as const
       const { results, replayed } = await transact(

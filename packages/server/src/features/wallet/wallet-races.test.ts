@@ -27,7 +27,7 @@ describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
     const done = answers.filter(({ status }) => status === 200).map(walletOf)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(50)
     expect(done).toHaveLength(150)
-    // Every answer tells its own balance and ledger, and no two of them tell the same.
+    // Every answer shows its own balance and ledger, and no two of them show the same.
     for (const { balances, ledger } of done) {
       expect(balances).toEqual({ gold: ledger[0]?.balance_after })
       const afters = ledger.map(({ balance_after }) => balance_after)
@@ -46,9 +46,9 @@ describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
   it('[H-WAL-4] [O-TX-5] opens balances that nobody had from two nodes at once', async () => {
     const users = await Promise.all([1, 2, 3, 4].map(async () => (await scenario.signUp()).user_id))
     const currencies = ['gold', 'gems', 'wood']
-    const wishes = users.flatMap((id) => currencies.flatMap((each) => Array(6).fill([id, each])))
+    const bodies = users.flatMap((id) => currencies.flatMap((each) => Array(6).fill([id, each])))
     const answers = await Promise.all(
-      wishes.map(([id, currency], index) => deskOf(index).adjust(id, currency, 1)),
+      bodies.map(([id, currency], index) => deskOf(index).adjust(id, currency, 1)),
     )
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     for (const id of users) {

@@ -107,26 +107,26 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
       const wallets = createWallets({ db, clock, config, mutateMany, accountExists })
       return { wallets, pruners: createWalletPruners({ db, clock, config }) }
     }
-    const wish = (more: object) => {
+    const body = (more: object) => {
       const [user_id = ''] = users
       return { user_id, currency: 'keyed', delta: 5n, idempotency_key: 'k', ...more }
     }
 
-    it('[S-API-10] is booked once, and told again', async () => {
+    it('[S-API-10] is booked once, and seen again', async () => {
       const { wallets } = open()
       const [first, second, other] = await Promise.all([
-        wallets.book(bySystem, wish({})),
-        wallets.book(bySystem, wish({})),
-        wallets.book(bySystem, wish({ idempotency_key: 'other' })),
+        wallets.book(bySystem, body({})),
+        wallets.book(bySystem, body({})),
+        wallets.book(bySystem, body({ idempotency_key: 'other' })),
       ])
       expect(first).toEqual({ balance: 5n, seq: first.seq, replayed: false })
       expect(second).toEqual({ ...first, replayed: true })
       expect(other).toEqual({ balance: 10n, seq: first.seq + 1, replayed: false })
-      expect(await wallets.book(bySystem, wish({}))).toEqual({ ...first, replayed: true })
-      const elsewhere = await wallets.book(bySystem, wish({ user_id: users[1] }))
+      expect(await wallets.book(bySystem, body({}))).toEqual({ ...first, replayed: true })
+      const elsewhere = await wallets.book(bySystem, body({ user_id: users[1] }))
       expect(elsewhere.replayed).toBe(false)
       for (const changed of [{ delta: 6n }, { currency: 'keyed too' }]) {
-        await expect(wallets.book(bySystem, wish(changed))).rejects.toMatchObject({
+        await expect(wallets.book(bySystem, body(changed))).rejects.toMatchObject({
           code: 'conflict',
         })
       }
@@ -138,7 +138,7 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
       const bookings = await Promise.all(
         Array.from({ length: 30 }, (_, index) => {
           const key = { idempotency_key: `both-${index % 5}`, currency: `c${index % 5}` }
-          return nodes[index % 2]?.book(bySystem, wish(key))
+          return nodes[index % 2]?.book(bySystem, body(key))
         }),
       )
       expect(bookings.filter((booking) => booking?.replayed === false)).toHaveLength(5)
@@ -147,15 +147,15 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
 
     it('[S-API-10] leaves its key free when it is refused', async () => {
       const { wallets } = open()
-      const debit = wish({ idempotency_key: 'debit', currency: 'fresh', delta: -1n })
+      const debit = body({ idempotency_key: 'debit', currency: 'fresh', delta: -1n })
       await expect(wallets.book(bySystem, debit)).rejects.toMatchObject({ code: 'conflict' })
-      await wallets.book(bySystem, wish({ idempotency_key: 'credit', currency: 'fresh' }))
+      await wallets.book(bySystem, body({ idempotency_key: 'credit', currency: 'fresh' }))
       expect(await wallets.book(bySystem, debit)).toMatchObject({ balance: 4n, replayed: false })
     })
 
     it('[S-API-10] is forgotten after 7 days, whether it was removed or not', async () => {
       const { wallets, pruners } = open()
-      const late = wish({ idempotency_key: 'late', currency: 'late' })
+      const late = body({ idempotency_key: 'late', currency: 'late' })
       await wallets.book(bySystem, late)
       await scenario.clock.advance(7 * day - 1)
       expect(await wallets.book(bySystem, late)).toMatchObject({ balance: 5n, replayed: true })

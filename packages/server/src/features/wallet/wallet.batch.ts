@@ -89,7 +89,7 @@ function decide(item: KeyedAdjustment, book: Book, keys: UsedKeys): Outcome {
   const applied = book.apply(item)
   if (applied instanceof Failure) return { is: 'refused', failure: applied }
   const booking = { balance: applied.entry.balance_after, seq: 0 }
-  keys.remember(item, booking)
+  keys.record(item, booking)
   return { is: 'applied', applied, booking }
 }
 

@@ -37,7 +37,7 @@ export async function openKeys(
       return refuse.conflict('the idempotency key was used for another adjustment')
     },
     /** `booking` may get its number later. */
-    remember(item: KeyedAdjustment, booking: Booking): void {
+    record(item: KeyedAdjustment, booking: Booking): void {
       if (!isKeyed(item)) return
       known.set(nameOf(item), { ...item, booking })
       added.push({ ...item, booking })

@@ -22,7 +22,7 @@ export type WalletDeps = {
 }
 
 /** An adjustment as it is asked for. */
-type Wish = Omit<KeyedAdjustment, 'reason'> & { reason?: string | undefined }
+type Adjustment = Omit<KeyedAdjustment, 'reason'> & { reason?: string | undefined }
 
 type Item = BatchItem & { mutation: Mutation }
 
@@ -78,8 +78,13 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
       return rows
     },
     /** An adjustment that answers the wallet right after it: its newest entries are read for it. */
-    async adjust(mutation: Mutation, wish: Wish): Promise<WalletView> {
-      const { view } = await adjust({ ...wish, ...reasonOf(wish, mutation), mutation, shows: true })
+    async adjust(mutation: Mutation, request: Adjustment): Promise<WalletView> {
+      const { view } = await adjust({
+        ...request,
+        ...reasonOf(request, mutation),
+        mutation,
+        shows: true,
+      })
       if (view === undefined) throw new Error('an adjustment shows its wallet')
       return view
     },
@@ -87,8 +92,8 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
      * An adjustment that answers what was booked and reads no ledger. The same key with the same
      * currency and delta is booked once; a repeat answers the first booking with `replayed`.
      */
-    async book(mutation: Mutation, wish: Wish): Promise<Adjusted['booking']> {
-      return (await adjust({ ...wish, ...reasonOf(wish, mutation), mutation, shows: false }))
+    async book(mutation: Mutation, request: Adjustment): Promise<Adjusted['booking']> {
+      return (await adjust({ ...request, ...reasonOf(request, mutation), mutation, shows: false }))
         .booking
     },
     /**
@@ -98,11 +103,15 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
     async bookIn(
       tx: Transaction,
       mutation: Mutation,
-      wishes: readonly Wish[],
+      requests: readonly Adjustment[],
     ): Promise<CombinedResult<Booking>[]> {
       const nowUnixMs = clock.nowUnixMs()
       const deps = { nowUnixMs, expiredUnixMs: nowUnixMs - keyLifeMs, accountExists }
-      const items = wishes.map((wish) => ({ ...wish, ...reasonOf(wish, mutation), shows: false }))
+      const items = requests.map((request) => ({
+        ...request,
+        ...reasonOf(request, mutation),
+        shows: false,
+      }))
       const results = await adjustAll(tx, items, deps)
       return results.map((result) => {
         if (!result.ok) return result
@@ -119,6 +128,6 @@ export async function balancesOf(tx: Queries, userId: string): Promise<Map<strin
   return new Map(rows.map(({ currency, balance }) => [currency, balance]))
 }
 
-function reasonOf({ reason }: Wish, { actor }: Mutation) {
+function reasonOf({ reason }: Adjustment, { actor }: Mutation) {
   return { reason: reason ?? `${actor.kind === 'script' ? 'script' : 'console'} adjustment` }
 }

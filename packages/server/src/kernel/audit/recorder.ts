@@ -16,7 +16,7 @@ export type AuditActor = {
   scopes?: readonly Scope[]
 }
 
-/** Whom the trail can tell of: what the node does by itself is not audited. */
+/** Whom the trail can report: what the node does by itself is not audited. */
 export type AuditedActor = Exclude<Actor, { kind: 'system' }>
 
 export type AuditEvent = AuditActor & {
@@ -51,7 +51,7 @@ type RecorderDeps = {
   ringCapacity: number
   /** The write-behind queue of the durable trail; absent on a backend that keeps none. */
   enqueue?: (event: RecordedEvent) => void
-  /** Tells the process log of what the durable trail does not keep; absent where there is none. */
+  /** Logs what the durable trail does not keep; absent where there is none. */
   logRingOnly?: (event: RecordedEvent) => void
 }
 

@@ -4,7 +4,7 @@ import type { Awaitable, OperatorPrincipal, PlayerPrincipal, Verifiers } from '.
 
 /**
  * Finds out who calls a route: undefined for nobody known. A token that begins like an API key is
- * only ever tried as one, and no credential of one door opens another.
+ * only ever tried as one, and no credential of one kind is accepted as another.
  */
 export function identify(
   route: Route,

@@ -41,7 +41,7 @@ type HashingDeps = {
   ids: Pick<Ids, 'bytes'>
   clock: Pick<Clock, 'monotonicMs'>
   log: Log
-  /** Told how long each hash or check took on its thread. */
+  /** Receives how long each hash or check took on its thread. */
   observe?: (durationMs: number) => void
   startWorker?: () => Worker
 }

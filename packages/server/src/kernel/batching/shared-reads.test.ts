@@ -3,18 +3,18 @@ import { sharedReads } from './shared-reads.ts'
 
 /** Reads that wait until the test ends them; each answers which one it was. */
 function setUp() {
-  const begun: { wish: string; isShared: boolean; end: (error?: Error) => void }[] = []
-  const read = sharedReads((wish: string, isShared) => {
+  const begun: { body: string; isShared: boolean; end: (error?: Error) => void }[] = []
+  const read = sharedReads((body: string, isShared) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const number = begun.length + 1
     begun.push({
-      wish,
+      body,
       isShared,
-      end: (error) => (error ? reject(error) : resolve(`${wish} ${number}`)),
+      end: (error) => (error ? reject(error) : resolve(`${body} ${number}`)),
     })
     return promise
   })
-  return { begun, ask: (wish: string) => read(wish, wish) }
+  return { begun, ask: (body: string) => read(body, body) }
 }
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 2))
@@ -23,7 +23,7 @@ it('reads once for those who ask in one turn, and by itself for each key', async
   const { begun, ask } = setUp()
   const answers = [ask('a'), ask('a'), ask('b')]
   await turn()
-  expect(begun.map(({ wish, isShared }) => [wish, isShared])).toEqual([
+  expect(begun.map(({ body, isShared }) => [body, isShared])).toEqual([
     ['a', true],
     ['b', false],
   ])

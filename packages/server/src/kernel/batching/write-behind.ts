@@ -224,7 +224,7 @@ class Queue<Row> implements WriteBehind<Row> {
     for (const { done } of ended) done(true)
   }
 
-  /** Rows leave in the order in which they came, so this tells which of them have left. */
+  /** Rows leave in the order in which they came, so this says which of them have left. */
   #left(): number {
     return this.#counts.written + this.#counts.dropped
   }

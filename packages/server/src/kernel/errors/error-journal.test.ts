@@ -77,7 +77,7 @@ describe('the error journal', () => {
     ])
   })
 
-  it('[H-ERR-2] tells incidents apart by kind, category, component and place alone', async () => {
+  it('[H-ERR-2] distinguishes incidents by kind, category, component and place alone', async () => {
     const journal = await open({ memoryOnly: true })
     const made = () => new Error(String(Math.PI))
     const [one, same] = [made(), made()]

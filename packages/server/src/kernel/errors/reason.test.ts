@@ -17,7 +17,7 @@ it.each([
     `not reached: by ::1, ${refused.message}`,
   ],
   ['what is no error', new Error('failed', { cause: 7 }), 'failed: 7'],
-])('tells %s', (_of, error, reason) => {
+])('gives %s', (_of, error, reason) => {
   expect(reasonOf(error)).toBe(reason)
 })
 

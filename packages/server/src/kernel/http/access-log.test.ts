@@ -14,10 +14,10 @@ const request = {
 
 function linesOf(config: AccessLogConfig, ...requests: Partial<typeof request>[]) {
   const log = createRecordedLog()
-  const tell = createAccessLog(config, log)
+  const write = createAccessLog(config, log)
   for (const each of requests) {
     const answered = { ...request, ...each }
-    tell?.(answered.status, () => answered)
+    write?.(answered.status, () => answered)
   }
   return log.lines.map(({ fields }) => fields)
 }

@@ -108,7 +108,7 @@ describe('the description', () => {
     expect(described.toSorted()).toEqual([...table, ...documents].toSorted())
   })
 
-  it.each(routes)('[H-PUB-8] tells of %s who may call it and how it is recorded', (name, route) => {
+  it.each(routes)('[H-PUB-8] says of %s who may call it and how it is recorded', (name, route) => {
     const operation = operationOf(route)
     expect(operation.operationId).toBe(name)
     expect(operation['x-access']).toBe(route.access)
@@ -122,7 +122,7 @@ describe('the description', () => {
       expect(Object.keys(description.components.securitySchemes)).toContain(scheme)
   })
 
-  it.each(routes)('[H-PUB-8] tells of %s every status and code', (_name, route) => {
+  it.each(routes)('[H-PUB-8] lists for %s every status and code', (_name, route) => {
     const { responses } = operationOf(route)
     const success = [route.status ?? (route.ok === undefined ? 204 : 200)].flat()
     const statuses = new Set([
@@ -144,7 +144,7 @@ describe('the description', () => {
     }
   })
 
-  it.each(routes)('[H-PUB-8] tells of %s its parameters and body', (_name, route) => {
+  it.each(routes)('[H-PUB-8] lists for %s its parameters and body', (_name, route) => {
     const { parameters = [], requestBody } = operationOf(route)
     const named = (place: string) =>
       parameters.filter((each) => each.in === place).map(({ name }) => name)
@@ -167,7 +167,7 @@ describe('the description', () => {
     }
   })
 
-  it('[H-PUB-8] tells the bounds that the server checks with', () => {
+  it('[H-PUB-8] lists the bounds that the server checks with', () => {
     const body = operationOf(api.signIn.email).requestBody?.content['application/json'].schema
     expect(body).toMatchObject({
       required: ['email', 'password'],

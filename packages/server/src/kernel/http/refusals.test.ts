@@ -37,8 +37,8 @@ describe('refusalOf', () => {
 
   it('[H-GEN-3] shows a text for 400 and 409 only', () => {
     for (const code of codes) {
-      const told = messageOf(new Failure(code, { reason: 'internal', text: 'the rule' }))
-      expect(told === 'the rule').toBe(code === 'invalid_request' || code === 'conflict')
+      const seen = messageOf(new Failure(code, { reason: 'internal', text: 'the rule' }))
+      expect(seen === 'the rule').toBe(code === 'invalid_request' || code === 'conflict')
     }
   })
 
@@ -69,11 +69,11 @@ describe('refusalOf', () => {
     expect(messageOf(refuse.conflict(`${'x'.repeat(196)}😀`))).toBe(`${'x'.repeat(196)}😀`)
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 60, maxLength: 120 }), (text) => {
-        const told = messageOf(refuse.invalid(text))
-        expect(Buffer.byteLength(told)).toBeLessThanOrEqual(200)
-        expect(text.startsWith(told)).toBe(true)
-        const next = [...text.slice(told.length)][0] ?? ''
-        expect(next === '' || Buffer.byteLength(told + next) > 200).toBe(true)
+        const seen = messageOf(refuse.invalid(text))
+        expect(Buffer.byteLength(seen)).toBeLessThanOrEqual(200)
+        expect(text.startsWith(seen)).toBe(true)
+        const next = [...text.slice(seen.length)][0] ?? ''
+        expect(next === '' || Buffer.byteLength(seen + next) > 200).toBe(true)
       }),
     )
   })

@@ -39,7 +39,7 @@ describe('the router', () => {
     ['/p/own/1', ['PUT']],
     ['/p/own/1/2', ['GET', 'HEAD']],
     ['/p/own', ['GET', 'HEAD']],
-  ])('[H-GEN-27] tells what %j offers, in alphabetical order', (path, methods) => {
+  ])('[H-GEN-27] lists what %j offers, in alphabetical order', (path, methods) => {
     expect(methodsOf(find(path))).toEqual(methods)
   })
 

@@ -316,7 +316,7 @@ describe('framing', () => {
     ['a length beyond any', `Content-Length: ${'9'.repeat(30)}\r\n\r\n{}`],
     ['an unknown transfer encoding', 'Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n'],
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n'],
-    ['a chunk longer than told', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk longer than seen', 'Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n'],
     ['a bare line feed', 'X: y\n\r\nX\r\n\r\n'],
     ['a folded header', 'X: y\r\n folded\r\nContent-Length: 2\r\n\r\n{}'],
     ['a header without a colon', 'nonsense\r\n\r\n'],
@@ -378,7 +378,7 @@ describe('framing', () => {
     expect(server.server.counters().http_requests_in_flight).toBe(0)
   })
 
-  it('[H-GEN-1] tells a client that waits for it to go on, whatever else it expects', async () => {
+  it('[H-GEN-1] answers 100 to a client that waits for it, whatever else it expects', async () => {
     const connection = await openRawConnection(server.port)
     connection.write(`${start}Expect: 100-continue\r\nContent-Length: 12\r\n\r\n`)
     expect((await connection.next()).status).toBe(100)

@@ -219,7 +219,7 @@ describe('time', () => {
     expect(server.failures).toEqual([])
   })
 
-  it('[O-KEY-1] tells how long a connection may be idle, as it is configured', async () => {
+  it('[O-KEY-1] says how long a connection may be idle, as it is configured', async () => {
     const server = await open({ config: { keep_alive_timeout_ms: 7000 } })
     const connection = await openRawConnection(server.port)
     connection.write(get)
@@ -366,7 +366,7 @@ describe('the limit of connections', () => {
 })
 
 describe('the end', () => {
-  it('[O-STP-2] lets a running request finish, tells it to close, and takes no new ones', async () => {
+  it('[O-STP-2] lets a running request finish, asks it to close, and takes no new ones', async () => {
     const server = await openSampleServer()
     const idle = await openRawConnection(server.port)
     idle.write(get)

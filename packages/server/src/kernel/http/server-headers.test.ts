@@ -37,7 +37,7 @@ const kinds: readonly [status: number, line: string, header: string][] = [
 
 describe('every answer', () => {
   it.each(kinds)(
-    '[H-GEN-29] [H-GEN-32] with %d to "%s" has what is safe and nothing that tells',
+    '[H-GEN-29] [H-GEN-32] with %d to "%s" has what is safe and nothing that reveals',
     async (status, line, header) => {
       const send = await open()
       const answer = await send(line, header)

@@ -76,7 +76,7 @@ describe('the bearer', () => {
     ).toBe(200)
   })
 
-  it('[H-AUTH-3] opens one door only: player, console and key are tried as what they are', async () => {
+  it('[H-AUTH-3] accepts one kind only: player, console and key are tried as what they are', async () => {
     for (const token of [tokens.admin, tokens.viewer, tokens.key, 'svc_x', 'unknown']) {
       expect(await statusOf('GET /v1/account', [bearer(token)])).toBe(401)
     }
@@ -127,11 +127,12 @@ describe('the order of the steps', () => {
 
   it('[H-GEN-6] judges path parameters, then the query, then the body', async () => {
     const admin = [bearer(tokens.admin), json]
-    const told = async (line: string) => JSON.parse((await send(line, admin, broken)).body).message
-    expect(await told(item)).toMatch(/^name /)
-    expect(await told('PUT /console/v1/items/abc?nope=1')).toMatch(/query/)
-    expect(await told('PUT /console/v1/items/abc?mode=b')).toMatch(/^mode /)
-    expect(await told('PUT /console/v1/items/abc?mode=a')).toMatch(/^the body /)
+    const received = async (line: string) =>
+      JSON.parse((await send(line, admin, broken)).body).message
+    expect(await received(item)).toMatch(/^name /)
+    expect(await received('PUT /console/v1/items/abc?nope=1')).toMatch(/query/)
+    expect(await received('PUT /console/v1/items/abc?mode=b')).toMatch(/^mode /)
+    expect(await received('PUT /console/v1/items/abc?mode=a')).toMatch(/^the body /)
   })
 
   it('[H-GEN-7] does not wait for the body of a stranger or a viewer', async () => {
@@ -184,17 +185,19 @@ describe('refusals of handlers', () => {
     },
   )
 
-  it('[H-GEN-4] tells of every 5xx with its cause and the template of its route, and of nothing else', async () => {
+  it('[H-GEN-4] reports every 5xx with its cause and the template of its route, and nothing else', async () => {
     const before = server.failures.length
     for (const kind of ['missing', 'conflict', 'limited', 'gate', 'undeclared', 'bug'])
       await ask(kind)
-    const told = server.failures.slice(before)
-    expect(told.map(({ request }) => [request.route, request.status])).toEqual([
+    const received = server.failures.slice(before)
+    expect(received.map(({ request }) => [request.route, request.status])).toEqual([
       ['/console/v1/failures/{code}', 503],
       ['/console/v1/failures/{code}', 500],
       ['/console/v1/failures/{code}', 500],
     ])
-    expect(told.map(({ error }) => String(error)).join()).toMatch(/undeclared forbidden.*secret/)
+    expect(received.map(({ error }) => String(error)).join()).toMatch(
+      /undeclared forbidden.*secret/,
+    )
   })
 
   it('[H-GEN-4] logs a 4xx at debug level without credential, body, query or path values', async () => {

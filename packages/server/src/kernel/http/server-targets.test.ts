@@ -220,11 +220,11 @@ describe('methods', () => {
       await send(`GET ${path}`, ...headers),
       await send(`HEAD ${path}`, ...headers),
     ]
-    const told = ({ status, headerLines }: RawAnswer) => [
+    const seen = ({ status, headerLines }: RawAnswer) => [
       status,
       headerLines.filter(([name]) => name !== 'date'),
     ]
-    expect(told(head)).toEqual(told(get))
+    expect(seen(head)).toEqual(seen(get))
     expect(head.body).toBe('')
     expect(Number(get.header('content-length'))).toBe(Buffer.byteLength(get.body))
   })

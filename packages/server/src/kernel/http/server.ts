@@ -44,7 +44,7 @@ export type HttpServerDeps = PipelineDeps & {
   upgrade?: Upgrade
   /** Called for every answered request, for the access log and the metrics. */
   onAnswered?: ((status: number, describe: () => AnsweredRequest) => void) | undefined
-  /** Told about every 5xx, for the log and the error journal. */
+  /** Receives every 5xx, for the log and the error journal. */
   onServerError(error: unknown, request: FailedRequest): void
 }
 
@@ -243,7 +243,7 @@ function expectSaneHead(exchange: Exchange): void {
   if (!exchange.isValid) throw refuse.invalid('the path is not valid')
 }
 
-/** Turns what was thrown into the answer, and tells the log and the journal about 5xx. */
+/** Turns what was thrown into the answer, and reports 5xx to the log and the journal. */
 function createFailing({ log, onServerError }: HttpServerDeps) {
   return (error: unknown, exchange: Exchange): void => {
     const { status, retryAfterSec, body } = refusalOf(error)

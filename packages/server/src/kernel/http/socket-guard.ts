@@ -10,7 +10,7 @@ export type SocketGuardDeps = {
   /** Headers of the answer to bytes that are no request. */
   headers: Record<string, string>
   upgrade: Upgrade | undefined
-  /** Told when such bytes were answered. */
+  /** Called when such bytes were answered. */
   onRefused(reason: string): void
 }
 
@@ -40,7 +40,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   const connections = new Set<Socket>()
 
   /**
-   * Remembers a request, so that later bytes on its connection can be judged. `ended` is called
+   * Keeps a request, so that later bytes on its connection can be judged. `ended` is called
    * once, when its answer is out or its client has left.
    */
   function began(message: IncomingMessage, response: ServerResponse, ended: () => void): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, SocketAddress } from 'node:net'
 
-/** Tells where a request comes from: its TCP peer, or what a trusted proxy says of it. */
+/** Says where a request comes from: its TCP peer, or what a trusted proxy says of it. */
 export type SourceAddress = (message: IncomingMessage) => string
 
 /** More entries than any honest chain of proxies adds; the header then counts as malformed. */

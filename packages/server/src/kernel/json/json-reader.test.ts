@@ -233,7 +233,7 @@ describe('names', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('[H-GEN-13] repeated ones are told, with the place, and the last one wins', () => {
+  it('[H-GEN-13] repeated ones are reported, with the place, and the last one wins', () => {
     const { value, oddities } = readJson('{"a":1,"b":[{"c":1,"c":2}],"a":3,"\\u0061":4}')
     expect(value).toEqual({ a: 4, b: [{ c: 2 }] })
     expect(oddities).toEqual([
@@ -252,7 +252,7 @@ describe('names', () => {
 
 describe('integer literals', () => {
   it.each(['1.0', '1e2', '1E+2', '-0.0', '10e-1', '0e5'])(
-    '[H-GEN-15] whole numbers written as %s are told',
+    '[H-GEN-15] whole numbers written as %s are reported',
     (text) => {
       expect(readJson(`{"a":[${text}]}`).oddities).toEqual([
         { kind: 'not an integer literal', path: ['a', 0] },

@@ -3,7 +3,7 @@ import { int64Max, int64Min, type Json, type JsonObject } from '@guildhall/contr
 /**
  * Reads one JSON text more exactly than `JSON.parse`: integers keep all 64 bits, nesting is
  * bounded, unpaired surrogates are refused, and two things that the parsed value no longer shows
- * are told beside it, because whether they matter depends on the schema.
+ * are reported beside it, because whether they matter depends on the schema.
  */
 export function readJson(text: string): JsonReading {
   return new Reader(text).read()

@@ -43,7 +43,7 @@ describe('messages', () => {
     expect(refusal(body, '{}')).toBe('the request needs 1..100 keys in total')
   })
 
-  it('[H-GEN-3] tell bounds and choices of the rule, never what was sent', () => {
+  it('[H-GEN-3] name bounds and choices of the rule, never what was sent', () => {
     const schema = z.strictObject({
       n: z.int().min(2).max(5).optional(),
       s: z.enum(['asc', 'desc']).optional(),

@@ -47,7 +47,7 @@ describe('retention', () => {
     expect(sessions.batches).toEqual([...Array<number>(10).fill(100), 50])
   })
 
-  it('[O-RET-1] gets on with every batch, and ends behind the present one when told to', async () => {
+  it('[O-RET-1] gets on with every batch, and ends behind the present one when asked to', async () => {
     const [sessions, audit] = [data(1000), data(1000)]
     const { clock, pass } = setup({ sessions: sessions.prune, audit: audit.prune })
     const end = new AbortController()

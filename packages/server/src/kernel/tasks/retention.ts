@@ -60,7 +60,7 @@ const batchMaxMs = 50
  * Makes the task that keeps the store within its bounds: every kind of data in batches until one
  * comes back short. A failure in one kind does not stop the others; the pass fails at its end. A
  * node that does not hold the lease, or loses it, leaves the rest to the one that does. A pass goes
- * on for as long as there is too much; one that is told to end does so behind its present batch.
+ * on for as long as there is too much; one that is asked to end does so behind its present batch.
  */
 export function createRetention<Tx>(deps: RetentionDeps<Tx>) {
   const { pruners, lease, batchItems, clock, log, counts, onHold = () => false } = deps

@@ -35,7 +35,7 @@ export type SupervisedTask = {
 type TaskOptions = {
   name: string
   intervalMs: number
-  /** Whether one run should last until it is told to end. */
+  /** Whether one run should last until it is asked to end. */
   once: boolean
   body: TaskBody
   clock: Clock

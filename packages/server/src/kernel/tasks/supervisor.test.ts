@@ -35,7 +35,7 @@ describe('a task at intervals', () => {
     expect(supervisor.failing()).toEqual([])
   })
 
-  it('[O-HLT-3] tells of the longer failure when both it and its items fail', async () => {
+  it('[O-HLT-3] reports the longer failure when both it and its items fail', async () => {
     const { clock, supervisor } = open()
     const items = { failingForMs: () => 90, failures: () => 4 }
     const fail = () => {
@@ -304,7 +304,7 @@ describe('a task without progress', () => {
 })
 
 describe('the status of tasks', () => {
-  it('[O-HLT-5] tells when each ran last and runs next', async () => {
+  it('[O-HLT-5] says when each ran last and runs next', async () => {
     const { clock, supervisor } = open()
     const startUnixMs = clock.nowUnixMs()
     supervisor.every('retention', 60_000, () => undefined)

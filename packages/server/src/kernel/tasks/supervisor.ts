@@ -16,7 +16,7 @@ import {
 export type Supervisor = {
   /**
    * Runs `task` now, and again each time `intervalMs` has passed since it ended. The handle's
-   * `wake` ends the wait early. `items` tells of what the task itself tries again, one by one:
+   * `wake` ends the wait early. `items` reports what the task itself tries again, one by one:
    * while that fails the task counts as failing, though its runs end well.
    */
   every(name: string, intervalMs: number, task: TaskBody, items?: SelfHealing): TaskHandle

@@ -209,17 +209,17 @@ describe('matches', () => {
 
   test('[R-MM-10] the script sets the label; what is wrong leaves the default', async () => {
     const [ann, bob, cid, dan] = await start(4)
-    let told: unknown[] = []
+    let seen: unknown[] = []
     realtime.script.onMatched = ({ members }) => {
-      told = members
+      seen = members
       return { status: 'answered', value: { map: 'arena', max_players: 4, open: true } }
     }
     await add(ann, { properties: { elo: 1 } })
     await add(bob)
     await matched(ann)
-    expect(told.length).toBe(2)
-    expect(told).toContainEqual({ user_id: null, participant: 1, properties: { elo: 1 } })
-    expect(told).toContainEqual({ user_id: null, participant: 2, properties: {} })
+    expect(seen.length).toBe(2)
+    expect(seen).toContainEqual({ user_id: null, participant: 1, properties: { elo: 1 } })
+    expect(seen).toContainEqual({ user_id: null, participant: 2, properties: {} })
     expect(realtime.gateway.room(1)).toMatchObject({ map: 'arena', mode: 'matchmaker', open: true })
     realtime.script.onMatched = () => ({ status: 'answered', value: { max_players: 1 } })
     await add(cid)

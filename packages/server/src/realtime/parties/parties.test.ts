@@ -211,7 +211,7 @@ describe('membership', () => {
     expect(await call(ann, 'status')).toMatchObject({ requests: [] })
   })
 
-  test('[R-PTY-6] who stays away leaves; who comes back is told where things stand', async () => {
+  test('[R-PTY-6] who stays away leaves; who comes back gets the present state', async () => {
     const { ann, bob, party_id } = await startTogether()
     bob.end()
     expect(await push(ann)).toMatchObject({ online_members: [{ user_id: 'u-ann' }] })

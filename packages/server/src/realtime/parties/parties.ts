@@ -93,8 +93,8 @@ export function createParties(deps: PartiesDeps) {
     for (const { userId } of members) partyOf.delete(userId)
     party.members.clear()
     parties.delete(party.id)
-    const told = members.map(({ userId }) => userId)
-    events.send(told, { type: 'party.closed', party_id: party.id, reason })
+    const seen = members.map(({ userId }) => userId)
+    events.send(seen, { type: 'party.closed', party_id: party.id, reason })
   }
 
   function takeOut(party: Party, userId: string): void {
@@ -102,7 +102,7 @@ export function createParties(deps: PartiesDeps) {
     if (member === undefined) return
     deps.cancelTicket(party.id)
     absent.remove(member)
-    // The last to leave closes the party, and is told so.
+    // The last to leave closes the party, and gets that event.
     if (party.members.size === 1) {
       close(party, 'expired')
       return

@@ -10,7 +10,7 @@ type PresencePush = Extract<PartyPush, { online_members: unknown }>['type']
 /** What members, invited and requesters hear, on all their connections. */
 export type PartyEvents = {
   send(userIds: Iterable<string>, push: PartyPush, except?: LiveSession): void
-  /** Tells the members of a change; `newcomer` gets a snapshot instead. */
+  /** Notifies the members of a change; `newcomer` gets a snapshot instead. */
   changed(party: Party, newcomer?: string): void
 }
 

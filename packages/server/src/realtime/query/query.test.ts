@@ -116,7 +116,7 @@ const nodes = fc.letrec<{ node: Node }>((tie) => ({
   ),
 })).node
 
-/** The meaning of a query, told once more in another way. */
+/** The meaning of a query, written once more in another way. */
 function evaluate(node: Node, values: Map<string, unknown>): boolean {
   if (node.type !== 'compare') {
     const met = node.parts.filter((part) => evaluate(part, values)).length

@@ -35,7 +35,7 @@ export function sendSnapshot(room: Room, live: LiveSession): void {
   }
 }
 
-/** Tells the other members of `about`. In version 1 a drop and a return send nothing. */
+/** Notifies the other members of `about`. In version 1 a drop and a return send nothing. */
 export function sendNotice(
   room: Room,
   about: Participant,
@@ -53,7 +53,7 @@ export function sendNotice(
   }
 }
 
-/** Tells the leaver itself. */
+/** Notifies the leaver itself. */
 export function sendOwnLeft(room: Room, live: LiveSession, reason: Departure): void {
   const version = versionFor(live)
   if (version === undefined) return

@@ -60,7 +60,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     }
   }
 
-  /** An error in here is one of the server; the client is told what it is told of a script's. */
+  /** An error in here is one of the server; the client gets what it gets of a script's error. */
   async function orRefuse(
     refusal: string,
     work: Promise<string | undefined>,

@@ -21,11 +21,11 @@ import { gatewaySections, transportConfig } from '../realtime.fixture.ts'
 import { createRecordingScript, type RecordingScript } from '../recording-script.fixture.ts'
 import type { Connection, ConnectionEvents, Lanes } from '../transports/transport.ts'
 
-/** A client without sockets that keeps what presence told it. */
+/** A client without sockets that keeps what presence sent it. */
 class ModelClient implements Connection {
   readonly limitGroup = undefined
   readonly userId: string
-  /** The members of its room as it was told; undefined outside any room. */
+  /** The members of its room as presence reported them; undefined outside any room. */
   view: { roomId: number; members: Set<number> } | undefined
   isOpen = true
   faults: string[] = []
@@ -239,7 +239,7 @@ function checkInvariants({ gateway, clients, script }: World): void {
   checkMatches(script.matchEvents)
 }
 
-/** The events of every match tell one story: created, started, joins and leaves, ended. */
+/** The events of every match are consistent: created, started, joins and leaves, ended. */
 function checkMatches(events: readonly MatchEvent[]): void {
   const members = new Map<string, Set<number>>()
   const over = new Set<string>()

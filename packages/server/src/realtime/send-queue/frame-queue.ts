@@ -24,7 +24,7 @@ export class FrameQueue {
     return this.#frames[this.#head + index]
   }
 
-  /** Takes `count` frames from the front and tells their bytes. */
+  /** Takes `count` frames from the front and answers with their bytes. */
   drop(count: number): number {
     const before = this.#bytes
     const end = Math.min(this.#head + count, this.#frames.length)

@@ -74,7 +74,7 @@ export class Greeting {
       if (player === undefined) this.#host.refuse('other_token')
       else this.#host.accept(player, waiting)
     }
-    // A backend that fails must not be told apart from a token that is unknown.
+    // A backend that fails must not look different from a token that is unknown.
     this.#deps.verifyPlayer(token).then(decide, () => decide(undefined))
   }
 }

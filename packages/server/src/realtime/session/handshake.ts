@@ -64,7 +64,7 @@ export function closingAfter(
 }
 
 /**
- * The first frame as far as it can be told without asking: a body that cannot be a token is
+ * The first frame as far as it can be judged without asking: a body that cannot be a token is
  * already `other_token`, and one that may be is returned as the token to verify.
  */
 export function readFirstFrame({ kind, body }: Envelope): FirstFrame | { token: string } {

@@ -13,7 +13,7 @@ export type PauseReason = keyof typeof pauseReasons
 /** Who gets the envelopes of one connection. */
 export type InboundConsumer = {
   take(envelope: Envelope): void
-  /** All envelopes are taken and the stream cannot go on; told again at every later `pump`. */
+  /** All envelopes are taken and the stream cannot go on; reported again at every later `pump`. */
   broken(detail: ProtocolDetail): void
   /** The rate is used up; somebody has to call `refill` from time to time. */
   throttled(): void
@@ -105,7 +105,7 @@ export class Inbound {
     this.#pauses |= pauseReasons[reason]
   }
 
-  /** Goes on reading when this was the last reason; tells how long the pause was, in ms. */
+  /** Goes on reading when this was the last reason; says how long the pause was, in ms. */
   resume(reason: PauseReason): number {
     if ((this.#pauses & pauseReasons[reason]) === 0) return 0
     this.#pauses &= ~pauseReasons[reason]

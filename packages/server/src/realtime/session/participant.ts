@@ -9,7 +9,7 @@ import type { LiveSession } from './live-session.ts'
  * reconnect grace a participant outlives its connection.
  */
 export type Participant = {
-  /** What scripts are told; replaced as a whole when the room changes, never changed. */
+  /** What scripts receive; replaced as a whole when the room changes, never changed. */
   context: CallContext
   /** Null for guests. */
   session_id: string | null

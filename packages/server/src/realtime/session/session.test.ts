@@ -92,7 +92,7 @@ test('[R-REV-3] a session that could not be checked stays suspect until it could
   expect((await client.closed).code).toBe(4004)
 })
 
-test('[R-REV-3] revalidation closes what is over, and tells when it could not ask', async () => {
+test('[R-REV-3] revalidation closes what is over, and says when it could not ask', async () => {
   realtime = await startRealtime()
   const ann = await realtime.join('t-ann')
   const bob = await realtime.join('t-bob')

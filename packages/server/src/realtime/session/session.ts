@@ -246,7 +246,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   #accept(player: Player | undefined, waiting: Envelope[]): void {
     const { arrivals, dispatch } = this.#deps
     if (player) arrivals.replace(player)
-    this.#tell(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
+    this.#answer(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
     if (this.#isClosing()) return
     const liveness = new Liveness(this.#connection, this.#deps)
     const client = newClientState(Math.floor(this.#deps.clock.monotonicMs()))
@@ -273,7 +273,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     const { metrics } = this.#deps
     if (outcome.result === 'rejected') {
       metrics.handshake_rejected_total += 1
-      this.#tell({ status: 'rejected', reason: outcome.reason })
+      this.#answer({ status: 'rejected', reason: outcome.reason })
     } else {
       metrics.handshake_timeouts_total += 1
     }
@@ -286,7 +286,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     else if (!this.#isClosing()) this.#refuse('broken', detail)
   }
 
-  #tell(result: AuthResult): void {
+  #answer(result: AuthResult): void {
     this.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
   }
 

@@ -7,9 +7,9 @@ export type Overdue = { readonly running: number; readonly begun: number }
 
 /**
  * Whether a call that was open when the worker was ended counts as too long. After an await nobody
- * can tell from outside which of the waiting calls goes on, so then every call that had begun does.
+ * can see from outside which of the waiting calls goes on, so then every call that had begun does.
  */
 export function isOverdue(id: number, { running, begun }: Overdue): boolean {
-  // Ids grow by one, and the difference of their lower bits tells which came first.
+  // Ids grow by one, and the difference of their lower bits says which came first.
   return running === 0 ? ((begun - id) | 0) >= 0 : (id | 0) === running
 }

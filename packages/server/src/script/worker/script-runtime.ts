@@ -61,7 +61,7 @@ export class ScriptRuntime {
     if (isFromNode(message)) this.#guarded(() => this.#take(message))
   }
 
-  /** An error of the script that nobody caught: it is told, and the process goes on. */
+  /** An error of the script that nobody caught: it is reported, and the process goes on. */
   reportStray(error: unknown): void {
     const { message, file, line } = describeError(error, this.#scriptsUrl)
     const place = file === undefined ? '' : ` at ${file}:${line}`

@@ -6,7 +6,7 @@ type Task = () => unknown
 
 /** What `after` and `every` were given; the node keeps the time. */
 export type Timers = {
-  /** `repeats` tells a timer of `every`, which stays until it is cancelled. */
+  /** `repeats` marks a timer of `every`, which stays until it is cancelled. */
   add(name: string, task: Task, repeats: boolean): number
   /** The task of a timer that went off; undefined if it was cancelled meanwhile. */
   take(timer: number): Task | undefined

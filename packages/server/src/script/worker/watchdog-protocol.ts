@@ -13,7 +13,7 @@ export function isFromWatched(message: unknown): message is WatchdogMessage {
 }
 
 /**
- * The pipe on which the watchdog tells the node, in lines: `beat` every second, `overdue RUNNING
+ * The pipe from the watchdog to the node, in lines: `beat` every second, `overdue RUNNING
  * BEGUN` (see overdue.ts), `unresponsive` or `memory` before the end. The channel for messages
  * belongs to the other thread, which may be stuck.
  */

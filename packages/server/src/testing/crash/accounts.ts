@@ -28,9 +28,9 @@ export function createAccountsSection(deps: Deps): Section {
 }
 
 function createOperations({ people, trail, mark }: Deps) {
-  const told = (entry: Entry) => trail.expect(entry)
+  const noted = (entry: Entry) => trail.expect(entry)
 
-  /** What the store cannot tell of a repeated change, its entry in the trail does. */
+  /** What the store cannot say of a repeated change, its entry in the trail does. */
   function audited(person: Person, entry: Entry, declared: Partial<Operation<object>>): Operation {
     return owned(person, {
       request: { method: 'POST', path: `/console/v1/accounts/${person.id}` },
@@ -38,7 +38,7 @@ function createOperations({ people, trail, mark }: Deps) {
       found: () => (trail.has(entry) ? {} : undefined),
       ...declared,
       apply() {
-        told(entry)
+        noted(entry)
         declared.apply?.({})
       },
     })
@@ -52,7 +52,7 @@ function createOperations({ people, trail, mark }: Deps) {
         heard: (answer) => (succeeded(answer, 201) ? rowOf(answer) : undefined),
         found: () => people.stored.byUsername(username),
         apply({ id }) {
-          told({
+          noted({
             action: 'accounts.create',
             target: `account ${id}`,
             details: `username=${username}`,

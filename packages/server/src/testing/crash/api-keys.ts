@@ -8,7 +8,7 @@ import type { Entry, Trail } from './trail.ts'
 
 type Deps = { trail: Trail; random: Random; mark(kind: string): string }
 
-/** A key; its secret is unknown when the answer that told it was lost. */
+/** A key; its secret is unknown when the answer that noted it was lost. */
 type Key = {
   id: string
   name: string
@@ -45,13 +45,13 @@ export function createApiKeysSection(deps: Deps): Section {
       rows = await state.all(keyRows, {})
     },
     check() {
-      const told = [...keys.values()].map(({ id, name, generation, revoked }) => {
+      const noted = [...keys.values()].map(({ id, name, generation, revoked }) => {
         return [id, name, generation, revoked].join(' ')
       })
       const stored = rows.map(({ id, name, generation, revoked_at }) => {
         return [id, name, generation, revoked_at !== null].join(' ')
       })
-      expectSame(stored.sort(), told.sort(), 'the API keys')
+      expectSame(stored.sort(), noted.sort(), 'the API keys')
     },
     async probe(call: Caller) {
       for (const { id, secret, revoked } of keys.values()) {
@@ -74,7 +74,7 @@ type Model = {
 }
 
 function createOperations({ trail, mark }: Deps, { keys, dead, row }: Model) {
-  const told = (action: Entry['action'], { id, name, generation }: Key, more = '') =>
+  const noted = (action: Entry['action'], { id, name, generation }: Key, more = '') =>
     trail.expect({ action, target: id, details: `name=${name} generation=${generation}${more}` })
 
   function bury(key: Key): void {
@@ -121,7 +121,7 @@ function createOperations({ trail, mark }: Deps, { keys, dead, row }: Model) {
         apply({ id, secret }) {
           const key: Key = { id, name, generation: 1, secret, revoked: false, busy: false }
           keys.set(id, key)
-          told('api_keys.create', key, ' scopes=accounts:read')
+          noted('api_keys.create', key, ' scopes=accounts:read')
         },
       })
     },
@@ -138,7 +138,7 @@ function createOperations({ trail, mark }: Deps, { keys, dead, row }: Model) {
           bury(key)
           key.secret = secret
           key.generation = next
-          told('api_keys.rotate', key)
+          noted('api_keys.rotate', key)
         },
       })
     },
@@ -150,7 +150,7 @@ function createOperations({ trail, mark }: Deps, { keys, dead, row }: Model) {
         apply() {
           bury(key)
           key.revoked = true
-          told('api_keys.revoke', key)
+          noted('api_keys.revoke', key)
         },
       })
     },

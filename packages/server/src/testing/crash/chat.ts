@@ -93,18 +93,18 @@ export function createChatSection({ trail, random, mark, historyLimit }: Deps): 
 }
 
 function checkChannel({ name, messages }: Channel, stored: Stored, historyLimit: number): void {
-  const told = [...messages.values()].toSorted((a, b) => a.id - b.id)
-  const ids = told.map(({ id }) => id)
+  const noted = [...messages.values()].toSorted((a, b) => a.id - b.id)
+  const ids = noted.map(({ id }) => id)
   expectSame(
     ids,
     Array.from(ids, (_, at) => at + 1),
     `the ids in ${name}`,
   )
-  const deleted = told.filter((message) => message.deleted)
-  const counted = { messages: told.length, events: told.length + deleted.length }
+  const deleted = noted.filter((message) => message.deleted)
+  const counted = { messages: noted.length, events: noted.length + deleted.length }
   const row = stored.channel(name) ?? { messages: 0, events: 0 }
   expectSame(row, counted, `the counters of ${name}`)
-  const kept = told.slice(-historyLimit).map(({ id, content, deleted }) => {
+  const kept = noted.slice(-historyLimit).map(({ id, content, deleted }) => {
     return { id, content: deleted ? '' : content, deleted: deleted ? 1 : 0 }
   })
   expectSame(stored.history(name), kept, `the history of ${name}`)

@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.dispose())
 
-it('[O-TX-1] has nothing to say against a store that is what was told', async () => {
+it('[O-TX-1] has nothing to say against a store that holds what was answered', async () => {
   await deployment.model.examine(store.url)
 })
 

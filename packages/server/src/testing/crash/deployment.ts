@@ -34,7 +34,7 @@ const roomy: Readonly<Record<string, string>> = {
   'retention.interval_sec': '1',
 }
 
-/** One store, with one node after the other, each of which is killed, and what they told. */
+/** One store, with one node after the other, each of which is killed, and what they answered. */
 export function createDeployment(store: CrashStore, random: Random, bounds: Bounds = tightBounds) {
   const model = createModel(random, bounds)
   let startMs = firstStartMs

@@ -100,11 +100,11 @@ export function createFriendsSection({ people, trail, random }: Deps): Section {
       edges = await state.all(edgeRows, {})
     },
     check() {
-      const told = [...pairs.values()].flatMap(({ ids: [one, other], states }) => [
+      const noted = [...pairs.values()].flatMap(({ ids: [one, other], states }) => [
         ...[...states].map(([id, state]) => `${id} ${id === one ? other : one} ${state}`),
       ])
       const stored = edges.map((edge) => `${edge.user_id} ${edge.other_id} ${edge.state}`)
-      expectSame(stored.sort(), told.sort(), 'the relations')
+      expectSame(stored.sort(), noted.sort(), 'the relations')
       const times = new Map(edges.map((edge) => [`${edge.user_id} ${edge.other_id}`, edge]))
       for (const { user_id, other_id, updated_unix_ms } of edges) {
         const mirrored = times.get(`${other_id} ${user_id}`)

@@ -103,7 +103,7 @@ function createOperations(
     },
 
     submit(board: Board, user_id: string, record: BoardRecord): Operation {
-      // No two submissions have the same score, so the trail tells them apart.
+      // No two submissions have the same score, so the trail distinguishes them.
       scores += 1
       const score = random.below(1000) * 100_000 + scores
       const entry: Entry = {
@@ -168,10 +168,10 @@ async function checkRanks(
   const { items } = leaderboardsApi.records.ok.parse(answer.body)
   const ranked = items.map(({ rank, user_id, score }) => [rank, user_id, Number(score)])
   const direction = sort === 'asc' ? 1 : -1
-  const told = [...records]
+  const noted = [...records]
     .filter(([, { submissions }]) => submissions > 0)
     .map(([user_id, { score }]) => ({ user_id, score }))
     .toSorted((a, b) => direction * (a.score - b.score) || (a.user_id < b.user_id ? -1 : 1))
     .map(({ user_id, score }, at) => [at + 1, user_id, score])
-  expectSame(ranked, told, `the ranks of ${id}`)
+  expectSame(ranked, noted, `the ranks of ${id}`)
 }

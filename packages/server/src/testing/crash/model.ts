@@ -14,7 +14,7 @@ export type Model = ReturnType<typeof createModel>
 
 const clock = createSystemClock()
 
-/** Everything that one deployment was told, and the way to hold it against what its store has. */
+/** Everything that one deployment has answered, and its comparison with the store. */
 export function createModel(random: Random, bounds: Bounds) {
   let marks = 0
   const mark = (kind: string) => {
@@ -41,12 +41,12 @@ export function createModel(random: Random, bounds: Bounds) {
 
   return {
     traffic,
-    /** Holds a store against what was told, once all of that is known. */
+    /** Holds a store against what was answered, once all of that is known. */
     examine,
     next: (): Operation | undefined => chosen(sections, random)?.next(),
     /**
      * After a crash: finds out what became of every lost operation, repeats those that may be, and
-     * then holds the whole store, and what the node answers, against what was told.
+     * then holds the whole store, and what the node answers, against what was answered before.
      */
     async verify(url: string, desk: Desk): Promise<void> {
       traffic.connect(desk)

@@ -94,11 +94,11 @@ export function createNotificationsSection({ trail, random, mark, capacity }: De
 /** Evicted is what is older than everything kept; of the rest nothing is missing or different. */
 function checkRing(kept: readonly StoredNotification[], sent: readonly Sent[], capacity: number) {
   const oldest = kept[0]?.id ?? 0
-  const told = sent
+  const noted = sent
     .filter(({ id, deleted }) => !deleted && id >= oldest)
     .map(({ id, user_id, subject }) => ({ id, user_id, subject }))
     .sort((a, b) => a.id - b.id)
-  expectSame(kept, told, 'the notifications')
+  expectSame(kept, noted, 'the notifications')
   expectThat(kept.length <= capacity, `the ring holds ${kept.length} notifications`)
   const deletions = sent.filter(({ deleted }) => deleted).length
   const atLeast = Math.min(sent.length, capacity) - deletions

@@ -2,8 +2,8 @@ import type { Queries } from '../../database/database.ts'
 import type { ApiAnswer, Caller } from '../api.ts'
 
 /**
- * One change that the load asks for. Its facts are what the answer tells of it; when the answer was
- * lost with the process, they are what the store tells of it after the restart.
+ * One change that the load asks for. Its facts are what the answer says of it; when the answer was
+ * lost with the process, they are what the store says of it after the restart.
  */
 export type Operation<F = unknown> = {
   readonly request: OperationRequest

@@ -6,7 +6,7 @@ import type { Caller } from '../api.ts'
 import { expectSame, expectThat } from './operation.ts'
 import type { Random } from './random.ts'
 
-/** A session. Its tokens are unknown when the answer that told them was lost. */
+/** A session. Its tokens are unknown when the answer that held them was lost. */
 export type Session = { tokens: Tokens | undefined; live: boolean }
 export type Tokens = { access: string; refresh: string }
 
@@ -19,7 +19,7 @@ export type Person = {
   device: string | undefined
   state: AccountRow['state']
   sessions: Session[]
-  /** Something that would not be told apart from a second change is under way. */
+  /** Something that would not be distinguished from a second change is under way. */
   busy: boolean
 }
 

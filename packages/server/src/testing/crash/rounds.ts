@@ -74,7 +74,7 @@ export async function breakOff(
   }
 }
 
-/** The end of what a node said is most likely to tell. */
+/** The end of what a node said is most likely to explain it. */
 const outputCharacters = 3000
 
 /** Says where something failed, what the node had to say, and how to see it again. */

@@ -63,14 +63,14 @@ export function createScriptsSection({ people, random, mark }: Deps): Section {
       balances = await state.all(balanceRows, {})
     },
     check() {
-      const told = [...done.values()].flatMap(({ key, user_id, delta }) => [
+      const noted = [...done.values()].flatMap(({ key, user_id, delta }) => [
         [bought, user_id, key, delta],
         [receipts, '', key, delta],
       ])
       const stored = objects.map(({ collection, user_id, key, value }) => {
         return [collection, user_id, key, JSON.parse(value).delta]
       })
-      expectSame(stored.sort(), told.sort(), 'what the script stored')
+      expectSame(stored.sort(), noted.sort(), 'what the script stored')
       const sums = new Map<string, number>()
       for (const { user_id, delta } of done.values()) {
         sums.set(user_id, (sums.get(user_id) ?? 0) + delta)

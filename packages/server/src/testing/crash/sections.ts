@@ -23,7 +23,7 @@ export const tightBounds: Bounds = { historyLimit: 60, capacity: 80, ledgerReten
 
 /**
  * Nothing is evicted. A node that outlives an outage goes on adding for seconds before the store is
- * read; of what was done without an answer nothing may be gone by then, for only the store tells.
+ * read; of what was done without an answer nothing may be gone by then, for only the store knows.
  */
 export const roomyBounds: Bounds = {
   historyLimit: 10_000,

@@ -106,13 +106,13 @@ export function createStorageSection({ trail, random }: Deps): Section {
     },
     check() {
       const held = places.filter(({ n }) => n !== undefined)
-      const told = held.map(({ collection, user_id, key, n }) => {
+      const noted = held.map(({ collection, user_id, key, n }) => {
         return [collection, user_id, key, versionOf(n), JSON.stringify({ n })]
       })
       const stored = objects.map(({ collection, user_id, key, version, value }) => {
         return [collection, user_id, key, version, value]
       })
-      expectSame(stored.sort(), told.sort(), 'the stored objects')
+      expectSame(stored.sort(), noted.sort(), 'the stored objects')
       for (const collection of collections) {
         const counted = counts.find((row) => row.collection === collection)?.objects ?? 0
         const inModel = held.filter((place) => place.collection === collection).length

@@ -44,15 +44,15 @@ export function checkBoard(board: Board, stored: ReturnType<typeof createStoredB
   const { id, sort, operator } = board
   const row = stored.board(id)
   const records = row === undefined ? [] : stored.recordsOf(row.period)
-  const told = [...board.records]
+  const noted = [...board.records]
     .filter(([, { submissions }]) => submissions > 0)
     .map(([user_id, { score, submissions }]) => [user_id, score, submissions])
   const inStore = records.map(({ user_id, score, submissions }) => [user_id, score, submissions])
-  expectSame(inStore.sort(), told.sort(), `the records of ${id}`)
+  expectSame(inStore.sort(), noted.sort(), `the records of ${id}`)
   const { period, ...rest } = row ?? { period: 0 }
-  expectSame(rest, { id, sort, operator, records: told.length }, `the board ${id}`)
+  expectSame(rest, { id, sort, operator, records: noted.length }, `the board ${id}`)
   for (const { level, counted } of stored.blocksOf(period)) {
-    expectSame(counted, told.length, `the records in the blocks of ${id} at level ${level}`)
+    expectSame(counted, noted.length, `the records in the blocks of ${id} at level ${level}`)
   }
 }
 

@@ -14,8 +14,8 @@ export type Desk = { call: Caller; token: string; script: ScriptCaller }
 const repeatsMax = 8
 
 /**
- * Sends operations to whatever node there is. What was answered is done and told to the model; what
- * was not is kept until the store tells, or until it is repeated under its Idempotency-Key.
+ * Sends operations to whatever node there is. What was answered is done and noted in the model; what
+ * was not is kept until the store shows it, or until it is repeated under its Idempotency-Key.
  */
 export function createTraffic({ random, mark }: { random: Random; mark(kind: string): string }) {
   let node: Desk | undefined
@@ -41,41 +41,41 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
 
   function settle(sent: Sent, answer: ApiAnswer): void {
     const { operation } = sent
-    const facts = told(operation, () => operation.heard(answer))
+    const facts = noted(operation, () => operation.heard(answer))
     if (facts !== undefined) {
-      told(operation, () => operation.apply(facts))
+      noted(operation, () => operation.apply(facts))
       acknowledged += 1
       if (sent.key !== undefined) answered.push({ ...sent, answer })
     }
     operation.release?.()
   }
 
-  /** Done exactly once: before the crash, which the repeat is told, or by the repeat. */
+  /** Done exactly once: before the crash, as the repeat answers, or by the repeat. */
   async function repeat(sent: Sent): Promise<void> {
     const { operation } = sent
-    const before = told(operation, () => operation.found())
+    const before = noted(operation, () => operation.found())
     const answer = await send(sent)
     expectThat(answer !== undefined, `no answer to the repeat of ${nameOf(operation)}`)
     if (answer === undefined) return
     if (operation.request.answerHoldsSecret && before !== undefined) {
-      told(operation, () => expectSame(answer.status, 409, 'the repeat of what showed a secret'))
-      told(operation, () => operation.apply(before))
+      noted(operation, () => expectSame(answer.status, 409, 'the repeat of what showed a secret'))
+      noted(operation, () => operation.apply(before))
       operation.release?.()
       return
     }
     const replayed = answer.headers.get('idempotency-replayed') === 'true'
-    told(operation, () => expectSame(replayed, before !== undefined, 'whether it was done before'))
+    noted(operation, () => expectSame(replayed, before !== undefined, 'whether it was done before'))
     settle(sent, answer)
   }
 
   /** An answer under a key is given again, word for word, and nothing is done. */
   async function replay({ operation, key, answer }: Answered): Promise<void> {
     const again = await send({ operation, key })
-    told(operation, () => {
+    noted(operation, () => {
       if (operation.request.answerHoldsSecret) return expectSame(again?.status, 409, 'its repeat')
       const replayed = again?.headers.get('idempotency-replayed')
-      const told = [again?.status, again?.text, replayed]
-      expectSame(told, [answer.status, answer.text, 'true'], 'the replayed answer')
+      const noted = [again?.status, again?.text, replayed]
+      expectSame(noted, [answer.status, answer.text, 'true'], 'the replayed answer')
     })
   }
 
@@ -106,8 +106,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
     /** What became of lost operations without a key, from what was read of the store. */
     settleFromStore(): void {
       for (const { operation } of lost.filter(({ key }) => key === undefined)) {
-        const facts = told(operation, () => operation.found())
-        if (facts !== undefined) told(operation, () => operation.apply(facts))
+        const facts = noted(operation, () => operation.found())
+        if (facts !== undefined) noted(operation, () => operation.apply(facts))
         operation.release?.()
       }
       lost = lost.filter(({ key }) => key !== undefined)
@@ -124,8 +124,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   }
 }
 
-/** Says of which operation an error tells. */
-function told<T>(operation: Operation, work: () => T): T {
+/** Says of which operation an error is. */
+function noted<T>(operation: Operation, work: () => T): T {
   try {
     return work()
   } catch (error) {

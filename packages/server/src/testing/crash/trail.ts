@@ -3,7 +3,7 @@ import type { Queries } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { expectThat } from './operation.ts'
 
-/** What the audit trail tells of one mutation. */
+/** What the audit trail reports of one mutation. */
 export type Entry = { action: AuditAction; target: string; details: string }
 
 /** Logins and reads go through a queue, and a kill may lose some. */

@@ -39,8 +39,8 @@ export function createWalletsSection({ people, trail, random, mark }: Deps): Sec
     return adjust({ user_id, currency, delta: random.below(150) - 50 || 1, reason: mark('book') })
   }
 
-  function adjust(wish: Omit<Booking, keyof Facts>): Operation {
-    const { user_id, currency, delta, reason } = wish
+  function adjust(input: Omit<Booking, keyof Facts>): Operation {
+    const { user_id, currency, delta, reason } = input
     return operation<Facts>({
       request: {
         method: 'POST',
@@ -49,11 +49,11 @@ export function createWalletsSection({ people, trail, random, mark }: Deps): Sec
       },
       heard(answer) {
         // A debit may be more than there is.
-        return succeeded(answer, 200, delta < 0 ? [409] : []) ? factsOf(answer, wish) : undefined
+        return succeeded(answer, 200, delta < 0 ? [409] : []) ? factsOf(answer, input) : undefined
       },
       found: () => ledger.find((entry) => entry.reason === reason),
       apply({ seq, balance_after }) {
-        bookings.set(reason, { ...wish, seq, balance_after })
+        bookings.set(reason, { ...input, seq, balance_after })
         serials.note(seq, reason)
         const details = `${verbOf(delta)} ${currency} by ${delta} -> ${balance_after}`
         trail.expect({ action: 'accounts.wallet.adjust', target: `account ${user_id}`, details })
@@ -83,8 +83,8 @@ export function createWalletsSection({ people, trail, random, mark }: Deps): Sec
 function checkLedger(ledger: readonly StoredBooking[], bookings: ReadonlyMap<string, Booking>) {
   for (const { reason, ...entry } of ledger) {
     const { user_id, currency, delta, seq, balance_after } = bookings.get(reason) ?? {}
-    const told = { seq, user_id, currency, delta, balance_after }
-    expectSame(entry, told, `the entry ${reason}`)
+    const noted = { seq, user_id, currency, delta, balance_after }
+    expectSame(entry, noted, `the entry ${reason}`)
   }
   const oldest = ledger[0]?.seq ?? 0
   const kept = new Set(ledger.map(({ reason }) => reason))
@@ -106,12 +106,12 @@ function sumsOf(bookings: readonly Booking[]): Map<string, number> {
 }
 
 /** The wallet right after the adjustment: its own entry is the newest. */
-function factsOf(answer: ApiAnswer, wish: Omit<Booking, keyof Facts>): Facts {
+function factsOf(answer: ApiAnswer, input: Omit<Booking, keyof Facts>): Facts {
   const { balances, ledger } = walletApi.adjust.ok.parse(answer.body)
   const [newest] = ledger
   if (newest === undefined) throw new Error('an adjustment was answered without its entry')
   const { user_id, currency, delta, reason, seq } = newest
-  expectSame({ user_id, currency, delta: Number(delta), reason }, wish, 'the newest entry')
+  expectSame({ user_id, currency, delta: Number(delta), reason }, input, 'the newest entry')
   const balance_after = Number(newest.balance_after)
   expectSame(Number(balances[currency]), balance_after, 'the balance in the answer')
   return { seq, balance_after }

@@ -11,7 +11,7 @@ import { createTrail } from '../../node/features.ts'
 import { testConfig } from '../config.ts'
 import { noPlayers } from '../no-players.ts'
 
-/** What a program that measures a part of the node is told on its command line, as JSON. */
+/** What a program that measures a part of the node gets on its command line, as JSON. */
 export type MeasuredOptions = {
   url: string
   /** Configuration keys that differ from the defaults. */

@@ -60,7 +60,7 @@ export function EditAccount({ account, onClose }: { account: AccountDetail; onCl
       title="Edit the account"
       action="Save"
       fields={fields}
-      // Only what was changed is sent, so that the audit trail tells just that.
+      // Only what was changed is sent, so that the audit trail shows just that.
       submit={(values) => change.mutateAsync({ ...values })}
       onClose={onClose}
     />

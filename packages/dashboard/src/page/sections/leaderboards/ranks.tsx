@@ -36,7 +36,7 @@ const columns: readonly Column<Ranked>[] = [
   },
 ]
 
-/** The rest of a record is told on hover. */
+/** The rest of a record is shown on hover. */
 function Score({ score, submissions, metadata, updated_at_unix_ms }: Ranked) {
   const facts = [
     `set ${exactTime(updated_at_unix_ms)}`,

@@ -151,7 +151,7 @@ function SendNote({ user, onClose }: { user: string; onClose(): void }) {
       submit={(body) => change.mutateAsync(body)}
       onClose={onClose}
     >
-      <p className="muted">It is stored to be read; who is connected is not told.</p>
+      <p className="muted">It is stored to be read; who is connected is not seen.</p>
     </FormDialog>
   )
 }

@@ -36,7 +36,7 @@ export function RpcCaller({ methods }: { methods: readonly string[] }) {
       const { answer, ms } = await change.mutateAsync(sent)
       setPast((before) => [{ ...sent, id: Date.now(), answer, ms }, ...before].slice(0, historyMax))
     } catch {
-      // The note below the form tells why.
+      // The note below the form says why.
     }
   }
   return (

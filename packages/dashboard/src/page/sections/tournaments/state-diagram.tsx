@@ -12,7 +12,7 @@ const places: Readonly<Record<TournamentState, Box>> = {
   cancelled: { x: 96, y: 70, width: 78 },
 }
 
-/** `by` tells who moves a tournament along the edge. */
+/** `by` says who moves a tournament along the edge. */
 const edges: readonly { from: TournamentState; to: TournamentState; by: 'operator' | 'node' }[] = [
   { from: 'draft', to: 'registration_open', by: 'operator' },
   { from: 'registration_open', to: 'running', by: 'operator' },

@@ -13,7 +13,7 @@ import type { Clock } from '../../../../kernel/clock.ts'
  */
 export type Guard = {
   /**
-   * Runs `work` once. `mayBegin()` tells inside of it whether the guard still covers another call;
+   * Runs `work` once. `mayBegin()` says whether the guard still covers another call;
    * when it does not, `work` must return.
    */
   run(deadlineMs: number, work: () => void): 'finished' | 'interrupted'

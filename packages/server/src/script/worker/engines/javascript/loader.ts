@@ -110,7 +110,7 @@ function checkPackage(scriptsDir: string, specifier: string, parent: string): vo
 }
 
 /**
- * The engine does not tell where a JavaScript module does not parse. The stripper of types parses
+ * The engine does not reveal where a JavaScript module does not parse. The stripper of types parses
  * JavaScript as well, and does.
  */
 export function findSyntaxError(files: readonly ScriptFile[]): { file?: string; line?: number } {
