@@ -14,7 +14,7 @@ export type Desk = { call: Caller; token: string; script: ScriptCaller }
 const repeatsMax = 8
 
 /**
- * Sends operations to whatever node there is. What was answered is done and noted in the model; what
+ * Sends operations to whatever node there is. What was answered is noted in the model; what
  * was not is kept until the store shows it, or until it is repeated under its Idempotency-Key.
  */
 export function createTraffic({ random, mark }: { random: Random; mark(kind: string): string }) {
