@@ -5,7 +5,7 @@ import { startPasses } from './pass.fixture.ts'
 type Properties = { region: string; rating: number }
 
 /** What players ask for: the text of the query, and once more what it means. */
-const wishes: readonly { query: string; fits(other: Properties): boolean }[] = [
+const drafts: readonly { query: string; fits(other: Properties): boolean }[] = [
   { query: '', fits: () => true },
   { query: 'region == "eu"', fits: ({ region }) => region === 'eu' },
   { query: 'region != "eu"', fits: ({ region }) => region !== 'eu' },
@@ -23,8 +23,8 @@ const widenAfterMs = 5000
 const player = fc.record({
   region: fc.constantFrom('eu', 'us'),
   rating: fc.nat(6),
-  wish: fc.nat(wishes.length - 1),
-  wideWish: fc.nat(wishes.length - 1),
+  draft: fc.nat(drafts.length - 1),
+  wideWish: fc.nat(drafts.length - 1),
   size: fc.constantFrom(1, 1, 1, 2, 3),
   minCount: fc.integer({ min: 2, max: 5 }),
   more: fc.nat(4),
@@ -102,15 +102,15 @@ const noWish = { query: '', fits: () => false }
 const pools = fc.array(player, { minLength: 1, maxLength: 9 }).map((made) =>
   made.map((one, index) => {
     const isWide = one.ageMs >= widenAfterMs
-    const wish = wishes[one.wish] ?? noWish
-    const wideWish = wishes[one.wideWish] ?? noWish
+    const draft = drafts[one.draft] ?? noWish
+    const wideWish = drafts[one.wideWish] ?? noWish
     const most = one.minCount + one.more
     const largest = Math.floor(most / one.multiple) * one.multiple
     const max = largest >= one.minCount ? most : one.minCount * one.multiple
     return {
       id: `t${(index * 7) % 10}`,
       properties: { region: one.region, rating: one.rating },
-      fits: (isWide ? wideWish : wish).fits,
+      fits: (isWide ? wideWish : draft).fits,
       isWide,
       size: one.size,
       min: one.minCount,
@@ -118,7 +118,7 @@ const pools = fc.array(player, { minLength: 1, maxLength: 9 }).map((made) =>
       multiple: one.multiple,
       ageMs: one.ageMs,
       payload: {
-        query: wish.query,
+        query: draft.query,
         wide_query: wideWish.query,
         properties: { region: one.region, rating: one.rating },
         min_count: one.minCount,
