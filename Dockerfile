@@ -22,4 +22,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:7350/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--max-semi-space-size=32", "/opt/guildhall/packages/server/dist/main.mjs"]
-CMD ["serve"]
+CMD ["serve", "--log"]

@@ -35,14 +35,14 @@ describe('the image', () => {
     }
   })
 
-  it('runs what `npm start` runs, not as root, with its data in a volume', () => {
+  it('runs what `npm start` runs, with its log, not as root, its data in a volume', () => {
     expect(argumentsOf('USER')).toEqual(['node'])
     const [entrypoint = ''] = argumentsOf('ENTRYPOINT')
     const command = JSON.parse(entrypoint).map((word: string) =>
       word.replace('/opt/guildhall/', ''),
     )
     expect(command.join(' ')).toBe(JSON.parse(read('package.json')).scripts.start)
-    expect(argumentsOf('CMD')).toEqual(['["serve"]'])
+    expect(argumentsOf('CMD')).toEqual(['["serve", "--log"]'])
     const [volume = ''] = argumentsOf('VOLUME')
     expect(argumentsOf('WORKDIR')).toEqual(JSON.parse(volume))
     expect(imageEnvironment.GUILDHALL_DATABASE__URL).toContain(JSON.parse(volume)[0])
@@ -57,13 +57,13 @@ describe('the image', () => {
 })
 
 describe('the unit for systemd', () => {
-  it('runs what `npm start` runs, not as root', () => {
+  it('runs what `npm start` runs, with its log, not as root', () => {
     const lines = read('docs/guildhall.service').split('\n')
     const settingOf = (name: string) => {
       return lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1)
     }
     const command = settingOf('ExecStart')?.replace(`${settingOf('WorkingDirectory')}/`, '')
-    const start = `node_modules/.bin/${JSON.parse(read('package.json')).scripts.start}`
+    const start = `node_modules/.bin/${JSON.parse(read('package.json')).scripts.start} --log`
     expect(command).toBe(start)
     expect(settingOf('User')).toBe('guildhall')
     // As the handbook has it for other process managers.

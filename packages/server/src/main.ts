@@ -14,9 +14,9 @@ const terminal = {
 }
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, terminal, {
-  serve: async (loaded) => {
+  serve: async (loaded, options) => {
     const { serve } = await import('./serve.ts')
-    return process.exit(await serve(loaded, process))
+    return process.exit(await serve(loaded, process, options))
   },
   inspectScript: async (config) =>
     (await import('./inspect-script.ts')).inspectScript(config, process.env),

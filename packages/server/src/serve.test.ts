@@ -13,9 +13,10 @@ import { startNodeProcess } from './testing/node-process.ts'
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 
 /** A node of which only the ready line is read: a test can do with its outputs as it likes. */
-function spawnNode(variables: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [main, 'serve'], {
-    cwd: tmpdir(),
+function spawnNode(variables: Readonly<Record<string, string>> = {}, flags = ['--log']) {
+  const child = spawn(process.execPath, [main, 'serve', ...flags], {
+    // Where no earlier run has left a script.
+    cwd: makeFolder(),
     env: { PATH: process.env.PATH, GUILDHALL_HTTP__BIND: '127.0.0.1:0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -53,6 +54,64 @@ it.each([
     expect(said).not.toMatch(/^ +at /m)
   },
 )
+
+/** Runs a node that has a script until it serves and then to its end; answers with what it said. */
+async function saidBy(flags: string[], variables: Readonly<Record<string, string>> = {}) {
+  const folder = makeFolder()
+  const script = "console.log('from the game')\nguildhall.on_rpc('hello', () => '')"
+  writeFileSync(join(folder, 'main.js'), script)
+  const node = spawnNode({ GUILDHALL_RUNTIME__SCRIPTS_DIR: folder, ...variables }, flags)
+  let said = ''
+  node.child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const [line] = await once(node.child.stdout, 'data')
+  node.child.kill('SIGTERM')
+  expect(await node.exited).toEqual([0, null])
+  return { ready: String(line), said }
+}
+
+it('[O-STA-3] says to a person where to go, in at most ten lines, and shows no log', async () => {
+  const node = spawnNode({}, [])
+  let said = ''
+  for (const stream of [node.child.stdout, node.child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  }
+  await vi.waitFor(() => expect(said).toContain('Try next'), { timeout: 20_000 })
+  expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(10)
+  expect(said).toMatch(/^guildhall \S+ ready http=/m)
+  expect(said).toMatch(/ WARN {2}node: console\.username and console\.password are the defaults/)
+  node.child.kill('SIGTERM')
+  expect(await node.exited).toEqual([0, null])
+  expect(said).toContain('Guildhall stops.')
+  expect(said).not.toContain(' INFO ')
+})
+
+it('shows a person what the script of a game prints', async () => {
+  const { said } = await saidBy([])
+  expect(said).toMatch(/ INFO {2}script: .*from the game/)
+  expect(said).not.toContain(' INFO  node:')
+})
+
+it.each([
+  ['--log', ['--log'], {}],
+  ['a level of its own', ['--log-level', 'info'], {}],
+  ['a level of the environment', [], { GUILDHALL_LOGGING__LEVEL: 'info' }],
+])('[O-LOG-1] prints the log with %s, and no words of welcome', async (_, flags, variables) => {
+  const { said } = await saidBy(flags, variables)
+  expect(said).toMatch(/ INFO {2}node: migrated the schema/)
+  expect(said).toMatch(/ INFO {2}node: stopping signal=SIGTERM/)
+  expect(said).not.toContain('Try next')
+})
+
+it('[O-LOG-1] prints nothing but lines of JSON in format json', async () => {
+  const { ready, said } = await saidBy([], { GUILDHALL_LOGGING__FORMAT: 'json' })
+  expect(JSON.parse(ready)).toMatchObject({ event: 'ready' })
+  const lines: { msg: string }[] = said.trimEnd().split('\n').map((line) => JSON.parse(line))
+  expect(lines.map(({ msg }) => msg)).toContain('migrated the schema')
+})
 
 it('[O-STP-1] [O-STP-3] counts the drain delay into the deadline, and ends there with 1', async () => {
   const node = await startNodeProcess({
@@ -97,7 +156,7 @@ it.runIf(process.platform !== 'win32')(
   '[O-STP-1] ends in order when npm and its shell, which take the signal, are gone',
   async () => {
     // What npm runs: a shell, which does not hand on what it is sent.
-    const shell = spawn('/bin/sh', ['-c', `"$0" "$1" serve & wait`, process.execPath, main], {
+    const shell = spawn('/bin/sh', ['-c', `"$0" "$1" serve --log & wait`, process.execPath, main], {
       cwd: tmpdir(),
       env: {
         PATH: process.env.PATH,

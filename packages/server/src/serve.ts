@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
+import type { ServeOptions } from './cli/run-command.ts'
 import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
-import { welcomeLines } from './cli/welcome.ts'
+import { farewellLine, welcomeLines } from './cli/welcome.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { DatabaseUnavailable } from './database/database.ts'
@@ -16,6 +17,7 @@ import type { Log } from './kernel/log/log.ts'
 import {
   createLog,
   createStreamSink,
+  type LogLevels,
   type LogWriter,
   parseLogLevels,
 } from './kernel/log/log-writer.ts'
@@ -36,11 +38,17 @@ const lastLinesMs = 500
  * Runs a node until a signal or an uncaught error ends it; resolves to the exit code. The process
  * must then exit by force: what was abandoned at the deadline may be running still.
  */
-export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise<number> {
+export async function serve(
+  loaded: LoadedConfig,
+  host: NodeJS.Process,
+  options: ServeOptions,
+): Promise<number> {
   const { config } = loaded
   const clock = createSystemClock()
   const bootId = newBootId()
-  const writer = openLog(loaded, { clock, bootId, stderr: host.stderr })
+  const isForPerson = !options.log && isLogLeftOut(loaded)
+  const levels = isForPerson ? levelsForPerson : parseLogLevels(config.logging.level)
+  const writer = openLog(config, { levels, clock, bootId, stderr: host.stderr })
   const { log } = writer
   for (const warning of loaded.warnings) log.warn(warning)
   for (const name of loaded.ignored_environment) {
@@ -57,14 +65,15 @@ export async function serve(loaded: LoadedConfig, host: NodeJS.Process): Promise
     const { signal } = cancel
     const { env: environment } = host
     const logLinesDropped = writer.linesDropped
-    const options = { loaded, clock, log, bootId, version, environment, signal }
-    node = await startNode({ ...options, logLinesDropped })
+    const process = { loaded, clock, log, bootId, version, environment, signal }
+    node = await startNode({ ...process, logLinesDropped })
+    writer.flush()
     announce(node, { loaded, bootId, stdout: host.stdout })
-    if (config.logging.format === 'pretty') {
-      writer.flush()
+    if (isForPerson) {
       printLines(host.stderr, welcomeLines({ ...node, config, version }))
     }
     const end = await ending
+    if (isForPerson && 'signal' in end) printLines(host.stderr, [farewellLine])
     return await stop(node, end, { log, clock, limits: config.shutdown })
   } catch (error) {
     if (error instanceof StartCancelled) return endOfStart(await ending, log)
@@ -156,11 +165,26 @@ async function handedOn(stream: Writable, clock: Clock): Promise<void> {
   await within(clock, lastLinesMs, taken)
 }
 
-function openLog(
-  { config }: LoadedConfig,
-  { clock, bootId, stderr }: { clock: Clock; bootId: string; stderr: NodeJS.WriteStream },
-): LogWriter {
-  const levels = parseLogLevels(config.logging.level)
+/** What a person sees of the log: faults, and what becomes of the game's script. */
+const levelsForPerson: LogLevels = {
+  standard: 'warn',
+  components: new Map([['script', 'info']]),
+}
+
+/** Whoever sets a level or reads JSON has asked for the log. */
+function isLogLeftOut({ config, sources }: LoadedConfig): boolean {
+  const isLevelSet = sources.get('logging.level')?.layer !== 'default'
+  return config.logging.format === 'pretty' && !isLevelSet
+}
+
+type LogParts = {
+  levels: LogLevels | undefined
+  clock: Clock
+  bootId: string
+  stderr: NodeJS.WriteStream
+}
+
+function openLog(config: Config, { levels, clock, bootId, stderr }: LogParts): LogWriter {
   if (levels === undefined) throw new Error('logging.level was checked when it was loaded')
   return createLog({
     levels,

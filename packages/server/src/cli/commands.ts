@@ -2,8 +2,10 @@
 export const commands = {
   serve: {
     summary: 'Runs the node; the default.',
-    switches: [],
-    examples: ['guildhall --config game.toml', 'guildhall --set rooms.max_rooms=200'],
+    switches: [
+      { name: '--log', summary: 'Prints the log, not only warnings and what the script writes.' },
+    ],
+    examples: ['guildhall --config game.toml --log', 'guildhall --set rooms.max_rooms=200'],
   },
   check: {
     summary: 'Checks the configuration and the script, and opens no listener.',

@@ -7,10 +7,13 @@ import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
 /** What the commands need of the rest of the node. */
 export type CommandDeps = {
   /** Runs a node until it stops; resolves to the exit code. */
-  serve(loaded: LoadedConfig, terminal: Terminal): Promise<number>
+  serve(loaded: LoadedConfig, options: ServeOptions): Promise<number>
   /** Loads the script that the configuration selects, for `check`. */
   inspectScript?: InspectScript
 }
+
+/** `log` asks for the whole log, of which a person sees little otherwise. */
+export type ServeOptions = { log: boolean }
 
 /**
  * `script` is what to call it, e.g. `main.ts` or `none`; `problem` says why it cannot be loaded.
@@ -89,6 +92,6 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       return auditVerify(loaded, invocation, terminal)
     }
     default:
-      return deps.serve(loaded, terminal)
+      return deps.serve(loaded, { log: invocation.switches.has('--log') })
   }
 }

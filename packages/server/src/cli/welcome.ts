@@ -11,8 +11,8 @@ export type Welcome = {
 }
 
 /**
- * At most ten lines: where players and operators go, how to sign in, where data is kept, and what
- * to try next.
+ * Where players and operators go, how to sign in, where data is kept, and what to try next. With
+ * the ready line and the two warnings of a fresh folder these are ten lines.
  */
 export function welcomeLines({ config, url, version, entrypoint }: Welcome): string[] {
   const { console: operators, database, runtime } = config
@@ -25,13 +25,14 @@ export function welcomeLines({ config, url, version, entrypoint }: Welcome): str
   const game = entrypoint ?? `none yet: put a main.ts into ${runtime.scripts_dir}`
   return [
     '',
-    `  Guildhall ${version} serves. Ctrl-C stops it.`,
-    '',
+    `  Guildhall ${version} serves. Ctrl-C stops it. With --log it prints its log.`,
     `  Players     ${url}`,
     `  Dashboard   ${url}/dashboard   (${signIn})`,
     `  Data        ${data}`,
     `  Game        ${game}`,
     '  Try next    npm run example:arena, or the first five minutes of README.md',
-    '',
   ]
 }
+
+/** What stopping says, as it may take some seconds. */
+export const farewellLine = '  Guildhall stops. Ctrl-C again ends it at once.'

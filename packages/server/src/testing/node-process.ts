@@ -47,7 +47,7 @@ export function spawnNodeProcess(
 ): StartingNode {
   const configured = { 'http.bind': '127.0.0.1:0', ...keys }
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
-  const child = spawn(process.execPath, [main, 'serve'], {
+  const child = spawn(process.execPath, [main, 'serve', '--log'], {
     cwd: options.cwd ?? tmpdir(),
     env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,7 +7,12 @@ export const server = {
 }
 
 export const logging = {
-  level: string('info', logLevel, 'Least severe level that is written.'),
+  level: string(
+    'info',
+    logLevel,
+    'Least severe level that is written. Unset, in format `pretty` and without `--log`, a node ' +
+      'writes warnings, errors and the lines of its script.',
+  ),
   format: choice('pretty', ['pretty', 'json'], 'For people, or one JSON object per line.'),
   access: choice(
     'errors',
