@@ -109,7 +109,10 @@ it.each([
 it('[O-LOG-1] prints nothing but lines of JSON in format json', async () => {
   const { ready, said } = await saidBy([], { GUILDHALL_LOGGING__FORMAT: 'json' })
   expect(JSON.parse(ready)).toMatchObject({ event: 'ready' })
-  const lines: { msg: string }[] = said.trimEnd().split('\n').map((line) => JSON.parse(line))
+  const lines: { msg: string }[] = said
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(lines.map(({ msg }) => msg)).toContain('migrated the schema')
 })
 

@@ -27,6 +27,10 @@ export type Feature<S extends Section = never, F extends ScriptName = never> = {
   readonly checks?: readonly Check[]
   /** Counters and gauges for `/status`, by name. */
   counters?(): Readonly<Record<string, number>>
+  /** What waits beside the write-behind queues, for the metrics. */
+  backlogs?(): readonly Backlog[]
+  /** Ends what earlier boots of this node left open, before the script is loaded. */
+  afterClaim?(): Promise<void>
   /** Does what fell due while no node was there, before anybody is let in. */
   catchUp?(signal: AbortSignal): Promise<void>
   /** Whether something is worth an operator's look; the node goes on serving. */
@@ -49,6 +53,9 @@ export type Pruners = Readonly<Record<string, PruneBatch<Transaction>>>
 
 /** A write-behind queue, as seen by those who do not add to it. */
 export type Queue = Omit<WriteBehind<never>, 'add'>
+
+/** How full a queue is; `dropped` counts what it lost since the start. */
+export type Backlog = { name: string; depth: number; capacity: number; dropped: number }
 
 /** A background loop that the supervisor keeps alive. */
 export type FeatureTask = {

@@ -83,7 +83,7 @@ it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record 
   })
   const status = Status.parse((await createCaller(next.url)('GET', '/status')).body)
   const queues = status.write_behind.map(({ name }) => name)
-  expect(queues).toEqual(expect.arrayContaining(['audit', 'matches', 'script-logs', 'telemetry']))
+  expect(queues).toEqual(expect.arrayContaining(['audit', 'matches', 'script_logs', 'slices']))
   expect(await next.stop()).toBe(0)
 }, 60_000)
 

@@ -1,4 +1,4 @@
-import type { Feature, Pruners, Queue, Routes, Section } from '../features/feature.ts'
+import type { Backlog, Feature, Pruners, Queue, Routes, Section } from '../features/feature.ts'
 import type { ScriptName, ServedScript } from '../kernel/script.ts'
 
 /** Features by their names. */
@@ -28,6 +28,16 @@ function membersOf<K extends keyof Feature>(
 
 export function queuesOf(features: FeatureList): readonly Queue[] {
   return membersOf(features, 'queues').flat()
+}
+
+/** All that waits in features: rows of the write-behind queues, and what has a queue of its own. */
+export function backlogsOf(features: FeatureList): readonly Backlog[] {
+  const queues = queuesOf(features).map((queue): Backlog => {
+    const { queued, dropped, abandoned } = queue.counts()
+    const { name, capacity } = queue
+    return { name, depth: queued, capacity, dropped: dropped + abandoned }
+  })
+  return [...queues, ...membersOf(features, 'backlogs').flatMap((backlogs) => backlogs())]
 }
 
 export function checksOf(features: FeatureList) {
@@ -68,6 +78,11 @@ export function isDegraded(features: FeatureList): boolean {
 
 export function failingOf(features: FeatureList): readonly string[] {
   return membersOf(features, 'failing').flatMap((failing) => failing())
+}
+
+/** Ends what earlier boots of this node left open. */
+export async function afterClaim(features: FeatureList): Promise<void> {
+  for (const endOf of membersOf(features, 'afterClaim')) await endOf()
 }
 
 /** One after another, in the order in which the features were built. */

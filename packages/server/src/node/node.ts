@@ -22,6 +22,7 @@ import { createDiskWatch } from './disk.ts'
 import { createFeatures } from './features.ts'
 import { createHealthOf } from './health.ts'
 import {
+  afterClaim,
   catchUp,
   countersOf,
   type FeatureList,
@@ -193,6 +194,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     people: peopleOf(stored),
   })
   revoked.subscribe(play.gateway.closeSessions)
+  await afterClaim(stored)
   shutdown.onStop('script', () => play.script.stop())
   await play.startScript()
 

@@ -75,8 +75,9 @@ function pageStatement(relation: Relation, query: PageQuery): ExplorerStatement 
   const values: GivenValue[] = []
   const parts = pageParts(relation, query).map((part, at) => {
     const { where, orderBy } = pageClauses(part, dialect, values)
-    return `(SELECT ${at} AS part, ${columns} FROM public.${quoted(relation.name)}
-      WHERE ${['true', ...where].join(' AND ')} ${orderBy} LIMIT ${query.limit})`
+    // Within, where no name of ours stands beside the columns, which may be called like it.
+    return `SELECT ${at} AS part, ${columns} FROM (SELECT * FROM public.${quoted(relation.name)}
+      WHERE ${['true', ...where].join(' AND ')} ${orderBy} LIMIT ${query.limit}) AS t`
   })
   const { direction } = query.order
   const order = query.order.columns.map((column) => {

@@ -153,12 +153,12 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
     await scenario.clock.advance(later)
     use.note(principalOf(ids[0]))
     use.note(principalOf(ids[2]))
-    expect(use.dropped()).toBe(2)
+    expect(use.backlog().dropped).toBe(2)
     broken = false
     await use.flush()
     expect(await Promise.all(ids.map(storedUse))).toEqual([first + later, first, null])
     for (const id of ids) use.note(principalOf(id))
-    expect(use.dropped()).toBe(3)
+    expect(use.backlog().dropped).toBe(3)
   })
 })
 

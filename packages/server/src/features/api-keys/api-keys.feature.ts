@@ -8,13 +8,14 @@ const keyUseIntervalMs = 5000
 
 /** Machine credentials, and when they were last used. */
 export function apiKeysFeature(deps: Omit<ApiKeysDeps, 'flushUse'>) {
-  const { flush, note, dropped } = createKeyUse(deps)
+  const { flush, note, backlog } = createKeyUse(deps)
   const keys = createApiKeys({ ...deps, flushUse: flush })
   return defineFeature(
     {
       routes: mount({ apiKeys: apiKeyHandlers(keys) }),
       tasks: [{ name: 'key-use', intervalMs: keyUseIntervalMs, run: flush, needsDatabase: true }],
-      counters: () => ({ key_use_dropped_total: dropped() }),
+      counters: () => ({ key_use_dropped_total: backlog().dropped }),
+      backlogs: () => [backlog()],
       checks: [apiKeysCheck],
       stop: flush,
     },

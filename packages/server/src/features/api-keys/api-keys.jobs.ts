@@ -59,7 +59,7 @@ export function createKeyUse({ db, clock, capacity = defaultCapacity }: KeyUseDe
     },
     /** Writes everything noted so far; when that fails, it stays for the next flush. */
     flush: (): Promise<void> => flushTogether(undefined),
-    /** Uses that found no room since the start. */
-    dropped: () => dropped,
+    /** Uses that wait, and those that found no room since the start. */
+    backlog: () => ({ name: 'key_use', depth: pending.size, capacity, dropped }),
   }
 }

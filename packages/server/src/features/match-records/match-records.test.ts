@@ -233,7 +233,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     await scenario.db.run(addRecord, { match_id: idOf(2), node_id: 'dev-2', boot_id: 'bt1-past' })
     open(3)
     await write()
-    await scenario.api.features.matchRecords.catchUp?.(new AbortController().signal)
+    await scenario.api.features.matchRecords.afterClaim?.()
     expect(await get(1)).toMatchObject({
       open: false,
       termination_reason: 'server_closed',

@@ -20,7 +20,7 @@ export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
   const queue = db.durable
     ? createWriteBehind<LogRow>({
         ...deps,
-        name: 'script-logs',
+        name: 'script_logs',
         capacity: config.match_logs_max_queue_items,
         batchItems: config.flush_batch_items,
         flushIntervalMs: config.flush_interval_ms,

@@ -34,7 +34,7 @@ export function telemetryFeature(deps: TelemetryFeatureDeps) {
   const queue = db.durable
     ? createWriteBehind<SliceRow>({
         ...deps,
-        name: 'telemetry',
+        name: 'slices',
         capacity: config.telemetry_max_queue_items,
         batchItems: config.flush_batch_items,
         flushIntervalMs: config.flush_interval_ms,

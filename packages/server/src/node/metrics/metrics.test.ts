@@ -130,6 +130,18 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
         expect(page).toMatch(/^guildhall_db_transaction_duration_seconds_count.*commit.* [1-9]/m)
         const statements = /^guildhall_db_query_duration_seconds_count\{statement="/m
         expect(statements.test(page)).toBe(name === 'postgres')
+        // The queues of all features, and the use of a key, which this scrape has made.
+        const { write_behind } = Status.parse((await call('GET', '/status')).body)
+        const names = [...page.matchAll(/^guildhall_queue_depth\{queue="(\w+)"\} /gm)]
+        const queues = write_behind.map(({ name }) => name)
+        expect(queues).toEqual(
+          expect.arrayContaining(['audit', 'script_logs', 'slices', 'matches']),
+        )
+        expect(names.map(([, queue]) => queue)).toEqual(
+          expect.arrayContaining([...queues, 'key_use', 'script_inbox']),
+        )
+        expect(page).toContain('guildhall_queue_depth{queue="key_use"} 1')
+        expect(page).toContain('guildhall_queue_capacity{queue="key_use"} 16384')
         const audited = await desk.send('GET', '/audit?action=console.read')
         expect((audited.body as { entries: unknown[] }).entries).toEqual([])
       } finally {

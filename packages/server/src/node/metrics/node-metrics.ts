@@ -1,5 +1,6 @@
 import type { Status } from '@guildhall/contract'
 import type { DatabaseStats } from '../../database/database.ts'
+import type { Backlog } from '../../features/feature.ts'
 import type { MetricFamily, Sample } from '../../kernel/metrics/metric-family.ts'
 import { isCounter, metricHelp } from './metric-names.ts'
 
@@ -12,7 +13,7 @@ export type NodeReadings = {
   /** Of the database. */
   stats: DatabaseStats
   /** Queues that wait for a writer or for the script. */
-  queues: readonly { name: string; depth: number; capacity: number; dropped: number }[]
+  queues: readonly Backlog[]
   hashingDepth: number
   /** Attempts that a limit refused, by rule. */
   admissionRefusals: ReadonlyMap<string, number>

@@ -8,7 +8,7 @@ import type { HttpServer } from '../../kernel/http/server.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { Features } from '../features.ts'
-import { type FeatureList, queuesOf } from '../joined.ts'
+import { backlogsOf, type FeatureList } from '../joined.ts'
 import type { createListener } from '../listener.ts'
 import type { Instruments } from './instruments.ts'
 import { createMetricsListener } from './metrics-listener.ts'
@@ -65,15 +65,7 @@ function readingsOf(sources: MetricsSources): NodeReadings {
     nowUnixMs: clock.nowUnixMs(),
     stats: db.stats(),
     queues: [
-      ...queuesOf(features).map((queue) => {
-        const { queued, dropped, abandoned } = queue.counts()
-        return {
-          name: queue.name,
-          depth: queued,
-          capacity: queue.capacity,
-          dropped: dropped + abandoned,
-        }
-      }),
+      ...backlogsOf(features),
       {
         name: 'script_inbox',
         depth: status.metrics.script_inbox_calls ?? 0,
