@@ -61,7 +61,8 @@ describe('cells of types that only PostgreSQL has', () => {
 
   const ask = async (question: object) => {
     // A minute has 60 requests, and the desk's token an hour.
-    if ((asked += 1) % 50 === 0) await at.clock.advance(60_000)
+    asked += 1
+    if (asked % 50 === 0) await at.clock.advance(60_000)
     const table = { schema: at.schema, table: 'odd_types' }
     const sort = { column: 'id', direction: 'asc' }
     return at.post('rows', { table, sort, ...question })
@@ -146,7 +147,7 @@ it.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
 )
 
 describe('cells of a file', () => {
-  it('[H-DBX-6] tell their type themselves, whatever the column was declared as', async () => {
+  it('[H-DBX-6] have the type of the value, whatever the column was declared as', async () => {
     const at = await openExplorer(backendNamed('sqlite'))
     await at.ddl(
       'CREATE TABLE loose (id INTEGER PRIMARY KEY, whole INTEGER, real REAL, bytes BLOB, free)',
