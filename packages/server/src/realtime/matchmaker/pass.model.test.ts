@@ -24,7 +24,7 @@ const player = fc.record({
   region: fc.constantFrom('eu', 'us'),
   rating: fc.nat(6),
   draft: fc.nat(drafts.length - 1),
-  wideWish: fc.nat(drafts.length - 1),
+  wideDraft: fc.nat(drafts.length - 1),
   size: fc.constantFrom(1, 1, 1, 2, 3),
   minCount: fc.integer({ min: 2, max: 5 }),
   more: fc.nat(4),
@@ -97,20 +97,20 @@ function possibleGroups(players: readonly Player[]): Player[][] {
   return groups.filter((group) => legalSizes(group).includes(total(group)))
 }
 
-const noWish = { query: '', fits: () => false }
+const noDraft = { query: '', fits: () => false }
 
 const pools = fc.array(player, { minLength: 1, maxLength: 9 }).map((made) =>
   made.map((one, index) => {
     const isWide = one.ageMs >= widenAfterMs
-    const draft = drafts[one.draft] ?? noWish
-    const wideWish = drafts[one.wideWish] ?? noWish
+    const draft = drafts[one.draft] ?? noDraft
+    const wideDraft = drafts[one.wideDraft] ?? noDraft
     const most = one.minCount + one.more
     const largest = Math.floor(most / one.multiple) * one.multiple
     const max = largest >= one.minCount ? most : one.minCount * one.multiple
     return {
       id: `t${(index * 7) % 10}`,
       properties: { region: one.region, rating: one.rating },
-      fits: (isWide ? wideWish : draft).fits,
+      fits: (isWide ? wideDraft : draft).fits,
       isWide,
       size: one.size,
       min: one.minCount,
@@ -119,7 +119,7 @@ const pools = fc.array(player, { minLength: 1, maxLength: 9 }).map((made) =>
       ageMs: one.ageMs,
       payload: {
         query: draft.query,
-        wide_query: wideWish.query,
+        wide_query: wideDraft.query,
         properties: { region: one.region, rating: one.rating },
         min_count: one.minCount,
         max_count: max,
