@@ -155,7 +155,7 @@ describe('a game of its own types', () => {
     Object.entries(statements).map(
       ([name, [, compiles]], index) => [name, compiles, index] as const,
     ),
-  )('[R-SDK-22] %s: %s', (_name, compiles, index) => {
+  )('[R-SDK-22] [S-SEL-6] %s: %s', (_name, compiles, index) => {
     expect(complaintsOf(`/case-${index}.ts(`)).toHaveLength(compiles ? 0 : 1)
   })
 })
@@ -165,7 +165,7 @@ describe('the script of the same types', () => {
     Object.entries(scriptStatements).map(
       ([name, [, compiles]], index) => [name, compiles, index] as const,
     ),
-  )('[R-SDK-22] %s: %s', (_name, compiles, index) => {
+  )('[R-SDK-22] [S-SEL-6] %s: %s', (_name, compiles, index) => {
     const own = complaintsOf(`script-case-${index}.ts(`)
     expect(own.length > 0).toBe(!compiles)
   })

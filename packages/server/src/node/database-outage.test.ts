@@ -4,7 +4,7 @@ import { onServer, startPostgresServer } from '../database/testing/postgres-serv
 import { type Caller, createCaller } from '../testing/api.ts'
 import { startNodeProcess } from '../testing/node-process.ts'
 
-it('[O-FLT-1][O-FLT-2][O-FLT-3] outlives its database and goes on when it is back', async () => {
+it('[O-FLT-1][O-FLT-2][O-FLT-3][H-PUB-3][O-HLT-2] outlives its database and goes on when it is back', async () => {
   const postgres = await startPostgresServer()
   await onServer(postgres.url('postgres'), 'CREATE DATABASE outage')
   const node = await startNodeProcess({ 'database.url': postgres.url('outage') })

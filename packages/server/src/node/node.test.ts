@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Health, Profile, Readiness, SessionTokens, Status } from '@guildhall/contract'
 import { describe, expect, it } from 'vitest'
@@ -96,7 +96,7 @@ describe.each(durable)('a node on $name', ({ open }) => {
 })
 
 describe('a node', () => {
-  it('[O-STA-3][H-PUB-2][H-PUB-4][H-PUB-5] says where it listens and how it is', async () => {
+  it('[O-STA-3][H-PUB-2][H-PUB-4][H-PUB-5][H-PUB-6] says where it listens and how it is', async () => {
     const node = await startNodeProcess()
     const call = createCaller(node.url)
     const version = /guildhall (\S+) ready/.exec(node.output())?.[1]
@@ -116,6 +116,9 @@ describe('a node', () => {
     const status = Status.parse((await call('GET', '/status')).body)
     expect(status.backend).toBe('in-memory')
     expect(status.transports.websocket.available).toBe(true)
+    // The schema is strict, and none of its texts names a file or the machine.
+    expect(JSON.stringify(status)).not.toMatch(/\/tmp|\.toml|\.ts"/)
+    expect(JSON.stringify(status)).not.toContain(hostname())
     expect(`http://${status.transports.websocket.bind}`).toBe(node.url)
     expect(await node.stop()).toBe(0)
   })

@@ -84,7 +84,7 @@ describe('the task that executes schedules', () => {
     }
   }
 
-  it('[O-SCH-3] wakes for the boundary, however long it may sleep', async () => {
+  it('[O-SCH-3] [O-SCH-10] wakes for the boundary, however long it may sleep', async () => {
     const { clock, db, supervisor, catchUp, start, status } = await setUp({
       'scheduler.interval_ms': '60000',
       'scheduler.lease_ttl_ms': '600000',

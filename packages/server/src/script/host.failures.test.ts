@@ -74,11 +74,13 @@ describe('a worker that ends', () => {
     },
   )
 
-  it('[S-REC-2] is started again from the bytes that were read at first', async () => {
+  it('[S-REC-2] [S-REL-2] [S-GEN-3] is started anew from the bytes that were read at first', async () => {
     const harness = await start({
       files: {
         'main.ts': `import { name } from './name.ts'
+          let calls = 0
           guildhall.on_rpc('name', () => name)
+          guildhall.on_rpc('count', () => String(++calls))
           guildhall.on_rpc('exit', () => process.exit())`,
         'name.ts': `export const name: string = 'first'`,
       },
@@ -88,10 +90,12 @@ describe('a worker that ends', () => {
     const { writeFileSync, rmSync } = await import('node:fs')
     writeFileSync(`${folder}/main.ts`, 'not a script {')
     rmSync(`${folder}/name.ts`)
+    expect([await rpc('count'), await rpc('count')]).toEqual(['1', '2'])
     await rpc('exit')
     await until(() => host.readiness().state === 'ready')
     expect(await rpc('name')).toBe('first')
-    expect(host.describe().readiness.revision_id).toBe(before)
+    expect(await rpc('count')).toBe('1')
+    expect(host.describe().readiness).toMatchObject({ revision_id: before, generation: 2 })
   })
 
   it('[S-REC-4] opens the circuit when it fails again and again, and then only probes', async () => {

@@ -32,50 +32,56 @@ describe('selection', () => {
     [['main.js'], undefined, 'main.js', 'javascript', 'autodetected'],
     [['main.ts', 'main.js'], 'js', 'main.js', 'javascript', 'explicit'],
     [['main.ts', 'main.js'], 'typescript', 'main.ts', 'typescript', 'explicit'],
-  ])('[S-SEL-1] of %j with language %s takes %s', async (names, language, file, name, source) => {
-    const files = Object.fromEntries(names.map((name) => [name, minimal]))
-    const { host, folder, rpc } = await start({ files, config: language ? { language } : {} })
-    expect(host.describe()).toMatchObject({
-      selected_language: name,
-      configured_language: source === 'explicit' ? name : null,
-      selection_source: source,
-      entrypoint: `${folder}/${file}`,
-      attached: true,
-    })
-    expect(await rpc('x')).toBe('x')
-  })
+  ])(
+    '[S-SEL-1] [S-VIEW-2] of %j with language %s takes %s',
+    async (names, language, file, name, source) => {
+      const files = Object.fromEntries(names.map((name) => [name, minimal]))
+      const { host, folder, rpc } = await start({ files, config: language ? { language } : {} })
+      expect(host.describe()).toMatchObject({
+        selected_language: name,
+        configured_language: source === 'explicit' ? name : null,
+        selection_source: source,
+        entrypoint: `${folder}/${file}`,
+        attached: true,
+      })
+      expect(await rpc('x')).toBe('x')
+    },
+  )
 
   it.each<[string, { [path: string]: string }, Partial<ScriptConfig>]>([
     ['there is no entry file', { 'other.ts': minimal }, {}],
     ['the language has none', { 'main.ts': minimal }, { language: 'lua' }],
     ['the runtime is off', { 'main.ts': minimal }, { enabled: false }],
     ['there is no folder', {}, { scripts_dir: '/does/not/exist' }],
-  ])('[S-SEL-2] [S-VIEW-1] runs without a script when %s', async (_name, files, config) => {
-    const { host, rpc } = await start({ files, config })
-    expect(host.describe()).toEqual({
-      enabled: config.enabled ?? true,
-      configured_language: config.language ?? null,
-      selected_language: null,
-      selection_source: null,
-      entrypoint: null,
-      adapter: 'worker',
-      tier: 'trusted',
-      attached: false,
-      tick_hz: 0,
-      require_script: false,
-      readiness: {
-        state: 'no_script',
-        revision_id: null,
-        generation: 0,
-        since_unix_millis: expect.any(Number),
-        recovery: { circuit_open: false, consecutive_failures: 0, restart_limit: 5 },
-      },
-      script: null,
-    })
-    expect(await rpc('x')).toEqual({ error: 'RPC runtime not available' })
-    expect(await host.consoleRpc('x', '')).toEqual({ ok: false, error: 'no game script' })
-    expect(host.game.admit()).toBe(true)
-  })
+  ])(
+    '[S-SEL-2] [S-VIEW-1] [S-VIEW-2] runs without a script when %s',
+    async (_name, files, config) => {
+      const { host, rpc } = await start({ files, config })
+      expect(host.describe()).toEqual({
+        enabled: config.enabled ?? true,
+        configured_language: config.language ?? null,
+        selected_language: null,
+        selection_source: null,
+        entrypoint: null,
+        adapter: 'worker',
+        tier: 'trusted',
+        attached: false,
+        tick_hz: 0,
+        require_script: false,
+        readiness: {
+          state: 'no_script',
+          revision_id: null,
+          generation: 0,
+          since_unix_millis: expect.any(Number),
+          recovery: { circuit_open: false, consecutive_failures: 0, restart_limit: 5 },
+        },
+        script: null,
+      })
+      expect(await rpc('x')).toEqual({ error: 'RPC runtime not available' })
+      expect(await host.consoleRpc('x', '')).toEqual({ ok: false, error: 'no game script' })
+      expect(host.game.admit()).toBe(true)
+    },
+  )
 
   it.each([
     ['main.lua', {}],

@@ -148,7 +148,7 @@ describe.each(testBackends)('the operators’ sign-in on $name', (backend) => {
     expect([answer.status, answer.body]).toEqual([401, refused])
   })
 
-  it('[H-CON-4] keeps tokens in the process: no other node and no restart knows them', async () => {
+  it('[H-CON-4] [O-NOD-2] keeps tokens in the process: no other node and no restart knows them', async () => {
     const token = tokenOf(await login(admin))
     const other = await scenario.openNode()
     expect((await other.call('GET', '/console/v1/me', { token })).status).toBe(401)

@@ -131,7 +131,7 @@ it('[H-MAT-2] refuses what is malformed, then asks the gate, then looks for the 
   expect(await status('/matches/6')).toBe(404)
 })
 
-it('[H-MAT-2] has no rooms where no transport runs', async () => {
+it('[H-MAT-2] [R-TR-2] has no rooms where no transport runs', async () => {
   const { send, list } = await setUp([room(5)], { attached: false })
   expect(await list()).toEqual({
     realtime_attached: false,

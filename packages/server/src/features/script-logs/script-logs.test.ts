@@ -36,7 +36,7 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
   }
 
   if (backend.name === 'in-memory') {
-    it('[S-LOG-3] [H-LOG-6] go to the log of the process without a durable backend', async () => {
+    it('[S-LOG-3] [H-LOG-6] [O-DB-5] go to the log of the process without a durable backend', async () => {
       expect([write('one'), write('two')]).toEqual([null, null])
       const seen = scenario.api.log.lines.map(({ level, message }) => [level, message])
       expect(seen.filter(([level]) => level === 'warn')).toHaveLength(1)

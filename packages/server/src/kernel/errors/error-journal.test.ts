@@ -238,7 +238,7 @@ describe('its file', () => {
     expect((await open()).page(everything).total).toBe(1)
   })
 
-  it('[O-ERR-2] stays in memory while it cannot be written, and recovers', async () => {
+  it('[O-ERR-2] [O-DSK-2] stays in memory while it cannot be written, and recovers', async () => {
     // A folder stands where the file should be; this stops even a privileged user.
     await mkdir(join(path, 'occupied'), { recursive: true })
     const journal = await open({ max_entries: 2 })
