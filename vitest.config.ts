@@ -25,7 +25,8 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['packages/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...pure],
+          // Tests of games are for `test-script`.
+          exclude: ['**/node_modules/**', 'examples/*/game/**', ...pure],
           globalSetup: ['packages/server/src/database/testing/global-setup.ts'],
           // Processes, because workers, crash tests and native modules never share one with vitest.
           pool: 'forks',

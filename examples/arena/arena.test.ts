@@ -3,6 +3,7 @@ import { createConsoleClient } from '@guildhall/client/console'
 import { expect, it, vi } from 'vitest'
 import { testBackends } from '../../packages/server/src/database/testing/backends.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
+import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 import { playArena } from './arena.ts'
 
 /** As in node.toml. */
@@ -50,3 +51,10 @@ async function expectRecord(url: string): Promise<void> {
   expect(result).toMatchObject({ round: 1, winner: expect.any(String) })
   expect(result.scores[0]).toBeGreaterThanOrEqual(12)
 }
+
+it('passes the tests of its script', async () => {
+  const config = fileURLToPath(new URL('./node.toml', import.meta.url))
+  const { code, stdout } = await runScriptTests(['--config', config])
+  expect(code, stdout).toBe(0)
+  expect(stdout).toContain('pass 3')
+}, 90_000)

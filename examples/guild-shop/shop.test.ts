@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { testBackends } from '../../packages/server/src/database/testing/backends.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
+import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 import { shop } from './shop.ts'
 
 describe.each(testBackends)('the shop of the guild on $name', ({ name, open }) => {
@@ -23,3 +24,10 @@ describe.each(testBackends)('the shop of the guild on $name', ({ name, open }) =
     expect(lines.at(-1)).toBe(`${name}: whoever comes back hears what is unread`)
   }, 60_000)
 })
+
+it('passes the tests of its script', async () => {
+  const config = fileURLToPath(new URL('./node.toml', import.meta.url))
+  const { code, stdout } = await runScriptTests(['--config', config])
+  expect(code, stdout).toBe(0)
+  expect(stdout).toContain('pass 3')
+}, 90_000)

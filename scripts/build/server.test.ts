@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { placeOf } from '../../packages/server/src/kernel/errors/error-place.ts'
+import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 import { buildServer } from './server.ts'
 
 const main = join(import.meta.dirname, '../../packages/server/dist/main.mjs')
@@ -43,6 +44,23 @@ it('builds a server that serves from a file, hashes passwords and ends in order'
   node.kill('SIGTERM')
   expect(await once(node, 'exit')).toEqual([0, null])
 })
+
+it('builds a server that tests scripts', async () => {
+  const game = join(folder, 'game')
+  mkdirSync(game)
+  writeFileSync(join(game, 'main.ts'), "guildhall.on_rpc('two', (): number => 2)")
+  writeFileSync(
+    join(game, 'two.test.ts'),
+    `import { test } from 'node:test'
+    import { openGame } from 'guildhall/test'
+    test('two', async (t) => {
+      const ana = await (await openGame(t)).signIn('ana')
+      t.assert.equal(await ana.rpc('two'), 2)
+    })`,
+  )
+  const { code, stdout } = await runScriptTests([game], { cwd: folder, program: main })
+  expect(code, stdout).toBe(0)
+}, 60_000)
 
 it('[H-ERR-2] builds files whose errors say where their code was written', () => {
   const lines = readFileSync(main, 'utf8').split('\n')

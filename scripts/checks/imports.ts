@@ -37,6 +37,7 @@ const serverZones: Readonly<Record<string, readonly string[] | 'everything'>> = 
   script: ['kernel'],
   config: ['kernel'],
   cli: 'everything',
+  'script-test': 'everything',
   node: 'everything',
 }
 
@@ -45,7 +46,7 @@ const packageZones: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   client: ['contract'],
   dashboard: ['contract', 'client'],
-  server: ['contract'],
+  server: ['contract', 'client'],
   bench: ['contract', 'client'],
 }
 

@@ -38,12 +38,16 @@ export type WebTransportSession = {
   close(info?: { closeCode?: number; reason?: string }): void
 }
 
-/** Constructors of the caller, for unusual hosts. */
+/** Constructors and time of the caller, for unusual hosts and for tests. */
 export type HostOptions = {
   fetch?: typeof fetch
   WebSocket?: typeof WebSocket
   WebTransport?: WebTransportConstructor
+  /** By which the SDK waits, in place of the runtime's. */
+  clock?: HostClock
 }
+
+export type HostClock = Pick<Host, 'nowMs' | 'monotonicMs' | 'startTimer'>
 
 /** The runtime itself, with the caller's constructors in front of its own. */
 export function runtimeHost(options: HostOptions = {}): Host {
@@ -59,6 +63,7 @@ export function runtimeHost(options: HostOptions = {}): Host {
       const timer = setTimeout(run, ms)
       return () => clearTimeout(timer)
     },
+    ...options.clock,
     onOnline(run) {
       events.addEventListener?.('online', run)
       return () => events.removeEventListener?.('online', run)

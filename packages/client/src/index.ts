@@ -1,6 +1,11 @@
 export type { GameTypes } from '@guildhall/contract'
 export { type ClientErrorCode, GuildhallError } from './error.ts'
-export type { HostOptions, WebTransportConstructor, WebTransportSession } from './host.ts'
+export type {
+  HostClock,
+  HostOptions,
+  WebTransportConstructor,
+  WebTransportSession,
+} from './host.ts'
 export type { Off } from './listeners.ts'
 export { createPlayer, type Player, type PlayerOptions } from './player.ts'
 export type {

@@ -8,6 +8,8 @@ export type Invocation = {
   readonly command: CommandName
   /** Whether the line names the command, or leaves it at the default. */
   readonly named: boolean
+  /** What stands behind a command that takes something, e.g. the folder of `test-script`. */
+  readonly argument: string | undefined
   readonly configPath: string | undefined
   /** Configuration keys that flags set, in their order. */
   readonly settings: readonly FlagAssignment[]
@@ -42,13 +44,20 @@ export function parseArguments(argv: readonly string[]): Invocation | string {
   const [word = 'serve', ...stray] = joined(words)
   const command = commandNames.find((name) => name === word)
   if (command === undefined) return unknown('command', word, commandNames)
-  if (stray.length > 0) return `${command} takes no argument; run \`guildhall ${command} --help\``
+  const most = 'argument' in commands[command] ? 1 : 0
+  if (stray.length > most) return tooMany(command, most)
   const invocation = readFlags(command, flags)
-  return typeof invocation === 'string' ? invocation : { ...invocation, named: words.length > 0 }
+  if (typeof invocation === 'string') return invocation
+  return { ...invocation, named: words.length > 0, argument: stray[0] }
 }
 
 /** An invocation but for the word that began it. */
-type Unnamed = Omit<Invocation, 'named'>
+type Unnamed = Omit<Invocation, 'named' | 'argument'>
+
+function tooMany(command: CommandName, most: number): string {
+  const takes = most === 0 ? 'no argument' : 'one argument'
+  return `${command} takes ${takes}; run \`guildhall ${command} --help\``
+}
 
 type Flag = { name: string; value: string | undefined }
 

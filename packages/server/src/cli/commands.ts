@@ -39,6 +39,16 @@ export const commands = {
     ],
     examples: ['guildhall restore --from /backups/game.db'],
   },
+  'test-script': {
+    summary: "Runs the *.test.ts of a game's folder against a node in memory.",
+    argument: 'DIR',
+    switches: [],
+    examples: [
+      'guildhall test-script ./game',
+      'guildhall test-script --config game.toml',
+      'guildhall test-script ./game --set runtime.tick_hz=20 --json',
+    ],
+  },
   'hash-password': {
     summary: 'Reads a password and prints a verifier for console.password.',
     switches: [],
@@ -66,7 +76,13 @@ export const commands = {
   },
 } as const satisfies Record<string, Command>
 
-type Command = { summary: string; switches: readonly Switch[]; examples: readonly string[] }
+type Command = {
+  summary: string
+  /** What may stand behind the command, where anything may. */
+  argument?: string
+  switches: readonly Switch[]
+  examples: readonly string[]
+}
 /** `value` names what a flag takes. */
 type Switch = { name: string; value?: string; summary: string }
 
@@ -78,6 +94,7 @@ export const commandNames: readonly CommandName[] = [
   'migrate',
   'backup',
   'restore',
+  'test-script',
   'hash-password',
   'doctor',
   'audit verify',
@@ -105,10 +122,11 @@ export function helpText(named: CommandName | undefined): string {
     const rows = commandNames.map((name) => row({ name, summary: commands[name].summary }))
     return [usage, '', 'Commands:', ...rows, '', ...flags, '', moreHelp, ''].join('\n')
   }
-  const { summary, switches, examples } = commands[named]
+  const { summary, argument, switches, examples }: Command = commands[named]
   const own = [...switches].map(row)
   const shown = ['Examples:', ...examples.map((line) => `  ${line}`)]
-  const head = [`Usage: guildhall ${named} [FLAGS]`, '', summary, '']
+  const behind = argument === undefined ? '' : ` [${argument}]`
+  const head = [`Usage: guildhall ${named}${behind} [FLAGS]`, '', summary, '']
   return [...head, ...flags, ...own, '', ...shown, ''].join('\n')
 }
 

@@ -83,6 +83,10 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       const { restore } = await import('./restore.ts')
       return restore(loaded, invocation, terminal)
     }
+    case 'test-script': {
+      const { testScript } = await import('./test-script.ts')
+      return testScript(loaded, invocation, terminal)
+    }
     case 'doctor': {
       const { doctor } = await import('./doctor.ts')
       return doctor(loaded, invocation, terminal)

@@ -1,112 +1,11 @@
-import { atEndOfTurn, type Clock, type Timer } from './clock.ts'
+import { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
 
 /** A clock that stands still until a test moves it. */
-export type FakeClock = Clock & {
-  /**
-   * Moves both clocks by `ms` and runs every timer that falls due, in order, each at its own
-   * instant. Before the first timer and after each one, promises and end-of-turn tasks get to run,
-   * so what a timer started may itself set timers that still fall into the same advance.
-   */
-  advance(ms: number): Promise<void>
-  /** Makes the wall clock jump, as an administrator or NTP would. Timers do not notice. */
-  setWall(unixMs: number): void
-  /** How many timers are waiting: a test can show that nothing was left behind. */
-  timersWaiting(): number
-}
-
-type Waiting = { dueMs: number; order: number; task: () => void; intervalMs: number | undefined }
+export type FakeClock = SteppedClock
 
 /** 2025-01-01 00:00:00 UTC: a midnight, a month's first and a year's first. */
 const defaultStartUnixMs = 1_735_689_600_000
 
-/** Turns of the event loop that are granted to what a timer set in motion. */
-const turnsPerStep = 3
-
 export function createFakeClock({ startUnixMs = defaultStartUnixMs } = {}): FakeClock {
-  const waiting = new Set<Waiting>()
-  let nowMs = 0
-  let wallOriginUnixMs = startUnixMs
-  let made = 0
-
-  function start(delayMs: number, task: () => void, intervalMs?: number): Timer {
-    const entry = { dueMs: nowMs + Math.max(0, delayMs), order: made++, task, intervalMs }
-    waiting.add(entry)
-    return { cancel: () => void waiting.delete(entry) }
-  }
-
-  function fire(entry: Waiting): void {
-    nowMs = Math.max(nowMs, entry.dueMs)
-    if (entry.intervalMs === undefined) {
-      waiting.delete(entry)
-    } else {
-      entry.dueMs += Math.max(1, entry.intervalMs)
-      entry.order = made++
-    }
-    entry.task()
-  }
-
-  return {
-    nowUnixMs: () => Math.floor(wallOriginUnixMs + nowMs),
-    monotonicMs: () => nowMs,
-    after: (delayMs, task) => start(delayMs, task),
-    every: (intervalMs, task) => start(intervalMs, task, intervalMs),
-    sleep: (delayMs, signal) => abortable(signal, (done) => start(delayMs, done)),
-    timersWaiting: () => waiting.size,
-    setWall(unixMs) {
-      wallOriginUnixMs = unixMs - nowMs
-    },
-    async advance(ms) {
-      await settle()
-      const targetMs = nowMs + ms
-      for (let next = earliest(waiting); next; next = earliest(waiting)) {
-        if (next.dueMs > targetMs) break
-        fire(next)
-        await settle()
-      }
-      nowMs = targetMs
-    },
-  }
-}
-
-function earliest(waiting: Iterable<Waiting>): Waiting | undefined {
-  let first: Waiting | undefined
-  for (const entry of waiting) {
-    if (first && (entry.dueMs - first.dueMs || entry.order - first.order) > 0) continue
-    first = entry
-  }
-  return first
-}
-
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < turnsPerStep; turn += 1) {
-    await new Promise<void>((resolve) => atEndOfTurn(resolve))
-  }
-}
-
-function abortable(
-  signal: AbortSignal | undefined,
-  begin: (done: () => void) => Timer,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(new AbortError(signal.reason))
-    const timer = begin(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    })
-    function stop(): void {
-      timer.cancel()
-      reject(new AbortError(signal?.reason))
-    }
-    signal?.addEventListener('abort', stop, { once: true })
-  })
-}
-
-/** What the system's timers reject with. */
-class AbortError extends Error {
-  override readonly name = 'AbortError'
-  readonly code = 'ABORT_ERR'
-
-  constructor(cause: unknown) {
-    super('The operation was aborted', { cause })
-  }
+  return createSteppedClock({ startUnixMs })
 }

@@ -48,6 +48,8 @@ import { startTasks } from './tasks.ts'
 export type StartOptions = {
   loaded: LoadedConfig
   clock: Clock
+  /** When `clock` is moved by hand: the real one, by which the script's process is watched. */
+  processClock?: Clock
   log: Log
   bootId: string
   version: string
@@ -71,6 +73,8 @@ export type RunningNode = {
   /** The script that serves, e.g. `./game/main.ts`; null without one. */
   entrypoint: string | null
   journal: ErrorJournal
+  /** Whether the script has nothing to do until something new comes. */
+  isScriptQuiet(): boolean
   /** Looks at once whether the certificate's files have new content. */
   reloadCertificate(): Promise<void>
   /**
@@ -183,6 +187,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     ...shared,
     loaded,
     environment,
+    processClock: options.processClock,
     script: joinScript(stored),
     durable: shared.db.durable,
     setIndexFilter: stored.storage.runtime.setFilter,
@@ -293,6 +298,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     backend: db.backend,
     entrypoint: play.script.describe().entrypoint,
     journal,
+    isScriptQuiet: play.script.isQuiet,
     reloadCertificate: async () => listener.reloadCertificate?.(),
     stop({ deadlineMs, drainDelayMs }: StopLimits) {
       health.drain()

@@ -15,6 +15,8 @@ import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
 export type PlayDeps = {
   loaded: LoadedConfig
   clock: Clock
+  /** See `StartOptions`. */
+  processClock: Clock | undefined
   ids: Ids
   log: Log
   environment: NodeJS.ProcessEnv
@@ -104,6 +106,7 @@ function createScript(deps: PlayDeps, reach: () => Gateway) {
   return createScriptHost({
     config: config.runtime,
     clock,
+    processClock: deps.processClock,
     log: log.component('script'),
     nodeId: config.server.node_id,
     environment: deps.environment,

@@ -26,7 +26,7 @@ import {
   visitOutput,
 } from './wire/output-records.ts'
 import { isOverdue, type Overdue } from './wire/overdue.ts'
-import type { HostResult, OutputBatch, ToWorker } from './wire/protocol.ts'
+import type { HostResult, NodeTime, OutputBatch, ToWorker } from './wire/protocol.ts'
 
 /** A call of a handler, as the host makes it. */
 export type NewCall = {
@@ -57,6 +57,8 @@ export type DispatcherDeps = {
   delivery: Pick<Delivery, 'broadcast' | 'send'>
   functions: HostFunctions
   metrics: ScriptMetrics
+  /** The time that the script shall read; undefined = it reads its own clock. */
+  nodeTime: () => NodeTime | undefined
 }
 
 /**
@@ -82,6 +84,8 @@ export class Dispatcher {
   #lastId = 0
   #batches = 0
   #unanswered = 0
+  /** Calls of the worker that wait for a feature. */
+  #asked = 0
   #pumpWanted = false
 
   constructor(deps: DispatcherDeps) {
@@ -165,6 +169,12 @@ export class Dispatcher {
     return wellFormed
   }
 
+  /** Whether nothing is on its way: every call has begun, and every answer has arrived. */
+  get isQuiet(): boolean {
+    const waiting = this.#waiting.length - this.#head + this.#results.length
+    return waiting + this.#unanswered + this.#asked === 0 && !this.#pumpWanted
+  }
+
   /** Called now and then: has the worker look at calls that may have lasted too long. */
   lookForOldCalls(): void {
     const oldest = this.#open.values().next().value
@@ -230,6 +240,7 @@ export class Dispatcher {
       buffer,
       texts,
       results,
+      now: this.#deps.nodeTime(),
     })
   }
 
@@ -248,7 +259,9 @@ export class Dispatcher {
 
   async #answerHostCall(call: OutputBatch['calls'][number]): Promise<void> {
     const sink = this.#sink
+    this.#asked += 1
     const result = await this.#answer(call, this.#callerOf(call.invocation, call.room_id))
+    this.#asked -= 1
     if (sink !== this.#sink) return
     this.#results.push(result)
     this.#wantPump()

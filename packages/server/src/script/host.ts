@@ -18,11 +18,16 @@ import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
 import { describeRuntime } from './view.ts'
 import { type EventHook, hookCode, type Origin } from './wire/hooks.ts'
-import type { LineSettings } from './wire/protocol.ts'
+import type { LineSettings, NodeTime } from './wire/protocol.ts'
 
 export type ScriptHostDeps = {
   config: ScriptConfig
   clock: Clock
+  /**
+   * The clock by which the worker process is watched, when `clock` is moved by hand; the script
+   * then reads the time of `clock`.
+   */
+  processClock?: Clock | undefined
   log: Log
   delivery: Pick<Delivery, 'broadcast' | 'send'>
   /** What the script can ask of the features. */
@@ -56,12 +61,14 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   const base = { config, clock, log, metrics }
-  const dispatcher = new Dispatcher({ ...base, delivery, functions })
+  const nodeTime = createNodeTime(deps)
+  const dispatcher = new Dispatcher({ ...base, delivery, functions, nodeTime })
   const parts = { ...base, dispatcher }
   const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
   const lifecycle = new Lifecycle({
     ...parts,
-    ...{ nodeId, environment, lines },
+    ...{ nodeId, environment, lines, nodeTime },
+    processClock: deps.processClock ?? clock,
     serves: (handlers) => filters.serve(handlers.filters),
     workerLost(generation) {
       filters.end()
@@ -118,28 +125,12 @@ export function createScriptHost(deps: ScriptHostDeps) {
       return { ok: false, error: error === texts.notAvailable ? texts.noScript : error }
     },
 
-    /** What has happened in the deployment, delivered at least once. */
-    events: {
-      /** Whether an event can be delivered now: a script serves and takes calls. */
-      ready: () => lifecycle.handlers !== undefined && !dispatcher.inbox.isFull(),
-      /**
-       * Calls the script, and resolves when its handler has returned; at once when it has none.
-       *
-       * @param event what the handler is called with, as JSON
-       * @throws when the handler fails or the script is lost: the event must be delivered again
-       */
-      async deliver(hook: EventHook, event: string): Promise<void> {
-        if (!lifecycle.handlers) throw new Error('no script serves')
-        if (!lifecycle.handlers.hooks.includes(hook)) return
-        const { status } = await new Promise<Outcome>((settle) => {
-          const call = { hook: hookCode[hook], context: nobody, origin: 'server' } as const
-          dispatcher.call({ ...call, text: event, settle })
-        })
-        if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)
-      },
-    },
+    events: createEvents(lifecycle, dispatcher),
 
     readiness: () => lifecycle.readiness(),
+
+    /** Whether the script has nothing to do until something new comes. */
+    isQuiet: () => dispatcher.isQuiet,
 
     metrics: () => describeMetrics(metrics, dispatcher.inbox, lifecycle.readiness().state),
 
@@ -150,6 +141,34 @@ export function createScriptHost(deps: ScriptHostDeps) {
       await lifecycle.stop()
     },
   }
+}
+
+/** What has happened in the deployment, delivered at least once. */
+function createEvents(lifecycle: Lifecycle, dispatcher: Dispatcher) {
+  return {
+    /** Whether an event can be delivered now: a script serves and takes calls. */
+    ready: () => lifecycle.handlers !== undefined && !dispatcher.inbox.isFull(),
+    /**
+     * Calls the script, and resolves when its handler has returned; at once when it has none.
+     *
+     * @param event what the handler is called with, as JSON
+     * @throws when the handler fails or the script is lost: the event must be delivered again
+     */
+    async deliver(hook: EventHook, event: string): Promise<void> {
+      if (!lifecycle.handlers) throw new Error('no script serves')
+      if (!lifecycle.handlers.hooks.includes(hook)) return
+      const { status } = await new Promise<Outcome>((settle) => {
+        const call = { hook: hookCode[hook], context: nobody, origin: 'server' } as const
+        dispatcher.call({ ...call, text: event, settle })
+      })
+      if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)
+    },
+  }
+}
+
+function createNodeTime({ clock, processClock }: ScriptHostDeps): () => NodeTime | undefined {
+  if (processClock === undefined) return () => undefined
+  return () => ({ unixMs: clock.nowUnixMs(), monotonicMs: clock.monotonicMs() })
 }
 
 /** The readiness gate of `require_script`. */

@@ -18,7 +18,7 @@ import {
 } from './recovery.ts'
 import { type Loaded, ScriptWorker, type WorkerEnd } from './script-worker.ts'
 import { type Handlers, hookCode } from './wire/hooks.ts'
-import type { LineSettings, StartReason } from './wire/protocol.ts'
+import type { LineSettings, NodeTime, StartReason } from './wire/protocol.ts'
 import { revisionId, type ScriptFile } from './wire/revision.ts'
 
 export type LifecycleDeps = {
@@ -29,6 +29,9 @@ export type LifecycleDeps = {
   metrics: ScriptMetrics
   nodeId: string
   lines: LineSettings
+  /** By this clock the process is watched: its deadlines are real. */
+  processClock: Clock
+  nodeTime: () => NodeTime | undefined
   environment: NodeJS.ProcessEnv
   /** Called when the worker of a generation has failed. */
   workerLost(generation: number): void
@@ -145,7 +148,7 @@ export class Lifecycle {
   }
 
   async #startWorker(selection: Selection): Promise<[ScriptWorker, Loaded]> {
-    const { config, clock, log, dispatcher } = this.#deps
+    const { config, processClock, log, dispatcher } = this.#deps
     const worker = new ScriptWorker({
       url: selection.worker,
       settings: {
@@ -157,10 +160,11 @@ export class Lifecycle {
         memoryMb: config.memory_mb,
         tier: config.tier,
         lines: this.#deps.lines,
+        now: this.#deps.nodeTime(),
       },
       environment: withoutSecrets(this.#deps.environment),
       loadTimeoutMs: config.load_timeout_ms,
-      clock,
+      clock: processClock,
       log,
       output: (batch) => dispatcher.receive(batch),
       ended: (end) => this.#workerEnded(end),

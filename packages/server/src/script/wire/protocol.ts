@@ -14,7 +14,12 @@ export type WorkerSettings = {
   readonly memoryMb: number
   readonly tier: ScriptTier
   readonly lines: LineSettings
+  /** What the script reads as the time while it loads; absent, its machine's. */
+  readonly now?: NodeTime | undefined
 }
+
+/** The time of a node whose clock is moved by hand, in milliseconds. */
+export type NodeTime = { readonly unixMs: number; readonly monotonicMs: number }
 
 /** What log.write and match.set_result go by. */
 export type LineSettings = {
@@ -48,6 +53,8 @@ export type CallBatch = {
   readonly buffer: ArrayBuffer
   readonly texts: readonly (string | null)[]
   readonly results: readonly HostResult[]
+  /** The time from here on, of a node whose clock is moved by hand. */
+  readonly now?: NodeTime | undefined
 }
 
 /** The answer to a host call. */

@@ -5,6 +5,7 @@ import { createCallReader } from '../wire/call-records.ts'
 import type {
   CallBatch,
   FromWorker,
+  NodeTime,
   PrintLevel,
   ToWorker,
   WorkerSettings,
@@ -46,6 +47,7 @@ export class ScriptRuntime {
   #loader: Loader | undefined
   #memory: MemoryBound | undefined
   #scriptsUrl = ''
+  #now: NodeTime | undefined
   /** Call batches whose calls have all been started, and that have not been answered. */
   #started = 0
   #turnEndWanted = false
@@ -91,6 +93,7 @@ export class ScriptRuntime {
     this.#scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
     const loader = createLoader(settings.scriptsDir, files)
     this.#loader = loader
+    this.#now = settings.now
     const runner = this.#createRunner(settings)
     this.#runner = runner
     const memory = createMemoryBound(settings.memoryMb, this.#deps.exit)
@@ -132,6 +135,14 @@ export class ScriptRuntime {
     })
   }
 
+  /** The time as the script reads it. Deadlines go by the process's own. */
+  #scriptClock(): BindingHost['clock'] {
+    return {
+      nowUnixMs: () => this.#now?.unixMs ?? this.#clock.nowUnixMs(),
+      monotonicMs: () => this.#now?.monotonicMs ?? this.#clock.monotonicMs(),
+    }
+  }
+
   #createGuildhall(
     runner: Runner,
     { nodeId, tier, lines }: WorkerSettings,
@@ -139,7 +150,7 @@ export class ScriptRuntime {
   ): object {
     const hostCalls = this.#hostCalls
     const host: BindingHost = {
-      clock: this.#clock,
+      clock: this.#scriptClock(),
       registry: this.#registry,
       lines,
       timers: this.#timers,
@@ -156,6 +167,7 @@ export class ScriptRuntime {
   }
 
   #runBatch(runner: Runner, batch: CallBatch): void {
+    this.#now = batch.now
     const read = createCallReader(batch)
     for (let n = 0; n < batch.results.length; n += 1) {
       const result = batch.results[n]

@@ -1,0 +1,116 @@
+import { atEndOfTurn, type Clock, type Timer } from './clock.ts'
+
+/** A clock that stands still until it is moved. */
+export type SteppedClock = Clock & {
+  /**
+   * Moves both clocks by `ms` and runs every timer that falls due, in order, each at its own
+   * instant. Before the first timer and after each one, what was set in motion gets to run, so what
+   * a timer started may itself set timers that still fall into the same advance.
+   */
+  advance(ms: number): Promise<void>
+  /** Makes the wall clock jump, as an administrator or NTP would. Timers do not notice. */
+  setWall(unixMs: number): void
+  /** How many timers are waiting: a test can show that nothing was left behind. */
+  timersWaiting(): number
+}
+
+type SteppedClockOptions = {
+  startUnixMs: number
+  /** Waits, beyond a few turns of the event loop, for what a timer has set in motion. */
+  settled?: () => Promise<void>
+}
+
+type Waiting = { dueMs: number; order: number; task: () => void; intervalMs: number | undefined }
+
+/** Turns of the event loop that are granted to what a timer set in motion. */
+const turnsPerStep = 3
+
+export function createSteppedClock({ startUnixMs, settled }: SteppedClockOptions): SteppedClock {
+  const waiting = new Set<Waiting>()
+  let nowMs = 0
+  let wallOriginUnixMs = startUnixMs
+  let made = 0
+
+  function start(delayMs: number, task: () => void, intervalMs?: number): Timer {
+    const entry = { dueMs: nowMs + Math.max(0, delayMs), order: made++, task, intervalMs }
+    waiting.add(entry)
+    return { cancel: () => void waiting.delete(entry) }
+  }
+
+  function fire(entry: Waiting): void {
+    nowMs = Math.max(nowMs, entry.dueMs)
+    if (entry.intervalMs === undefined) {
+      waiting.delete(entry)
+    } else {
+      entry.dueMs += Math.max(1, entry.intervalMs)
+      entry.order = made++
+    }
+    entry.task()
+  }
+
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < turnsPerStep; turn += 1) {
+      await new Promise<void>((resolve) => atEndOfTurn(resolve))
+    }
+    await settled?.()
+  }
+
+  return {
+    nowUnixMs: () => Math.floor(wallOriginUnixMs + nowMs),
+    monotonicMs: () => nowMs,
+    after: (delayMs, task) => start(delayMs, task),
+    every: (intervalMs, task) => start(intervalMs, task, intervalMs),
+    sleep: (delayMs, signal) => abortable(signal, (done) => start(delayMs, done)),
+    timersWaiting: () => waiting.size,
+    setWall(unixMs) {
+      wallOriginUnixMs = unixMs - nowMs
+    },
+    async advance(ms) {
+      await settle()
+      const targetMs = nowMs + ms
+      for (let next = earliest(waiting); next; next = earliest(waiting)) {
+        if (next.dueMs > targetMs) break
+        fire(next)
+        await settle()
+      }
+      nowMs = targetMs
+    },
+  }
+}
+
+function earliest(waiting: Iterable<Waiting>): Waiting | undefined {
+  let first: Waiting | undefined
+  for (const entry of waiting) {
+    if (first && (entry.dueMs - first.dueMs || entry.order - first.order) > 0) continue
+    first = entry
+  }
+  return first
+}
+
+function abortable(
+  signal: AbortSignal | undefined,
+  begin: (done: () => void) => Timer,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(new AbortError(signal.reason))
+    const timer = begin(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    })
+    function stop(): void {
+      timer.cancel()
+      reject(new AbortError(signal?.reason))
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}
+
+/** What the system's timers reject with. */
+class AbortError extends Error {
+  override readonly name = 'AbortError'
+  readonly code = 'ABORT_ERR'
+
+  constructor(cause: unknown) {
+    super('The operation was aborted', { cause })
+  }
+}
