@@ -1312,8 +1312,8 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
 }
 
 /**
- * For tests that `guildhall test-script` runs: files named `*.test.ts` (or `.js`) in the folder
- * of the game, written with node:test.
+ * For tests that `guildhall test-script` runs: files named `*.test.ts` (or `.js`) in the
+ * folder of the game, written with node:test.
  *
  * @example
  * import assert from 'node:assert/strict'
