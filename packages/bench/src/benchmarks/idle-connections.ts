@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { openSessions, registerDevice } from '../load/accounts.ts'
-import { openPlayer } from '../load/player.ts'
+import { enterRoom, openPlayer } from '../load/player.ts'
 import type { WebSocketClient } from '../load/websocket-client.ts'
 import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { openFilesMax } from '../processes/proc.ts'
 
-/** What a player costs who is connected and does nothing. */
+/** What a player costs who is connected, or in a room, and does nothing. */
 export const idleConnections: Benchmark = { name: 'idle-connections', run }
 
 const openingAtOnce = 32
 const sourceAddresses = 4
+const roomSize = 8
 /** Files that are open besides the connections. */
 const otherFiles = 200
 
@@ -28,6 +29,8 @@ async function run(bench: Bench): Promise<Row[]> {
   const before = await memoryOf(server)
   const players = await openAll(server, tokens)
   const after = await memoryOf(server)
+  await enterRooms(players)
+  const inRooms = await memoryOf(server)
   let lost = 0
   for (const player of players) {
     player.onClose = () => {
@@ -40,18 +43,18 @@ async function run(bench: Bench): Promise<Row[]> {
     player.onClose = () => {}
     player.close()
   }
-  const kib = (bytes: number) => bytes / 1024 / count
-  const unit = 'KiB per connection'
-  const uncollected = kib(after.settled - before.settled)
+  const row = (what: string, then: Memory): Row => ({
+    what,
+    product: { value: kib(then.collected - before.collected) / count, unit: 'KiB each' },
+    bound: { of: 'value', is: 'at most', limit: 12 },
+    notes:
+      'garbage collected on both sides, without that ' +
+      `${(kib(then.settled - before.settled) / count).toFixed(1)}; ` +
+      `process ${mib(before.collected)} to ${mib(then.collected)} MiB`,
+  })
   return [
-    {
-      what: `resident memory of ${count} idle authenticated WebSockets`,
-      product: { value: kib(after.collected - before.collected), unit },
-      bound: { of: 'value', is: 'at most', limit: 12 },
-      notes:
-        `garbage collected on both sides, without that ${uncollected.toFixed(1)}; ` +
-        `process ${mib(before.collected)} to ${mib(after.collected)} MiB`,
-    },
+    row(`resident memory of ${count} idle authenticated WebSockets`, after),
+    row(`the same when they are members of rooms of ${roomSize}`, inRooms),
   ]
 }
 
@@ -62,6 +65,12 @@ function checkOpenFiles(count: number): void {
     `${needed} open files are needed and ${openFilesMax()} allowed: run \`ulimit -n ${needed}\` ` +
       'in this shell first (as root, or raise the hard limit in /etc/security/limits.conf)',
   )
+}
+
+async function enterRooms(players: readonly WebSocketClient[]): Promise<void> {
+  for (const [index, player] of players.entries()) {
+    await enterRoom(player, `room-${Math.floor(index / roomSize)}`)
+  }
 }
 
 async function openAll(server: Child, tokens: readonly string[]): Promise<WebSocketClient[]> {
@@ -78,8 +87,10 @@ async function openAll(server: Child, tokens: readonly string[]): Promise<WebSoc
   return players
 }
 
+type Memory = { settled: number; collected: number }
+
 /** Resident bytes once they no longer change, as they stand and after garbage is collected. */
-async function memoryOf(server: Child): Promise<{ settled: number; collected: number }> {
+async function memoryOf(server: Child): Promise<Memory> {
   const settled = await settledBytes(server)
   for (let time = 0; time < 3; time += 1) {
     process.kill(server.pid, 'SIGUSR2')
@@ -97,6 +108,10 @@ async function settledBytes(server: Child): Promise<number> {
     last = now
   }
   return last
+}
+
+function kib(bytes: number): number {
+  return bytes / 1024
 }
 
 function mib(bytes: number): string {

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { encodeFrame, frameHeaderBytes, kinds } from '@guildhall/contract'
+import { frameHeaderBytes, kinds } from '@guildhall/contract'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { openSessions, registerDevice } from '../load/accounts.ts'
+import { naiveRelay, runNaiveRelay, scriptTraffic } from '../load/naive-relay-load.ts'
+import { type PacedOutcome, runPacedBroadcast } from '../load/paced-broadcast.ts'
 import { callScript, enterRoom, frameMessage, openPlayer } from '../load/player.ts'
 import { type RelayOutcome, runRelayLoad } from '../load/relay-load.ts'
 import { runRoomChurn } from '../load/room-churn.ts'
-import { clientMessage, type WebSocketClient } from '../load/websocket-client.ts'
+import type { WebSocketClient } from '../load/websocket-client.ts'
 import { shares, startWindow } from '../load/window.ts'
 import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
@@ -17,20 +19,29 @@ export const rooms: Benchmark = { name: 'rooms', run }
 const groupSize = 8
 const groups = 16
 const positionBytes = 16
-const bodyBytes = 64
-const kind = 100
 const tickingRooms = 1000
 const tickHz = 20
+const crowd = 50
+const crowdPerSecond = 100_000
 const perCpuSecond = 'deliveries per CPU second'
 
 async function run(bench: Bench): Promise<Row[]> {
+  const naive = await runNaiveRelay(bench)
   const broadcast = await broadcasts(bench)
   const positions = await relayedPositions(bench)
+  const paced = await crowdedRoom(bench)
   const churn = await comingAndGoing(bench)
   const ticks = await idleTicks(bench)
   return [
-    deliveries(`broadcast by script, ${groups} rooms of ${groupSize}`, broadcast, 500_000),
-    deliveries(`position relay, ${groups} rooms of ${groupSize}`, positions, 800_000),
+    deliveries(`broadcast by script, ${groups} rooms of ${groupSize}`, broadcast, {
+      naive,
+      limit: 2,
+    }),
+    deliveries(`position relay, ${groups} rooms of ${groupSize}`, positions, {
+      naive,
+      limit: 3.25,
+    }),
+    crowded(paced),
     {
       what: 'joining a room and leaving it, without hooks',
       product: { value: churn.perSecond, unit: 'joins and leaves per second' },
@@ -46,12 +57,28 @@ async function run(bench: Bench): Promise<Row[]> {
   ]
 }
 
-function deliveries(what: string, outcome: RelayOutcome, limit: number): Row {
+function deliveries(
+  what: string,
+  outcome: RelayOutcome,
+  { naive, limit }: { naive: RelayOutcome; limit: number },
+): Row {
   return {
     what,
     product: { value: outcome.perCpuSecond, unit: perCpuSecond },
-    bound: { of: 'value', is: 'at least', limit },
+    baseline: { name: naiveRelay.name, value: naive.perCpuSecond, unit: perCpuSecond },
+    ratio: outcome.perCpuSecond / naive.perCpuSecond,
+    bound: { of: 'ratio', is: 'at least', limit },
     notes: `${Math.round(outcome.perSecond)}/s (${shares(outcome)})`,
+  }
+}
+
+function crowded(paced: PacedOutcome): Row {
+  const { p50, p99, perSecond } = paced
+  return {
+    what: `p99 of ${crowdPerSecond} deliveries per second to ${crowd} players of a room`,
+    product: { value: p99, unit: 'ms' },
+    bound: { of: 'value', is: 'at most', limit: 20 },
+    notes: `${Math.round(perSecond)}/s, none cut, p50 ${p50.toFixed(1)} ms (${shares(paced)})`,
   }
 }
 
@@ -71,10 +98,7 @@ async function broadcasts(bench: Bench): Promise<RelayOutcome> {
   return await runRelayLoad({
     server,
     players: await inRooms(server, groups * groupSize, (index) => roomOf(index)),
-    groupSize,
-    message: clientMessage(encodeFrame(kind, Buffer.alloc(bodyBytes, 'rooms '))),
-    deliveryBytes: frameHeaderBytes + bodyBytes,
-    inFlight: 4,
+    ...scriptTraffic,
     seconds: bench.seconds(5),
   })
 }
@@ -89,6 +113,19 @@ async function relayedPositions(bench: Bench): Promise<RelayOutcome> {
     message: frameMessage(kinds.POSITION.first, Buffer.alloc(positionBytes)),
     deliveryBytes: frameHeaderBytes + 8 + positionBytes,
     inFlight: 1,
+    seconds: bench.seconds(5),
+  })
+}
+
+/** Everybody in one room, at a rate that is given from outside. */
+async function crowdedRoom(bench: Bench): Promise<PacedOutcome> {
+  await using server = await startGuildhall(bench, { keys: withScript })
+  return await runPacedBroadcast({
+    server,
+    players: await inRooms(server, crowd, () => 'crowd'),
+    kind: scriptTraffic.kind,
+    bodyBytes: scriptTraffic.bodyBytes,
+    deliveriesPerSecond: crowdPerSecond,
     seconds: bench.seconds(5),
   })
 }

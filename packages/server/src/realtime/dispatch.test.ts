@@ -10,6 +10,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import {
   bytesOf,
   hexOf,
+  nextPosition,
   type RealtimeFixture,
   startRealtime,
   type TestClient,
@@ -195,9 +196,33 @@ describe('positions', () => {
     realtime = await startRealtime()
     const [ann, bob] = [await realtime.join('t-ann'), await realtime.join()]
     ann.send(1, Buffer.from('0000fa4200008042', 'hex'))
-    const { kind, body } = await bob.next()
+    const { kind, body } = await nextPosition(realtime, bob)
     expect([kind, hexOf(body)]).toEqual([2, '00000000000000010000fa4200008042'])
     expect(ann.received).toEqual([])
+  })
+
+  test('[R-WS-6] positions wait 2 ms for others, unless something reliable goes out', async () => {
+    realtime = await startRealtime()
+    const [ann, bob, cid] = [await realtime.join(), await realtime.join(), await realtime.join()]
+    const options = sessionOptionsBody.encode({ flags: 0 })
+    const dispatched = async (client: TestClient) => {
+      client.send(kinds.SESSION_OPTIONS.first, options)
+      await client.next()
+    }
+    const before = cid.messageBytes.length
+    ann.send(1, 'a')
+    await dispatched(ann)
+    bob.send(1, 'b')
+    await dispatched(bob)
+    expect(cid.received).toEqual([])
+    await nextPosition(realtime, cid)
+    expect(cid.messageBytes.slice(before)).toEqual([30])
+    cid.received.length = 0
+    ann.send(1, 'a')
+    await dispatched(ann)
+    cid.send(kinds.SESSION_OPTIONS.first, options)
+    const kindsOf = [(await cid.next()).kind, (await cid.next()).kind]
+    expect(kindsOf).toEqual([kinds.SESSION_INFO.first, kinds.PEER_POSITION.first])
   })
 
   test('[R-DSP-2] a script that handles kind 1 gets it instead', async () => {
@@ -218,7 +243,7 @@ describe('positions', () => {
     ann.send(1, new Uint8Array(1024))
     expect(await notice(ann)).toMatchObject({ code: 3, kind: 1 })
     expect(await notice(ann)).toMatchObject({ code: 3, kind: 1 })
-    expect((await bob.next()).body).toHaveLength(1032)
+    expect((await nextPosition(realtime, bob)).body).toHaveLength(1032)
   })
 
   test('[R-DSP-2] among more than 256 others it is counted as unhandled', async () => {
@@ -226,7 +251,7 @@ describe('positions', () => {
     const [ann, bob] = [await joinWithNotices(), await realtime.join()]
     for (let count = 0; count < 255; count += 1) await realtime.join()
     ann.send(1, 'x')
-    expect((await bob.next()).kind).toBe(2)
+    expect((await nextPosition(realtime, bob)).kind).toBe(2)
     expect(realtime.gateway.metrics().unhandled_kind_total).toBe(0)
     await realtime.join()
     ann.send(1, 'y')

@@ -25,7 +25,7 @@ import { createDeadlineQueue } from './session/deadline-queue.ts'
 import { handshakePolicy } from './session/handshake.ts'
 import { createReadingPauses } from './session/reading-pauses.ts'
 import { Session } from './session/session.ts'
-import type { SessionDeps } from './session/session-deps.ts'
+import type { FlushDue, SessionDeps } from './session/session-deps.ts'
 import { startSweeper } from './sweeper.ts'
 import type { Acceptor, Connection, ConnectionEvents } from './transports/transport.ts'
 
@@ -76,6 +76,11 @@ export type Gateway = Acceptor &
     close(): Promise<void>
   }
 
+/**
+ * How long a position may wait for others to the same connection. Those of a room come one by one,
+ * and a write to a socket costs more than all else about them.
+ */
+const positionWaitMs = 2
 const drainMs = 1000
 const partingMs = 2000
 const shutdownMs = 10_000
@@ -164,7 +169,7 @@ function createSessionDeps(parts: Parts): SessionDeps {
   const { config, clock, script, metrics, players, caps, connected } = parts
   const { heartbeat_interval_ms, heartbeat_timeout_ms } = config.websocket
   const pauses = createReadingPauses(clock, script)
-  const flushes = createTurnBatch<Session>((session) => session.flush())
+  const flushes = createFlushes(clock)
   const deadline = (delayMs: number, onDue: (session: Session) => void) =>
     createDeadlineQueue({ clock, delayMs }, onDue)
   return {
@@ -200,6 +205,24 @@ function createSessionDeps(parts: Parts): SessionDeps {
       pauses.forget(session)
       caps.closed(session.limitGroup)
       parts.onGone()
+    },
+  }
+}
+
+function createFlushes(clock: Clock) {
+  const flush = (session: Session) => session.flush()
+  const turn = createTurnBatch(flush)
+  const soon = createTurnBatch(flush, (task) => {
+    clock.after(positionWaitMs, task)
+  })
+  return {
+    add(session: Session, due: FlushDue) {
+      const batch = due === 'soon' ? soon : turn
+      batch.add(session)
+    },
+    runNow() {
+      turn.runNow()
+      soon.runNow()
     },
   }
 }

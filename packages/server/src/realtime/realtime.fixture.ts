@@ -251,6 +251,18 @@ export async function openClient(
   }
 }
 
+/** The next envelope of a client, once positions that wait for others were sent. */
+export async function nextPosition(
+  { clock }: Pick<RealtimeFixture, 'clock'>,
+  client: TestClient,
+): Promise<Envelope> {
+  await vi.waitFor(async () => {
+    await clock.advance(2)
+    if (client.received.length === 0) throw new Error('no position came')
+  }, waiting)
+  return client.next()
+}
+
 /** A TCP connection that speaks WebSocket by hand. */
 export type RawClient = {
   socket: Socket

@@ -27,7 +27,13 @@ export class FrameQueue {
   /** Takes `count` frames from the front and answers with their bytes. */
   drop(count: number): number {
     const before = this.#bytes
-    const end = Math.min(this.#head + count, this.#frames.length)
+    if (count >= this.length) {
+      this.#frames = []
+      this.#head = 0
+      this.#bytes = 0
+      return before
+    }
+    const end = this.#head + count
     for (let index = this.#head; index < end; index += 1) {
       this.#bytes -= this.#frames[index]?.bytes.length ?? 0
     }

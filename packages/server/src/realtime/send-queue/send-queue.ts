@@ -51,7 +51,7 @@ export class SendQueue implements Lanes {
   }
 
   queueUnreliable(frame: OutgoingFrame): void {
-    const { limits, metrics, ledger } = this.#deps
+    const { metrics, ledger } = this.#deps
     this.unreliable ??= new FrameQueue()
     const lane = this.unreliable
     const change = lane.merge(frame)
@@ -62,10 +62,8 @@ export class SendQueue implements Lanes {
     }
     lane.push(frame)
     ledger.queuedBytes += frame.bytes.length
-    while (
-      lane.length > limits.unreliable_queue_capacity ||
-      lane.bytes > limits.unreliable_queue_bytes
-    ) {
+    if (this.#isOver(lane)) this.transmit()
+    while (this.#isOver(lane)) {
       ledger.queuedBytes -= lane.drop(1)
       metrics.unreliable_dropped_total += 1
     }
@@ -116,6 +114,12 @@ export class SendQueue implements Lanes {
       lane.length < reliable_queue_capacity &&
       lane.bytes + frame.bytes.length <= reliable_queue_bytes
     )
+  }
+
+  /** Whether an unreliable lane holds more than it may. */
+  #isOver(lane: FrameQueue): boolean {
+    const { unreliable_queue_capacity, unreliable_queue_bytes } = this.#deps.limits
+    return lane.length > unreliable_queue_capacity || lane.bytes > unreliable_queue_bytes
   }
 
   #length(): number {

@@ -10,6 +10,9 @@ import type { LiveSession } from './live-session.ts'
 import type { LivenessConfig } from './liveness.ts'
 import type { Session } from './session.ts'
 
+/** When a session is flushed: at the end of the turn, or soon if only positions wait. */
+export type FlushDue = 'turn' | 'soon'
+
 /** What all sessions of a gateway share. */
 export type SessionDeps = InboundDeps &
   SendQueueDeps & {
@@ -25,7 +28,7 @@ export type SessionDeps = InboundDeps &
     dispatch(live: LiveSession, envelope: Envelope): void
     /** Whether the envelope must wait because the script takes nothing more at the moment. */
     mustWait(envelope: Envelope): boolean
-    flushLater(session: Session): void
+    flushLater(session: Session, due: FlushDue): void
     /** Too much is queued over all connections. */
     relieve(): void
     awaitScript(session: Session): void

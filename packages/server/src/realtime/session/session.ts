@@ -1,6 +1,6 @@
 import { type AuthResult, authResultBody, type Envelope, kinds } from '@guildhall/contract'
 import type { Player } from '../ports.ts'
-import { type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
+import { isPosition, type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
 import { SendQueue } from '../send-queue/send-queue.ts'
 import type { Connection, ConnectionEvents, PeerEnd } from '../transports/transport.ts'
 import { type ClientState, newClientState } from './client-state.ts'
@@ -12,7 +12,7 @@ import { Inbound, type InboundConsumer } from './inbound.ts'
 import type { LiveSession } from './live-session.ts'
 import { Liveness } from './liveness.ts'
 import type { Participant } from './participant.ts'
-import type { SessionDeps } from './session-deps.ts'
+import type { FlushDue, SessionDeps } from './session-deps.ts'
 
 /**
  * The life of one connection.
@@ -43,7 +43,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   /** The live phase, also when it is over. */
   #lived: LivePhase | undefined
   #pending = true
-  #flushQueued = false
+  #flushDue: FlushDue | 'never' = 'never'
 
   constructor(connection: Connection, deps: SessionDeps) {
     this.#connection = connection
@@ -138,10 +138,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     if (this.#isClosing()) return
     if (unreliable) this.#queue.queueUnreliable(frame)
     else if (!this.#queue.queueReliable(frame)) this.endAsSlow()
-    if (!this.#flushQueued) {
-      this.#flushQueued = true
-      this.#deps.flushLater(this)
-    }
+    this.#flushLater(frame)
     const { ledger, limits } = this.#deps
     if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
@@ -165,7 +162,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   /** Hands the transport what is queued; a session that only waited for that closes now. */
   flush(): void {
-    this.#flushQueued = false
+    this.#flushDue = 'never'
     if (this.#phase.name === 'closing') this.#phase.closing.flush()
     else this.#queue.transmit()
   }
@@ -241,6 +238,13 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
       takeAvailable: (max: number) => this.#inbound.takeAvailable(max),
       pauseReading: () => this.#inbound.pause('handshake'),
     }
+  }
+
+  #flushLater(frame: OutgoingFrame): void {
+    const due = isPosition(frame) ? 'soon' : 'turn'
+    if (this.#flushDue === 'turn' || this.#flushDue === due) return
+    this.#flushDue = due
+    this.#deps.flushLater(this, due)
   }
 
   #accept(player: Player | undefined, waiting: Envelope[]): void {

@@ -120,6 +120,7 @@ function writeNextMessage(socket: Duplex, lanes: Lanes, scratch: MessageScratch)
 
 /** How many frames from the front fit into one message that already holds `bytes`. */
 function countSharing(lane: FrameQueue, bytes: number): number {
+  if (bytes + lane.bytes <= sharedMessageBytesMax) return lane.length
   let total = bytes
   for (let count = 0; ; count += 1) {
     const frame = lane.at(count)
@@ -130,6 +131,7 @@ function countSharing(lane: FrameQueue, bytes: number): number {
 }
 
 function bytesOf(lane: FrameQueue, count: number): number {
+  if (count === lane.length) return lane.bytes
   let bytes = 0
   for (let index = 0; index < count; index += 1) bytes += lane.at(index)?.bytes.length ?? 0
   return bytes
