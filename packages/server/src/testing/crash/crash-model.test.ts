@@ -45,6 +45,9 @@ const losses: readonly (readonly [loss: string, part: string, text: string])[] =
     "UPDATE storage_objects SET value = '{}' WHERE collection NOT LIKE 'script-%'",
   ],
   ['a number of objects', 'storage', 'UPDATE storage_collections SET objects = objects + 1'],
+  ['a record', 'matches', `DELETE FROM ${oldest('match_records')}`],
+  ['a count', 'matches', 'UPDATE match_records SET join_total = join_total + 1'],
+  ['the end', 'matches', "UPDATE match_records SET closed_at_unix_ms = NULL, boot_id = 'bt1-past'"],
   ['an entry', 'the trail', "DELETE FROM audit_entries WHERE action = 'chat.message.append'"],
   ['the chain', 'what the doctor finds', 'UPDATE audit_entries SET seq = 99999 WHERE seq = 1'],
 ]

@@ -8,6 +8,7 @@ import { startLoad } from './load.ts'
 import { createModel } from './model.ts'
 import { expectSame, expectThat } from './operation.ts'
 import type { Random } from './random.ts'
+import { connectRooms } from './room-calls.ts'
 import type { Moment } from './schedule.ts'
 import { connectScript } from './script-calls.ts'
 import { type Bounds, sectionKeys, tightBounds } from './sections.ts'
@@ -54,7 +55,8 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
     const call = createCaller(node.url)
     const login = await call('POST', '/console/v1/login', { body: admin })
     const { token } = consoleApi.login.ok.parse(login.body)
-    const desk = { call, token, script: await connectScript(node.url) }
+    const [script, rooms] = await Promise.all([connectScript(node.url), connectRooms(node.url)])
+    const desk = { call, token, script, rooms }
     await store.settled()
     await model.verify(store.url, desk)
     return desk

@@ -19,7 +19,10 @@ export type Operation<F = unknown> = {
 
 export type OperationRequest = {
   method: string
-  /** An operator's mutation when it begins with `/console`; of the method RPC, the script's own. */
+  /**
+   * An operator's mutation when it begins with `/console`; of the method RPC, the script's own; of
+   * the method ROOM, the room to go to, or none.
+   */
   path: string
   body?: unknown
   /** A player's; operators' requests get that of the operator. */

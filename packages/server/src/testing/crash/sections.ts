@@ -4,6 +4,7 @@ import { createChatSection } from './chat.ts'
 import { createFriendsSection } from './friends.ts'
 import { createGroupsSection } from './groups.ts'
 import { createLeaderboardsSection } from './leaderboards.ts'
+import { createMatchesSection } from './matches.ts'
 import { createNotificationsSection } from './notifications.ts'
 import type { Section } from './operation.ts'
 import { createPeople } from './people.ts'
@@ -67,5 +68,6 @@ export function createSections(deps: {
     createPurchasesSection(deps),
     createLeaderboardsSection(deps),
     createStorageSection(deps),
+    createMatchesSection(deps),
   ]
 }

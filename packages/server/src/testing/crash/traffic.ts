@@ -1,14 +1,15 @@
 import type { ApiAnswer, Caller } from '../api.ts'
 import { expectSame, expectThat, type Operation } from './operation.ts'
 import type { Random } from './random.ts'
+import type { RoomCaller } from './room-calls.ts'
 import type { ScriptCaller } from './script-calls.ts'
 
 /** An operation under way, with the Idempotency-Key under which it may be repeated. */
 type Sent = { operation: Operation; key: string | undefined }
 type Answered = Sent & { answer: ApiAnswer }
 
-/** One node: an operator who is signed in, and a player who calls the script. */
-export type Desk = { call: Caller; token: string; script: ScriptCaller }
+/** One node: an operator who is signed in, a player who calls the script, guests in rooms. */
+export type Desk = { call: Caller; token: string; script: ScriptCaller; rooms: RoomCaller }
 
 /** Of the answered requests with a key, how many are sent once more after a restart. */
 const repeatsMax = 8
@@ -30,8 +31,11 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
     const desk = node
     if (desk === undefined) return undefined
     const { method, path, body, token = desk.token } = operation.request
-    const ask = () =>
-      method === 'RPC' ? desk.script(path, body) : desk.call(method, path, { token, body, headers })
+    const ask = () => {
+      if (method === 'RPC') return desk.script(path, body)
+      if (method === 'ROOM') return desk.rooms(Number(body), path === '' ? null : path)
+      return desk.call(method, path, { token, body, headers })
+    }
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
     const mayFail = outage
     const answer = await ask().catch(() => undefined)
