@@ -20,7 +20,7 @@ it(
       await server.start()
     }
     try {
-      const backend = postgresCrashes(server.url, clock)
+      const backend = postgresCrashes({ url: server.url, clock, ...plan })
       await breakOff({ backend, ...plan }, { outages, outage, sleep: (ms) => clock.sleep(ms) })
     } finally {
       await server.dispose()

@@ -11,7 +11,8 @@ it(
   async () => {
     const url = (database: string) =>
       `postgres://guildhall@127.0.0.1:${inject('postgresPort')}/${database}`
-    await crash({ backend: postgresCrashes(url, createSystemClock()), ...plan })
+    const backend = postgresCrashes({ url, clock: createSystemClock(), ...plan })
+    await crash({ backend, ...plan })
   },
   timeLimitMs,
 )

@@ -39,12 +39,17 @@ export const sqliteCrashes: CrashBackend = {
   },
 }
 
-/** How often a node comes back under the id of the one that was killed. */
-const sameIdEvery = 40
 const settlePauseMs = 5
 
-/** Databases of one server, whose URL `serverUrl` makes. */
-export function postgresCrashes(serverUrl: (database: string) => string, clock: Clock) {
+type PostgresServer = {
+  url(database: string): string
+  clock: Clock
+  /** One in so many nodes comes back under the id of the one that was killed. */
+  sameIdEvery: number
+}
+
+/** Databases of one server. */
+export function postgresCrashes({ url: serverUrl, clock, sameIdEvery }: PostgresServer) {
   let stores = 0
   let nodes = 0
   const backend: CrashBackend = {
