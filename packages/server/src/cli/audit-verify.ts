@@ -27,7 +27,7 @@ export async function auditVerify(
   const options = { key: logs.audit_chain_key, ...(expect === undefined ? {} : { expect }) }
   const access = { terminal, access: 'read', refused: exitCodes.configuration } as const
   return visitDatabase(loaded, access, async ({ db }) => {
-    const report = await db.snapshot((state) => verifyChain(state, options))
+    const report = await db.longRead((state) => verifyChain(state, options))
     const ok = report.broken === undefined
     if (json) printJson(terminal.stdout, { ok, ...report })
     else printLines(terminal.stdout, linesOf(report, logs.audit_chain_key !== undefined))

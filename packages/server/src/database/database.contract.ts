@@ -297,7 +297,7 @@ export function databaseContract({ name, open }: TestBackend): void {
 
       it('are not seen by others before their end', async () => {
         await db.run(insertCounter, { id: 'hidden', total: 1n })
-        const seen: Promise<unknown>[] = []
+        const seen: unknown[] = []
         await expect(
           db.transaction(async (tx) => {
             await tx.run(setCounter, { id: 'hidden', total: 99n })

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../kernel/awaitable.ts'
 import { Unavailable } from '../kernel/errors/unavailable.ts'
 import type { Explorer } from './explorer/explorer.ts'
 import type { BatchStatement, Columns, Lookup, Row, Statement } from './statement.ts'
@@ -49,14 +50,12 @@ export type TransactionOptions = {
    * The body carries a unique key that makes a repeat harmless, so it may be run again even when
    * the connection died during COMMIT and nobody knows whether the first run was kept.
    */
-  repeatable?: boolean
+  idempotent?: boolean
   /**
    * For jobs: work that has to be one transaction and takes as long as there are many rows.
-   * PostgreSQL does not end its statements after `database.statement_timeout_ms`, and plans each
-   * for what the tables hold now: a plan that it kept from when a table was empty is the wrong one
-   * for thousands of rows a moment later. The transactions of a lease always are. Default: false.
+   * Its statements have no time limit. The transactions of a lease always are. Default: false.
    */
-  background?: boolean
+  long?: boolean
   /**
    * `later` waits for no disk: the changes may reach it a moment later, but with or before
    * everything that is written after them, so whoever then writes durably has them too. On SQLite
@@ -78,35 +77,18 @@ export type DatabaseStats = {
   contention_total: number
 }
 
-/** An answer without its parameter, which whoever asks has. */
-export type Recalled<P extends Columns, R extends P> = Omit<Row<R>, keyof P>
-
 export type Database = Queries & {
   readonly backend: Backend
   /** False only for the in-memory backend: a restart clears it. */
   readonly durable: boolean
   /**
-   * Whether the writes of one turn share a commit by themselves, so that combining single rows into
-   * batches gains nothing and makes them wait: on SQLite.
-   */
-  readonly groupsCommits: boolean
-  /**
-   * Answers one lookup. On PostgreSQL, calls made in the same turn of the event loop share one
-   * round trip; on SQLite it is an ordinary read. Callers may share the row: do not change it.
+   * Answers one lookup, at once when the answer is at hand. On PostgreSQL, calls made in the same
+   * turn of the event loop share one round trip. Callers may share the row: do not change it.
    */
   find<P extends Columns, R extends P>(
     lookup: Lookup<P, R>,
     params: Row<P>,
-  ): Promise<Row<R> | undefined>
-  /**
-   * What `find` would answer for the one parameter `key`, bytes as base64url, if that is at hand
-   * without asking; undefined says nothing. Only lookups that are `cached` ever are, and only
-   * on the backends that this process alone writes.
-   */
-  recall<P extends Columns, R extends P>(
-    lookup: Lookup<P, R>,
-    key: string,
-  ): Recalled<P, R> | undefined
+  ): Awaitable<Row<R> | undefined>
   /**
    * Runs `body` as one transaction and resolves once its commit is durable. The body is run again
    * when the database asks for it (serialization failure, deadlock), so it must have no effect
@@ -114,11 +96,12 @@ export type Database = Queries & {
    */
   transaction<T>(body: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Runs `body`, which changes nothing, over one committed state, for answers that may have many
-   * rows: these come some at a time, and the event loop serves others in between. Writers go on
-   * meanwhile; only in memory do they, and all who read, wait for its end. So `body` must wait for
-   * nothing but its own statements. It is run again when it has many rows, behind those that asked
-   * before, and as in a transaction. On SQLite those under way fail when the database is closed.
+   * Runs `body`, which changes nothing, over one committed state, for what may take long or answer
+   * with many rows: these come some at a time, and the event loop serves others in between. Writers
+   * go on meanwhile; only in memory do they, and all who read, wait for its end. So `body` must
+   * wait for nothing but its own statements, and may be run again, as in a transaction. A single
+   * statement that is `long` needs no body: outside of transactions it runs the same way. On SQLite
+   * those under way fail when the database is closed.
    */
   longRead<T>(body: (state: Queries) => Promise<T>): Promise<T>
   /** What operators look into the store with; undefined in memory. */

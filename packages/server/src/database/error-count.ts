@@ -1,3 +1,4 @@
+import type { Awaitable } from '../kernel/awaitable.ts'
 import {
   DatabaseContention,
   DatabaseUnavailable,
@@ -16,10 +17,12 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
   let errors = 0
 
   /** Looks on: whoever asked gets the very same promise, and waits no longer for it. */
-  function watched<T>(answer: Promise<T>): Promise<T> {
-    answer.catch((error: unknown) => {
-      if (isFault(error)) errors += 1
-    })
+  function watched<T extends Awaitable<unknown>>(answer: T): T {
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        if (isFault(error)) errors += 1
+      })
+    }
     return answer
   }
 

@@ -1,6 +1,8 @@
 import { type CombinerOptions, createCombiner } from '../kernel/batching/combiner.ts'
 import type { Database } from './database.ts'
 
+type MergeOptions<T, R> = Omit<CombinerOptions<T, R>, 'runsMax'>
+
 /**
  * Makes one write of many: those that are asked for while one is under way share the next one,
  * which spares round trips and flushes. Where the writes of a turn share a commit by themselves,
@@ -12,12 +14,28 @@ import type { Database } from './database.ts'
  */
 export function mergedWrites<T, R>(
   db: Database,
-  options: CombinerOptions<T, R>,
+  options: MergeOptions<T, R>,
 ): (item: T) => Promise<R> {
-  if (!db.groupsCommits) return createCombiner(options)
+  if (db.backend === 'postgres') return createCombiner(options)
   return async (item) => {
     const [result] = await options.run([item])
     if (result?.ok) return result.value
     throw result?.error
   }
+}
+
+/**
+ * Makes one transaction of many: `run` does what was asked for together, in one transaction. On a
+ * file two may be under way, so that one prepares its work while the other waits for the disk;
+ * elsewhere a second would only wait for the locks of the first.
+ *
+ * @example
+ * const submit = mergedTransactions(db, { run: submitAll, itemsMax: 256 })
+ * const record = await submit({ board_id, user_id, score })
+ */
+export function mergedTransactions<T, R>(
+  db: Database,
+  options: MergeOptions<T, R>,
+): (item: T) => Promise<R> {
+  return createCombiner({ ...options, runsMax: db.backend === 'sqlite' ? 2 : 1 })
 }

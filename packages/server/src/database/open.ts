@@ -14,7 +14,7 @@ export type OpenDatabaseOptions = {
   log: Log
   /**
    * `read` looks into an embedded file beside the process that serves it, and neither creates nor
-   * changes one; the other backends know no difference. Default: `own`.
+   * changes one; on PostgreSQL its statements have no time limit. Default: `own`.
    */
   access?: 'own' | 'read'
   /** Spreads the retries of transactions that got in each other's way. */
@@ -40,7 +40,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const config = { ...databaseDefaults, ...options.config }
-    return openPostgresDatabase({ url, config, clock, log, randomness: options.randomness })
+    const onlyReads = options.access === 'read'
+    const { randomness } = options
+    return openPostgresDatabase({ url, config, clock, log, randomness, onlyReads })
   }
   throw new UnknownDatabaseUrl(
     'database.url must be `memory:`, `sqlite:PATH` or `postgres://USER@HOST/NAME`',

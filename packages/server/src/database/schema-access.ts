@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 
 /** A transaction that may also change the schema. Features never see one. */
 export type SchemaTransaction = Transaction & {
@@ -19,14 +19,7 @@ export type SchemaAccess = {
 }
 
 /** A database as `openDatabase` gives it to the composition root. */
-export type OpenedDatabase = Database & {
-  readonly schema: SchemaAccess
-  /**
-   * Runs `body` over one committed state of the whole store, however long it reads; writers go on
-   * meanwhile. It is for commands: on SQLite it keeps this process busy until the body ends.
-   */
-  snapshot<T>(body: (state: Queries) => Promise<T>): Promise<T>
-}
+export type OpenedDatabase = Database & { readonly schema: SchemaAccess }
 
 /** Replaces the words of a migration; an unknown one is a mistake of its author. */
 export function renderWords(text: string, words: Readonly<Record<string, string>>): string {

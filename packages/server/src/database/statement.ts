@@ -36,11 +36,10 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
   readonly params: P
   readonly row: R
   /**
-   * It reads a large part of a table that may have a million rows. Outside of a transaction it is
-   * kept from holding up the others: an embedded file is read on a thread of its own, PostgreSQL
-   * over a connection of its own.
+   * It reads a large part of a table that may have a million rows, or answers with any number of
+   * them. Outside of a transaction it is a long read, which holds up nobody.
    */
-  readonly scan: boolean
+  readonly long: boolean
 }
 
 /**
@@ -132,7 +131,7 @@ type Definition<P extends Columns, R extends Columns> = {
   text: string
   params?: P
   row?: R
-  scan?: boolean
+  long?: boolean
 }
 
 /**
@@ -149,9 +148,9 @@ type Definition<P extends Columns, R extends Columns> = {
 export function statement<
   const P extends Columns = Record<never, never>,
   const R extends Columns = Record<never, never>,
->({ name, text, params, row, scan = false }: Definition<P, R>): Statement<P, R> {
+>({ name, text, params, row, long = false }: Definition<P, R>): Statement<P, R> {
   if (Buffer.byteLength(name) > nameBytesMax) throw new Error(`${name} is too long a name`)
-  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R), scan }
+  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R), long }
 }
 
 /**
@@ -185,7 +184,7 @@ export function batchStatement<
  * })
  */
 export function lookup<const P extends Columns, const R extends P>(
-  definition: Required<Omit<Definition<P, R>, 'scan'>> & { cached?: Cached },
+  definition: Required<Omit<Definition<P, R>, 'long'>> & { cached?: Cached },
 ): Lookup<P, R> {
   return { ...batchStatement(definition), lookup: true, cached: definition.cached }
 }

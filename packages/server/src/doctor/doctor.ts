@@ -40,7 +40,7 @@ export async function diagnose(
   if (migrations.pending && chosen.some(({ name }) => name !== schemaName)) {
     throw new SchemaNotUsable('migrations are pending, so only the check `schema` can run')
   }
-  return db.snapshot(async (state) => {
+  return db.longRead(async (state) => {
     const diagnoses: Diagnosis[] = []
     for (const { name, examine } of chosen) {
       const finding = await examine(state, examplesMax)

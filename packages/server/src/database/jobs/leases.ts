@@ -107,7 +107,7 @@ export function createLease(name: string, deps: LeasesDeps, times: Times = {}): 
           await fence(tx, token)
           return body(tx)
         },
-        { ...options, background: true },
+        { ...options, long: true },
       )
     },
     async release() {

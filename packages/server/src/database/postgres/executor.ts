@@ -78,13 +78,9 @@ export class Executor {
     this.#health.check()
   }
 
-  /**
-   * Reads are pipelined; writes, which may wait for a lock, and long reads, which everything behind
-   * them would wait for, keep a connection to themselves.
-   */
+  /** Reads are pipelined; writes, which may wait for a lock, keep a connection to themselves. */
   run(call: Call): Promise<Answer> {
-    const isShort = call.prepared.onlyReads && !call.prepared.scan
-    if (isShort && this.#lanes.count > 0) return this.#read(call)
+    if (call.prepared.onlyReads && this.#lanes.count > 0) return this.#read(call)
     return this.lend((connection) => connection.query(call))
   }
 
@@ -154,7 +150,9 @@ export class Executor {
 
   /** A server that vanished without a word would otherwise hold its queries for minutes. */
   #dropSilent(): void {
-    const limitMs = this.#options.statementTimeoutMs + 1000
+    const { statementTimeoutMs } = this.#options
+    if (statementTimeoutMs === 0) return
+    const limitMs = statementTimeoutMs + 1000
     for (const connection of [...this.#pool.connections(), ...this.#lanes.connections()]) {
       if (connection.silentMs() > limitMs) connection.destroy()
     }
@@ -168,5 +166,5 @@ function laneCountOf(connectionsMax: number): number {
 }
 
 function longReadsMaxOf(poolSize: number): number {
-  return Math.max(1, Math.floor(poolSize / 4))
+  return Math.max(1, Math.floor(poolSize / 2))
 }

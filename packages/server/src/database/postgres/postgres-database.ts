@@ -1,5 +1,4 @@
 import type { Database } from '../database.ts'
-import { briefFirst } from '../reads/brief-first.ts'
 import {
   type OpenedDatabase,
   renderWords,
@@ -22,15 +21,19 @@ import { PreparedStatements } from './prepared.ts'
 import { connectAtStart } from './start.ts'
 import { type RunOptions, runTransaction } from './transactions.ts'
 
+type PostgresDeps = ExecutorDeps & {
+  url: string
+  /** For a command that looks into the store: its statements may take their time. */
+  onlyReads?: boolean
+}
+
 /** Opens a database on a PostgreSQL server, once the server can be reached and is fit for use. */
-export async function openPostgresDatabase(
-  deps: ExecutorDeps & { url: string },
-): Promise<OpenedDatabase> {
+export async function openPostgresDatabase(deps: PostgresDeps): Promise<OpenedDatabase> {
   const options: ConnectionOptions = {
     url: deps.url,
     clock: deps.clock,
     connectTimeoutMs: deps.config.connect_timeout_ms,
-    statementTimeoutMs: deps.config.statement_timeout_ms,
+    statementTimeoutMs: deps.onlyReads ? 0 : deps.config.statement_timeout_ms,
   }
   await connectAtStart(options, { waitMs: deps.config.startup_wait_ms, log: deps.log })
   const prepared = new PreparedStatements()
@@ -41,7 +44,6 @@ export async function openPostgresDatabase(
     ...queries,
     backend: 'postgres',
     durable: true,
-    groupsCommits: false,
     explorer,
     state: () => executor.state,
     stats: () => executor.stats,
@@ -51,13 +53,12 @@ export async function openPostgresDatabase(
       await executor.close()
     },
     schema: schemaAccess({ options, prepared, queries }),
-    snapshot: (body) => onOwnConnection(options, body, { prepared, snapshot: true }),
   }
 }
 
 type QueryMethods = Pick<
   Database,
-  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction' | 'longRead'
+  'all' | 'get' | 'run' | 'each' | 'find' | 'transaction' | 'longRead'
 >
 
 function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMethods {
@@ -66,10 +67,16 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     return call.prepared.rows(await executor.run(call))
   })
 
-  async function all<R extends Columns>(
-    statement: Statement<Columns, R>,
-    params: object,
+  const longRead: Database['longRead'] = (body) => {
+    const how = { snapshot: true, idempotent: true, inParts: true, prepared }
+    return executor.lendForLong((on) => runTransaction(on, body, how))
+  }
+
+  async function all<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    params: Row<P>,
   ): Promise<Row<R>[]> {
+    if (statement.long) return longRead((state) => state.all(statement, params))
     const call = prepared.call<R>(statement, params)
     return call.prepared.rows(await executor.run(call))
   }
@@ -77,6 +84,7 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
   return {
     all,
     async get(statement, params) {
+      if (statement.long) return longRead((state) => state.get(statement, params))
       return (await all(statement, params))[0]
     },
     async run(statement, params) {
@@ -91,8 +99,7 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
       const call = prepared.callWith<R>(statement, rows)
       return call.prepared.rows(await executor.run(call))
     },
-    // Other nodes may write at any moment.
-    recall: () => undefined,
+    // Other nodes may write at any moment, so nothing is at hand.
     async find(lookup, params) {
       executor.check()
       return merged.find(lookup, params) as never
@@ -100,13 +107,7 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     transaction(body, options) {
       return executor.lend((on) => runTransaction(on, body, { ...options, prepared }))
     },
-    longRead(body) {
-      const how = { snapshot: true, repeatable: true, inParts: true, prepared }
-      return briefFirst({
-        brief: (attempt) => executor.lend((on) => runTransaction(on, body, { ...how, attempt })),
-        long: () => executor.lendForLong((on) => runTransaction(on, body, how)),
-      })
-    },
+    longRead,
   }
 }
 

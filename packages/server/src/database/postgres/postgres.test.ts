@@ -183,14 +183,14 @@ describe('a PostgreSQL database', () => {
       for (const step of dieDuringFirstCommits) await tx.ddl(step)
     })
     let bodies = 0
-    const work = (options?: { repeatable: boolean }) =>
+    const work = (options?: { idempotent: boolean }) =>
       db.transaction(async (tx) => {
         bodies += 1
         await tx.run(insertNote, { id: 'cut-off' })
       }, options)
     await expect(work()).rejects.toBeInstanceOf(DatabaseUnavailable)
     expect(bodies).toBe(1)
-    await work({ repeatable: true })
+    await work({ idempotent: true })
     expect(bodies).toBe(3)
     expect(await db.all(noteIds, {})).toEqual([{ id: 'cut-off' }])
     await db.close()
@@ -203,30 +203,30 @@ describe('a PostgreSQL database', () => {
     await db.close()
   })
 
-  it('[O-TRN-3] lets the statements of a background transaction run on, and only those', async () => {
+  it('[O-TRN-3] lets the statements of a long transaction run on, and only those', async () => {
     const { db } = await freshDatabase({ statement_timeout_ms: 100, max_connections: 1 })
-    const sleep = (options?: { background: true }) =>
+    const sleep = (options?: { long: true }) =>
       db.transaction((tx) => tx.all(sleepForTwoSeconds, {}), options)
     await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
-    expect(await sleep({ background: true })).toEqual([{ one: 1 }])
+    expect(await sleep({ long: true })).toEqual([{ one: 1 }])
     expect(await db.get(statementLimit, {})).toEqual({ setting: '100ms' })
     await expect(sleep()).rejects.toBeInstanceOf(StatementTimeout)
     await db.close()
   })
 
-  it('plans anew at every call of a background transaction, and nowhere else', async () => {
+  it('plans anew at every call of a long transaction, and nowhere else', async () => {
     const { db } = await freshDatabase({ max_connections: 1 })
     let inserted = 0
-    const insertTen = (options?: { background: true }) =>
+    const insertTen = (options?: { long: true }) =>
       db.transaction(async (tx) => {
         for (const end = inserted + 10; inserted < end; inserted += 1)
           await tx.run(insertNote, { id: `${inserted}` })
         return (await tx.get(generalPlans, { name: insertNote.name }))?.used
       }, options)
-    expect(await insertTen({ background: true })).toBe(0)
+    expect(await insertTen({ long: true })).toBe(0)
     const used = await insertTen()
     expect(used).toBeGreaterThan(0)
-    expect(await insertTen({ background: true })).toBe(used)
+    expect(await insertTen({ long: true })).toBe(used)
     await db.close()
   })
 

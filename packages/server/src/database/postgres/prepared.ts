@@ -13,7 +13,6 @@ export type Prepared<R extends Columns = Columns> = {
   readonly name: string
   readonly text: string
   readonly onlyReads: boolean
-  readonly scan: boolean
   rows(answer: Answer): Row<R>[]
 }
 
@@ -91,7 +90,6 @@ function prepare<R extends Columns>(
     name,
     text: renderStatement(statement, dialect),
     onlyReads: onlyReads(statement),
-    scan: statement.scan,
     rows(answer) {
       decode ??= decoder(answer.fields)
       return answer.rows.map(decode)

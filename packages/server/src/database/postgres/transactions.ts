@@ -2,7 +2,6 @@ import { rowsAtOnce } from '../../kernel/batching/rows-at-once.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Randomness } from '../../kernel/ids.ts'
 import { DatabaseContention, type TransactionOptions } from '../database.ts'
-import { type Attempt, goOn } from '../reads/brief-first.ts'
 import type { SchemaTransaction } from '../schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Connection } from './connection.ts'
@@ -60,8 +59,6 @@ export type RunOptions = TransactionOptions & {
   snapshot?: boolean
   /** `all` fetches its rows some at a time: a long answer is taken in without letting others go. */
   inParts?: boolean
-  /** Given to a read that is to have no more than one part of rows. */
-  attempt?: Attempt
 }
 
 /** Runs `body` once as a transaction on a connection that nobody else uses meanwhile. */
@@ -70,18 +67,18 @@ export async function runTransaction<T>(
   body: (tx: SchemaTransaction) => Promise<T>,
   options: RunOptions,
 ): Promise<T> {
-  const { isolation = 'serializable', repeatable = false, snapshot = false } = options
-  const { background = false } = options
+  const { isolation = 'serializable', idempotent = false, snapshot = false } = options
+  const { long = false } = options
   const tx = new PostgresTransaction(connection, options)
   let committing = false
   try {
     // Not awaited here: it travels together with the first statement.
     const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
-    connection.patient = background
-    const job = background ? '; SET LOCAL statement_timeout = 0' : ''
+    connection.patient = long
+    const job = long ? '; SET LOCAL statement_timeout = 0' : ''
     // For one transaction only: behind a pooler, others inherit what a session has set.
     const flush = options.flush === 'later' ? '; SET LOCAL synchronous_commit = off' : ''
-    const plans = background ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
+    const plans = long ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
     // Every row will be fetched; the server would plan for the first tenth of them.
     const parts = options.inParts ? '; SET LOCAL cursor_tuple_fraction = 1' : ''
     const more = job + flush + plans + parts
@@ -99,7 +96,7 @@ export async function runTransaction<T>(
     tx.end()
     // Also when what was to be committed with it failed, for then COMMIT was passed over.
     if (connection.alive) await connection.command('ROLLBACK').catch(() => {})
-    const harmless = !committing || repeatable
+    const harmless = !committing || idempotent
     if (harmless && error instanceof ConnectionLost) {
       throw new NothingKept('the connection failed', { cause: error })
     }
@@ -113,16 +110,14 @@ class PostgresTransaction implements SchemaTransaction {
   readonly #connection: Connection
   readonly #prepared: PreparedStatements
   readonly #inParts: boolean
-  readonly #attempt: Attempt | undefined
   readonly #last: Call[] = []
   #cursors = 0
   #open = true
 
-  constructor(connection: Connection, { prepared, inParts = false, attempt }: RunOptions) {
+  constructor(connection: Connection, { prepared, inParts = false }: RunOptions) {
     this.#connection = connection
     this.#prepared = prepared
     this.#inParts = inParts
-    this.#attempt = attempt
   }
 
   async all<P extends Columns, R extends Columns>(
@@ -200,7 +195,6 @@ class PostgresTransaction implements SchemaTransaction {
       const [, part] = await Promise.all([declared, fetch])
       for (const row of prepared.rows(part)) rows.push(row)
       isLast = part.rows.length < rowsAtOnce
-      if (!isLast) goOn(this.#attempt)
     }
     return rows
   }

@@ -85,7 +85,7 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
   })
 
   it.skipIf(backend === 'in-memory')(
-    '[H-ACC-8] shows one state, while others write and are not kept waiting',
+    '[H-ACC-8] [O-DOC-1] shows one state, while others write and are not kept waiting',
     async () => {
       const seen = await test.db.longRead(async (state) => {
         const before = await state.all(names, {})
@@ -134,7 +134,7 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
     expect(open).toEqual({ cursors: 1 })
   })
 
-  it('changes nothing', async () => {
+  it('[O-DOC-1] changes nothing', async () => {
     const change = test.db.longRead((state) => state.run(insert, { name: 'c', secret }))
     await expect(change).rejects.toThrow()
     expect(await test.db.all(names, {})).toEqual([{ name: 'a' }])
@@ -169,35 +169,29 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
   it.runIf(backend === 'sqlite')(
     'leaves no statement behind that holds on to its state',
     async () => {
-      let runs = 0
-      const first = test.db.longRead(async (state) => {
-        runs += 1
-        state.all(repeated, { last: 1000 * rowsAtOnce }).catch(() => {})
-        await put(`b${runs}`)
-      })
-      const second = test.db.longRead(async (state) => {
-        await state.all(repeated, { last: rowsAtOnce })
-        return state.all(names, {})
-      })
-      await first
-      expect(await second).toContainEqual({ name: `b${runs}` })
-      expect(runs).toBe(2)
+      // As many as there may be at a time, so that those behind them take over their connections.
+      const left = Array.from({ length: 4 }, () =>
+        test.db.longRead(async (state) => {
+          state.all(repeated, { last: 1000 * rowsAtOnce }).catch(() => {})
+          await state.get(names, {}).catch(() => {})
+        }),
+      )
+      await Promise.all(left)
+      await put('b')
+      const later = left.map(() => test.db.longRead((state) => state.all(names, {})))
+      for (const rows of await Promise.all(later)) expect(rows).toContainEqual({ name: 'b' })
     },
   )
 
-  it('lets a short one overtake, and is begun anew', async () => {
-    await opened({ max_connections: 1 })
+  it.skipIf(backend === 'in-memory')('lets a short one overtake', async () => {
     const ended: string[] = []
     const read = async (name: string, last: number) => {
-      const rows = await test.db.longRead((state) =>
-        state.all(numbers, { first: 1, last }).catch(() => []),
-      )
-      ended.push(`${name} ${rows.length}`)
+      await test.db.longRead((state) => state.all(numbers, { first: 1, last }))
+      ended.push(name)
     }
-    const last = 20 * rowsAtOnce
-    await Promise.all([read('long', last), read('longer', last), read('short', 3)])
-    expect(ended.toSorted()).toEqual([`long ${last}`, `longer ${last}`, 'short 3'])
-    expect(ended.indexOf('short 3')).toBeLessThan(ended.indexOf(`longer ${last}`))
+    const last = 100 * rowsAtOnce
+    await Promise.all([read('long', last), read('long', last), read('short', 3)])
+    expect(ended).toEqual(['short', 'long', 'long'])
   })
 
   it.runIf(backend === 'in-memory')('lets others go on between two in memory', async () => {
@@ -235,10 +229,10 @@ describe.each(testBackends)('a long read on $name', ({ name: backend, open }) =>
       }),
     )
     const outcome = Promise.all(reads)
-    while (reading < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (reading < 4) await new Promise((resolve) => setTimeout(resolve, 5))
     await Promise.all(['b', 'c', 'd'].map(put))
-    expect(await test.db.longRead((state) => state.all(names, {}))).toHaveLength(3)
-    expect(reading).toBe(2)
+    expect(await test.db.all(names, {})).toHaveLength(3)
+    expect(reading).toBe(4)
     gate.resolve()
     await outcome
     expect(reading).toBe(12)

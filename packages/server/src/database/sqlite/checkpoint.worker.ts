@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
+import { answerQuestions } from './answer-questions.ts'
 
 /**
  * Moves pages from the write-ahead log into the database file, and waits for the disk, on a thread
@@ -9,16 +10,14 @@ const connection = new DatabaseSync(String(workerData), { timeout: 0 })
 connection.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0')
 const checkpoint = connection.prepare('PRAGMA wal_checkpoint(PASSIVE)')
 
-parentPort?.on('message', (message: 'checkpoint' | 'close') => {
-  if (message === 'close') {
-    connection.close()
-    parentPort?.close()
-    return
-  }
+answerQuestions<'checkpoint', string | null>(answer, () => connection.close())
+
+/** What went wrong, if anything did. */
+function answer(): string | null {
   try {
     checkpoint.get()
-    parentPort?.postMessage(null)
+    return null
   } catch (error) {
-    parentPort?.postMessage(error instanceof Error ? error.message : String(error))
+    return error instanceof Error ? error.message : String(error)
   }
-})
+}

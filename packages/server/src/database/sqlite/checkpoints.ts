@@ -1,8 +1,8 @@
 import type { StatementSync } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { SqliteConnection } from './connection.ts'
+import { Thread } from './thread.ts'
 
 type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Clock; log: Log }
 
@@ -29,7 +29,7 @@ export class Checkpoints {
   readonly #holdFrames: number
   readonly #length: StatementSync
   readonly #timer: Timer
-  #worker: Worker | undefined
+  readonly #thread: Thread<'checkpoint', string | null>
   #running = false
   #hold: (PromiseWithResolvers<void> & { rounds: number }) | undefined
   #holdAt: number
@@ -41,6 +41,7 @@ export class Checkpoints {
     this.#holdAt = framesMax
     // NOOP only reads the two counters that the log's index keeps in shared memory.
     this.#length = deps.connection.command('PRAGMA wal_checkpoint(NOOP)')
+    this.#thread = new Thread(new URL('./checkpoint.worker.ts', import.meta.url), deps.path)
     this.#timer = deps.clock.every(intervalMs, () => this.#startIf(1))
   }
 
@@ -62,12 +63,7 @@ export class Checkpoints {
   async close(): Promise<void> {
     this.#timer.cancel()
     this.#release()
-    const worker = this.#worker
-    if (!worker) return
-    const ended = new Promise((resolve) => worker.once('exit', resolve))
-    worker.ref()
-    worker.postMessage('close')
-    await ended
+    await this.#thread.close()
   }
 
   #startIf(pendingFrames: number): number {
@@ -87,20 +83,8 @@ export class Checkpoints {
   #start(): void {
     if (this.#running) return
     this.#running = true
-    this.#worker ??= this.#createWorker()
-    this.#worker.postMessage('checkpoint')
-  }
-
-  #createWorker(): Worker {
-    const url = new URL('./checkpoint.worker.ts', import.meta.url)
-    const worker = new Worker(url, { workerData: this.#deps.path, execArgv: [], env: {} })
-    worker.unref()
-    worker.on('message', (error: string | null) => this.#finished(error))
-    worker.on('error', (error) => {
-      this.#worker = undefined
-      this.#finished(error)
-    })
-    return worker
+    const finished = (error: unknown) => this.#finished(error)
+    this.#thread.ask('checkpoint').then(finished, finished)
   }
 
   #finished(error: unknown): void {

@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../kernel/clock.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import {
@@ -21,6 +20,7 @@ import {
 } from '../explorer/page-query.ts'
 import { classified } from './errors.ts'
 import type { ExplorerAnswer, ExplorerRequest, ExplorerWorkerData } from './explorer.worker.ts'
+import { Thread } from './thread.ts'
 
 /** The explorer of a file, on a thread with a read-only connection of its own. */
 export function createFileExplorer(path: string, clock: Clock): Explorer {
@@ -70,14 +70,14 @@ const dialect: PageDialect = {
 
 /** The thread is started by the first call, and again after a failure of the file. */
 class ExplorerThread {
-  readonly #path: string
+  readonly #thread: Thread<ExplorerRequest, ExplorerAnswer>
   readonly #inTurn: InTurn
   readonly #over = new Int32Array(new SharedArrayBuffer(4))
-  #worker: Worker | undefined
   #asked = 0
 
   constructor(path: string, clock: Clock) {
-    this.#path = path
+    const workerData: ExplorerWorkerData = { path, over: this.#over }
+    this.#thread = new Thread(new URL('./explorer.worker.ts', import.meta.url), workerData)
     this.#inTurn = new InTurn(clock)
   }
 
@@ -91,7 +91,8 @@ class ExplorerThread {
       this.#asked += 1
       const number = this.#asked
       onOver(() => Atomics.store(this.#over, 0, number))
-      const { rows, failure } = await this.#ask({ number, statements, bytesMax: explorerBytesMax })
+      const request = { number, statements, bytesMax: explorerBytesMax }
+      const { rows, failure } = await this.#thread.ask(request)
       if (failure === undefined) return rows
       if (failure === 'over') throw new ExplorerDeadline('a read of the explorer took too long')
       if (failure === 'too large') throw new PageTooLarge('a page of the explorer is too large')
@@ -99,7 +100,7 @@ class ExplorerThread {
       if (!(error instanceof DatabaseUnavailable)) {
         throw new ExplorerRefusal('the file refuses a read of the explorer', { cause: error })
       }
-      await this.#end()
+      await this.#thread.close()
       throw error
     })
   }
@@ -108,40 +109,7 @@ class ExplorerThread {
   async close(): Promise<void> {
     Atomics.store(this.#over, 0, 2 ** 31 - 1)
     await this.#inTurn.idle()
-    await this.#end()
-  }
-
-  #ask(request: ExplorerRequest): Promise<ExplorerAnswer> {
-    const worker = this.#worker ?? this.#start()
-    this.#worker = worker
-    const { promise, resolve, reject } = Promise.withResolvers<ExplorerAnswer>()
-    const ended = (cause?: unknown) => {
-      this.#worker = undefined
-      reject(new DatabaseUnavailable('the thread of the explorer has ended', { cause }))
-    }
-    worker.once('message', resolve).once('error', ended).once('exit', ended)
-    worker.postMessage(request)
-    return promise.finally(() => {
-      worker.off('message', resolve).off('error', ended).off('exit', ended)
-    })
-  }
-
-  #start(): Worker {
-    const url = new URL('./explorer.worker.ts', import.meta.url)
-    const workerData: ExplorerWorkerData = { path: this.#path, over: this.#over }
-    const worker = new Worker(url, { workerData, execArgv: [], env: {} })
-    worker.unref()
-    return worker
-  }
-
-  async #end(): Promise<void> {
-    const worker = this.#worker
-    if (worker === undefined) return
-    this.#worker = undefined
-    const ended = new Promise((resolve) => worker.once('exit', resolve))
-    worker.ref()
-    worker.postMessage('close')
-    await ended
+    await this.#thread.close()
   }
 }
 

@@ -1,7 +1,8 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import type { StoredValue } from '../explorer/explorer.ts'
 import type { ExplorerStatement } from '../explorer/page-query.ts'
+import { answerQuestions } from './answer-questions.ts'
 import { resultCode } from './errors.ts'
 
 /** Statements that see one state of the file; `bytesMax` bounds the rows of the last one. */
@@ -12,7 +13,6 @@ export type ExplorerRequest = {
 }
 
 export type ExplorerAnswer = {
-  number: number
   /** The rows of each statement. */
   rows: StoredValue[][][]
   failure: { message: string; errcode: number | undefined } | 'over' | 'too large' | undefined
@@ -37,22 +37,15 @@ database.function('guildhall_in_time', () => {
   return 1
 })
 
-parentPort?.on('message', (message: ExplorerRequest | 'close') => {
-  if (message === 'close') {
-    database.close()
-    parentPort?.close()
-    return
-  }
-  parentPort?.postMessage(answer(message))
-})
+answerQuestions<ExplorerRequest, ExplorerAnswer>(answer, () => database.close())
 
 function answer({ number, statements, bytesMax }: ExplorerRequest): ExplorerAnswer {
   current = number
   try {
     database.exec('BEGIN')
-    return { number, rows: statements.map((each) => rowsOf(each, bytesMax)), failure: undefined }
+    return { rows: statements.map((each) => rowsOf(each, bytesMax)), failure: undefined }
   } catch (error) {
-    return { number, rows: [], failure: failureOf(error, number) }
+    return { rows: [], failure: failureOf(error, number) }
   } finally {
     if (database.isTransaction) database.exec('COMMIT')
   }

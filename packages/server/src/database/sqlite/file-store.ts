@@ -9,7 +9,6 @@ import { GroupCommits } from './group-commits.ts'
 import { LongReads } from './long-reads.ts'
 import { Memory } from './memory.ts'
 import { createIfMissing } from './owned-file.ts'
-import { Scans } from './scans.ts'
 import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
 
@@ -33,7 +32,6 @@ export type FileStore = {
   readonly reader: SqliteConnection
   readonly writer: Writer
   readonly memory: Memory
-  readonly scans: Scans
   readonly longReads: LongReads
   close(): Promise<void>
 }
@@ -49,8 +47,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   connection.exec(writerPragmas)
   // The log exists from the first transaction on.
   connection.exec(`BEGIN IMMEDIATE; PRAGMA application_id = ${applicationId}; COMMIT`)
-  const openReader = () => new SqliteConnection(path, { readOnly: true, nowUnixMs })
-  const reader = opened.adopt(openReader(), close)
+  const reader = opened.adopt(new SqliteConnection(path, { readOnly: true, nowUnixMs }), close)
   const wal = opened.adopt(await (deps.openWal ?? openWalFile)(path), close)
   // The log is a new file at every start, and a flush of it does not keep its name.
   flushFolderOf(path)
@@ -58,8 +55,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const bounds = walFramesMax === undefined ? {} : { framesMax: walFramesMax }
   const checkpoints = new Checkpoints({ path, connection, clock, log }, bounds)
   opened.adopt(checkpoints, close)
-  const scans = opened.adopt(new Scans({ path, nowUnixMs }), close)
-  const longReads = opened.adopt(LongReads.opening(openReader), close)
+  const longReads = opened.adopt(LongReads.ofFile(path, nowUnixMs), close)
   const commits = new GroupCommits({
     connection,
     wal,
@@ -76,7 +72,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   opened.defer(() => writer.drained())
   const memory = new Memory(connection, writer)
   const all = opened.move()
-  return { reader, writer, memory, scans, longReads, close: () => all.disposeAsync() }
+  return { reader, writer, memory, longReads, close: () => all.disposeAsync() }
 }
 
 function close(opened: { close(): void | Promise<void> }): void | Promise<void> {

@@ -1,44 +1,51 @@
-import { rowsAtOnce } from '../../kernel/batching/rows-at-once.ts'
 import { afterOthers } from '../../kernel/clock.ts'
 import { DatabaseUnavailable, type Queries } from '../database.ts'
-import { type Attempt, briefFirst, goOn } from '../reads/brief-first.ts'
 import { Turns } from '../reads/turns.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
-import type { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
+import type { ReadAnswer, ReadQuestion } from './read.worker.ts'
+import { type Asked, type Part, SteppedRead, type Steps } from './stepped-read.ts'
+import { Thread } from './thread.ts'
+import type { Writer } from './writer.ts'
 
-/** Lends a connection that nobody else uses until `work` has ended. */
-export type Lend = <T>(work: (connection: SqliteConnection) => Promise<T>) => Promise<T>
+/** Begins a read when there is room for it, and ends it behind `work`. */
+type Lend = <T>(work: (steps: Steps) => Promise<T>) => Promise<T>
 
-/** Runs long reads one after another; the brief ones overtake them. */
+/** The long reads of a database: what may take long, or answer with any number of rows. */
 export class LongReads {
-  readonly #brief: Lend
-  readonly #long: Lend
-  readonly #onClose: () => void
+  readonly #lend: Lend
+  readonly #onClose: () => Promise<void>
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
 
-  constructor({ brief, long, onClose = () => {} }: Lent) {
-    this.#brief = brief
-    this.#long = oneByOne(long)
+  private constructor(lend: Lend, onClose: () => Promise<void>) {
+    this.#lend = lend
     this.#onClose = onClose
   }
 
-  /** On connections of their own. */
-  static opening(open: () => SqliteConnection): LongReads {
-    const [brief, long] = [new OwnConnection(open), new OwnConnection(open)]
-    return new LongReads({
-      brief: oneByOne(brief.lend),
-      long: long.lend,
-      onClose() {
-        brief.close()
-        long.close()
-      },
-    })
+  /** Of a file: on a thread of their own, some at a time, whose steps take turns. */
+  static ofFile(path: string, nowUnixMs: () => number): LongReads {
+    const thread: ReadThread = new Thread(new URL('./read.worker.ts', import.meta.url), path)
+    const turns = new Turns(readsMax)
+    let begun = 0
+    const lend: Lend = (work) =>
+      turns.take(() => {
+        begun += 1
+        return work(stepsOn(thread, { read: begun, nowUnixMs }))
+      })
+    return new LongReads(lend, () => thread.close())
+  }
+
+  /** On the only connection, which others have between two of them. */
+  static onConnectionOf(writer: Writer): LongReads {
+    const turns = new Turns(1)
+    const lend: Lend = (work) =>
+      turns.take(() => writer.alone((connection) => work(new SteppedRead(connection))))
+    return new LongReads(lend, async () => {})
   }
 
   read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
-    const read = this.#read(body)
+    const read = this.#lend((steps) => this.#run(steps, body))
     // What they answered is not kept.
     this.#last = Promise.allSettled([this.#last, read]).then(() => {})
     return read
@@ -51,140 +58,97 @@ export class LongReads {
   async close(): Promise<void> {
     this.#closed = true
     await this.#last
-    this.#onClose()
+    await this.#onClose()
   }
 
-  #read<T>(body: (state: Queries) => Promise<T>): Promise<T> {
-    const isOpen = () => !this.#closed
-    return briefFirst({
-      brief: (attempt) => this.#brief((on) => longRead(on, { body, isOpen, attempt })),
-      long: () => this.#long((on) => longRead(on, { body, isOpen })),
-    })
-  }
-}
-
-type Lent = { brief: Lend; long: Lend; onClose?: () => void }
-
-/** Opened for the first who borrows it. */
-class OwnConnection {
-  readonly #open: () => SqliteConnection
-  #connection: SqliteConnection | undefined
-
-  constructor(open: () => SqliteConnection) {
-    this.#open = open
-  }
-
-  readonly lend: Lend = async (work) => work(this.#opened())
-
-  close(): void {
-    this.#connection?.close()
-  }
-
-  #opened(): SqliteConnection {
+  async #run<T>(steps: Steps, body: (state: Queries) => Promise<T>): Promise<T> {
+    const state = new LongRead(steps, () => !this.#closed)
+    state.check()
     try {
-      this.#connection ??= this.#open()
-      return this.#connection
-    } catch (error) {
-      throw classified(error)
+      return await body(state)
+    } finally {
+      await state.end()
     }
   }
 }
 
-function oneByOne(lend: Lend): Lend {
-  const turns = new Turns(1)
-  return (work) => turns.take(() => lend(work))
-}
+/** As many connections are opened for them, and no short list waits for one long export. */
+const readsMax = 4
 
-type Reading<T> = {
-  body: (state: Queries) => Promise<T>
-  /** False once the database is being closed, which waits for nobody who reads. */
-  isOpen: () => boolean
-  /** Given to a read that must take no turns. */
-  attempt?: Attempt
-}
+type ReadThread = Thread<ReadQuestion, ReadAnswer>
 
-/** Runs `body` over one state of a connection that nobody else uses meanwhile. */
-async function longRead<T>(
-  connection: SqliteConnection,
-  { body, isOpen, attempt }: Reading<T>,
-): Promise<T> {
-  if (!isOpen()) throw closed()
-  begin(connection)
-  const state = new LongRead(connection, { isOpen, attempt })
-  try {
-    return await body(state)
-  } finally {
-    // A statement that still runs would keep its state for the next read.
-    await state.end()
-    if (connection.inTransaction) connection.exec('COMMIT')
+function stepsOn(
+  thread: ReadThread,
+  { read, nowUnixMs }: { read: number; nowUnixMs: () => number },
+): Steps {
+  async function ask(question: ReadQuestion): Promise<Part> {
+    const { failure, ...part } = await thread.ask(question)
+    if (failure === undefined) return part
+    throw Object.assign(new Error(failure.message), failure)
   }
-}
-
-function begin(connection: SqliteConnection): void {
-  try {
-    connection.exec('BEGIN')
-  } catch (error) {
-    throw classified(error)
+  let isBegun = false
+  return {
+    first(asked) {
+      isBegun = true
+      return ask({ read, step: 'first', asked, nowUnixMs: nowUnixMs() })
+    },
+    next: () => ask({ read, step: 'next' }),
+    async end() {
+      if (isBegun) await ask({ read, step: 'end' })
+    },
   }
 }
 
 /** Runs its statements one after another: the rows of one may take several turns to come. */
 class LongRead implements Queries {
-  readonly #connection: SqliteConnection
+  readonly #steps: Steps
   readonly #isOpen: () => boolean
-  readonly #attempt: Attempt | undefined
   #last: Promise<unknown> = Promise.resolve()
   #ended = false
 
-  constructor(
-    connection: SqliteConnection,
-    { isOpen, attempt }: { isOpen: () => boolean; attempt: Attempt | undefined },
-  ) {
-    this.#connection = connection
+  constructor(steps: Steps, isOpen: () => boolean) {
+    this.#steps = steps
     this.#isOpen = isOpen
-    this.#attempt = attempt
   }
 
   all<P extends Columns, R extends Columns>(
     statement: Statement<P, R>,
     params: Row<P>,
   ): Promise<Row<R>[]> {
-    return this.#inTurn(statement, () => this.#rows(statement, params))
+    return this.#rows({ how: 'all', statement, params })
   }
 
-  get<P extends Columns, R extends Columns>(
+  async get<P extends Columns, R extends Columns>(
     statement: Statement<P, R>,
     params: Row<P>,
   ): Promise<Row<R> | undefined> {
-    return this.#inTurn(statement, () => this.#connection.get(statement, params))
+    const [row] = await this.#rows<R>({ how: 'get', statement, params })
+    return row
   }
 
-  run<P extends Columns, R extends Columns>(
-    statement: Statement<P, R>,
-    params: Row<P>,
-  ): Promise<number> {
-    return this.#inTurn(statement, () => this.#connection.run(statement, params))
+  async run({ name }: Statement): Promise<number> {
+    throw new Error(`${name} is to change something, which a long read may not`)
   }
 
   each<P extends Columns, R extends Columns>(
     statement: BatchStatement<P, R>,
     rows: readonly Row<P>[],
   ): Promise<Row<R>[]> {
-    return this.#inTurn(statement, () => this.#connection.each(statement, rows))
+    return this.#rows({ how: 'each', statement, params: rows })
   }
 
   /** Resolves once no statement runs any more. */
   async end(): Promise<void> {
     this.#ended = true
     await this.#last
+    await this.#steps.end()
   }
 
-  #inTurn<T>(statement: Statement, work: () => T | Promise<T>): Promise<T> {
+  #rows<R extends Columns>(asked: Asked): Promise<Row<R>[]> {
     const answer = this.#last.then(async () => {
-      this.#check()
+      this.check()
       try {
-        if (!this.#connection.onlyReads(statement)) throw new Error(`${statement.name} ${writes}`)
-        return await work()
+        return (await this.#all(asked)) as Row<R>[]
       } catch (error) {
         throw classified(error)
       }
@@ -193,27 +157,22 @@ class LongRead implements Queries {
     return answer
   }
 
-  async #rows<R extends Columns>(statement: Statement<Columns, R>, params: object) {
-    const rows: Row<R>[] = []
-    for (const part of this.#connection.parts(statement, params, rowsAtOnce)) {
-      for (const row of part) rows.push(row)
-      if (part.length < rowsAtOnce) break
-      goOn(this.#attempt)
+  async #all(asked: Asked): Promise<Row<Columns>[]> {
+    const { rows, isLast } = await this.#steps.first(asked)
+    for (let ended = isLast; !ended; ) {
       await afterOthers()
-      this.#check()
+      this.check()
+      const part = await this.#steps.next()
+      for (const row of part.rows) rows.push(row)
+      ended = part.isLast
     }
     return rows
   }
 
-  #check(): void {
+  check(): void {
     if (this.#ended) throw new Error(endedMessage)
-    if (!this.#isOpen()) throw closed()
+    if (!this.#isOpen()) throw new DatabaseUnavailable('the database is closed')
   }
 }
 
-function closed(): DatabaseUnavailable {
-  return new DatabaseUnavailable('the database is closed')
-}
-
-const writes = 'changes something, which a long read may not'
 const endedMessage = 'this long read has ended; its statements must be awaited inside the body'

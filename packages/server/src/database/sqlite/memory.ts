@@ -1,6 +1,5 @@
 import type { StatementSync } from 'node:sqlite'
-import type { Recalled } from '../database.ts'
-import type { Cached, Columns, Lookup } from '../statement.ts'
+import type { Cached, Columns, Lookup, Row } from '../statement.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { AnyRow, Value } from './values.ts'
 import type { Writer } from './writer.ts'
@@ -33,12 +32,12 @@ export class Memory {
     })
   }
 
-  /** The answer for this key, bytes as base64url, if it is the one that a read would give. */
+  /** The answer, if it is at hand and the one that a read would give. */
   recall<P extends Columns, R extends P>(
-    lookup: Lookup<P, R>,
-    key: string,
-  ): Recalled<P, R> | undefined {
-    return this.#known.get(lookup.name)?.recall(key) as Recalled<P, R> | undefined
+    { name }: Lookup<P, R>,
+    params: Row<P>,
+  ): Row<R> | undefined {
+    return this.#known.get(name)?.recall(params) as Row<R> | undefined
   }
 
   /** To be called with what was just read, in the same turn. */
@@ -112,7 +111,8 @@ class Answers {
     this.#begun = true
   }
 
-  recall(key: string): AnyRow | undefined {
+  recall(params: AnyRow): AnyRow | undefined {
+    const key = keyOf(params[this.#parts.column])
     const row = this.#young.rows.get(key)
     if (row !== undefined) return row
     const old = this.#old.rows.get(key)
@@ -123,8 +123,7 @@ class Answers {
   keep(row: AnyRow, inTransaction: () => boolean): void {
     if (!this.#begun || (this.#unsettled && inTransaction())) return
     this.#unsettled = false
-    const { [this.#parts.column]: key, ...rest } = row
-    this.#add(keyOf(key), rest)
+    this.#add(keyOf(row[this.#parts.column]), row)
   }
 
   settled(): void {

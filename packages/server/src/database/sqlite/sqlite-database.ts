@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { type Database, DatabaseUnavailable, type Queries } from '../database.ts'
+import { type Database, DatabaseUnavailable } from '../database.ts'
 import { type OpenedDatabase, renderWords } from '../schema-access.ts'
 import { statement } from '../statement.ts'
 import { backUpBeforeMigration } from './backup.ts'
@@ -9,9 +9,8 @@ import { classified } from './errors.ts'
 import { createFileExplorer } from './explorer.ts'
 import { lockFile } from './file-lock.ts'
 import { resolvedPath } from './file-store.ts'
-import { type Lend, LongReads } from './long-reads.ts'
+import { LongReads } from './long-reads.ts'
 import { Memory } from './memory.ts'
-import type { Scans } from './scans.ts'
 import { ServedFile, type ServedFileDeps } from './served-file.ts'
 import { Writer } from './writer.ts'
 
@@ -21,8 +20,6 @@ type Live = {
   readonly writer: Writer
   /** Absent where another process may write. */
   readonly memory?: Memory
-  /** Absent where no other thread can open the database, so that scans run here as well. */
-  readonly scans?: Scans
   readonly longReads: LongReads
 }
 
@@ -52,21 +49,17 @@ export function openFileToRead(path: string, { clock }: { clock: Clock }): Opene
   }
 }
 
-/** A long read has the connection to itself; between two of them come all who waited. */
 function oneConnection(connection: SqliteConnection): Live {
   const writer = new Writer(connection, createPlainCommits(connection))
-  const alone: Lend = (work) => writer.alone(work)
-  return { reader: connection, writer, longReads: new LongReads({ brief: alone, long: alone }) }
+  return { reader: connection, writer, longReads: LongReads.onConnectionOf(writer) }
 }
 
 function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durable'> {
   let live: Live | undefined = opened
   return {
     ...queriesOn(() => live, { sharesConnection: true, mayRecall: () => true }),
-    groupsCommits: true,
     explorer: undefined,
     schema: schemaAccess(() => live, undefined),
-    snapshot: async (body) => (live ?? unavailable()).writer.transaction(body),
     state: () => (live ? 'up' : 'down'),
     stats: noStats,
     probe: async () => live !== undefined,
@@ -100,13 +93,11 @@ export async function openFileDatabase(
       }),
       backend: 'sqlite',
       durable: true,
-      groupsCommits: true,
       explorer,
       schema: schemaAccess(
         () => file.live,
         (version) => backUpBeforeMigration(resolved, version),
       ),
-      snapshot: (body) => snapshotOf(resolved, { clock: deps.clock }, body),
       state: () => file.state,
       stats: noStats,
       probe: () => file.probe(),
@@ -121,24 +112,11 @@ export async function openFileDatabase(
   }
 }
 
-async function snapshotOf<T>(
-  path: string,
-  deps: { clock: Clock },
-  body: (state: Queries) => Promise<T>,
-): Promise<T> {
-  const db = openFileToRead(path, deps)
-  try {
-    return await db.snapshot(body)
-  } finally {
-    await db.close()
-  }
-}
-
 const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
 
 type QueryMethods = Pick<
   Database,
-  'all' | 'get' | 'run' | 'each' | 'find' | 'recall' | 'transaction' | 'longRead'
+  'all' | 'get' | 'run' | 'each' | 'find' | 'transaction' | 'longRead'
 >
 
 /**
@@ -166,13 +144,13 @@ function queriesOn(
   return {
     async all(statement, params) {
       const live = use()
-      if (statement.scan && live.scans) return live.scans.all(statement, params)
+      if (statement.long) return live.longReads.read((state) => state.all(statement, params))
       if (live.reader.onlyReads(statement)) return onReader((on) => on.all(statement, params))
       return live.writer.do('statement', true, (on) => on.all(statement, params))
     },
     async get(statement, params) {
       const live = use()
-      if (statement.scan && live.scans) return (await live.scans.all(statement, params))[0]
+      if (statement.long) return live.longReads.read((state) => state.get(statement, params))
       if (live.reader.onlyReads(statement)) return onReader((on) => on.get(statement, params))
       return live.writer.do('statement', true, (on) => on.get(statement, params))
     },
@@ -187,9 +165,11 @@ function queriesOn(
       const work = (on: SqliteConnection) => on.each(statement, rows)
       return live.writer.do(unit, true, work)
     },
-    // The hottest read of all, a token's, makes one promise and no more.
+    // The hottest read of all, a token's, makes one promise, or none.
     find(lookup, params) {
       const live = current()
+      const known = mayRecall() ? live?.memory?.recall(lookup, params) : undefined
+      if (known !== undefined) return known
       if (live === undefined || (sharesConnection && live.writer.busy)) {
         return onReader((on) => on.get(lookup, params))
       }
@@ -201,7 +181,6 @@ function queriesOn(
         return Promise.reject(classified(error))
       }
     },
-    recall: (lookup, key) => (mayRecall() ? current()?.memory?.recall(lookup, key) : undefined),
     async transaction(body, options) {
       return use().writer.transaction(body, options?.flush)
     },

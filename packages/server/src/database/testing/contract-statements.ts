@@ -183,14 +183,14 @@ export const readNow = statement({
   row: { now: 'integer' },
 })
 
-/** Marked as a scan, so that the suite also runs what is kept apart from short reads. */
+/** Marked as long, so that the suite also runs what is kept apart from short reads. */
 export const countersContaining = statement({
   name: 'contract.counters-containing',
   text: `SELECT id FROM counters
     WHERE {{contains id :part}} AND id >= :low AND id < :high ORDER BY id`,
   params: { part: 'text', low: 'text', high: 'text' },
   row: { id: 'text' },
-  scan: true,
+  long: true,
 })
 
 export const insertSecret = statement({

@@ -55,7 +55,7 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
     stateOf: (tx: Transaction, id: string): Promise<string | undefined> =>
       accountsStore.stateOf(tx, id),
 
-    findIdentity: (credential: Credential): Promise<Identity | undefined> =>
+    findIdentity: async (credential: Credential): Promise<Identity | undefined> =>
       db.find(identityLookup, credential),
 
     /**

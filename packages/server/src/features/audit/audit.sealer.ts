@@ -34,9 +34,7 @@ export const sealIntervalMs = 500
 export const headIntervalMs = 86_400_000
 const behindAfterMs = 10_000
 /** A batch keeps an embedded file, and so everybody else who writes, for some milliseconds. */
-const batchItemsOfFile = 250
-/** Beside this process it keeps nobody, and each costs seven round trips. */
-const batchItemsOfServer = 1000
+const batchItemsMax = 250
 
 /**
  * Makes the sealer. Mutations add their rows to a table without indexes and never wait for each
@@ -44,8 +42,7 @@ const batchItemsOfServer = 1000
  * them.
  */
 export function createSealer(deps: SealerDeps): Sealer {
-  const { db, clock, log, lease, key } = deps
-  const batchItems = deps.batchItems ?? (db.groupsCommits ? batchItemsOfFile : batchItemsOfServer)
+  const { db, clock, log, lease, key, batchItems = batchItemsMax } = deps
   let isBehind = false
   let hasLookedForKey = key !== undefined
   let last: Promise<unknown> = Promise.resolve()
@@ -92,17 +89,11 @@ export function createSealer(deps: SealerDeps): Sealer {
       const sealed = await lease.transaction(sealBatch, { isolation: 'read committed' })
       progress()
       if (sealed < batchItems) break
-      await rest(clock.monotonicMs() - startedMs)
+      // Those who add rows come first, also when there are many to seal.
+      const tookMs = clock.monotonicMs() - startedMs
+      if (tookMs > 0) await clock.sleep(tookMs)
     }
     isBehind = false
-  }
-
-  /**
-   * As long as a batch took, where it takes the thread of those who add rows: they come first, also
-   * when there are many to seal. A database beside this process may have other nodes' rows, too.
-   */
-  async function rest(durationMs: number): Promise<void> {
-    if (db.groupsCommits && durationMs > 0) await clock.sleep(durationMs)
   }
 
   async function sealOnce(progress: () => void): Promise<void> {

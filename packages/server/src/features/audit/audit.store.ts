@@ -46,7 +46,7 @@ const listUnsealed = statement({
     limit: 'integer',
   },
   row: entryColumns,
-  scan: true,
+  long: true,
 })
 
 const filterParams = {
@@ -176,6 +176,6 @@ function defineList(given: readonly Filter[]): Statement<typeof filterParams, ty
     params: params as typeof filterParams,
     row: entryColumns,
     // No index has two of them, so what only few entries have in common is looked for in many.
-    scan: given.includes('action') || (given.includes('actor') && given.includes('match_id')),
+    long: given.includes('action') || (given.includes('actor') && given.includes('match_id')),
   })
 }

@@ -31,7 +31,7 @@ const listFiltered = statement({
     ORDER BY last_activity_unix_ms DESC, channel LIMIT :limit`,
   params: { filter: 'text', limit: 'integer' },
   row: channelRow,
-  scan: true,
+  long: true,
 })
 
 /**

@@ -42,7 +42,7 @@ const farPage = statement({
   text: pageText('accounts'),
   params: pageParams,
   row: accountRow,
-  scan: true,
+  long: true,
 })
 
 /**
@@ -56,7 +56,7 @@ const filteredPage = statement({
     ORDER BY username || '' LIMIT :limit OFFSET :offset`,
   params: filteredParams,
   row: accountRow,
-  scan: true,
+  long: true,
 })
 
 const countFiltered = statement({
@@ -65,7 +65,7 @@ const countFiltered = statement({
     WHERE {{contains username :filter}} OR {{contains id :filter}}`,
   params: { filter: 'text' },
   row: { total: 'integer' },
-  scan: true,
+  long: true,
 })
 
 /** One statement, so that an account which is just being counted is in one of the two numbers. */

@@ -1,6 +1,7 @@
 import type { Friend } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import { rowsAtOnce } from '../../kernel/batching/rows-at-once.ts'
+import { afterOthers, type Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import { type Move, type Pair, step } from './friends.states.ts'
@@ -31,9 +32,18 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
   }
 
   return {
-    async list(id: string): Promise<Friend[]> {
-      const rows = await db.longRead((state) => friendsOf(state, id))
-      if (rows.length === 0 && !(await accountExists(db, id))) throw unknownAccount()
+    /** All relations of an account, however many; scripts ask for them while players wait. */
+    async list(user_id: string): Promise<Friend[]> {
+      const rows: Friend[] = []
+      for (let after = ''; ; ) {
+        const page = await friendsStore.page(db, { user_id, after, limit: rowsAtOnce })
+        rows.push(...page)
+        const last = page.at(-1)
+        if (last === undefined || page.length < rowsAtOnce) break
+        after = last.user_id
+        await afterOthers()
+      }
+      if (rows.length === 0 && !(await accountExists(db, user_id))) throw unknownAccount()
       return rows
     },
 

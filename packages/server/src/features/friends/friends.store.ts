@@ -18,12 +18,22 @@ const lockAccounts = statement({
   row: { id: 'text' },
 })
 
+const friendRow = pick(friendEdges, 'user_id', 'state', 'updated_unix_ms')
+
 const list = statement({
   name: 'friends.list',
   text: `SELECT other_id AS user_id, state, updated_unix_ms FROM friend_edges
     WHERE user_id = :user_id ORDER BY other_id`,
   params: { user_id: 'text' },
-  row: pick(friendEdges, 'user_id', 'state', 'updated_unix_ms'),
+  row: friendRow,
+})
+
+const page = statement({
+  name: 'friends.page',
+  text: `SELECT other_id AS user_id, state, updated_unix_ms FROM friend_edges
+    WHERE user_id = :user_id AND other_id > :after ORDER BY other_id LIMIT :limit`,
+  params: { user_id: 'text', after: 'text', limit: 'integer' },
+  row: friendRow,
 })
 
 const edgesOfPair = statement({
@@ -58,6 +68,8 @@ export const friendsStore = {
     new Set((await tx.all(lockAccounts, pair)).map(({ id }) => id)),
   /** The relations of one account by the id of the other. */
   list: (tx: Queries, user_id: string) => tx.all(list, { user_id }),
+  /** Those of `list` behind the other's id `after`, up to `limit`. */
+  page: (tx: Queries, wanted: Row<(typeof page)['params']>) => tx.all(page, wanted),
   edgesOfPair: (tx: Queries, pair: PairKey) => tx.all(edgesOfPair, pair),
   putEdges: (tx: Queries, edges: readonly Row<typeof friendEdges.columns>[]) =>
     tx.each(putEdges, edges),

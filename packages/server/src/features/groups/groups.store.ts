@@ -29,7 +29,7 @@ const page = {
   row: summaryRow,
 }
 const nearPage = statement({ name: 'groups.near-page', ...page })
-const farPage = statement({ name: 'groups.far-page', ...page, scan: true })
+const farPage = statement({ name: 'groups.far-page', ...page, long: true })
 
 const filteredPage = statement({
   name: 'groups.filtered-page',
@@ -37,7 +37,7 @@ const filteredPage = statement({
     ORDER BY id LIMIT :limit OFFSET :offset`,
   params: { ...pageParams, filter: 'text' },
   row: summaryRow,
-  scan: true,
+  long: true,
 })
 
 const countFiltered = statement({
@@ -45,7 +45,7 @@ const countFiltered = statement({
   text: 'SELECT count(*) AS total FROM groups WHERE {{contains name :filter}}',
   params: { filter: 'text' },
   row: { total: 'integer' },
-  scan: true,
+  long: true,
 })
 
 const byId = statement({

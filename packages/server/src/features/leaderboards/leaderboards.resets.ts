@@ -31,7 +31,7 @@ export type Epoch = {
 export type Resets = ReturnType<typeof createResets>
 
 /** A reset takes as long as the tournaments have entrants that it finalizes. */
-export const resetTransaction = { isolation: 'read committed', background: true } as const
+export const resetTransaction = { isolation: 'read committed', long: true } as const
 
 /** Boards of one page of a start. */
 const pageItems = 100

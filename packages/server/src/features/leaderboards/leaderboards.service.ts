@@ -8,8 +8,8 @@ import type {
 } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/in-their-order.ts'
+import { mergedTransactions } from '../../database/merged-writes.ts'
 import { databaseNow } from '../../database/stored-time.ts'
-import { createCombiner } from '../../kernel/batching/combiner.ts'
 import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -165,10 +165,8 @@ function createSubmit({
   mayReset,
   blockSizes: sizes,
 }: Pick<LeaderboardsDeps, 'db' | 'clock' | 'mutateMany' | 'resetDue' | 'mayReset' | 'blockSizes'>) {
-  const combined = createCombiner<Submission & { mutation: Mutation }, RecordRow>({
+  const combined = mergedTransactions<Submission & { mutation: Mutation }, RecordRow>(db, {
     itemsMax,
-    // A second transaction would only wait for the lock of the first, unless no row is locked.
-    runsMax: db.groupsCommits && db.durable ? 2 : 1,
     run: (items) =>
       mutateMany(
         items,

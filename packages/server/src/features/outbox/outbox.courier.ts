@@ -65,7 +65,7 @@ export function createCourier({ db, clock, log, consumers }: CourierDeps): Couri
         if (isFirst) await consumer.within(tx, payload)
         return isFirst
       },
-      { isolation: 'read committed', repeatable: true },
+      { isolation: 'read committed', idempotent: true },
     )
   }
 

@@ -82,7 +82,7 @@ function defineList(given: readonly Filter[]): Statement<typeof listParams, type
     params: params as typeof listParams,
     row: columns,
     // No index has the order of tags and of ids, so what few lines have is looked for in many.
-    scan: given.includes('tag'),
+    long: given.includes('tag'),
   })
 }
 

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { mergedWrites } from '../../database/merged-writes.ts'
 import type { Row } from '../../database/statement.ts'
-import type { Awaitable, PlayerPrincipal } from '../../kernel/auth/principal.ts'
+import type { PlayerPrincipal } from '../../kernel/auth/principal.ts'
+import type { Awaitable } from '../../kernel/awaitable.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { sha256 } from '../../kernel/sha256.ts'
 import {
@@ -150,13 +150,9 @@ export function createSessions(deps: SessionsDeps) {
      */
     verifyAccess(token: string): Awaitable<PlayerSession | undefined> {
       if (!accessTokenForm.test(token)) return undefined
-      const key = hash('sha256', token, 'base64url')
-      const known = db.recall(accessLookup, key)
-      if (known !== undefined) return playerOf(known, clock.nowUnixMs())
-      const access_digest = Buffer.from(key, 'base64url')
-      return db
-        .find(accessLookup, { access_digest })
-        .then((row) => row && playerOf(row, clock.nowUnixMs()))
+      const found = db.find(accessLookup, { access_digest: sha256(token) })
+      if (!(found instanceof Promise)) return found && playerOf(found, clock.nowUnixMs())
+      return found.then((row) => row && playerOf(row, clock.nowUnixMs()))
     },
 
     /** Exchanges a refresh token for a new pair; the session keeps its identity. */
@@ -216,7 +212,7 @@ export function createSessions(deps: SessionsDeps) {
   }
 }
 
-type AccessRow = Omit<Row<typeof accessLookup.row>, 'access_digest'>
+type AccessRow = Row<typeof accessLookup.row>
 
 /** The player of a session that is live now. */
 function playerOf(row: AccessRow, nowUnixMs: number): PlayerSession | undefined {

@@ -68,7 +68,7 @@ const collections = statement({
   name: 'storage.collections',
   text: 'SELECT collection, objects FROM storage_collections ORDER BY collection',
   row: counts,
-  scan: true,
+  long: true,
 })
 
 /** In one order for everybody, and each collection once. */

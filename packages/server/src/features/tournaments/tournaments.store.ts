@@ -35,7 +35,7 @@ const list = statement({
   name: 'tournaments.list',
   text: `SELECT ${columns} FROM tournaments ORDER BY starts_at_unix_ms, id`,
   row: tournamentRow,
-  scan: true,
+  long: true,
 })
 
 const byId = statement({
@@ -89,7 +89,7 @@ const entries = statement({
     ORDER BY registered_at_unix_ms, user_id`,
   params: { tournament_id: 'text' },
   row: entryRow,
-  scan: true,
+  long: true,
 })
 
 const entry = statement({
@@ -115,7 +115,7 @@ const results = statement({
     ORDER BY rank`,
   params: { tournament_id: 'text' },
   row: resultRow,
-  scan: true,
+  long: true,
 })
 
 /** Queries about tournaments and entrants; every function takes the transaction first. */

@@ -154,7 +154,7 @@ export function createTransactions<Prepared, Stored extends { id: number }>(
         return { replayed: false, results, pushed }
       },
       // Under a key a second run finds what the first one has done.
-      { isolation: 'read committed', repeatable: key !== undefined },
+      { isolation: 'read committed', idempotent: key !== undefined },
     )
   }
 

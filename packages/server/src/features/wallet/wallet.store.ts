@@ -106,7 +106,7 @@ const newestSurplus = statement({
   text: 'SELECT seq FROM wallet_ledger ORDER BY seq DESC LIMIT 1 OFFSET :kept',
   params: { kept: 'integer' },
   row: { seq: 'integer' },
-  scan: true,
+  long: true,
 })
 
 /** Numbers are never given twice, so there are at most as many entries as numbers in between. */

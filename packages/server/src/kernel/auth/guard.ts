@@ -1,6 +1,7 @@
 import type { Route } from '@guildhall/contract'
+import type { Awaitable } from '../awaitable.ts'
 import { refuse } from '../failure.ts'
-import type { Awaitable, OperatorPrincipal, PlayerPrincipal, Verifiers } from './principal.ts'
+import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from './principal.ts'
 
 /**
  * Finds out who calls a route: undefined for nobody known. A token that begins like an API key is

@@ -1,4 +1,5 @@
 import type { PrincipalByAccess, Role, Scope } from '@guildhall/contract'
+import type { Awaitable } from '../awaitable.ts'
 
 /** A signed-in player: the session behind the access token and its active account's profile. */
 export type PlayerPrincipal = {
@@ -30,9 +31,6 @@ export type Principals = PrincipalByAccess & {
   operator: OperatorPrincipal
   admin: HumanPrincipal
 }
-
-/** What is there at once, or comes later. */
-export type Awaitable<T> = T | Promise<T>
 
 /** Filled by the features that keep the credentials; each answers undefined for "not valid". */
 export type Verifiers = {

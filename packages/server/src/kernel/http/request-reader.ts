@@ -1,5 +1,5 @@
 import { isForOperators, type Route } from '@guildhall/contract'
-import type { Awaitable } from '../auth/principal.ts'
+import type { Awaitable } from '../awaitable.ts'
 import { refuse } from '../failure.ts'
 import { validate, validateJson } from '../json/validate.ts'
 import type { Exchange } from './exchange.ts'

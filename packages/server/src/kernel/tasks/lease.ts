@@ -3,7 +3,7 @@ export type Transact<Tx> = <T>(
   body: (tx: Tx) => Promise<T>,
   options?: {
     isolation?: 'serializable' | 'read committed'
-    background?: boolean
+    long?: boolean
   },
 ) => Promise<T>
 

@@ -6,6 +6,7 @@ import {
   type TransactionOptions,
 } from '../../database/database.ts'
 import type { OpenedDatabase } from '../../database/schema-access.ts'
+import type { Awaitable } from '../../kernel/awaitable.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import {
   counterFamily,
@@ -37,7 +38,8 @@ export function createDatabaseMetrics(clock: Pick<Clock, 'monotonicMs'>) {
   )
   const secondsSince = (startMs: number) => (clock.monotonicMs() - startMs) / 1000
 
-  function timed<T>(name: string, answer: Promise<T>): Promise<T> {
+  function timed<T extends Awaitable<unknown>>(name: string, answer: T): T {
+    if (!(answer instanceof Promise)) return answer
     const startMs = clock.monotonicMs()
     const done = () => queries.observe(secondsSince(startMs), name)
     answer.then(done, (error: unknown) => {

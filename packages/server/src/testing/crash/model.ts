@@ -26,7 +26,7 @@ export function createModel(random: Random, bounds: Bounds) {
   const traffic = createTraffic({ random, mark })
 
   const read = (db: OpenedDatabase) =>
-    db.snapshot(async (state) => {
+    db.longRead(async (state) => {
       await trail.read(state)
       for (const section of sections) await section.read(state)
     })

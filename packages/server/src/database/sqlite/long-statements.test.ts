@@ -15,7 +15,7 @@ let folder: string
 let db: OpenedDatabase
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'guildhall-scans-'))
+  folder = mkdtempSync(join(tmpdir(), 'guildhall-long-'))
   const url = `sqlite:${join(folder, 'guildhall.db')}`
   db = await openDatabase({ url, clock, log: silentLog, randomness: randomBytes })
   await db.schema.transaction((tx) => {
@@ -27,18 +27,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a scan of a SQLite file', () => {
+describe('a long statement on a SQLite file', () => {
   it('lets others read and write while it runs', async () => {
     const ended: string[] = []
-    const scan = db.get(countTo, { last: 2_000_000 }).then((row) => {
-      ended.push('scan')
+    const long = db.get(countTo, { last: 2_000_000 }).then((row) => {
+      ended.push('long')
       return row
     })
     await db.run(insertNote, { id: 'a', size: 1n })
     await db.get(noteById, { id: 'a' })
     ended.push('write and read')
-    expect(await scan).toEqual({ counted: 2_000_000 })
-    expect(ended).toEqual(['write and read', 'scan'])
+    expect(await long).toEqual({ counted: 2_000_000 })
+    expect(ended).toEqual(['write and read', 'long'])
   })
 
   it('sees everything that was committed before it', async () => {
@@ -59,43 +59,47 @@ describe('a scan of a SQLite file', () => {
   })
 
   it('ends with the file: what was asked is answered, later questions are refused', async () => {
-    const scan = db.get(countTo, { last: 500_000 })
+    const long = db.get(countTo, { last: 500_000 })
     await db.close()
-    expect(await scan).toEqual({ counted: 500_000 })
+    expect(await long).toEqual({ counted: 500_000 })
     await expect(db.get(countTo, { last: 1 })).rejects.toBeInstanceOf(DatabaseUnavailable)
     expect(readdirSync(folder).sort()).toEqual(['guildhall.db', 'guildhall.db.lock'])
   })
 })
 
 const countTo = statement({
-  name: 'scans-test.count-to',
+  name: 'long-statements-test.count-to',
   text: `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :last)
     SELECT count(*) AS counted FROM numbers`,
   params: { last: 'integer' },
   row: { counted: 'integer' },
-  scan: true,
+  long: true,
 })
 
 const noteColumns = { id: 'text', size: 'bigint' } as const
 
 const insertNote = statement({
-  name: 'scans-test.insert',
+  name: 'long-statements-test.insert',
   text: 'INSERT INTO notes (id, size) VALUES (:id, :size)',
   params: noteColumns,
 })
 
 const noteById = statement({
-  name: 'scans-test.by-id',
+  name: 'long-statements-test.by-id',
   text: 'SELECT id, size FROM notes WHERE id = :id',
   params: { id: 'text' },
   row: noteColumns,
 })
 
 const everyNote = statement({
-  name: 'scans-test.every',
+  name: 'long-statements-test.every',
   text: 'SELECT id, size FROM notes ORDER BY id',
   row: noteColumns,
-  scan: true,
+  long: true,
 })
 
-const broken = statement({ name: 'scans-test.broken', text: 'SELECT 1 FROM missing', scan: true })
+const broken = statement({
+  name: 'long-statements-test.broken',
+  text: 'SELECT 1 FROM missing',
+  long: true,
+})
