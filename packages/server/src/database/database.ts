@@ -61,7 +61,7 @@ export type TransactionOptions = {
    * everything that is written after them, so whoever then writes durably has them too. On SQLite
    * readers may not see them yet, and a commit that fails takes both.
    */
-  flush?: 'later'
+  durable?: 'later'
 }
 
 export type Backend = 'in-memory' | 'sqlite' | 'postgres'

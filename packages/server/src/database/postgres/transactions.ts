@@ -77,7 +77,7 @@ export async function runTransaction<T>(
     connection.patient = long
     const job = long ? '; SET LOCAL statement_timeout = 0' : ''
     // For one transaction only: behind a pooler, others inherit what a session has set.
-    const flush = options.flush === 'later' ? '; SET LOCAL synchronous_commit = off' : ''
+    const flush = options.durable === 'later' ? '; SET LOCAL synchronous_commit = off' : ''
     const plans = long ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
     // Every row will be fetched; the server would plan for the first tenth of them.
     const parts = options.inParts ? '; SET LOCAL cursor_tuple_fraction = 1' : ''

@@ -182,7 +182,7 @@ function queriesOn(
       }
     },
     async transaction(body, options) {
-      return use().writer.transaction(body, options?.flush)
+      return use().writer.transaction(body, options?.durable)
     },
     async longRead(body) {
       return use().longReads.read(body)

@@ -54,7 +54,7 @@ export class Writer {
 
   async transaction<T>(
     work: (tx: SchemaTransaction) => Promise<T>,
-    flush?: TransactionOptions['flush'],
+    whenDurable?: TransactionOptions['durable'],
   ): Promise<T> {
     if (this.#busy || this.#commits.held) await this.#acquire()
     else this.#busy = true
@@ -84,7 +84,7 @@ export class Writer {
     }
     this.#body = undefined
     this.#release()
-    if (durable && flush !== 'later') await durable
+    if (durable && whenDurable !== 'later') await durable
     return result
   }
 

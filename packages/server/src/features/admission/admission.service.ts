@@ -68,7 +68,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
         for (const slot of verdicts) if (slot !== undefined) full.record(slot.id)
         return verdicts.map((slot) => ({ ok: true, value: slot?.rule ?? 'admitted' }))
       },
-      { isolation: 'read committed', flush: 'later' },
+      { isolation: 'read committed', durable: 'later' },
     )
   }
 
