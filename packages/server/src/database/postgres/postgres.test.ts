@@ -233,8 +233,8 @@ describe('a PostgreSQL database', () => {
   it('[O-DB-6] [O-DB-8] says for one commit alone that only its order matters', async () => {
     // One connection: whatever it kept, the next one would meet.
     const { db } = await freshDatabase({ max_connections: 1 })
-    const commitOf = async (id: string, flush?: 'later') => {
-      const options = flush && { flush }
+    const commitOf = async (id: string, durable?: 'later') => {
+      const options = durable && { durable }
       const seen = await db.transaction((tx) => tx.each(insertAndReturn, [{ id }]), options)
       return seen[0]?.setting
     }
