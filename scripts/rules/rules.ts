@@ -30,7 +30,7 @@ export function citedIds(text: string): { id: string; offset: number }[] {
 export function testFolders(files: readonly Source[]): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>()
   for (const { path, text } of files) {
-    if (!/\.(test|contract)\.tsx?$/.test(path)) continue
+    if (!/\.(test|contract|browser)\.tsx?$/.test(path)) continue
     const folder = path.slice(0, path.lastIndexOf('/'))
     for (const { id } of citedIds(text)) {
       folders.set(id, (folders.get(id) ?? new Set()).add(folder))

@@ -22,3 +22,8 @@ export function textParts(text: string): TextPart[] {
   if (end < text.length) parts.push({ kind: 'plain', text: text.slice(end) })
   return parts
 }
+
+/** Whether somebody can type it: not so long, nothing unseen, no blanks that look like one. */
+export function isTypable(text: string): boolean {
+  return text.length <= 80 && !unseen.test(text) && text.trim() === text && !/\s\s/.test(text)
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { admin } from './served-node.ts'
+import { admin, type Credentials, type ServedNode } from './served-node.ts'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
@@ -13,25 +13,31 @@ export type Operator = {
   complaints: string[]
   /** Goes to a view by its path below `/dashboard`. */
   open(path: string): Promise<void>
-  /** What axe-core finds on the page as it is, by all rules or only some. */
-  violations(rules?: readonly string[]): Promise<string[]>
+  /** What axe-core finds on the page as it is. */
+  violations(): Promise<string[]>
   leave(): Promise<void>
 }
 
-type SignIn = { username: string; password: string }
-type Options = { as?: SignIn; width?: number; dark?: boolean }
+export type OperatorOptions = {
+  as?: Credentials
+  width?: number
+  dark?: boolean
+  /** Nobody is signed in yet. */
+  stranger?: boolean
+}
 
-/** Signs in at `url` in a browser of its own state. */
+/** Opens a browser of its own state, in which somebody is signed in already. */
 export async function signedIn(
   browser: Browser,
-  url: string,
-  { as = admin, width = 1440, dark = false }: Options = {},
+  node: ServedNode,
+  { as = admin, width = 1440, dark = false, stranger = false }: OperatorOptions = {},
 ): Promise<Operator> {
   const context = await browser.newContext({
     viewport: { width, height: width < 500 ? 844 : 900 },
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
   })
+  if (!stranger) await context.addInitScript(keepSession(await node.sessionOf(as)))
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)
   const complaints: string[] = []
@@ -41,20 +47,26 @@ export async function signedIn(
     }
   })
   page.on('pageerror', (error) => complaints.push(error.message))
-  await page.goto(`${url}/dashboard`)
-  await fillSignIn(page, as)
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   return {
     page,
     context,
     complaints,
-    open: async (path) => void (await page.goto(`${url}/dashboard${path}`)),
-    violations: (rules) => axeViolations(page, rules),
+    open: async (path) => void (await page.goto(`${node.url}/dashboard${path}`)),
+    violations: () => axeViolations(page),
     leave: () => context.close(),
   }
 }
 
-export async function fillSignIn(page: Page, { username, password }: SignIn): Promise<void> {
+/** As after a sign-in in this tab; a sign-out in it stays one. */
+function keepSession(session: string): string {
+  const text = JSON.stringify(session)
+  return `if (location.protocol.startsWith('http') && !sessionStorage.getItem('signed-in')) {
+    sessionStorage.setItem('signed-in', 'once')
+    sessionStorage.setItem('guildhall-session', ${text})
+  }`
+}
+
+export async function fillSignIn(page: Page, { username, password }: Credentials): Promise<void> {
   await page.getByLabel('Operator').fill(username)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -64,10 +76,9 @@ type AxeResult = {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-async function axeViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
+async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(axeSource)
-  const options = rules === undefined ? '{}' : JSON.stringify({ runOnly: rules })
-  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${options})`)
+  const { violations } = await page.evaluate<AxeResult>('axe.run(document)')
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
   )

@@ -6,11 +6,21 @@ import { type ConsoleClient, createConsoleClient } from '@guildhall/client/conso
 
 const main = join(import.meta.dirname, '../../../server/src/main.ts')
 
-export const admin = { username: 'admin', password: 'password' }
-export const viewer = { username: 'vera', password: 'only-looks' }
+export type Credentials = { username: string; password: string }
+
+export const admin: Credentials = { username: 'admin', password: 'password' }
+export const viewer: Credentials = { username: 'vera', password: 'only-looks' }
 
 /** A node in a process of its own, and the console of its admin. */
-export type ServedNode = { url: string; desk: ConsoleClient; stop(): Promise<void> }
+export type ServedNode = {
+  url: string
+  desk: ConsoleClient
+  /** What the page keeps of somebody who has signed in: each signs in once. */
+  sessionOf(operator: Credentials): Promise<string>
+  /** Ends the process as a crash does. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
 
 /** Starts a node in memory, which serves the page that was built. */
 export async function serveNode(
@@ -30,13 +40,29 @@ export async function serveNode(
   const url = await readyUrl(child)
   const desk = createConsoleClient(url)
   await desk.signIn(admin)
-  const stop = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
-    child.kill('SIGTERM')
+    child.kill(signal)
     await exited
   }
-  return { url, desk, stop }
+  const sessions = new Map<string, Promise<string>>()
+  return {
+    url,
+    desk,
+    sessionOf(operator) {
+      const session = sessions.get(operator.username) ?? sessionText(desk, operator)
+      sessions.set(operator.username, session)
+      return session
+    },
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  }
+}
+
+async function sessionText(desk: ConsoleClient, body: Credentials): Promise<string> {
+  const { token, role } = await desk.console.login({ body })
+  return JSON.stringify({ token, role, username: body.username, expired: false })
 }
 
 async function readyUrl({ stdout, stderr }: ChildProcess): Promise<string> {

@@ -1,60 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { buildDashboard } from '../build/build-page.ts'
 import { browserForTests } from './browser.ts'
-import { type Operator, signedIn } from './operator.ts'
+import { type Operator, type OperatorOptions, signedIn } from './operator.ts'
+import { type Played, play } from './players.ts'
 import { type Seeded, seed } from './seed.ts'
 import { type ServedNode, serveNode } from './served-node.ts'
 
-/** What every test in a browser works with. */
+/** What every test in a browser works with: a node that was seeded, and operators at its page. */
 export type Stage = {
   browser: Browser
   node: ServedNode
   seeded: Seeded
   /** Signs somebody in; they leave when `work` is over. */
-  with(work: (operator: Operator) => Promise<void>, options?: SignInOptions): Promise<void>
+  with(work: (operator: Operator) => Promise<void>, options?: OperatorOptions): Promise<void>
 }
 
-type SignInOptions = Parameters<typeof signedIn>[2]
+export type LiveStage = Stage & { played: Played }
 
-/** Tests of the dashboard in a real browser, against a node of their own that was seeded. */
-export async function describeInBrowser(
-  title: string,
-  tests: (stage: () => Stage) => void,
-  options: { settings?: Readonly<Record<string, string>> } = {},
-): Promise<void> {
+export type Stages = {
+  /** A node in memory, whose data tests change. */
+  memory: () => Stage
+  /** A node with a file and a script, on which players play. */
+  live: () => LiveStage
+}
+
+/** Tests of the dashboard in a real browser: one browser and two nodes for all of them. */
+export async function describeInBrowser(tests: (stages: Stages) => void): Promise<void> {
   const browser = await browserForTests()
-  describe.skipIf(browser === undefined)(title, () => {
-    let stage: Stage | undefined
+  describe.skipIf(browser === undefined)('the dashboard in a browser', () => {
+    let memory: Stage | undefined
+    let live: LiveStage | undefined
+    const folder = mkdtempSync(join(tmpdir(), 'guildhall-dashboard-'))
 
     beforeAll(async () => {
       if (browser === undefined) return
       await buildDashboard()
-      const node = await serveNode(options.settings)
-      const seeded = await seed(node.desk, Date.now())
-      stage = {
-        browser,
-        node,
-        seeded,
-        async with(work, options) {
-          const operator = await signedIn(browser, node.url, options)
-          try {
-            await work(operator)
-          } finally {
-            await operator.leave()
-          }
-        },
+      const settings = {
+        GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'live.db')}`,
+        GUILDHALL_RUNTIME__SCRIPTS_DIR: join(import.meta.dirname, 'game'),
       }
+      memory = await openStage(browser)
+      const stage = await openStage(browser, settings)
+      live = { ...stage, played: await play(stage.node.url) }
     })
 
     afterAll(async () => {
-      await browser?.close()
-      await stage?.node.stop()
+      await live?.played.leave()
+      await Promise.all([browser?.close(), memory?.node.stop(), live?.node.stop()])
+      rmSync(folder, { recursive: true })
     })
 
-    tests(() => {
-      if (stage === undefined) throw new Error('the stage is set before the tests')
-      return stage
-    })
+    tests({ memory: () => expectSet(memory), live: () => expectSet(live) })
   })
+}
+
+async function openStage(browser: Browser, settings?: Readonly<Record<string, string>>) {
+  const node = await serveNode(settings)
+  const seeded = await seed(node.desk, Date.now())
+  const stage: Stage = {
+    browser,
+    node,
+    seeded,
+    async with(work, options) {
+      const operator = await signedIn(browser, node, options)
+      try {
+        await work(operator)
+      } finally {
+        await operator.leave()
+      }
+    },
+  }
+  return stage
+}
+
+function expectSet<T>(stage: T | undefined): T {
+  if (stage === undefined) throw new Error('the stage is set before the tests')
+  return stage
 }

@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '../config/load.ts'
 import { describeConfig } from '../config/redact.ts'
 import { createEndedBootsPruner } from '../database/jobs/node-claim.ts'
 import { accountsFeature } from '../features/accounts/accounts.feature.ts'
@@ -38,6 +39,8 @@ import type { Secrets } from './store.ts'
 
 export type FeaturesDeps = Shared & {
   secrets: Secrets
+  /** Where each key's value came from; without it all are shown as defaults. */
+  settingSources?: LoadedConfig['sources']
   /** Called after the commit that revoked these sessions. */
   onRevoked(sessionIds: readonly string[]): void
   /** Called with the time of each password hash, in milliseconds. */
@@ -110,12 +113,15 @@ export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
       recorder: audit.recorder,
     }),
     apiKeys: apiKeysFeature(base),
-    config: configFeature({
-      node_id: config.server.node_id,
-      version,
-      backend: db.backend,
-      groups: describeConfig(config),
-    }),
+    config: configFeature(
+      {
+        node_id: config.server.node_id,
+        version,
+        backend: db.backend,
+        groups: describeConfig(config),
+      },
+      (key) => deps.settingSources?.get(key)?.text ?? 'default',
+    ),
     database: databaseFeature({
       explorer: db.explorer,
       clock,

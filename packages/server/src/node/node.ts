@@ -176,6 +176,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const stored = createFeatures({
     ...shared,
     secrets,
+    settingSources: loaded.sources,
     onRevoked: revoked.publish,
     observeHash: instruments?.observeHash,
     players: playersOf(() => play.gateway),

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import { dashboardDocuments } from './dashboard.ts'
@@ -16,6 +17,8 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 function documents() {
   writeFileSync(file, page)
+  writeFileSync(`${file}.br`, brotliCompressSync(page))
+  writeFileSync(`${file}.gz`, gzipSync(page))
   return dashboardDocuments(createRecordedLog(), file)
 }
 
@@ -27,6 +30,14 @@ it('[H-PUB-9] is served at its path and all paths below, with the same bytes', (
   for (const { render, contentType } of documents()) {
     expect(render().content).toBe(page)
     expect(contentType).toBe('text/html; charset=utf-8')
+  }
+})
+
+it('[H-PUB-9] comes compressed from the build, so that no request waits for it', () => {
+  for (const { render } of documents()) {
+    const { br, gzip } = render().compressed ?? {}
+    expect(br && brotliDecompressSync(br).toString()).toBe(page)
+    expect(gzip && gunzipSync(gzip).toString()).toBe(page)
   }
 })
 

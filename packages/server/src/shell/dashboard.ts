@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Document, Rendered } from '../kernel/http/documents.ts'
+import type { Compressed, Document, Rendered } from '../kernel/http/documents.ts'
 import type { Log } from '../kernel/log/log.ts'
 
 /** Made by the package `dashboard`, during the installation and before each start by npm. */
@@ -12,7 +12,7 @@ const builtPage = fileURLToPath(import.meta.resolve('@guildhall/dashboard/page')
  * reads. It holds no data, so that it needs no credential.
  */
 export function dashboardDocuments(log: Log, file = builtPage): Document[] {
-  if (!existsSync(file)) {
+  if (![file, `${file}.br`, `${file}.gz`].every((one) => existsSync(one))) {
     log.warn('the dashboard is not built, so it is not served', { build: 'npm run build' })
     return []
   }
@@ -20,13 +20,17 @@ export function dashboardDocuments(log: Log, file = builtPage): Document[] {
     method: 'GET',
     path,
     contentType: 'text/html; charset=utf-8',
-    compressed: true,
-    render: () => withPolicy(readFileSync(file, 'utf8')),
+    render: () => withPolicy(readFileSync(file, 'utf8'), compressedPage(file)),
   }))
 }
 
+/** The build compresses the page, so that no request waits for it. */
+function compressedPage(file: string): Compressed {
+  return { br: readFileSync(`${file}.br`), gzip: readFileSync(`${file}.gz`) }
+}
+
 /** Allows exactly the one script and the one style of the page. */
-function withPolicy(content: string): Rendered {
+function withPolicy(content: string, compressed: Compressed): Rendered {
   const policy = [
     "default-src 'none'",
     `script-src ${sourceOf(content, 'script')}`,
@@ -37,7 +41,7 @@ function withPolicy(content: string): Rendered {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ]
-  return { content, headers: { 'content-security-policy': policy.join('; ') } }
+  return { content, compressed, headers: { 'content-security-policy': policy.join('; ') } }
 }
 
 function sourceOf(page: string, element: 'script' | 'style'): string {

@@ -2,7 +2,7 @@ import type { Readiness, Status } from '@guildhall/contract'
 import { useQuery } from '@tanstack/react-query'
 
 /** What the node says of itself, and how far this browser's clock is from its clock. */
-export type NodeStatus = { status: Status; at: number }
+export type NodeStatus = { status: Status; at: number; roundTripMs: number }
 
 let offsetMs = 0
 
@@ -32,12 +32,14 @@ export function useReadiness() {
 
 async function readStatus(): Promise<NodeStatus> {
   const sentMs = Date.now()
+  const startMs = performance.now()
   const response = await fetch('/status')
+  const roundTripMs = performance.now() - startMs
   // The header has whole seconds, so that a smaller difference means nothing.
   const serverMs = Date.parse(response.headers.get('date') ?? '') + 500
   const skewMs = serverMs - (sentMs + Date.now()) / 2
   if (Number.isFinite(skewMs)) offsetMs = Math.abs(skewMs) < 2_000 ? 0 : skewMs
-  return { status: (await response.json()) as Status, at: performance.now() }
+  return { status: (await response.json()) as Status, at: startMs, roundTripMs }
 }
 
 /** A node that is not ready answers 503 with a body as well. */

@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useState } from 'react'
+import { isTypable } from '../../model/text.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorNote } from './error-state.tsx'
 
@@ -6,7 +7,7 @@ type ConfirmProps = {
   title: string
   action: string
   children: ReactNode
-  /** What cannot be undone is typed before it can be pressed. */
+  /** What cannot be undone is typed before it can be pressed; the action where that is not typable. */
   typed?: string | undefined
   danger?: boolean
   run(): Promise<unknown>
@@ -19,7 +20,8 @@ export function Confirm({ title, action, children, typed, danger, run, onClose }
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const id = useId()
-  const isReady = typed === undefined || text === typed
+  const word = typed === undefined || isTypable(typed) ? typed : action.toLowerCase()
+  const isReady = word === undefined || text === word
   const send = async () => {
     setBusy(true)
     setError(null)
@@ -41,10 +43,10 @@ export function Confirm({ title, action, children, typed, danger, run, onClose }
         }}
       >
         <div>{children}</div>
-        {typed !== undefined && (
+        {word !== undefined && (
           <div className="field">
             <label htmlFor={id}>
-              Type <code className="break">{typed}</code> to confirm
+              Type <code className="break">{word}</code> to confirm
             </label>
             <input
               id={id}

@@ -5,8 +5,13 @@ export function downloadJson(name: string, value: unknown): void {
   downloadText(name, jsonPages(value), 'application/json')
 }
 
-export function downloadText(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }))
+function downloadText(name: string, text: string, type: string): void {
+  downloadParts(name, [new Blob([text])], type)
+}
+
+/** Hands what came in parts to the browser as one file. */
+export function downloadParts(name: string, parts: readonly Blob[], type: string): void {
+  const url = URL.createObjectURL(new Blob([...parts], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

@@ -57,7 +57,7 @@ export function Pane({ title, label, actions, onClose, children }: PaneProps) {
     >
       <div className="pane-head">
         <h2 className="break">{title}</h2>
-        {actions}
+        {actions && <div className="pane-actions">{actions}</div>}
         <button type="button" className="quiet icon" onClick={onClose}>
           <Glyph name="cross" />
           <span className="unseen">Close the pane</span>
@@ -94,6 +94,20 @@ export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
     <dl className="facts">
       {Object.entries(rows).map(([name, value]) => (
         <div key={name} style={{ display: 'contents' }}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** The same beside each other, as many as there is room for. */
+export function FactStrip({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className="fact-strip">
+      {Object.entries(rows).map(([name, value]) => (
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

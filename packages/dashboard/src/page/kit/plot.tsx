@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
 import { themeChanged } from '../shell/top-bar.tsx'
 
-/** So much of the past is shown, in seconds. */
-const spanSec = 300
+/** So much of the past is shown, in seconds: whole minutes, as there are readings. */
+const [spanMinSec, spanMaxSec] = [60, 300]
 
 type Series = { name: string; values: readonly (number | null)[] }
 
@@ -16,16 +16,18 @@ type PlotProps = {
 }
 
 /** Lines over the last minutes. What they end in stands as text beside them too. */
-export function Plot({ label, times, series, height = 120 }: PlotProps) {
+export function Plot({ label, times, series, height = 96 }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
+  const span = useRef(spanMinSec)
+  span.current = spanOf(times)
   const theme = useThemeCount()
   const names = series.map(({ name }) => name).join('|')
   useEffect(() => {
     const place = frame.current
     if (place === null || theme < 0) return
     const made = new UPlot(
-      optionsOf(names.split('|'), { width: place.clientWidth, height }),
+      optionsOf(names.split('|'), { width: place.clientWidth, height }, () => span.current),
       [[]],
       place,
     )
@@ -45,9 +47,15 @@ export function Plot({ label, times, series, height = 120 }: PlotProps) {
   return <div ref={frame} className="plot" role="img" aria-label={`${label}: ${names}`} />
 }
 
+function spanOf(times: readonly number[]): number {
+  const minutes = Math.ceil(-(times[0] ?? 0) / 60)
+  return Math.min(spanMaxSec, Math.max(spanMinSec, minutes * 60))
+}
+
 function optionsOf(
   names: readonly string[],
   size: { width: number; height: number },
+  spanSec: () => number,
 ): UPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const probe = document.createElement('span')
@@ -64,18 +72,19 @@ function optionsOf(
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { time: false, range: [-spanSec, 0] },
+      x: { time: false, range: () => [-spanSec(), 0] },
       y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.15)] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        size: 22,
-        splits: () => [-240, -180, -120, -60],
-        values: (_plot, at) => at.map((seconds) => `${-seconds / 60} min`),
+        size: 18,
+        gap: 2,
+        splits: () => [0.8, 0.6, 0.4, 0.2].map((part) => -spanSec() * part),
+        values: (_plot, at) => at.map(agoOf),
       },
-      { ...axis, grid, size: 42, space: 30 },
+      { ...axis, grid, size: 40, space: 24 },
     ],
     series: [
       {},
@@ -83,12 +92,18 @@ function optionsOf(
         label,
         stroke: colour(`--plot-${index + 1}`),
         width: 1.5,
+        // Two lines of the same values are both seen.
+        ...(index === 0 ? {} : { dash: [4, 3] }),
         points: { show: false },
       })),
     ],
   }
   probe.remove()
   return options
+}
+
+function agoOf(seconds: number): string {
+  return seconds % 60 === 0 ? `${-seconds / 60} min` : `${-seconds} s`
 }
 
 function useThemeCount(): number {

@@ -1,5 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react'
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react'
 import { grouped } from '../../model/time.ts'
 import type { Listing } from '../data/reads.ts'
 import { ErrorState } from './error-state.tsx'
@@ -40,6 +47,9 @@ export type TableProps<Row> = {
 }
 
 const rowHeight = 34
+/** In pixels: the column of the checkboxes, and the least of a column that takes what is left. */
+const pickWidth = 36
+const elasticWidth = 120
 /** Fewer rows stand in the page as they are. */
 const virtualFrom = 100
 
@@ -70,7 +80,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
           className="data"
           aria-label={props.label}
           aria-rowcount={listing.total ?? -1}
-          {...(props.minWidth === undefined ? {} : { style: { minWidth: props.minWidth } })}
+          style={widthsOf(props)}
         >
           <ColumnWidths columns={columns} picks={props.picking !== undefined} />
           <TableHead {...props} sorting={sorting} rows={rows} />
@@ -80,6 +90,15 @@ export function DataTable<Row>(props: TableProps<Row>) {
       {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
     </>
   )
+}
+
+/** What the columns need: with less room the frame scrolls sideways, and nothing is squeezed. */
+function widthsOf<Row>({ columns, picking, minWidth }: TableProps<Row>): CSSProperties {
+  const sum = (of: readonly Column<Row>[]) =>
+    of.reduce((width, column) => width + (column.width ?? elasticWidth), picking ? pickWidth : 0)
+  const all = minWidth ?? sum(columns)
+  const few = minWidth ?? sum(columns.filter(({ wide }) => !wide))
+  return { '--all': `${all}px`, '--few': `${few}px` } as CSSProperties
 }
 
 function frameClass({ inline }: { inline?: boolean }): string {
@@ -95,7 +114,7 @@ function ColumnWidths<Row>({
 }) {
   return (
     <colgroup>
-      {picks && <col style={{ width: 36 }} />}
+      {picks && <col style={{ width: pickWidth }} />}
       {columns.map(({ key, width, wide }) => (
         <col
           key={key}
@@ -139,10 +158,9 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
     if (find()) find()?.focus()
     else requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus()))
   }
-  const span = columns.length + (picking === undefined ? 0 : 1)
   return (
     <tbody onKeyDown={(event) => moveByKey(event, { count: rows.length, focusRow })}>
-      <Space height={shown.above} span={span} />
+      <Space height={shown.above} />
       {rows.slice(shown.start, shown.end).map((row, offset) => {
         const index = shown.start + offset
         const key = rowKey(row)
@@ -160,7 +178,7 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
           />
         )
       })}
-      <Space height={shown.below} span={span} />
+      <Space height={shown.below} />
     </tbody>
   )
 }
@@ -175,11 +193,12 @@ function useShown(count: number, virtualizer: Virtual) {
   return { start, end, above: start * rowHeight, below: Math.max(0, count - end) * rowHeight }
 }
 
-function Space({ height, span }: { height: number; span: number }) {
+/** One cell only: more of them would bring back columns that are hidden. */
+function Space({ height }: { height: number }) {
   if (height === 0) return null
   return (
     <tr className="space">
-      <td colSpan={span} style={{ height }} />
+      <td style={{ height }} />
     </tr>
   )
 }

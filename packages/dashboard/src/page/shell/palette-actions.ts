@@ -4,12 +4,12 @@ import type { Target } from './palette.tsx'
 /** What can be begun from anywhere: each opens the form of its section. */
 export const actions: readonly (Target & { calls: Route })[] = [
   action('Create an account', '/accounts', api.consoleAccounts.create),
-  action('Found a group', '/groups', api.groups.create),
+  action('Create a group', '/groups', api.groups.create),
   action('Write a chat message', '/chat', api.chat.append),
   action('Send a notification', '/notifications', api.notifications.send),
   action('Create a stored object', '/storage', api.storage.put),
-  action('Open a leaderboard', '/leaderboards', api.leaderboards.create),
-  action('Draft a tournament', '/tournaments', api.tournaments.create),
+  action('Create a leaderboard', '/leaderboards', api.leaderboards.create),
+  action('Create a tournament', '/tournaments', api.tournaments.create),
   action('Validate a receipt', '/purchases', api.purchases.validate),
   action('Create an API key', '/api-keys', api.apiKeys.create),
 ]

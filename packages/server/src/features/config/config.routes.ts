@@ -9,7 +9,20 @@ export type ConfigView = {
   groups: { name: string; entries: { key: string; value: string }[] }[]
 }
 
-/** The view is made once, at start: configuration is read once and never changes. */
-export function configHandlers(view: ConfigView): ServerHandlers<typeof configApi> {
-  return { get: async () => view }
+/** In words: `default`, `guildhall.toml line 4`, `environment GUILDHALL_HTTP__BIND`, `flag --bind`. */
+export type SourceOf = (key: string) => string
+
+/** The views are made once, at start: configuration is read once and never changes. */
+export function configHandlers(
+  view: ConfigView,
+  sourceOf: SourceOf,
+): ServerHandlers<typeof configApi> {
+  const withSources = {
+    ...view,
+    groups: view.groups.map(({ name, entries }) => ({
+      name,
+      entries: entries.map((entry) => ({ ...entry, source: sourceOf(`${name}.${entry.key}`) })),
+    })),
+  }
+  return { get: async ({ query }) => (query.sources === 'true' ? withSources : view) }
 }

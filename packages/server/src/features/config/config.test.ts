@@ -13,8 +13,9 @@ describe.each(testBackends)('the view of the configuration on $name', (backend) 
     const { token } = consoleApi.login.ok.parse(login.body)
     const answer = await scenario.api.call('GET', '/console/v1/config', { token })
     const stranger = await scenario.api.call('GET', '/console/v1/config')
+    const sourced = await scenario.api.call('GET', '/console/v1/config?sources=true', { token })
     await scenario.dispose()
-    return { answer, stranger }
+    return { answer, stranger, sourced }
   }
 
   it('[H-CFG-1] [H-CFG-3] shows the effective values, groups and keys in text order', async () => {
@@ -44,6 +45,19 @@ describe.each(testBackends)('the view of the configuration on $name', (backend) 
     expect(value('transport', 'quic.bind')).toBe('127.0.0.1:7351')
     expect(value('console', 'viewer_username')).toBeUndefined()
     expect(value('http', 'tls.certificate_file')).toBeUndefined()
+  })
+
+  it('[H-CFG-1] says where values came from only when it is asked to', async () => {
+    const { answer, sourced } = await view({})
+    const plain = configApi.get.ok.parse(answer.body)
+    const { groups } = configApi.get.ok.parse(sourced.body)
+    for (const [at, { entries }] of groups.entries()) {
+      for (const [index, { source, ...entry }] of entries.entries()) {
+        expect(source).toBe('default')
+        // Without the question an entry has the two members of the interface.
+        expect(plain.groups[at]?.entries[index]).toStrictEqual(entry)
+      }
+    }
   })
 
   it('[H-CFG-2] hides passwords, verifiers, keys and what a URL may carry', async () => {

@@ -1,6 +1,4 @@
 import { hash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
 import type { Exchange } from './exchange.ts'
 import { hasBody } from './media.ts'
 import type { Serve } from './pipeline.ts'
@@ -11,54 +9,50 @@ export type Document = {
   /** With a last segment `{*}` it is served at every path below, too. */
   path: `/${string}`
   contentType: string
-  /** Sent compressed to those who take that. */
-  compressed?: true
   /** Called at the first request for it, so that it costs nothing at start. */
   render(): Rendered
 }
 
-/** The text, and headers that stand in the place of the common ones of the same name. */
-export type Rendered = { content: string; headers?: Readonly<Record<string, string>> }
+export type Rendered = {
+  content: string
+  /** They stand in the place of the common ones of the same name. */
+  headers?: Readonly<Record<string, string>>
+  /** The content as it was compressed before, for those who take that. */
+  compressed?: Compressed
+}
 
-type Encoding = 'br' | 'gzip' | 'identity'
+export type Compressed = Readonly<{ br: Buffer; gzip: Buffer }>
+
+type Encoding = keyof Compressed | 'identity'
 
 /** Serves a document, with 304 for those who have it already. */
-export function serveDocument({ contentType, compressed, ...document }: Document): Serve {
-  let rendered: Rendered | undefined
-  const bodies = new Map<Encoding, Promise<Body>>()
-
-  function bodyIn(encoding: Encoding, content: string): Promise<Body> {
-    const known = bodies.get(encoding) ?? encode(content, encoding)
-    bodies.set(encoding, known)
-    return known
-  }
-
+export function serveDocument({ contentType, render }: Document): Serve {
+  let opened: OpenDocument | undefined
   return async (exchange) => {
-    rendered ??= document.render()
-    const { content, headers = {} } = rendered
-    const encoding = compressed ? acceptedEncoding(exchange) : 'identity'
-    const { bytes, etag } = await bodyIn(encoding, content)
+    opened ??= openDocument(render())
+    const { headers, bodies, digest } = opened
+    const encoding = bodies.size > 1 ? acceptedEncoding(exchange) : 'identity'
+    const etag = encoding === 'identity' ? `"${digest}"` : `"${digest}-${encoding}"`
     exchange.replace({ etag, 'cache-control': 'no-cache', ...headers })
-    if (compressed) exchange.header('vary', 'Accept-Encoding')
+    if (bodies.size > 1) exchange.header('vary', 'Accept-Encoding')
     if (encoding !== 'identity') exchange.header('content-encoding', encoding)
     // Nobody reads it, however long it is.
     if (hasBody(exchange.message)) exchange.header('connection', 'close')
     if (matches(exchange.message.headers['if-none-match'], etag)) exchange.reply(304, null)
-    else exchange.reply(200, bytes, contentType)
+    else exchange.reply(200, bodies.get(encoding) ?? null, contentType)
   }
 }
 
-type Body = { bytes: Buffer; etag: string }
+type OpenDocument = {
+  headers: Readonly<Record<string, string>>
+  digest: string
+  bodies: ReadonlyMap<Encoding, Buffer>
+}
 
-/** Compressed once, on another thread. */
-async function encode(content: string, encoding: Encoding): Promise<Body> {
-  const bytes = Buffer.from(content)
-  const digest = hash('sha256', content, 'hex').slice(0, 16)
-  if (encoding === 'identity') return { bytes, etag: `"${digest}"` }
-  const etag = `"${digest}-${encoding}"`
-  if (encoding === 'gzip') return { bytes: await promisify(gzip)(bytes, { level: 9 }), etag }
-  const params = { [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.length, [zlib.BROTLI_PARAM_QUALITY]: 9 }
-  return { bytes: await promisify(brotliCompress)(bytes, { params }), etag }
+function openDocument({ content, headers = {}, compressed }: Rendered): OpenDocument {
+  const bodies = new Map<Encoding, Buffer>([['identity', Buffer.from(content)]])
+  if (compressed !== undefined) bodies.set('br', compressed.br).set('gzip', compressed.gzip)
+  return { headers, digest: hash('sha256', content, 'hex').slice(0, 16), bodies }
 }
 
 /** The best of what the request accepts; what has `q=0` is refused. */

@@ -204,7 +204,11 @@ describe('time', () => {
     slow.write('GET /open HTTP/1.1\r\nHost')
     expect(await slow.closed).toBe('')
     expect(await silent.closed).toBe('')
-    expect(server.server.counters()).toEqual({ http_requests_in_flight: 0, http_requests_total: 0 })
+    expect(server.server.counters()).toEqual({
+      http_requests_in_flight: 0,
+      http_requests_total: 0,
+      http_request_microseconds_total: 0,
+    })
   })
 
   it('[H-GEN-5] closes a connection whose body does not come', async () => {
@@ -301,7 +305,7 @@ describe('counters', () => {
     ]
     for (const request of requests) await sendRaw(server.port, request)
     const counters = { http_requests_in_flight: 0, http_requests_total: requests.length }
-    await vi.waitFor(() => expect(server.server.counters()).toEqual(counters))
+    await vi.waitFor(() => expect(server.server.counters()).toMatchObject(counters))
   })
 
   it('[H-PUB-7] see each request that waits', async () => {
@@ -312,9 +316,12 @@ describe('counters', () => {
     for (const connection of connections) connection.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n')
     await vi.waitFor(() => expect(server.server.counters().http_requests_in_flight).toBe(5))
     await vi.waitFor(() => expect(server.held.reached()).toBe(5))
+    await server.clock.advance(7)
     server.held.release()
     for (const connection of connections) await connection.next()
     await vi.waitFor(() => expect(server.server.counters().http_requests_in_flight).toBe(0))
+    // All waited together, and each counts.
+    expect(server.server.counters().http_request_microseconds_total).toBe(35_000)
     for (const connection of connections) connection.destroy()
   })
 })

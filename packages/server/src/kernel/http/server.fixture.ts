@@ -1,3 +1,4 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineApi } from '@guildhall/contract'
 import { z } from 'zod'
 import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from '../auth/principal.ts'
@@ -158,13 +159,14 @@ export const sampleDocument: Document = {
 }
 
 /** A page with a policy of its own, at all paths below its own one. */
+const pageText = `<p>${'page '.repeat(100)}</p>`
 export const samplePages: readonly Document[] = (['/page', '/page/{*}'] as const).map((path) => ({
   method: 'GET',
   path,
   contentType: 'text/html; charset=utf-8',
-  compressed: true,
   render: () => ({
-    content: `<p>${'page '.repeat(100)}</p>`,
+    content: pageText,
+    compressed: { br: brotliCompressSync(pageText), gzip: gzipSync(pageText) },
     headers: { 'content-security-policy': "default-src 'self'" },
   }),
 }))

@@ -58,7 +58,12 @@ export type AnsweredRequest = FailedRequest & {
   with_key: boolean
 }
 
-export type HttpCounters = { http_requests_total: number; http_requests_in_flight: number }
+export type HttpCounters = {
+  http_requests_total: number
+  http_requests_in_flight: number
+  /** Microseconds from the heads of requests to the ends of their answers. */
+  http_request_microseconds_total: number
+}
 
 export type HttpServer = {
   /** Binds the address and answers with the real one (port 0 takes a free port). */
@@ -72,7 +77,7 @@ export type HttpServer = {
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const { config, clock, log, newRequestId } = deps
-  const counters = { http_requests_total: 0 }
+  const counters = { http_requests_total: 0, http_request_microseconds_total: 0 }
   const guard = createSocketGuard({
     maxConnections: config.max_connections,
     newRequestId,
@@ -93,10 +98,12 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     const exchange = open(message, response)
     guard.began(message, response, () => {
       if (!response.headersSent) return
+      const duration_ms = clock.monotonicMs() - exchange.startedMs
       counters.http_requests_total += 1
+      counters.http_request_microseconds_total += Math.round(duration_ms * 1000)
       deps.onAnswered?.(response.statusCode, () => ({
         ...describe(exchange, response.statusCode),
-        duration_ms: clock.monotonicMs() - exchange.startedMs,
+        duration_ms,
         client: deps.sourceOf(message),
         with_key: message.headers.authorization?.startsWith('Bearer svc_') ?? false,
       }))

@@ -4,6 +4,7 @@
  */
 export const metricHelp: Readonly<Record<string, string>> = {
   http_requests_total: 'Answered requests, errors included.',
+  http_request_microseconds_total: 'Microseconds that the answered requests took together.',
   http_requests_in_flight: 'Requests that are being served.',
   auth_success_total: 'Sign-ins that gave a session.',
   auth_failure_total: 'Sign-ins that were refused.',

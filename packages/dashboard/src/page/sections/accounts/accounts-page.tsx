@@ -31,7 +31,13 @@ const columns: readonly Column<AccountRow>[] = [
     wide: true,
     cell: ({ display_name }) => (display_name === null ? <None /> : <Text>{display_name}</Text>),
   },
-  { key: 'id', head: 'Id', wide: true, cell: ({ id }) => <Copyable what="id">{id}</Copyable> },
+  {
+    key: 'id',
+    head: 'Id',
+    width: 330,
+    wide: true,
+    cell: ({ id }) => <Copyable what="id">{id}</Copyable>,
+  },
   { key: 'state', head: 'State', width: 104, cell: AccountState },
   {
     key: 'created',
@@ -66,7 +72,7 @@ export function AccountsPage() {
       actions={
         mayCreate && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Create
+            New account
           </button>
         )
       }

@@ -71,7 +71,7 @@ export function ApiKeysPage() {
       title="API keys"
       actions={
         <button type="button" className="primary" onClick={() => setNew('yes')}>
-          Create
+          New key
         </button>
       }
     >

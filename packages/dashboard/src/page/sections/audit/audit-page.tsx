@@ -6,7 +6,6 @@ import { useQueryPart } from '../../data/location.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
-import { downloadText } from '../../kit/download.ts'
 import { FilterChoice, FilterInput } from '../../kit/filter.tsx'
 import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -14,6 +13,7 @@ import { type Column, DataTable } from '../../kit/table.tsx'
 import { Text } from '../../kit/text.tsx'
 import { ExactTime, Time } from '../../kit/time.tsx'
 import { ChainState } from './chain-state.tsx'
+import { ExportDialog } from './export-dialog.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 110, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
@@ -24,7 +24,7 @@ const columns: readonly Column<AuditEntry>[] = [
     cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
   },
   { key: 'role', head: 'Role', width: 90, wide: true, cell: ({ role }) => <Badge>{role}</Badge> },
-  { key: 'action', head: 'Action', width: 200, cell: ({ action }) => <code>{action}</code> },
+  { key: 'action', head: 'Action', width: 230, cell: ({ action }) => <code>{action}</code> },
   { key: 'target', head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
   { key: 'details', head: 'Details', wide: true, cell: ({ details }) => <Text>{details}</Text> },
 ]
@@ -34,8 +34,8 @@ export function AuditPage() {
   const [action, setAction] = useQueryPart('action')
   const [match, setMatch] = useQueryPart('match')
   const [open, setOpen] = useState<AuditEntry>()
-  const query = {
-    limit: 500,
+  const [isExporting, setExporting] = useState(false)
+  const filter = {
     ...(actor === '' ? {} : { actor }),
     ...(action === '' ? {} : { action }),
     ...(match === '' ? {} : { match_id: match }),
@@ -43,7 +43,7 @@ export function AuditPage() {
   const listing = usePages(
     ['audit', 'list', actor, action, match],
     async (desk, after?: string) => {
-      const page = await desk.audit.list({ query: { ...query, after } })
+      const page = await desk.audit.list({ query: { ...filter, limit: 500, after } })
       return { items: page.entries, next: page.next_after }
     },
   )
@@ -68,11 +68,19 @@ export function AuditPage() {
     </>
   )
   return (
-    <Page title="Audit" actions={<ExportButton rows={listing.rows} />}>
+    <Page
+      title="Audit"
+      actions={
+        <button type="button" onClick={() => setExporting(true)}>
+          Export
+        </button>
+      }
+    >
       <Split
         list={list}
         pane={open && <EntryPane entry={open} onClose={() => setOpen(undefined)} />}
       />
+      {isExporting && <ExportDialog filter={filter} onClose={() => setExporting(false)} />}
     </Page>
   )
 }
@@ -102,20 +110,6 @@ function TrailState() {
       )}
       {dropped_total > 0 && <Badge tone="bad">{`${grouped(dropped_total)} lost`}</Badge>}
     </span>
-  )
-}
-
-function ExportButton({ rows }: { rows: readonly AuditEntry[] }) {
-  const lines = () => rows.map((row) => `${jsonText(row)}\n`).join('')
-  return (
-    <button
-      type="button"
-      disabled={rows.length === 0}
-      title="The entries that are loaded, one JSON object a line"
-      onClick={() => downloadText('audit.jsonl', lines(), 'application/x-ndjson')}
-    >
-      Export {grouped(rows.length)} loaded
-    </button>
   )
 }
 

@@ -12,9 +12,11 @@ export function ChainState() {
   const isWell = task.state === 'running' || task.state === 'waiting'
   return (
     <span className="row">
-      <Badge tone={isWell ? 'ok' : 'bad'}>{`chain ${task.state.replaceAll('_', ' ')}`}</Badge>
+      <Badge tone={isWell ? 'ok' : 'bad'}>
+        {isWell ? 'chain is sealed' : `chain is not sealed: ${task.state.replaceAll('_', ' ')}`}
+      </Badge>
       <span className="muted">
-        sealed <Time at={task.last_run_unix_ms} />
+        sealer ran <Time at={task.last_run_unix_ms} />
       </span>
     </span>
   )

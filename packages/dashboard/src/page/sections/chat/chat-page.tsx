@@ -91,7 +91,7 @@ export function ChatPage() {
       actions={
         mayWrite && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Write
+            New message
           </button>
         )
       }
@@ -129,7 +129,7 @@ function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }
   return (
     <FormDialog
       title="Write a message"
-      action="Write"
+      action="Send"
       fields={fields}
       submit={(input) => change.mutateAsync(input)}
       onClose={onClose}

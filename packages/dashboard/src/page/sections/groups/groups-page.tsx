@@ -75,7 +75,7 @@ export function GroupsPage() {
       actions={
         mayCreate && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Found
+            New group
           </button>
         )
       }
@@ -113,8 +113,8 @@ function FoundGroup({ onClose }: { onClose(): void }) {
   })
   return (
     <FormDialog
-      title="Found a group"
-      action="Found"
+      title="New group"
+      action="Create"
       fields={newGroup}
       submit={async (body) => {
         const { id } = await change.mutateAsync(body)

@@ -18,18 +18,18 @@ const tones = { member: 'none', admin: 'accent', superadmin: 'warn' } as const
 const rungs = ['member', 'admin', 'superadmin']
 
 const columns: readonly Column<Member>[] = [
-  { key: 'who', head: 'Member', width: 190, cell: ({ user_id }) => <UserLink id={user_id} /> },
+  { key: 'who', head: 'Member', width: 170, cell: ({ user_id }) => <UserLink id={user_id} /> },
   {
     key: 'role',
     head: 'Role',
-    width: 120,
+    width: 108,
     cell: ({ role }) => <Badge tone={tones[role]}>{role}</Badge>,
     sort: (a, b) => rungs.indexOf(a.role) - rungs.indexOf(b.role),
   },
   {
     key: 'joined',
     head: 'Joined',
-    width: 96,
+    width: 90,
     wide: true,
     cell: ({ joined_at_unix_ms }) => <Time at={joined_at_unix_ms} />,
     sort: (a, b) => a.joined_at_unix_ms - b.joined_at_unix_ms,
@@ -52,7 +52,7 @@ export function Members({ group }: { group: GroupDetail }) {
   const ladder: Column<Member> = {
     key: 'steps',
     head: '',
-    width: 176,
+    width: 158,
     cell: ({ user_id, role }) => (
       <span className="row">
         <StepButton

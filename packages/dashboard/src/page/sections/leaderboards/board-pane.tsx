@@ -40,7 +40,9 @@ export function BoardPane({ board, onClose }: { board: Leaderboard; onClose(): v
 /** What the schedule says, whether this node runs schedules, and when it comes next. */
 function Schedule({ text }: { text: string }) {
   const mayRead = useMay(api.config.get)
-  const config = useRead(['config'], (desk) => desk.config.get({}), { enabled: mayRead })
+  const config = useRead(['config'], (desk) => desk.config.get({ query: {} }), {
+    enabled: mayRead,
+  })
   const isRun = config.data?.groups
     .find(({ name }) => name === 'leaderboards')
     ?.entries.some(({ key, value }) => key === 'execute_reset_schedules' && value === 'true')

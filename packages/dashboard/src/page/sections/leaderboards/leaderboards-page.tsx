@@ -78,7 +78,7 @@ export function LeaderboardsPage() {
       actions={
         mayCreate && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Open a board
+            New leaderboard
           </button>
         )
       }
@@ -116,8 +116,8 @@ function OpenBoard({ onClose }: { onClose(): void }) {
   })
   return (
     <FormDialog
-      title="Open a board"
-      action="Open"
+      title="New leaderboard"
+      action="Create"
       fields={newBoard}
       submit={async (body) => {
         const { id } = await change.mutateAsync(body)

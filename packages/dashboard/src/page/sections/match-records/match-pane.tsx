@@ -1,12 +1,13 @@
 import type { ConsoleClient } from '@guildhall/client/console'
-import { grouped } from '../../../model/time.ts'
+import { Link } from '@tanstack/react-router'
+import { duration, exactTime, grouped } from '../../../model/time.ts'
 import { useRead } from '../../data/reads.ts'
-import { Badge } from '../../kit/badge.tsx'
+import { Badge, type Tone } from '../../kit/badge.tsx'
 import { Copyable } from '../../kit/copy.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { None, Text } from '../../kit/text.tsx'
-import { ExactTime, Time } from '../../kit/time.tsx'
+import { ExactTime } from '../../kit/time.tsx'
 import { AuthorJson } from '../logs/author-json.tsx'
 import { levelTones } from '../logs/log-lines.tsx'
 import { MatchState } from './match-records-page.tsx'
@@ -44,7 +45,7 @@ function Record({ entries: { record, counts } }: { entries: Entries }) {
         Mode: <Text>{record.mode}</Text>,
         'Joined in all': grouped(record.join_total),
         'Most at once': grouped(record.peak_participants),
-        Room: `${record.room_id} on ${record.node_id}`,
+        Room: <RecordRoom {...record} />,
         'Script revision': record.script_revision_id ?? <None />,
         'About it': `${grouped(counts.logs)} lines, ${grouped(counts.telemetry_slices)} slices`,
       }}
@@ -52,27 +53,42 @@ function Record({ entries: { record, counts } }: { entries: Entries }) {
   )
 }
 
-type Moment = { key: string; at: number; tone: string; title: string; text: string }
+/** The room is there as long as the match goes on. */
+function RecordRoom({ room_id, node_id, open }: Entries['record']) {
+  const words = `${room_id} on ${node_id}`
+  if (!open) return words
+  return (
+    <Link to="/rooms/$id" params={{ id: String(room_id) }}>
+      {words}
+    </Link>
+  )
+}
+
+type Moment = { key: string; at: number; tone: Tone; title: string; text: string }
 
 function momentsOf({ record, logs, telemetry_slices }: Entries): Moment[] {
   const moments: Moment[] = [
     { key: 'open', at: record.opened_at_unix_ms, tone: 'ok', title: 'opened', text: '' },
-    ...logs.map(({ log_id, created_at_unix_ms, level, tag, message }) => ({
-      key: log_id,
-      at: created_at_unix_ms,
-      tone: levelTones[level],
-      title: tag === '' ? level : `${level} ${tag}`,
-      text: message,
-    })),
-    ...telemetry_slices.map((slice) => ({
-      key: slice.report_id,
-      at: slice.closed_at_unix_ms,
-      tone: 'accent',
-      title: `telemetry ${slice.context_kind}`,
-      text:
-        `${grouped(slice.marker_total)} markers, ${grouped(slice.accepted_total)} accepted, ` +
-        `${grouped(slice.rejected_total)} rejected, ${grouped(slice.corrected_total)} corrected`,
-    })),
+    ...logs.map(
+      ({ log_id, created_at_unix_ms, level, tag, message }): Moment => ({
+        key: log_id,
+        at: created_at_unix_ms,
+        tone: levelTones[level],
+        title: tag === '' ? level : `${level} ${tag}`,
+        text: message,
+      }),
+    ),
+    ...telemetry_slices.map(
+      (slice): Moment => ({
+        key: slice.report_id,
+        at: slice.closed_at_unix_ms,
+        tone: 'accent',
+        title: `telemetry ${slice.context_kind}`,
+        text:
+          `${grouped(slice.marker_total)} markers, ${grouped(slice.accepted_total)} accepted, ` +
+          `${grouped(slice.rejected_total)} rejected, ${grouped(slice.corrected_total)} corrected`,
+      }),
+    ),
   ]
   if (record.closed_at_unix_ms !== undefined) {
     const text = (record.termination_reason ?? '').replaceAll('_', ' ')
@@ -99,10 +115,10 @@ function Timeline({ entries }: { entries: Entries }) {
         {moments.map(({ key, at, tone, title, text }) => (
           <li key={key} data-tone={tone}>
             <span className="row">
-              <Badge>{title}</Badge>
-              <span className="small muted">
-                <Time at={at} />
+              <span className="moment mono small muted" title={exactTime(at)}>
+                +{duration(Math.max(0, at - entries.record.opened_at_unix_ms))}
               </span>
+              <Badge tone={tone}>{title}</Badge>
             </span>
             {text !== '' && (
               <p className="break">
@@ -113,7 +129,7 @@ function Timeline({ entries }: { entries: Entries }) {
         ))}
       </ol>
       <p className="small muted">
-        From <ExactTime at={entries.record.opened_at_unix_ms} />
+        Times since the opening, <ExactTime at={entries.record.opened_at_unix_ms} />.
       </p>
     </section>
   )

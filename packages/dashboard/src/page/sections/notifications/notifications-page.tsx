@@ -81,7 +81,7 @@ export function NotificationsPage() {
       actions={
         maySend && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Send
+            New notification
           </button>
         )
       }

@@ -4,26 +4,68 @@ import { type NodeStatus, useNodeStatus } from '../../data/node-status.ts'
 import { Card } from '../../kit/page.tsx'
 import { Plot } from '../../kit/plot.tsx'
 import { Skeleton } from '../../kit/states.tsx'
+import { type Line, type Sample, valuesOf, withSample } from './samples.ts'
 
-/** So often the counters are read, in milliseconds, and so many readings are shown. */
+/** So often the counters are read, in milliseconds. */
 const everyMs = 2_000
-const samplesMax = 150
 
-type Sample = { atSec: number; metrics: Readonly<Record<string, number>> }
+type Drawn = { title: string; unit: string; lines: readonly Line[] }
 
-/** What is drawn: counters that only grow are shown by their rate. */
-const plots: readonly { title: string; names: readonly string[]; unit: string }[] = [
-  { title: 'Requests', names: ['http_requests_total'], unit: '/s' },
-  { title: 'Requests in flight', names: ['http_requests_in_flight'], unit: '' },
-  { title: 'Connections', names: ['connections_active', 'sessions_active'], unit: '' },
-  { title: 'Rooms', names: ['rooms_active'], unit: '' },
-  { title: 'Messages', names: ['messages_in_total', 'messages_out_total'], unit: '/s' },
-  { title: 'Sign-ins', names: ['auth_success_total', 'auth_failure_total'], unit: '/s' },
-  { title: 'Script calls', names: ['script_calls_total', 'script_call_errors_total'], unit: '/s' },
+const plots: readonly Drawn[] = [
+  { title: 'Requests', unit: '/s', lines: [{ label: 'requests', rate: 'http_requests_total' }] },
   {
-    title: 'Refusals',
-    names: ['admission_refused_total', 'database_errors_total'],
+    title: 'Answer time',
+    unit: ' ms',
+    lines: [
+      {
+        label: 'node',
+        rate: 'http_request_microseconds_total',
+        per: 'http_requests_total',
+        scale: 0.001,
+      },
+      { label: 'here', value: 'round_trip_ms' },
+    ],
+  },
+  {
+    title: 'Connections',
+    unit: '',
+    lines: [
+      { label: 'open', value: 'connections_active' },
+      { label: 'sessions', value: 'sessions_active' },
+    ],
+  },
+  { title: 'Rooms', unit: '', lines: [{ label: 'rooms', value: 'rooms_active' }] },
+  {
+    title: 'Messages',
     unit: '/s',
+    lines: [
+      { label: 'in', rate: 'messages_in_total' },
+      { label: 'out', rate: 'messages_out_total' },
+    ],
+  },
+  {
+    title: 'Script calls',
+    unit: '/s',
+    lines: [
+      { label: 'all', rate: 'script_calls_total' },
+      { label: 'failed', rate: 'script_call_errors_total' },
+    ],
+  },
+  {
+    title: 'Sign-ins',
+    unit: '/s',
+    lines: [
+      { label: 'done', rate: 'auth_success_total' },
+      { label: 'refused', rate: 'auth_failure_total' },
+    ],
+  },
+  {
+    title: 'Trouble',
+    unit: '/s',
+    lines: [
+      { label: 'limits', rate: 'admission_refused_total' },
+      { label: 'database', rate: 'database_errors_total' },
+    ],
   },
 ]
 
@@ -35,17 +77,14 @@ function useSamples(): readonly Sample[] {
   const [shown, setShown] = useState(samples)
   useEffect(() => {
     if (data === undefined) return
-    samples = withSample(samples, data)
+    samples = withSample(samples, sampleOf(data))
     setShown(samples)
   }, [data])
   return shown
 }
 
-function withSample(before: readonly Sample[], { status, at }: NodeStatus): readonly Sample[] {
-  const sample = { atSec: at / 1000, metrics: status.metrics }
-  const last = before.at(-1)
-  if (last !== undefined && last.atSec >= sample.atSec) return before
-  return [...before, sample].slice(-samplesMax)
+function sampleOf({ status, at, roundTripMs }: NodeStatus): Sample {
+  return { atSec: at / 1000, metrics: { ...status.metrics, round_trip_ms: roundTripMs } }
 }
 
 export function Counters() {
@@ -53,43 +92,27 @@ export function Counters() {
   const latest = shown.at(-1)
   if (latest === undefined) return <Skeleton />
   return (
-    <>
-      <div className="cards">
-        {plots.map(({ title, names, unit }) => {
-          const known = names.filter((name) => latest.metrics[name] !== undefined)
-          if (known.length === 0) return null
-          return <Counter key={title} title={title} names={known} unit={unit} samples={shown} />
-        })}
-      </div>
-      <AllCounters metrics={latest.metrics} />
-    </>
+    <div className="cards">
+      {plots.map((drawn) => (
+        <Counter key={drawn.title} {...drawn} samples={shown} />
+      ))}
+    </div>
   )
 }
 
-type CounterProps = {
-  title: string
-  names: readonly string[]
-  unit: string
-  samples: readonly Sample[]
-}
-
-function Counter({ title, names, unit, samples }: CounterProps) {
-  const origin = performance.now() / 1000
-  const times = samples.map(({ atSec }) => atSec - origin)
-  const series = names.map((name) => ({ name: wordsOf(name), values: valuesOf(samples, name) }))
+function Counter({ title, unit, lines, samples }: Drawn & { samples: readonly Sample[] }) {
+  const last = samples.at(-1)?.atSec ?? 0
+  const times = samples.map(({ atSec }) => atSec - last)
+  const series = lines.map((line) => ({ name: line.label, values: valuesOf(samples, line) }))
   return (
     <Card
       title={title}
-      extra={
-        <span className="row">
-          {series.map(({ name, values }, index) => (
-            <span key={name} className="small">
-              {series.length > 1 && <span className={`swatch swatch-${index + 1}`}>{name} </span>}
-              <strong className="plot-now">{now(values.at(-1) ?? null, unit)}</strong>
-            </span>
-          ))}
+      extra={series.map(({ name, values }, index) => (
+        <span key={name} className="small legend">
+          {series.length > 1 && <span className={`swatch swatch-${index + 1}`}>{name} </span>}
+          <strong className="plot-now">{now(values.at(-1) ?? null, unit)}</strong>
         </span>
-      }
+      ))}
     >
       <Plot label={title} times={times} series={series} />
     </Card>
@@ -100,28 +123,13 @@ function now(value: number | null, unit: string): string {
   return value === null ? '–' : `${short(value)}${unit}`
 }
 
-function valuesOf(samples: readonly Sample[], name: string): (number | null)[] {
-  const isTotal = name.endsWith('_total')
-  return samples.map(({ atSec, metrics }, index) => {
-    const value = metrics[name] ?? null
-    if (!isTotal || value === null) return value
-    const before = samples[index - 1]
-    const was = before?.metrics[name]
-    // A smaller number is that of a node that was started anew.
-    if (before === undefined || was === undefined || was > value) return null
-    return (value - was) / (atSec - before.atSec)
-  })
-}
-
-function wordsOf(name: string): string {
-  return name.replace(/_total$/, '').replaceAll('_', ' ')
-}
-
 function short(value: number): string {
   return value >= 100 || Number.isInteger(value) ? grouped(Math.round(value)) : value.toFixed(1)
 }
 
-function AllCounters({ metrics }: { metrics: Readonly<Record<string, number>> }) {
+/** Every counter of the node by its name, for those who know what they look for. */
+export function AllCounters() {
+  const metrics = useNodeStatus().data?.status.metrics ?? {}
   const names = Object.keys(metrics).toSorted()
   return (
     <details className="card">

@@ -3,46 +3,49 @@ import { duration, grouped } from '../../../model/time.ts'
 import { useNodeStatus, useReadiness } from '../../data/node-status.ts'
 import { wholeListing } from '../../data/reads.ts'
 import { Badge, type Tone } from '../../kit/badge.tsx'
-import { Card, Facts } from '../../kit/page.tsx'
+import { Card, FactStrip } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table.tsx'
 import { None, Text } from '../../kit/text.tsx'
 import { Time } from '../../kit/time.tsx'
 
-export function Health() {
+/** What the node is, and whether it is ready, in few lines. */
+export function Node() {
+  const status = useNodeStatus()
   const readiness = useReadiness()
   return (
-    <Card title="Readiness">
-      <Await query={readiness}>
-        {({ checks }) => (
-          <ul className="stack-tight">
-            {checks.map(({ name, ok, failing }) => (
-              <li key={name} className="row">
-                <Badge tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'failing'}</Badge>
-                {name.replaceAll('_', ' ')}
-                {failing && <span className="muted">{failing.join(', ')}</span>}
-              </li>
-            ))}
-          </ul>
-        )}
-      </Await>
+    <Card title="Node">
+      <div className="stack">
+        <Await query={status}>{({ status }) => <NodeFacts status={status} />}</Await>
+        <Await query={readiness}>
+          {({ checks }) => (
+            <ul className="row" aria-label="Readiness">
+              {checks.map((check) => (
+                <li key={check.name}>
+                  <Badge tone={check.ok ? 'ok' : 'bad'}>{checkWords(check)}</Badge>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Await>
+      </div>
     </Card>
   )
 }
 
-export function Node() {
-  const status = useNodeStatus()
-  return (
-    <Card title="Node">
-      <Await query={status}>{({ status }) => <NodeFacts status={status} />}</Await>
-    </Card>
-  )
+type Check = { name: string; ok: boolean; failing?: readonly string[] | undefined }
+
+function checkWords({ name, ok, failing = [] }: Check): string {
+  // The check of this name holds while the node does not drain.
+  if (name === 'draining') return ok ? 'not draining' : 'draining'
+  const words = `${name.replaceAll('_', ' ')} ${ok ? 'ok' : 'failing'}`
+  return failing.length === 0 ? words : `${words}: ${failing.join(', ')}`
 }
 
 function NodeFacts({ status }: { status: Status }) {
   const { node_id, version, build, backend, database, runtime, transports, scheduler } = status
   return (
-    <Facts
+    <FactStrip
       rows={{
         Node: <Text>{node_id}</Text>,
         Version: `${version} (${build.os} ${build.arch}, ${build.profile})`,

@@ -1,8 +1,8 @@
 import { api } from '@guildhall/contract'
 import { useMay } from '../../data/permissions.ts'
 import { Page } from '../../kit/page.tsx'
-import { Counters } from './counters.tsx'
-import { Health, Node, Tasks } from './health.tsx'
+import { AllCounters, Counters } from './counters.tsx'
+import { Node, Tasks } from './health.tsx'
 import { RecentAudit, RecentErrors } from './recent.tsx'
 
 export function OverviewPage() {
@@ -12,10 +12,7 @@ export function OverviewPage() {
     <Page title="Overview">
       <div className="page-scroll">
         <div className="stack">
-          <div className="cards fit">
-            <Health />
-            <Node />
-          </div>
+          <Node />
           <Counters />
           <div className="columns">
             <div className="stack">
@@ -24,6 +21,7 @@ export function OverviewPage() {
             </div>
             <Tasks />
           </div>
+          <AllCounters />
         </div>
       </div>
     </Page>

@@ -15,7 +15,7 @@ const columns: readonly Column<AuditEntry>[] = [
     width: 110,
     cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
   },
-  { key: 'action', head: 'Action', width: 180, cell: ({ action }) => <code>{action}</code> },
+  { key: 'action', head: 'Action', width: 220, cell: ({ action }) => <code>{action}</code> },
   { key: 'target', head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
 ]
 
@@ -51,7 +51,7 @@ export function RecentAudit() {
     everyMs: 15_000,
   })
   return (
-    <Card title="Recent audit entries">
+    <Card title="Recent audit entries" extra={<Link to="/audit">all</Link>}>
       <DataTable
         label="Recent audit entries"
         columns={columns}

@@ -31,7 +31,7 @@ export function StoragePage() {
       actions={
         mayWrite && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Create
+            New object
           </button>
         )
       }

@@ -46,8 +46,8 @@ export function DraftTournament({ onClose }: { onClose(): void }) {
   })
   return (
     <FormDialog
-      title="Draft a tournament"
-      action="Draft"
+      title="New tournament"
+      action="Create"
       fields={fields}
       submit={async (body) => {
         const { id } = await change.mutateAsync(body)

@@ -27,7 +27,8 @@ const edges: readonly { from: TournamentState; to: TournamentState; by: 'operato
 export function StateDiagram({ state }: { state: TournamentState }) {
   const words = state.replaceAll('_', ' ')
   return (
-    <figure className="edges">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is narrow it scrolls by keys.
+    <figure className="edges" tabIndex={0}>
       <svg viewBox="0 0 490 106" role="img" aria-label={`The tournament is ${words}`}>
         <defs>
           <marker

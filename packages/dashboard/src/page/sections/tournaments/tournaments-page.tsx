@@ -93,7 +93,7 @@ export function TournamentsPage() {
       actions={
         mayCreate && (
           <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Draft
+            New tournament
           </button>
         )
       }

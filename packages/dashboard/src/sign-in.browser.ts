@@ -1,40 +1,41 @@
 import { expect, it } from 'vitest'
-import { fillSignIn } from './testing/operator.ts'
+import { fillSignIn, type Operator } from './testing/operator.ts'
 import { admin, viewer } from './testing/served-node.ts'
-import { describeInBrowser } from './testing/stage.ts'
+import type { Stage } from './testing/stage.ts'
 
-await describeInBrowser('signing in', (stage) => {
+export function signInTests(stage: () => Stage): void {
   it('[H-CON-1] refuses a wrong password in words, and lets the right one in', async () => {
-    await stage().with(async ({ context }) => {
-      const page = await context.newPage()
-      await page.goto(`${stage().node.url}/dashboard`)
-      await page.getByRole('button', { name: 'admin' }).click()
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.goto(`${stage().node.url}/dashboard/accounts?filter=ana`)
+    const work = async ({ page, open }: Operator) => {
+      await open('/accounts?filter=ana')
       await fillSignIn(page, { ...admin, password: 'wrong' })
       await page.getByText('do not belong together').waitFor()
       await fillSignIn(page, admin)
       await page.getByRole('link', { name: 'ana', exact: true }).waitFor()
       // The deep link led where it pointed, filter included.
       expect(await page.getByLabel('Part of an id or username').inputValue()).toBe('ana')
-    })
+    }
+    await stage().with(work, { stranger: true })
   })
 
   it('is known in another tab of the same browser, and signed out in all', async () => {
-    await stage().with(async ({ page, context }) => {
+    const work = async ({ page, context, open }: Operator) => {
+      await open('/groups')
+      await fillSignIn(page, admin)
+      await page.getByRole('heading', { name: 'Groups' }).waitFor()
       const other = await context.newPage()
       await other.goto(`${stage().node.url}/dashboard/groups`)
       await other.getByRole('heading', { name: 'Groups' }).waitFor()
       await other.getByRole('button', { name: 'admin' }).click()
       await other.getByRole('button', { name: 'Sign out' }).click()
       await page.getByLabel('Operator').waitFor()
-    })
+    }
+    await stage().with(work, { stranger: true })
   })
 
   it('[H-CON-4] asks again when the session has ended, and loses nothing typed', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/accounts')
-      await page.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('button', { name: 'New account' }).click()
       await page.getByLabel('Username', { exact: true }).fill('typed-before')
       // The node forgets the token, as after a restart.
       await page.route('**/console/v1/accounts', (route) =>
@@ -59,7 +60,7 @@ await describeInBrowser('signing in', (stage) => {
 
   it('[H-AUTH-5] shows a viewer no control that only an admin may use', async () => {
     const forbidden =
-      /Call|Create|Found|Write|Send|Open a board|Draft|Validate|Edit|Delete|Ban|Adjust|Add/
+      /Call|New |Create|Send|Submit|Validate|Edit|Delete|Ban|Adjust|Add|Rotate|Revoke|Up|Down|Kick/
     await stage().with(
       async ({ page, open, complaints }) => {
         expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
@@ -78,7 +79,7 @@ await describeInBrowser('signing in', (stage) => {
       { as: viewer },
     )
   })
-})
+}
 
 function viewerPaths(id: string): string[] {
   return [

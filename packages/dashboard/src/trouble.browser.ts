@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { hostileName, turningName } from './testing/seed.ts'
-import { describeInBrowser } from './testing/stage.ts'
+import type { Stage } from './testing/stage.ts'
 
 const refusals = [
   [403, 'forbidden', 'Not allowed'],
@@ -11,7 +11,7 @@ const refusals = [
   [503, 'runtime_unavailable', 'Not available now'],
 ] as const
 
-await describeInBrowser('in trouble', (stage) => {
+export function troubleTests(stage: () => Stage): void {
   it.each(refusals)('a %s is a state of its own', async (status, code, words) => {
     await stage().with(async ({ page, open }) => {
       await page.route('**/console/v1/groups?*', (route) =>
@@ -116,4 +116,4 @@ await describeInBrowser('in trouble', (stage) => {
       await page.getByText('1 picked').waitFor()
     })
   })
-})
+}

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Operator } from './testing/operator.ts'
-import { describeInBrowser } from './testing/stage.ts'
+import type { Stage } from './testing/stage.ts'
 
-await describeInBrowser('the sections', (stage) => {
+export function sectionTests(stage: () => Stage): void {
   it('[H-ACC-3] [H-ACC-5] [H-ACC-6] accounts are created, edited, banned and deleted', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/accounts?new=yes')
@@ -78,7 +78,7 @@ await describeInBrowser('the sections', (stage) => {
       await expect.poll(() => page.getByText('deleted, revision 2').count()).toBe(3)
     })
   })
-})
+}
 
 /** Presses the button of the dialog, which then closes. */
 async function submit(page: Operator['page'], name: string): Promise<void> {

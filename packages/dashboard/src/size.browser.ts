@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeInBrowser } from './testing/stage.ts'
+import type { Stage } from './testing/stage.ts'
 
 const rows = 10_000
 
@@ -10,7 +10,7 @@ const observeLongTasks = `
   }).observe({ type: 'longtask' })
 `
 
-await describeInBrowser('huge and by keyboard', (stage) => {
+export function sizeTests(stage: () => Stage): void {
   it('a table of 10,000 rows holds few of them, and scrolls without a long task', async () => {
     await stage().with(async ({ page, open }) => {
       await page.route('**/console/v1/audit?*', (route) => {
@@ -87,17 +87,19 @@ await describeInBrowser('huge and by keyboard', (stage) => {
   })
 
   it('the palette leads everywhere', async () => {
-    await stage().with(async ({ page }) => {
+    await stage().with(async ({ page, open }) => {
+      await open('')
+      await page.getByRole('heading', { level: 1 }).waitFor()
       await page.keyboard.press('Control+k')
       await page.keyboard.type('dora')
       await page.getByRole('option', { name: /dora/ }).waitFor()
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1 }).getByText('dora').waitFor()
       await page.keyboard.press('Control+k')
-      await page.keyboard.type('found a')
-      await page.getByRole('option', { name: /Found a group/ }).waitFor()
+      await page.keyboard.type('create a g')
+      await page.getByRole('option', { name: /Create a group/ }).waitFor()
       await page.keyboard.press('Enter')
-      await page.getByRole('dialog', { name: 'Found a group' }).waitFor()
+      await page.getByRole('dialog', { name: 'New group' }).waitFor()
     })
   })
-})
+}

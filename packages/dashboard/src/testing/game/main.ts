@@ -1,0 +1,29 @@
+/// <reference path="../../../../server/guildhall.d.ts" />
+
+/**
+ * A small game for the dashboard's tests: each room writes lines and telemetry, and its match has a
+ * result.
+ */
+
+guildhall.on_room_create(() => ({ map: 'courtyard', mode: '<b>duel</b>', max_players: 4 }))
+
+guildhall.on_match_join(({ room_id, participant }) => {
+  guildhall.log.write('info', 'duel', `participant ${participant} comes in`, { room_id })
+})
+
+guildhall.on_message(100, (_ctx, body) => {
+  guildhall.telemetry.begin('round')
+  guildhall.telemetry.mark('hit', 'accepted')
+  guildhall.telemetry.mark('late', 'rejected')
+  guildhall.telemetry.finish()
+  guildhall.log.write('warn', 'duel.round', 'the round is over', { moves: 9007199254740993n })
+  guildhall.match.set_result({ winner: '<i>ana</i>' })
+  guildhall.broadcast(100, body)
+})
+
+guildhall.on_message(101, (_ctx, body) => guildhall.broadcast(101, body))
+
+guildhall.on_rpc('roll', (_ctx, payload) => ({ dice: 4, payload }))
+guildhall.on_rpc('boom', () => {
+  throw new Error('the dice fell off the <table>')
+})
