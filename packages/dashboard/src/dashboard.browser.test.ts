@@ -1,10 +1,10 @@
 import { describe } from 'vitest'
-import { sectionTests } from './sections.browser.ts'
-import { signInTests } from './sign-in.browser.ts'
-import { sizeTests } from './size.browser.ts'
+import { sectionTests } from './testing/sections.browser.ts'
+import { signInTests } from './testing/sign-in.browser.ts'
+import { sizeTests } from './testing/size.browser.ts'
 import { describeInBrowser } from './testing/stage.ts'
-import { troubleTests } from './trouble.browser.ts'
-import { viewTests } from './views.browser.ts'
+import { troubleTests } from './testing/trouble.browser.ts'
+import { viewTests } from './testing/views.browser.ts'
 
 // All in one file, so that they share a browser, its nodes and what was stored in them.
 await describeInBrowser(({ memory, live }) => {

@@ -7,7 +7,7 @@ type ConfirmProps = {
   title: string
   action: string
   children: ReactNode
-  /** What cannot be undone is typed before it can be pressed; the action where that is not typable. */
+  /** Typed before what cannot be undone is pressed; the action, where nobody can type it. */
   typed?: string | undefined
   danger?: boolean
   run(): Promise<unknown>

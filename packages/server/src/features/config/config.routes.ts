@@ -9,7 +9,7 @@ export type ConfigView = {
   groups: { name: string; entries: { key: string; value: string }[] }[]
 }
 
-/** In words: `default`, `guildhall.toml line 4`, `environment GUILDHALL_HTTP__BIND`, `flag --bind`. */
+/** In words: `default`, `guildhall.toml line 4`, `flag --bind`. */
 export type SourceOf = (key: string) => string
 
 /** The views are made once, at start: configuration is read once and never changes. */

@@ -12,24 +12,30 @@ import { Time } from '../../kit/time.tsx'
 /** What the node is, and whether it is ready, in few lines. */
 export function Node() {
   const status = useNodeStatus()
-  const readiness = useReadiness()
   return (
     <Card title="Node">
       <div className="stack">
-        <Await query={status}>{({ status }) => <NodeFacts status={status} />}</Await>
-        <Await query={readiness}>
-          {({ checks }) => (
-            <ul className="row" aria-label="Readiness">
-              {checks.map((check) => (
-                <li key={check.name}>
-                  <Badge tone={check.ok ? 'ok' : 'bad'}>{checkWords(check)}</Badge>
-                </li>
-              ))}
-            </ul>
-          )}
-        </Await>
+        <Await query={status}>{({ status }) => factsOf(status)}</Await>
+        <Checks />
       </div>
     </Card>
+  )
+}
+
+function Checks() {
+  const readiness = useReadiness()
+  return (
+    <Await query={readiness}>
+      {({ checks }) => (
+        <ul className="row" aria-label="Readiness">
+          {checks.map((check) => (
+            <li key={check.name}>
+              <Badge tone={check.ok ? 'ok' : 'bad'}>{checkWords(check)}</Badge>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Await>
   )
 }
 
@@ -42,7 +48,7 @@ function checkWords({ name, ok, failing = [] }: Check): string {
   return failing.length === 0 ? words : `${words}: ${failing.join(', ')}`
 }
 
-function NodeFacts({ status }: { status: Status }) {
+function factsOf(status: Status) {
   const { node_id, version, build, backend, database, runtime, transports, scheduler } = status
   return (
     <FactStrip

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Operator } from './testing/operator.ts'
-import type { Stage } from './testing/stage.ts'
+import type { Operator } from './operator.ts'
+import type { Stage } from './stage.ts'
 
 export function sectionTests(stage: () => Stage): void {
   it('[H-ACC-3] [H-ACC-5] [H-ACC-6] accounts are created, edited, banned and deleted', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Operator, signedIn } from './testing/operator.ts'
-import type { LiveStage } from './testing/stage.ts'
+import { type Operator, signedIn } from './operator.ts'
+import type { LiveStage } from './stage.ts'
 
 /** Every view, and something that only stands there once everything was read. */
 const views: readonly (readonly [path: string, sign: string])[] = [

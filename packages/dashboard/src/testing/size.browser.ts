@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Stage } from './testing/stage.ts'
+import type { Stage } from './stage.ts'
 
 const rows = 10_000
 

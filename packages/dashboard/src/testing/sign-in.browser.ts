@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { fillSignIn, type Operator } from './testing/operator.ts'
-import { admin, viewer } from './testing/served-node.ts'
-import type { Stage } from './testing/stage.ts'
+import { fillSignIn, type Operator } from './operator.ts'
+import { admin, viewer } from './served-node.ts'
+import type { Stage } from './stage.ts'
 
 export function signInTests(stage: () => Stage): void {
   it('[H-CON-1] refuses a wrong password in words, and lets the right one in', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { hostileName, turningName } from './testing/seed.ts'
-import type { Stage } from './testing/stage.ts'
+import { hostileName, turningName } from './seed.ts'
+import type { Stage } from './stage.ts'
 
 const refusals = [
   [403, 'forbidden', 'Not allowed'],
