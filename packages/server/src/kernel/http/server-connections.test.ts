@@ -3,8 +3,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRawConnection, sendRaw } from './raw-connection.fixture.ts'
 import { openSampleServer, tokens } from './server.fixture.ts'
 
-/** Connections: what they live through, and what ends them. */
-
 async function open(options?: Parameters<typeof openSampleServer>[0]) {
   const server = await openSampleServer(options)
   onTestFinished(() => server.close())
@@ -300,17 +298,17 @@ describe('counters', () => {
       'nonsense\r\n\r\n',
     ]
     for (const request of requests) await sendRaw(server.port, request)
-    const { counters } = server.server
-    await vi.waitFor(() => expect(counters().http_requests_total).toBe(requests.length))
+    const total = () => server.server.counters().http_requests_total
+    await vi.waitFor(() => expect(total()).toBe(requests.length))
   })
 
   it('[H-PUB-7] see each request that waits', async () => {
     const server = await open()
-    const opening = Array.from({ length: 5 }, () => openRawConnection(server.port))
-    const connections = await Promise.all(opening)
+    const five = Array.from({ length: 5 }, () => openRawConnection(server.port))
+    const connections = await Promise.all(five)
     for (const connection of connections) connection.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n')
-    await vi.waitFor(() => expect(server.server.counters().http_requests_in_flight).toBe(5))
     await vi.waitFor(() => expect(server.held.reached()).toBe(5))
+    expect(server.server.counters().http_requests_in_flight).toBe(5)
     await server.clock.advance(7)
     server.held.release()
     for (const connection of connections) await connection.next()
