@@ -33,26 +33,28 @@ export type DispatchDeps = {
   isReturning(live: LiveSession): boolean
 }
 
-type Handle = (live: LiveSession, envelope: Envelope) => void
+/** `unreliable`: the envelope came as a datagram. */
+type Handle = (live: LiveSession, envelope: Envelope, unreliable: boolean) => void
 
 /** What happens to an envelope of a registered participant, by its kind. */
 export function createDispatch(deps: DispatchDeps): Handle {
   const { metrics, notices } = deps
   const handlers = serviceKinds(deps)
   const toScript = scriptMessages(deps)
-  return (live, envelope) => {
+  return (live, envelope, unreliable) => {
     metrics.messages_in_total += 1
-    if (envelope.kind >= applicationKindMin) return toScript(live, envelope)
-    const row = kindRow(envelope.kind)
-    const handle = handlers[envelope.kind]
-    if (row.direction === 'server') {
+    const { kind } = envelope
+    if (kind >= applicationKindMin) return toScript(live, envelope, unreliable)
+    const handle = handlers[kind]
+    const isWrongLane = unreliable && kind !== kinds.POSITION.first
+    if (isWrongLane || kindRow(kind).direction === 'server') {
       metrics.wrong_direction_ignored_total += 1
-      notices(live, 'wrong_direction', envelope.kind)
+      notices(live, 'wrong_direction', kind)
     } else if (handle === undefined) {
       metrics.reserved_kind_ignored_total += 1
-      notices(live, 'reserved_kind', envelope.kind)
+      notices(live, 'reserved_kind', kind)
     } else {
-      handle(live, envelope)
+      handle(live, envelope, unreliable)
     }
   }
 }
@@ -126,12 +128,12 @@ function flagsOf(body: Uint8Array): number | undefined {
 function positions(deps: DispatchDeps): Handle {
   const { metrics, script, notices, relayPosition } = deps
   const toScript = scriptMessages(deps)
-  return (live, envelope) => {
+  return (live, envelope, unreliable) => {
     const { kind, body } = envelope
     if (body.length === 0 || body.length > positionBytesMax) {
       notices(live, 'malformed_body', kind)
     } else if (script.handlesKind(kind)) {
-      toScript(live, envelope)
+      toScript(live, envelope, unreliable)
     } else if (!relayPosition(live, body)) {
       metrics.unhandled_kind_total += 1
       notices(live, 'no_handler', kind)
@@ -140,14 +142,13 @@ function positions(deps: DispatchDeps): Handle {
 }
 
 function scriptMessages({ metrics, script, notices }: DispatchDeps): Handle {
-  return (live, { kind, body }) => {
+  return (live, { kind, body }, unreliable) => {
     if (!script.handlesKind(kind)) {
       metrics.unhandled_kind_total += 1
       notices(live, script.serving() ? 'no_handler' : 'script_unavailable', kind)
       return
     }
-    // Kinds reach the script as they came over a reliable transport; datagrams will say otherwise.
-    const message = { kind, body, unreliable: false }
+    const message = { kind, body, unreliable }
     const { context } = live.participant
     if (!wantsNotices(live)) return script.message(context, message, ignoreOutcome)
     script.message(context, message, (outcome) => {

@@ -24,6 +24,8 @@ import type { Connection, ConnectionEvents, Lanes } from '../transports/transpor
 /** A client without sockets that keeps what presence sent it. */
 class ModelClient implements Connection {
   readonly limitGroup = undefined
+  readonly credit = 1
+  readonly datagrams = undefined
   readonly userId: string
   /** The members of its room as presence reported them; undefined outside any room. */
   view: { roomId: number; members: Set<number> } | undefined
@@ -36,7 +38,7 @@ class ModelClient implements Connection {
     this.userId = userId
   }
 
-  transmit({ reliable, unreliable }: Lanes): void {
+  write({ reliable, unreliable }: Lanes): void {
     for (let frame = reliable?.at(0); frame; frame = reliable?.at(0)) {
       this.#decoder.push(Uint8Array.from(frame.bytes))
       reliable?.drop(1)
@@ -57,7 +59,7 @@ class ModelClient implements Connection {
   }
 
   send(kind: number, body: Uint8Array = new Uint8Array(0)): void {
-    if (this.isOpen) this.events?.received(encodeFrame(kind, body))
+    if (this.isOpen) this.events?.received(0, encodeFrame(kind, body))
   }
 
   #hear({ kind, body }: Envelope): void {

@@ -304,16 +304,19 @@ function queueWith(limits: Parameters<typeof transportConfig>[0]['limits'] & obj
 function createNarrowTransport(): Connection & { room: number; taken: number[] } {
   const transport = {
     limitGroup: undefined,
+    datagrams: undefined,
     room: 0,
+    get credit() {
+      return transport.room
+    },
     taken: [] as number[],
-    transmit({ reliable, unreliable }: Lanes) {
-      for (const lane of [reliable, unreliable]) {
-        for (let frame = lane?.at(0); frame && transport.room > 0; frame = lane?.at(0)) {
-          transport.taken.push(kindOf(frame))
-          transport.room -= 1
-          lane?.drop(1)
-        }
-      }
+    write({ reliable, unreliable }: Lanes) {
+      const lane = reliable?.length ? reliable : unreliable
+      const frame = lane?.at(0)
+      if (frame === undefined) return
+      transport.taken.push(kindOf(frame))
+      transport.room -= 1
+      lane?.drop(1)
     },
     pauseReading() {},
     resumeReading() {},

@@ -1,6 +1,6 @@
 import type { TransportLimits } from '../config.ts'
 import type { GatewayMetrics } from '../metrics.ts'
-import type { Connection, Lanes } from '../transports/transport.ts'
+import type { Connection, Datagrams, Lanes } from '../transports/transport.ts'
 import { FrameQueue } from './frame-queue.ts'
 import type { OutgoingFrame } from './outgoing-frame.ts'
 
@@ -50,7 +50,10 @@ export class SendQueue implements Lanes {
     return true
   }
 
-  queueUnreliable(frame: OutgoingFrame): void {
+  /** False when the frame is too large for a datagram and does not fit reliably either. */
+  queueUnreliable(frame: OutgoingFrame): boolean {
+    const { datagrams } = this.#connection
+    if (datagrams !== undefined && !fits(datagrams, frame)) return this.#promote(frame)
     const { metrics, ledger } = this.#deps
     this.unreliable ??= new FrameQueue()
     const lane = this.unreliable
@@ -58,7 +61,7 @@ export class SendQueue implements Lanes {
     if (change !== undefined) {
       ledger.queuedBytes += change
       metrics.unreliable_coalesced_total += 1
-      return
+      return true
     }
     lane.push(frame)
     ledger.queuedBytes += frame.bytes.length
@@ -67,16 +70,21 @@ export class SendQueue implements Lanes {
       ledger.queuedBytes -= lane.drop(1)
       metrics.unreliable_dropped_total += 1
     }
+    return true
   }
 
   /** Hands the transport what it takes now. */
   transmit(): void {
     const { metrics, ledger } = this.#deps
+    const connection = this.#connection
+    if (connection.datagrams !== undefined) this.#sendDatagrams(connection.datagrams)
     const reliableBytes = this.reliable?.bytes ?? 0
     const unreliableBytes = this.unreliable?.bytes ?? 0
     const frames = this.#length()
     if (frames === 0) return
-    this.#connection.transmit(this)
+    const lanes: Lanes =
+      connection.datagrams === undefined ? this : { reliable: this.reliable, unreliable: undefined }
+    while (connection.credit > 0 && hasFrames(lanes)) connection.write(lanes)
     const reliableTaken = reliableBytes - (this.reliable?.bytes ?? 0)
     const taken = reliableTaken + unreliableBytes - (this.unreliable?.bytes ?? 0)
     metrics.messages_out_total += frames - this.#length()
@@ -106,6 +114,31 @@ export class SendQueue implements Lanes {
     this.unreliable = undefined
   }
 
+  /** Sends what waits in the unreliable lane, until the transport has no room for more. */
+  #sendDatagrams(datagrams: Datagrams): void {
+    const { metrics, ledger } = this.#deps
+    const lane = this.unreliable
+    for (let frame = lane?.at(0); lane && frame; frame = lane.at(0)) {
+      if (!fits(datagrams, frame)) {
+        // The path takes less than when the frame was queued.
+        ledger.queuedBytes -= lane.drop(1)
+        if (!this.#promote(frame)) metrics.unreliable_dropped_total += 1
+        continue
+      }
+      const datagram = frame.bytes.subarray(lengthFieldBytes)
+      if (!datagrams.send(datagram)) return
+      ledger.queuedBytes -= lane.drop(1)
+      metrics.messages_out_total += 1
+      metrics.bytes_out_total += datagram.length
+    }
+    this.unreliable = undefined
+  }
+
+  #promote(frame: OutgoingFrame): boolean {
+    this.#deps.metrics.unreliable_promoted_total += 1
+    return this.queueReliable(frame)
+  }
+
   #fits(frame: OutgoingFrame): boolean {
     const { reliable_queue_capacity, reliable_queue_bytes } = this.#deps.limits
     const lane = this.reliable
@@ -125,4 +158,15 @@ export class SendQueue implements Lanes {
   #length(): number {
     return (this.reliable?.length ?? 0) + (this.unreliable?.length ?? 0)
   }
+}
+
+/** A frame begins with its length, which a datagram has no need of. */
+const lengthFieldBytes = 4
+
+function fits({ bytesMax }: Datagrams, { bytes }: OutgoingFrame): boolean {
+  return bytes.length - lengthFieldBytes <= bytesMax
+}
+
+function hasFrames({ reliable, unreliable }: Lanes): boolean {
+  return (reliable?.length ?? 0) + (unreliable?.length ?? 0) > 0
 }

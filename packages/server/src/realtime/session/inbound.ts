@@ -1,9 +1,10 @@
-import { type Envelope, FrameDecoder, frameHeaderBytes, WireError } from '@guildhall/contract'
+import { type Envelope, frameHeaderBytes, WireError } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
 import type { TransportLimits } from '../config.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { Connection } from '../transports/transport.ts'
 import type { ProtocolDetail } from './closings.ts'
+import { InboundStreams } from './inbound-streams.ts'
 import { TokenBuckets } from './token-buckets.ts'
 
 /** Why a connection is not read from; it is read again when no reason is left. */
@@ -26,13 +27,12 @@ export class Inbound {
   readonly #connection: Connection
   readonly #consumer: InboundConsumer
   readonly #deps: InboundDeps
-  readonly #decoder: FrameDecoder
+  readonly #streams: InboundStreams
   /** Envelopes that were cut, paid for and given back. */
   #backlog: Envelope[] | undefined
   #buckets: TokenBuckets | undefined
   #pauses = 0
   #pausedAtMs = 0
-  #incompleteSinceMs: number | undefined
   #pumping = false
   #stopped = false
   #brokenBy: ProtocolDetail | undefined
@@ -41,15 +41,45 @@ export class Inbound {
     this.#connection = connection
     this.#consumer = consumer
     this.#deps = deps
-    this.#decoder = new FrameDecoder(deps.limits.max_envelope_bytes)
+    this.#streams = new InboundStreams(deps.limits.max_envelope_bytes)
   }
 
-  push(bytes: Uint8Array): void {
+  push(stream: number, bytes: Uint8Array): void {
     if (this.#stopped) return
     this.#deps.metrics.bytes_in_total += bytes.length
     if (this.#brokenBy !== undefined) return
-    this.#decoder.push(bytes)
+    this.#streams.push(stream, bytes)
     this.pump()
+  }
+
+  /** The peer has ended a stream. */
+  end(stream: number): void {
+    this.#streams.end(stream)
+    this.pump()
+  }
+
+  /** The handshake is over: frames of all streams are taken from here on. */
+  readAll(): void {
+    this.#streams.readAll()
+    this.#connection.readAllStreams?.()
+  }
+
+  /** The envelope of a datagram, if it is taken; one that is not is lost, and counted. */
+  datagram(bytes: Uint8Array, isLive: boolean): Envelope | undefined {
+    if (this.#stopped || this.#brokenBy !== undefined) return undefined
+    const { metrics } = this.#deps
+    metrics.bytes_in_total += bytes.length
+    if (this.#pauses !== 0 || !isLive) {
+      metrics.datagram_limited_total += 1
+      return undefined
+    }
+    this.spend(bytes.length)
+    const [high, low] = bytes
+    if (high === undefined || low === undefined) {
+      metrics.decode_errors_total += 1
+      return undefined
+    }
+    return { kind: (high << 8) | low, body: bytes.subarray(2) }
   }
 
   /** The stream ends here; what was received before is still taken. */
@@ -64,20 +94,18 @@ export class Inbound {
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
-    let cut = 0
     try {
       while (this.#pauses === 0 && !this.#stopped) {
         const envelope = this.#backlog?.shift() ?? this.#cut()
         if (envelope !== undefined) this.#consumer.take(envelope)
         else if (this.#brokenBy !== undefined) this.#consumer.broken(this.#brokenBy)
         if (envelope === undefined) break
-        cut += 1
       }
     } finally {
       this.#pumping = false
     }
     if (this.#backlog?.length === 0) this.#backlog = undefined
-    this.#watchIncomplete(cut)
+    if (!this.#stopped) this.#streams.watch(this.#deps.clock)
   }
 
   /** The envelopes that are already there, up to `max`, without giving them to the consumer. */
@@ -112,7 +140,7 @@ export class Inbound {
     if (this.#pauses !== 0 || this.#stopped) return 0
     const nowMs = this.#deps.clock.monotonicMs()
     // The peer could not complete its frame while it was not read from.
-    if (this.#incompleteSinceMs !== undefined) this.#incompleteSinceMs = nowMs
+    this.#streams.restartWatch(nowMs)
     this.#connection.resumeReading()
     this.pump()
     return nowMs - this.#pausedAtMs
@@ -142,35 +170,31 @@ export class Inbound {
 
   /** How long a frame has been incomplete while it could have been completed. */
   incompleteForMs(nowMs: number): number {
-    return this.#incompleteSinceMs === undefined || this.paused
-      ? 0
-      : nowMs - this.#incompleteSinceMs
+    if (this.paused || this.#stopped) return 0
+    return nowMs - (this.#streams.incompleteSinceMs() ?? nowMs)
   }
 
   /** Nothing is taken any more; the connection is read so that it can close. */
   stop(): void {
     this.#stopped = true
     this.#backlog = undefined
-    this.#incompleteSinceMs = undefined
     if (this.#pauses !== 0) this.#connection.resumeReading()
   }
 
   #cut(): Envelope | undefined {
     try {
-      const envelope = this.#decoder.next()
-      if (envelope !== undefined) this.spend(frameHeaderBytes + envelope.body.length)
-      return envelope
+      const envelope = this.#streams.next()
+      if (envelope !== undefined) {
+        this.spend(frameHeaderBytes + envelope.body.length)
+        return envelope
+      }
+      const fault = this.#streams.fault()
+      if (fault !== undefined) this.breakOff(fault)
+      return undefined
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       this.breakOff('frame length')
       return undefined
-    }
-  }
-
-  #watchIncomplete(cut: number): void {
-    if (this.#stopped || this.#decoder.pendingBytes === 0) this.#incompleteSinceMs = undefined
-    else if (cut > 0 || this.#incompleteSinceMs === undefined) {
-      this.#incompleteSinceMs = this.#deps.clock.monotonicMs()
     }
   }
 }

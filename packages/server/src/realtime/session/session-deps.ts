@@ -25,7 +25,8 @@ export type SessionDeps = InboundDeps &
     greetings: DeadlineQueue<Session>
     drains: DeadlineQueue<Session>
     partings: DeadlineQueue<Session>
-    dispatch(live: LiveSession, envelope: Envelope): void
+    /** `unreliable`: it came as a datagram. */
+    dispatch(live: LiveSession, envelope: Envelope, unreliable: boolean): void
     /** Whether the envelope must wait because the script takes nothing more at the moment. */
     mustWait(envelope: Envelope): boolean
     flushLater(session: Session, due: FlushDue): void

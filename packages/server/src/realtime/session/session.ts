@@ -72,12 +72,24 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   // What the transport reports.
 
-  received(bytes: Uint8Array): void {
-    this.#inbound.push(bytes)
+  received(stream: number, bytes: Uint8Array): void {
+    this.#inbound.push(stream, bytes)
   }
 
-  receivedText(): void {
-    this.#inbound.breakOff('text message')
+  streamEnded(stream: number): void {
+    this.#inbound.end(stream)
+  }
+
+  receivedDatagram(datagram: Uint8Array): void {
+    const envelope = this.#inbound.datagram(datagram, this.#phase.name === 'live')
+    // Where a frame would wait for the script, a datagram is late already.
+    if (envelope === undefined || this.#phase.name !== 'live') return
+    if (this.#deps.mustWait(envelope)) this.#deps.metrics.datagram_limited_total += 1
+    else this.#deps.dispatch(this, envelope, true)
+  }
+
+  violated(detail: ProtocolDetail): void {
+    this.#inbound.breakOff(detail)
   }
 
   pinged(bytes: number): void {
@@ -114,7 +126,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     if (phase.name === 'greeting') phase.greeting.take(envelope)
     if (phase.name !== 'live') return
     if (this.#deps.mustWait(envelope)) this.#postpone(envelope)
-    else this.#deps.dispatch(this, envelope)
+    else this.#deps.dispatch(this, envelope, false)
   }
 
   broken(detail: ProtocolDetail): void {
@@ -136,8 +148,9 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   deliver(frame: OutgoingFrame, unreliable: boolean): void {
     if (this.#isClosing()) return
-    if (unreliable) this.#queue.queueUnreliable(frame)
-    else if (!this.#queue.queueReliable(frame)) this.endAsSlow()
+    const queue = this.#queue
+    const fits = unreliable ? queue.queueUnreliable(frame) : queue.queueReliable(frame)
+    if (!fits) this.endAsSlow()
     this.#flushLater(frame)
     const { ledger, limits } = this.#deps
     if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
@@ -261,12 +274,13 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     liveness.begin()
     arrivals.register(this)
     const isOptions = ({ kind }: Envelope) => kind === kinds.SESSION_OPTIONS.first
-    for (const options of waiting.filter(isOptions)) dispatch(this, options)
+    for (const options of waiting.filter(isOptions)) dispatch(this, options, false)
     const queued = waiting.filter((envelope) => !isOptions(envelope))
     this.#inbound.giveBack(queued)
     // What the gateway itself answers to them comes behind what the script sends to a newcomer.
     if (queued.length > 0) this.#inbound.pause('join')
     arrivals.begin(this, () => this.#resume('join'))
+    this.#inbound.readAll()
     this.#inbound.resume('handshake')
     this.#inbound.pump()
   }

@@ -25,6 +25,8 @@ const sharedMessageBytesMax = 64 * 1024
  */
 export class WebSocketConnection implements Connection {
   readonly limitGroup: string | undefined
+  /** A WebSocket has one way for both lanes. */
+  readonly datagrams = undefined
   readonly #webSocket: WebSocket
   readonly #socket: Duplex
   readonly #scratch: MessageScratch
@@ -41,13 +43,14 @@ export class WebSocketConnection implements Connection {
     this.limitGroup = shared.limitGroup
   }
 
-  transmit(lanes: Lanes): void {
-    if (this.#webSocket.readyState !== WebSocket.OPEN) return
-    const socket = this.#socket
-    while (!this.#awaitsDrain && socket.writable) {
-      if (!writeNextMessage(socket, lanes, this.#scratch)) return
-      if (socket.writableLength >= transportBufferBytesMax) this.#awaitDrain()
-    }
+  get credit(): number {
+    if (this.#awaitsDrain || this.#webSocket.readyState !== WebSocket.OPEN) return 0
+    return this.#socket.writable ? transportBufferBytesMax - this.#socket.writableLength : 0
+  }
+
+  write(lanes: Lanes): void {
+    writeNextMessage(this.#socket, lanes, this.#scratch)
+    if (this.#socket.writableLength >= transportBufferBytesMax) this.#awaitDrain()
   }
 
   pauseReading(): void {
@@ -91,11 +94,11 @@ export function createMessageScratch(): MessageScratch {
   return { buffer: newScratchBuffer() }
 }
 
-/** Writes one message from the front of the lanes; false when nothing waits. */
-function writeNextMessage(socket: Duplex, lanes: Lanes, scratch: MessageScratch): boolean {
+/** Writes one message from the front of the lanes. */
+function writeNextMessage(socket: Duplex, lanes: Lanes, scratch: MessageScratch): void {
   const { reliable, unreliable } = lanes
   const first = reliable?.at(0) ?? unreliable?.at(0)
-  if (first === undefined) return false
+  if (first === undefined) return
   const reliableCount = reliable === undefined ? 0 : countSharing(reliable, 0)
   const reliableBytes = reliable === undefined ? 0 : bytesOf(reliable, reliableCount)
   const drainsReliable = reliable === undefined || reliableCount === reliable.length
@@ -104,7 +107,7 @@ function writeNextMessage(socket: Duplex, lanes: Lanes, scratch: MessageScratch)
   if (reliableCount + unreliableCount <= 1) {
     socket.write(messageOf(first))
     ;(reliable?.length ? reliable : unreliable)?.drop(1)
-    return true
+    return
   }
   const bytes = reliableBytes + (unreliable ? bytesOf(unreliable, unreliableCount) : 0)
   const headerBytes = messageHeaderBytes(bytes)
@@ -115,7 +118,6 @@ function writeNextMessage(socket: Duplex, lanes: Lanes, scratch: MessageScratch)
   socket.write(scratch.buffer.subarray(0, end))
   // What the system took at once may be overwritten; what waits in the socket must stay as it is.
   if (socket.writableLength > 0) scratch.buffer = newScratchBuffer()
-  return true
 }
 
 /** How many frames from the front fit into one message that already holds `bytes`. */

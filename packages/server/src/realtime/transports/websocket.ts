@@ -106,11 +106,14 @@ class GameSocket extends WebSocket {
   }
 }
 
+/** Messages are parts of one stream of frames. */
+const theStream = 0
+
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
   const events = connectionOf(this)?.events
-  if (!isBinary) events?.receivedText()
+  if (!isBinary) events?.violated('text message')
   // With the default binary type a message is one Buffer, however it was fragmented.
-  else if (data instanceof Uint8Array) events?.received(data)
+  else if (data instanceof Uint8Array) events?.received(theStream, data)
 }
 
 function onPing(this: WebSocket, payload: Buffer): void {
