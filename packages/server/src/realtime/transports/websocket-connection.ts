@@ -50,7 +50,7 @@ export class WebSocketConnection implements Connection {
 
   write(lanes: Lanes): void {
     writeNextMessage(this.#socket, lanes, this.#scratch)
-    if (this.#socket.writableLength >= transportBufferBytesMax) this.#awaitDrain()
+    this.#watchBuffer()
   }
 
   pauseReading(): void {
@@ -63,11 +63,14 @@ export class WebSocketConnection implements Connection {
 
   ping(): void {
     this.#webSocket.ping()
+    this.#watchBuffer()
   }
 
   pong(payload: Buffer): void {
     // A peer that asks and does not read gets no answer, instead of memory.
-    if (this.#socket.writableLength < transportBufferBytesMax) this.#webSocket.pong(payload)
+    if (this.#socket.writableLength >= transportBufferBytesMax) return
+    this.#webSocket.pong(payload)
+    this.#watchBuffer()
   }
 
   close(code: number, reason: string): void {
@@ -78,7 +81,9 @@ export class WebSocketConnection implements Connection {
     this.#webSocket.terminate()
   }
 
-  #awaitDrain(): void {
+  /** Whoever filled the buffer: there is no credit until it is empty, which is reported. */
+  #watchBuffer(): void {
+    if (this.#awaitsDrain || this.#socket.writableLength < transportBufferBytesMax) return
     this.#awaitsDrain = true
     this.#socket.once('drain', () => {
       this.#awaitsDrain = false
