@@ -1,5 +1,4 @@
 import type { ScriptErrorCode } from '@guildhall/contract'
-import { limits } from '../wire/limits.ts'
 
 /** What the functions of `guildhall` raise. */
 export class GuildhallError extends Error {
@@ -42,38 +41,10 @@ export class FailSignal extends Error {
   }
 }
 
+/** What is known of an error of the script; the file is relative to the scripts folder. */
 export type ErrorPlace = { message: string; file?: string; line?: number }
-
-/**
- * Message and place of whatever a script threw. Reading it may run code of the script (getters),
- * which may throw again; then there is nothing more to say.
- */
-export function describeError(error: unknown, scriptsUrl: string): ErrorPlace {
-  try {
-    if (!(error instanceof Error)) return { message: cut(`thrown: ${String(error)}`) }
-    const message = cut(`${String(error.name)}: ${String(error.message)}`)
-    return { message, ...placeIn(String(error.stack), scriptsUrl) }
-  } catch {
-    return { message: 'an error that cannot be read' }
-  }
-}
 
 /** Place and message as one text, for the records: the place is its first line. */
 export function errorText({ message, file, line }: ErrorPlace): string {
   return `${file === undefined ? '' : `${file}:${line}`}\n${message}`
-}
-
-/** The first place inside the scripts folder that the stack names. */
-function placeIn(stack: string, scriptsUrl: string): { file?: string; line?: number } {
-  const from = stack.indexOf(scriptsUrl)
-  if (from < 0) return {}
-  const found = /^([^\s():]+):(\d+)/.exec(stack.slice(from + scriptsUrl.length))
-  const [, file, line] = found ?? []
-  return file === undefined ? {} : { file: decodeURIComponent(file), line: Number(line) }
-}
-
-function cut(text: string): string {
-  return text.length > limits.errorTextChars
-    ? `${text.slice(0, limits.errorTextChars)} [cut]`
-    : text
 }

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { isPromise } from 'node:util/types'
 import type { Clock } from '../../kernel/clock.ts'
 import { type CallRecord, type CallTexts, tickRooms } from '../wire/call-records.ts'
@@ -6,8 +5,8 @@ import { hookCode } from '../wire/hooks.ts'
 import { batchLimits } from '../wire/limits.ts'
 import { callStatuses } from '../wire/output-records.ts'
 import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
-import type { Guard } from './engines/javascript/guard.ts'
-import { describeError, errorText, FailSignal, invalidArgument } from './errors.ts'
+import type { Engine } from './engines/engine.ts'
+import { errorText, FailSignal, invalidArgument } from './errors.ts'
 import { callHandler, encodeAnswer, isImmediate, isRpc } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
@@ -19,13 +18,12 @@ import type { Timers } from './timers.ts'
 export type RunnerDeps = {
   clock: Pick<Clock, 'monotonicMs'>
   control: Control
-  guard: Guard
+  engine: Pick<Engine, 'guard' | 'scope' | 'describe'>
   registry: Registry
   timers: Timers
   deadlineMs: number
   tickDeadlineMs: number
   callTimeoutMs: number
-  scriptsUrl: string
   /** Asks for `endTurn` to be called when this turn of the event loop has ended. */
   wantTurnEnd: () => void
   /** Sends what has been collected; the output grew large. */
@@ -52,7 +50,6 @@ export class Runner {
   /** Timers hold whatever becomes of the slice that set them. */
   readonly timerOutput = new Output()
   readonly #deps: RunnerDeps
-  readonly #storage = new AsyncLocalStorage<Invocation>()
   readonly #lanes = createLanes((call) => this.#add(call))
   readonly #suspended = new HostSet<Invocation>()
   readonly #abouts = new HostMap<number, CallTexts>()
@@ -84,7 +81,7 @@ export class Runner {
       const next = this.#queue[this.#head]
       if (!next) break
       const deadlineMs = this.#deadlineOf(next)
-      const ended = this.#deps.guard.run(deadlineMs, () => this.#drain(deadlineMs))
+      const ended = this.#deps.engine.guard.run(deadlineMs, () => this.#drain(deadlineMs))
       if (ended === 'interrupted') this.#afterInterrupt()
       if (this.output.byteCount > batchLimits.bodyBytes) this.#deps.flush()
     }
@@ -117,7 +114,7 @@ export class Runner {
    * all handlers, except that what was given up stays so.
    */
   get invocation(): Invocation {
-    const found = this.#current ?? this.#storage.getStore()
+    const found = this.#current ?? this.#deps.engine.scope.current()
     if (found === undefined || (found.state === 'settled' && !found.gaveUp)) return this.#outside
     return found
   }
@@ -167,7 +164,8 @@ export class Runner {
 
   /** Runs under the guard: an interrupt may strike between any two calls of functions. */
   #drain(deadlineMs: number): void {
-    const { clock, guard } = this.#deps
+    const { clock, engine } = this.#deps
+    const { guard } = engine
     this.#sliceStartMs = clock.monotonicMs()
     while (this.#head < this.#queue.length && guard.mayBegin(this.#sliceStartMs)) {
       const call = this.#queue[this.#head]
@@ -185,7 +183,7 @@ export class Runner {
     this.#head += 1
     let ending: Ending = noReply
     try {
-      const result = this.#storage.run(invocation, callHandler, this.#deps, call)
+      const result = this.#deps.engine.scope.run(invocation, callHandler, this.#deps, call)
       this.#endSlice(invocation)
       const promise = asPromise(result)
       if (promise && isImmediate(call)) throw invalidArgument('a filter must return at once')
@@ -279,8 +277,7 @@ export class Runner {
     const invocation = this.#current
     this.#current = undefined
     this.output.rollback()
-    // The interrupt skips every `finally`, also the one that ends the invocation's async context.
-    this.#storage.disable()
+    this.#deps.engine.scope.abandon()
     if (!invocation || invocation.state === 'settled') return
     this.#endSlice(invocation)
     this.#endSuspended(invocation, { status: status.timed_out, length: 0 })
@@ -295,7 +292,7 @@ export class Runner {
   #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
     const chosen = call && isRpc(call) ? FailSignal.textOf(error) : undefined
     if (chosen !== undefined) return { status: status.failed_with_text, length: 0, text: chosen }
-    const text = errorText(describeError(error, this.#deps.scriptsUrl))
+    const text = errorText(this.#deps.engine.describe(error))
     return { status: status.error, length: 0, text }
   }
 }

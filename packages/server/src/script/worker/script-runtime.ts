@@ -1,5 +1,3 @@
-import { sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { atEndOfTurn, createSystemClock } from '../../kernel/clock.ts'
 import { createCallReader } from '../wire/call-records.ts'
 import type {
@@ -14,15 +12,8 @@ import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createGuildhall } from './bindings/guildhall.ts'
 import { createControl } from './control.ts'
-import { createGuard } from './engines/javascript/guard.ts'
-import {
-  createLoader,
-  findSyntaxError,
-  type Loader,
-  ModuleProblem,
-} from './engines/javascript/loader.ts'
-import { createMemoryBound, type MemoryBound } from './engines/javascript/memory.ts'
-import { describeError } from './errors.ts'
+import type { CreateEngine, Engine } from './engines/engine.ts'
+import type { ErrorPlace } from './errors.ts'
 import { createHostCalls, type HostCalls } from './host-calls.ts'
 import { createPrinter } from './printer.ts'
 import { createRegistry } from './registry.ts'
@@ -30,7 +21,11 @@ import { Runner } from './runner.ts'
 import { createTimers } from './timers.ts'
 import { startWatchdog } from './watched.ts'
 
-type RuntimeDeps = { post: (message: FromWorker) => void; exit: (code: number) => void }
+type RuntimeDeps = {
+  post: (message: FromWorker) => void
+  exit: (code: number) => void
+  createEngine: CreateEngine
+}
 
 type Load = ToWorker & { type: 'load' }
 
@@ -44,9 +39,7 @@ export class ScriptRuntime {
   readonly #hostCalls: HostCalls
   readonly #control = createControl()
   #runner: Runner | undefined
-  #loader: Loader | undefined
-  #memory: MemoryBound | undefined
-  #scriptsUrl = ''
+  #engine: Engine | undefined
   #now: NodeTime | undefined
   /** Call batches whose calls have all been started, and that have not been answered. */
   #started = 0
@@ -65,7 +58,7 @@ export class ScriptRuntime {
 
   /** An error of the script that nobody caught: it is reported, and the process goes on. */
   reportStray(error: unknown): void {
-    const { message, file, line } = describeError(error, this.#scriptsUrl)
+    const { message, file, line } = this.#describe(error)
     const place = file === undefined ? '' : ` at ${file}:${line}`
     this.#print('error', `nobody caught an error of the script${place}: ${message}`)
   }
@@ -89,47 +82,34 @@ export class ScriptRuntime {
   }
 
   async #load({ entry, generation, files, settings }: Load): Promise<void> {
-    const { post } = this.#deps
-    this.#scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
-    const loader = createLoader(settings.scriptsDir, files)
-    this.#loader = loader
+    const { post, exit, createEngine } = this.#deps
+    const engine = createEngine({ settings, files, clock: this.#clock, exit })
+    this.#engine = engine
     this.#now = settings.now
-    const runner = this.#createRunner(settings)
+    const runner = this.#createRunner(engine, settings)
     this.#runner = runner
-    const memory = createMemoryBound(settings.memoryMb, this.#deps.exit)
-    this.#memory = memory
     // Calls look at the memory as they end; the script's own timers may use it up without any.
-    startWatchdog(this.#control, settings, () => memory.check())
-    const guildhall = this.#createGuildhall(runner, settings, generation)
-    Object.defineProperty(globalThis, 'guildhall', { value: guildhall })
+    startWatchdog(this.#control, settings, () => engine.checkMemory())
     try {
-      await loader.load(entry)
+      await engine.load(entry, this.#createGuildhall(runner, settings, generation))
     } catch (error) {
-      post({ type: 'load_failed', file: entry, ...this.#problem(error, loader) })
+      post({ type: 'load_failed', file: entry, ...engine.problemOf(error) })
       return
     }
     this.#registry.close()
     const handlers = this.#registry.summary()
-    if (handlers) post({ type: 'loaded', handlers, files: loader.files() })
+    if (handlers) post({ type: 'loaded', handlers, files: engine.files() })
     else post({ type: 'load_failed', message: 'the script registers no handler', file: entry })
   }
 
-  #problem(error: unknown, loader: Loader) {
-    if (error instanceof ModuleProblem) return { message: error.message, file: error.file }
-    const place = describeError(error, this.#scriptsUrl)
-    const unplaced = error instanceof SyntaxError && place.file === undefined
-    return { ...place, ...(unplaced ? findSyntaxError(loader.files()) : {}) }
-  }
-
-  #createRunner(settings: WorkerSettings): Runner {
+  #createRunner(engine: Engine, settings: WorkerSettings): Runner {
     return new Runner({
       ...settings,
       clock: this.#clock,
       control: this.#control.control,
-      guard: createGuard(this.#clock),
+      engine,
       registry: this.#registry,
       timers: this.#timers,
-      scriptsUrl: this.#scriptsUrl,
       wantTurnEnd: () => this.#wantTurnEnd(),
       flush: () => this.#flush(),
     })
@@ -162,7 +142,7 @@ export class ScriptRuntime {
       node_id: nodeId,
       tier,
       generation,
-      revision_id: () => revisionId(this.#loader?.files() ?? []),
+      revision_id: () => revisionId(this.#engine?.files() ?? []),
     })
   }
 
@@ -188,7 +168,7 @@ export class ScriptRuntime {
 
   #endTurn(): void {
     this.#turnEndWanted = false
-    this.#memory?.check()
+    this.#engine?.checkMemory()
     this.#runner?.endTurn()
     this.#flush()
   }
@@ -202,13 +182,16 @@ export class ScriptRuntime {
     this.#deps.post({ type: 'batch', answered, calls, ...output.take() })
   }
 
+  #describe(error: unknown): ErrorPlace {
+    return this.#engine?.describe(error) ?? { message: String(error) }
+  }
+
   /** An error of the host code itself: the process ends, and the node starts another. */
   #guarded(work: () => void): void {
     try {
       work()
     } catch (error) {
-      const { message } = describeError(error, this.#scriptsUrl)
-      this.#print('error', `the script host failed: ${message}`)
+      this.#print('error', `the script host failed: ${this.#describe(error).message}`)
       this.#deps.exit(1)
     }
   }

@@ -1,6 +1,7 @@
 import { type InspectorNotification, type Runtime, Session } from 'node:inspector'
 import { createContext, Script } from 'node:vm'
 import type { Clock } from '../../../../kernel/clock.ts'
+import type { Guard } from '../engine.ts'
 
 /**
  * Runs code that an endless loop must not hold: the engine's watchdog ends it with an error that no
@@ -11,15 +12,6 @@ import type { Clock } from '../../../../kernel/clock.ts'
  * than the first call may last, and a call may still begin under it while its own whole deadline
  * fits. So no call is interrupted early, and none later than one and a half deadlines and 25 ms.
  */
-export type Guard = {
-  /**
-   * Runs `work` once. `mayBegin()` says whether the guard still covers another call;
-   * when it does not, `work` must return.
-   */
-  run(deadlineMs: number, work: () => void): 'finished' | 'interrupted'
-  mayBegin(nowMs: number): boolean
-}
-
 export function createGuard(clock: Pick<Clock, 'monotonicMs'>): Guard {
   const slot: Slot = { work: () => {}, state: 'waiting', error: undefined }
   const runWithin = createWatchdog(slot)

@@ -1,0 +1,47 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { LoadProblem } from '../../../load-error.ts'
+import type { Invocation } from '../../invocation.ts'
+import type { Engine, EngineDeps, Scope } from '../engine.ts'
+import { describeError } from './describe-error.ts'
+import { createGuard } from './guard.ts'
+import { createLoader, findSyntaxError, ModuleProblem } from './loader.ts'
+import { createMemoryBound } from './memory.ts'
+
+/** Runs TypeScript and JavaScript in the process's own engine, beside the host code. */
+export function createJavascriptEngine({ settings, files, clock, exit }: EngineDeps): Engine {
+  const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
+  const loader = createLoader(settings.scriptsDir, files)
+  const memory = createMemoryBound(settings.memoryMb, exit)
+
+  function problemOf(error: unknown): LoadProblem {
+    if (error instanceof ModuleProblem) return { message: error.message, file: error.file }
+    const place = describeError(error, scriptsUrl)
+    const unplaced = error instanceof SyntaxError && place.file === undefined
+    return { ...place, ...(unplaced ? findSyntaxError(loader.files()) : {}) }
+  }
+
+  return {
+    load(entry, guildhall) {
+      Object.defineProperty(globalThis, 'guildhall', { value: guildhall })
+      return loader.load(entry)
+    },
+    files: loader.files,
+    problemOf,
+    describe: (error) => describeError(error, scriptsUrl),
+    guard: createGuard(clock),
+    scope: createScope(),
+    checkMemory: memory.check,
+  }
+}
+
+function createScope(): Scope {
+  const storage = new AsyncLocalStorage<Invocation>()
+  return {
+    run: (invocation, fn, a, b) => storage.run(invocation, fn, a, b),
+    current: () => storage.getStore(),
+    // The interrupt skips every `finally`, also the one that ends the invocation's async context.
+    abandon: () => storage.disable(),
+  }
+}

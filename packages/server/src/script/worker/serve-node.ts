@@ -1,0 +1,31 @@
+import type { CreateEngine } from './engines/engine.ts'
+import { ScriptRuntime } from './script-runtime.ts'
+
+/**
+ * The worker process of one script: what an entry file does with its engine. The script may share
+ * this process with the host code, so what the host code needs later it holds from the start, and
+ * what it cannot bear it reports by ending the process.
+ */
+export function serveNode(createEngine: CreateEngine): void {
+  try {
+    serve(createEngine)
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+function serve(createEngine: CreateEngine): void {
+  const send = process.send?.bind(process)
+  if (!send) throw new Error('a script worker is started by its node')
+  const exit = process.exit.bind(process)
+  const post = (message: object) => void send(message)
+  const runtime = new ScriptRuntime({ post, exit, createEngine })
+  // A signal to the whole group is the node's business: it stops its worker when it is done.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  process.on('disconnect', () => exit(0))
+  process.on('uncaughtException', (error) => runtime.reportStray(error))
+  process.on('unhandledRejection', (error) => runtime.reportStray(error))
+  process.on('message', (message) => runtime.receive(message))
+  send({ type: 'online' })
+}
