@@ -248,9 +248,11 @@ describe('what a session sends', () => {
     const peer = await startWithPeer()
     const other = await realtime.join()
     peer.events.receivedDatagram(datagram(1, 'here'))
+    await settled()
     expect((await other.next()).kind).toBe(2)
     other.send(1, 'there')
-    await expect.poll(() => peer.sent.datagrams.length, waiting).toBe(1)
+    const arrived = () => settled().then(() => peer.sent.datagrams.length)
+    await expect.poll(arrived, waiting).toBe(1)
     expect(hexOf(peer.sent.datagrams[0] ?? bytesOf(''))).toBe(
       `0002${'0'.repeat(15)}2${hexOf(bytesOf('there'))}`,
     )
