@@ -64,7 +64,8 @@ export const testBackends: readonly TestBackend[] = [
       const { clock: _, ...rest } = options ?? {}
       const template = rest.migrated === false ? 'template0' : migratedTemplate
       const admin = serverUrl('postgres')
-      await onServer(admin, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+      // Ten times as fast as the default strategy where nothing is synced.
+      await onServer(admin, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
       return opened(serverUrl(name), rest, () =>
         onServer(admin, `DROP DATABASE ${name} WITH (FORCE)`),
       )
