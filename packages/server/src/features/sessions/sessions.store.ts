@@ -109,7 +109,8 @@ const insertForKnown = batchStatement({
 /**
  * Compare-and-set: of two refreshes with one token only the first finds it. The lock on the account
  * comes before the one on the session, as in a ban, so that neither waits for the other. The fence
- * keeps PostgreSQL from beginning with all active accounts, of which it takes there to be a few.
+ * keeps PostgreSQL from beginning with all active accounts or live sessions, which it takes for few
+ * as long as they were never analysed.
  */
 const rotate = batchStatement({
   name: 'sessions.rotate',
@@ -120,12 +121,11 @@ const rotate = batchStatement({
         r.refresh_digest AS used_refresh_digest, r.next_access_digest, r.next_refresh_digest,
         r.access_expires_at_unix_ms AS access_expires,
         r.refresh_expires_at_unix_ms AS refresh_expires
-      FROM (SELECT r.*, s.account_id FROM {{rows}} AS r
-        JOIN sessions s ON s.access_digest = r.access_digest
-          AND s.refresh_digest = r.refresh_digest
-        WHERE s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > r.now_unix_ms
-        {{fence}}) AS r
-      JOIN accounts a ON a.id = r.account_id AND a.state = 'active'
+      FROM (SELECT r.*, s.account_id, s.revoked_at_unix_ms, s.refresh_expires_at_unix_ms AS expires
+        FROM {{rows}} AS r JOIN sessions s ON s.access_digest = r.access_digest
+          AND s.refresh_digest = r.refresh_digest {{fence}}) AS r
+      JOIN accounts a ON a.id = r.account_id
+      WHERE r.revoked_at_unix_ms IS NULL AND r.expires > r.now_unix_ms AND a.state = 'active'
       {{for share of a}}) AS o
     WHERE sessions.access_digest = o.used_access_digest
       AND sessions.refresh_digest = o.used_refresh_digest AND sessions.revoked_at_unix_ms IS NULL
