@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../database/schema-access.ts'
-import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
+import { testBackends } from '../database/testing/backends.ts'
 import { examine as examineStore } from '../testing/doctor.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'
 
@@ -125,20 +125,17 @@ const breaches: readonly Breach[] = [
 ]
 
 describe.each(testBackends)('the doctor on tournaments on $name', ({ open }) => {
-  let test: TestDatabase
   let db: OpenedDatabase
-  beforeEach(async () => {
-    test = await open()
+  beforeAll(async () => {
+    const test = await open()
     db = test.db
     await seedStore(db)
     await meddle(db, seed)
+    return () => test.dispose()
   })
-  afterEach(() => test.dispose())
-
-  const examine = () => examineStore(db)
 
   it('[O-DOC-1] finds nothing where nothing is wrong, and looks at everything', async () => {
-    const diagnoses = await examine()
+    const diagnoses = await examineStore(db)
     expect(diagnoses.filter(({ ok }) => !ok)).toEqual([])
     const tournaments = diagnoses.find(({ name }) => name === 'tournaments')
     expect(tournaments?.rows).toBe(seed.length)
@@ -146,8 +143,8 @@ describe.each(testBackends)('the doctor on tournaments on $name', ({ open }) => 
 
   it.each(breaches)('[O-DOC-1] finds $breaks, and nothing else', async ({ by, found, pg }) => {
     const loosened = db.backend === 'postgres' ? pg : pg && 'PRAGMA ignore_check_constraints = ON'
-    await meddle(db, [...(loosened === undefined ? [] : [loosened]), ...by])
-    const failed = (await examine()).filter(({ ok }) => !ok)
+    const meddling = [...(loosened === undefined ? [] : [loosened]), ...by]
+    const failed = (await examineStore(db, { meddling })).filter(({ ok }) => !ok)
     expect(failed.map(({ name }) => name)).toEqual(['tournaments'])
     expect(failed[0]?.examples.map(({ rule, id }) => `${rule}: ${id}`)).toEqual(found)
     expect(failed[0]?.violations).toBe(found.length)

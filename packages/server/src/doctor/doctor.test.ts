@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../database/schema-access.ts'
-import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import { examine as examineStore, namesOfChecks } from '../testing/doctor.ts'
-import { meddle, seedStore } from './doctor.fixture.ts'
+import { testBackends } from '../database/testing/backends.ts'
+import { type Examination, examine as examineStore, namesOfChecks } from '../testing/doctor.ts'
+import { seedStore } from './doctor.fixture.ts'
 
 /** What the tables refuse is done to a table that lacks the constraint. */
 type Breach = {
@@ -325,20 +325,19 @@ const breaches: readonly Breach[] = [
 ]
 
 describe.each(testBackends)('the doctor on $name', ({ open }) => {
-  let test: TestDatabase
   let db: OpenedDatabase
-  beforeEach(async () => {
-    test = await open()
+  beforeAll(async () => {
+    const test = await open()
     db = test.db
     await seedStore(db)
+    return () => test.dispose()
   })
-  afterEach(() => test.dispose())
 
-  const examine = (only?: readonly string[], examplesMax = 10) =>
-    examineStore(db, { examplesMax, ...(only && { only }) })
+  const examine = (meddling: readonly string[], more: Examination = {}) =>
+    examineStore(db, { ...more, meddling })
 
   it('[O-DOC-1] finds nothing where nothing is wrong, and looks at everything', async () => {
-    const diagnoses = await examine()
+    const diagnoses = await examineStore(db)
     expect(diagnoses.map(({ name, ok, violations }) => [name, ok, violations])).toEqual(
       (await namesOfChecks(db)).map((name) => [name, true, 0]),
     )
@@ -348,21 +347,21 @@ describe.each(testBackends)('the doctor on $name', ({ open }) => {
   })
 
   it('[O-DOC-1] takes max_size 0 for what it is: a group without a limit', async () => {
-    await meddle(db, ['UPDATE groups SET max_size = 0'])
-    expect((await examine()).filter(({ ok }) => !ok)).toEqual([])
+    const meddling = ['UPDATE groups SET max_size = 0']
+    expect((await examine(meddling)).filter(({ ok }) => !ok)).toEqual([])
   })
 
   it('[O-DOC-1] [H-GRP-3] lets members stay who were there when max_size fell', async () => {
-    await meddle(db, ['UPDATE groups SET max_size = 1, members_kept = 2'])
-    expect((await examine()).filter(({ ok }) => !ok)).toEqual([])
+    const meddling = ['UPDATE groups SET max_size = 1, members_kept = 2']
+    expect((await examine(meddling)).filter(({ ok }) => !ok)).toEqual([])
   })
 
   it.each(breaches)(
     '[O-DOC-1] the check $check finds $breaks, and no other does',
     async (breach) => {
       const { check, by, ids, sqlite = [], postgres = [] } = breach
-      await meddle(db, [...(db.backend === 'postgres' ? postgres : sqlite), ...by])
-      const failed = (await examine()).filter(({ ok }) => !ok)
+      const meddling = [...(db.backend === 'postgres' ? postgres : sqlite), ...by]
+      const failed = (await examine(meddling)).filter(({ ok }) => !ok)
       expect(failed.map(({ name }) => name)).toEqual([check])
       expect(failed[0]?.violations).toBe(ids.length)
       expect(failed[0]?.examples.map(({ id }) => id)).toEqual(ids)
@@ -370,18 +369,18 @@ describe.each(testBackends)('the doctor on $name', ({ open }) => {
   )
 
   it('[O-DOC-1] gives as many examples as are wanted, and counts all', async () => {
-    await meddle(db, ["UPDATE friend_edges SET state = 'blocked' WHERE user_id = 'bo'"])
+    const meddling = ["UPDATE friend_edges SET state = 'blocked' WHERE user_id = 'bo'"]
     for (const examplesMax of [0, 1, 2]) {
-      const [friends] = await examine(['friends'], examplesMax)
+      const [friends] = await examine(meddling, { only: ['friends'], examplesMax })
       expect(friends).toMatchObject({ ok: false, rows: 5, violations: 2 })
       expect(friends?.examples).toHaveLength(examplesMax)
     }
   })
 
   it('[O-DOC-1] says that a migration is missing, and does not guess at the rest', async () => {
-    await meddle(db, ['DELETE FROM schema_migrations WHERE number = 2'])
-    const [schema] = await examine(['schema'])
+    const meddling = ['DELETE FROM schema_migrations WHERE number = 2']
+    const [schema] = await examine(meddling, { only: ['schema'] })
     expect(schema).toMatchObject({ ok: false, violations: 1 })
-    await expect(examine()).rejects.toThrow('migrations are pending')
+    await expect(examine(meddling)).rejects.toThrow('migrations are pending')
   })
 })

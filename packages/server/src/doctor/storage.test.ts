@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { OpenedDatabase } from '../database/schema-access.ts'
-import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
+import { testBackends } from '../database/testing/backends.ts'
 import { openTestApi } from '../testing/api.ts'
 import { examine as examineStore } from '../testing/doctor.ts'
-import { meddle } from './doctor.fixture.ts'
 
 const indexes = [
   { name: 'plain', collection: 'saves', fields: ['level', 'hero'] },
@@ -94,10 +93,9 @@ const breaches: readonly { breaks: string; by: string; ids: readonly string[] }[
 ]
 
 describe.each(testBackends)('the doctor of stored objects on $name', ({ open }) => {
-  let test: TestDatabase
   let db: OpenedDatabase
-  beforeEach(async () => {
-    test = await open()
+  beforeAll(async () => {
+    const test = await open()
     db = test.db
     const api = await openTestApi({ db, config: { 'storage.indexes': JSON.stringify(indexes) } })
     const { runtime, indexes: jobs } = api.features.storage
@@ -112,10 +110,10 @@ describe.each(testBackends)('the doctor of stored objects on $name', ({ open }) 
     await runtime.write({ owner: 'zoe', collection: 'saves', key: 'later', value: { level: true } })
     await runtime.remove({ owner: 'zoe', collection: 'saves', key: 'later' })
     await api.close()
+    return () => test.dispose()
   })
-  afterEach(() => test.dispose())
 
-  const examine = () => examineStore(db)
+  const examine = (meddling?: readonly string[]) => examineStore(db, meddling && { meddling })
 
   it('[O-DOC-1] finds nothing where nothing is wrong, and looks at everything', async () => {
     const diagnoses = await examine()
@@ -128,8 +126,7 @@ describe.each(testBackends)('the doctor of stored objects on $name', ({ open }) 
   it.each(breaches)(
     '[O-DOC-1] the check storage finds $breaks, and no other does',
     async (breach) => {
-      await meddle(db, [breach.by])
-      const failed = (await examine()).filter(({ ok }) => !ok)
+      const failed = (await examine([breach.by])).filter(({ ok }) => !ok)
       expect(failed.map(({ name }) => name)).toEqual(['storage'])
       expect(failed[0]?.violations).toBe(breach.ids.length)
       expect(failed[0]?.examples.map(({ id }) => id).sort()).toEqual(breach.ids.toSorted())
@@ -145,10 +142,10 @@ describe.each(testBackends)('the doctor of stored objects on $name', ({ open }) 
       keys.map((key) => runtime.write({ owner: null, collection: 'large', key, value: large })),
     )
     await api.close()
-    await meddle(db, [
+    const meddling = [
       "UPDATE storage_objects SET version = 'x' WHERE key IN ('k10', 'k18', 'k19', 'k29')",
-    ])
-    const failed = (await examine()).filter(({ ok }) => !ok)
+    ]
+    const failed = (await examine(meddling)).filter(({ ok }) => !ok)
     expect(failed.flatMap(({ examples }) => examples.map(({ id }) => id))).toEqual(
       ['k10', 'k18', 'k19', 'k29'].map((key) => `large/${key} of `),
     )

@@ -21,15 +21,49 @@ export type Examination = {
   bounds?: StoreBounds
   only?: readonly string[]
   examplesMax?: number
+  /** Text that no feature would run. It is run before, and undone behind the examination. */
+  meddling?: readonly string[]
 }
 
 /** What the doctor says of a store. */
 export async function examine(
   db: OpenedDatabase,
-  { bounds = tightBounds, only, examplesMax = 10 }: Examination = {},
+  { bounds = tightBounds, only, examplesMax = 10, meddling }: Examination = {},
 ): Promise<Diagnosis[]> {
   const checks = await checksWith(db, bounds)
-  return diagnose({ db, version: testVersion, checks }, { only, examplesMax })
+  const look = (on: OpenedDatabase) =>
+    diagnose({ db: on, version: testVersion, checks }, { only, examplesMax })
+  return meddling === undefined ? look(db) : looked(db, meddling, look)
+}
+
+/** Looks at a store as a transaction sees it that meddles with it, and is undone. */
+async function looked<T>(
+  db: OpenedDatabase,
+  texts: readonly string[],
+  look: (on: OpenedDatabase) => Promise<T>,
+): Promise<T> {
+  const undone = new Error('undone')
+  let found: { found: T } | undefined
+  const meddled = db.schema.transaction(async (tx) => {
+    for (const text of texts) await tx.ddl(text)
+    const on: OpenedDatabase = {
+      ...db,
+      all: (statement, params) => tx.all(statement, params),
+      get: (statement, params) => tx.get(statement, params),
+      longRead: (body) => body(tx),
+    }
+    found = { found: await look(on) }
+    throw undone
+  })
+  await meddled.catch((error: unknown) => {
+    if (error !== undone) throw error
+  })
+  // The pragma outlives the transaction.
+  if (db.backend !== 'postgres') {
+    await db.schema.transaction((tx) => tx.ddl('PRAGMA ignore_check_constraints = OFF'))
+  }
+  if (found === undefined) throw new Error('nothing was found')
+  return found.found
 }
 
 /** The names of all checks, in the order of the report. */

@@ -180,9 +180,8 @@ class Generation {
 
 function keyOf(value: AnyRow[string] | undefined): string {
   if (typeof value === 'string') return value
-  if (value instanceof Uint8Array) {
-    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64url')
-  }
+  if (Buffer.isBuffer(value)) return value.toString('latin1')
+  if (value instanceof Uint8Array) return keyOf(Buffer.from(value))
   throw new TypeError('a cached lookup has keys of text or bytes')
 }
 

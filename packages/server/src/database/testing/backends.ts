@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
@@ -52,7 +52,9 @@ export const testBackends: readonly TestBackend[] = [
     name: 'sqlite',
     async open(options) {
       const folder = mkdtempSync(join(tmpdir(), 'guildhall-sqlite-'))
-      return opened(`sqlite:${join(folder, 'guildhall.db')}`, options ?? {}, async () => {
+      const file = join(folder, 'guildhall.db')
+      if (options?.migrated !== false) cpSync(inject('sqliteTemplate'), file)
+      return opened(`sqlite:${file}`, options ?? {}, async () => {
         rmSync(folder, { recursive: true, force: true })
       })
     },

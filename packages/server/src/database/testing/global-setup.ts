@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { migrate } from '../migrations/migrate.ts'
@@ -10,20 +13,31 @@ import { migratedTemplate, testVersion } from './template.ts'
 /** Runs once around all test files: one PostgreSQL server serves them all. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgresServer()
-  try {
-    await createTemplate(server)
-  } catch (error) {
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-template-'))
+  async function dispose(): Promise<void> {
+    rmSync(folder, { recursive: true, force: true })
     await server.dispose()
+  }
+  try {
+    const file = join(folder, 'guildhall.db')
+    await migrateOnce(`sqlite:${file}`)
+    await createTemplate(server)
+    project.provide('sqliteTemplate', file)
+    project.provide('postgresPort', server.port)
+    return dispose
+  } catch (error) {
+    await dispose()
     throw error
   }
-  project.provide('postgresPort', server.port)
-  return server.dispose
 }
 
 async function createTemplate(server: PostgresServer): Promise<void> {
   await onServer(server.url('postgres'), `CREATE DATABASE ${migratedTemplate} TEMPLATE template0`)
+  await migrateOnce(server.url(migratedTemplate))
+}
+
+async function migrateOnce(url: string): Promise<void> {
   const clock = createSystemClock()
-  const url = server.url(migratedTemplate)
   const db = await openDatabase({ url, clock, log: silentLog, randomness: randomBytes })
   await migrate(db, { version: testVersion, clock, log: silentLog, holder: 'tests' })
   await db.close()
@@ -32,5 +46,7 @@ async function createTemplate(server: PostgresServer): Promise<void> {
 declare module 'vitest' {
   interface ProvidedContext {
     postgresPort: number
+    /** A file with the whole schema: copying it is faster than migrating an empty one. */
+    sqliteTemplate: string
   }
 }
