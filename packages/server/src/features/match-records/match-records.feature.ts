@@ -29,7 +29,11 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
         capacity: config.matches_max_queue_items,
         batchItems: config.flush_batch_items,
         flushIntervalMs: config.flush_interval_ms,
-        keyOf: ({ match_id }) => match_id,
+        keyed: {
+          keyOf: ({ match_id }) => match_id,
+          // Of open matches there are as many as rooms.
+          isHeld: ({ closed_at_unix_ms }) => closed_at_unix_ms === null,
+        },
         write: async (rows) => void (await matchRecordsStore.upsert(db, rows)),
       })
     : undefined

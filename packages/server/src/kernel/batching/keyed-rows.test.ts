@@ -15,7 +15,7 @@ function open(capacity = 3) {
     capacity,
     batchItems: 10,
     flushIntervalMs: 250,
-    keyOf: ({ id }) => id,
+    keyed: { keyOf: ({ id }) => id, isHeld: ({ version }) => version === 0 },
     async write(rows) {
       await held?.promise
       written.push(rows.map(({ id, version }) => `${id}${version}`))
@@ -73,6 +73,20 @@ it('[R-REC-2] [O-WB-3] a full queue replaces states, and drops the oldest for a 
   await clock.advance(250)
   expect(written).toEqual([['b2', 'c1']])
   expect([queue.counts().added, sum()]).toEqual([3, 3])
+})
+
+it('[R-REC-2] what is held counts in no bound and is never given up', async () => {
+  const { clock, queue, written, add, sum } = open(2)
+  add(['a', 0], ['b', 1], ['c', 0], ['d', 1], ['e', 0])
+  expect(queue.counts()).toMatchObject({ added: 5, queued: 5, dropped: 0 })
+  add(['c', 1])
+  expect(queue.counts()).toMatchObject({ added: 5, queued: 4, dropped: 1 })
+  add(['f', 1])
+  expect(queue.counts()).toMatchObject({ added: 6, queued: 4, dropped: 2 })
+  await clock.advance(250)
+  expect(written).toEqual([['a0', 'd1', 'e0', 'f1']])
+  expect(sum()).toBe(6)
+  expect(await queue.drain(1000)).toBe(0)
 })
 
 it('[O-WB-1] [S-Q-3] abandons what comes after the end, also of what it knew', async () => {

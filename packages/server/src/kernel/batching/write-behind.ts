@@ -2,7 +2,7 @@ import { atEndOfTurn, type Clock, type Timer } from '../clock.ts'
 import type { Log } from '../log/log.ts'
 import { Ring } from '../ring.ts'
 import { backoff } from '../tasks/backoff.ts'
-import { KeyedRows } from './keyed-rows.ts'
+import { KeyedRows, type KeyedRowsOptions } from './keyed-rows.ts'
 
 /**
  * Rows that may be written after the answer that they belong to. Adding never waits: a full queue
@@ -51,7 +51,7 @@ type WriteBehindOptions<Row> = {
    */
   write: (rows: readonly Row[]) => Promise<void>
   /** Names what a row is the state of: then only the newest state of each waits. */
-  keyOf?: (row: Row) => string
+  keyed?: KeyedRowsOptions<Row>
   clock: Clock
   log: Log
 }
@@ -84,25 +84,37 @@ class Queue<Row> implements WriteBehind<Row> {
     this.name = options.name
     this.capacity = options.capacity
     this.#options = options
-    const { capacity, keyOf } = options
-    this.#waiting = keyOf === undefined ? new Ring(capacity) : new KeyedRows(keyOf)
+    const { capacity, keyed } = options
+    this.#waiting = keyed === undefined ? new Ring(capacity) : new KeyedRows(keyed)
   }
 
   add(row: Row): void {
-    if (this.#state !== 'ended' && this.#replaces(row)) return
-    this.#counts.added += 1
     if (this.#state === 'ended') {
+      this.#counts.added += 1
       this.#counts.abandoned += 1
       return
     }
-    if (this.#queued() < this.capacity) this.#waiting.push(row)
-    else this.#displace(row)
+    if (this.#waiting instanceof KeyedRows) this.#addState(row, this.#waiting)
+    else this.#addRow(row, this.#waiting)
     this.#schedule()
   }
 
+  /** What is being written cannot go, so when nothing else waits it is the new row that goes. */
+  #addRow(row: Row, waiting: Ring<Row>): void {
+    this.#counts.added += 1
+    const isFull = this.#queued() >= this.capacity
+    if (!isFull || waiting.shift() !== undefined) waiting.push(row)
+    if (isFull) this.#dropped()
+  }
+
   /** A newer state of a row that waits is no row of its own. */
-  #replaces(row: Row): boolean {
-    return this.#waiting instanceof KeyedRows && this.#waiting.replace(row)
+  #addState(row: Row, waiting: KeyedRows<Row>): void {
+    if (waiting.put(row)) this.#counts.added += 1
+    const isHeld = this.#options.keyed?.isHeld ?? (() => false)
+    const written = this.#batch.filter((one) => !isHeld(one)).length
+    if (waiting.spare === 0 || written + waiting.spare <= this.capacity) return
+    waiting.giveUp()
+    this.#dropped()
   }
 
   counts(): WriteBehindCounts {
@@ -137,7 +149,7 @@ class Queue<Row> implements WriteBehind<Row> {
     const abandoned = this.#queued()
     this.#state = 'ended'
     this.#timer?.cancel()
-    this.#waiting.take(this.capacity)
+    this.#waiting.take(this.#waiting.size)
     this.#batch = []
     this.#counts.abandoned += abandoned
     if (abandoned > 0)
@@ -150,10 +162,8 @@ class Queue<Row> implements WriteBehind<Row> {
     return this.#batch.length + this.#waiting.size
   }
 
-  /** What is being written cannot go, so when nothing else waits it is the new row that goes. */
-  #displace(row: Row): void {
+  #dropped(): void {
     this.#counts.dropped += 1
-    if (this.#waiting.shift() !== undefined) this.#waiting.push(row)
     const nowMs = this.#options.clock.monotonicMs()
     this.#droppedMs = nowMs
     if (nowMs - this.#warnedMs < warnEveryMs) return

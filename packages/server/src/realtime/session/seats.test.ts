@@ -135,10 +135,20 @@ describe('a lost connection', () => {
     expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'return 1'])
   })
 
-  test('[R-RET-1] liveness and a page that goes away keep the seat', async () => {
+  test.each([
+    1001, 1002, 1003, 1007, 1009, 1011, 3000, 4000, 4003,
+  ])('[R-RET-1] a close by the peer with %i keeps the seat', async (code) => {
     const { ann } = await startInRoom()
-    ann.socket.close(1001)
+    ann.socket.close(code, code === 1009 ? 'message too big' : '')
     await dropped()
+  })
+
+  test('[R-RET-1] so does a peer that is not alive any more', async () => {
+    const { ann } = await startInRoom()
+    ann.socket.pause()
+    await realtime.clock.advance(15_000 + 45_000)
+    await dropped()
+    expect(realtime.gateway.metrics().websocket_liveness_timeouts_total).toBe(1)
   })
 })
 
@@ -147,6 +157,7 @@ describe('no seat is kept', () => {
     ['a close with 1000', (ann: Player) => ann.socket.close(1000)],
     ['a close without a code', (ann: Player) => ann.socket.close()],
     ['a protocol error', (ann: Player) => ann.socket.send('text')],
+    ['a message that is too big', (ann: Player) => ann.socket.send(new Uint8Array(2 ** 20 + 1))],
     ['a revocation', () => realtime.gateway.closeSessions(['s-ann'])],
   ])('[R-RET-1] after %s', async (_what, end) => {
     const { ann, bob } = await startInRoom()

@@ -85,11 +85,8 @@ export function createWebSocketTransport(deps: WebSocketTransportDeps): WebSocke
   }
 }
 
-/**
- * With these codes nobody means to come back: the peer closed normally or without a code, or `ws`
- * itself ends a stream that breaks the protocol or is too big.
- */
-const wilful: ReadonlySet<number | undefined> = new Set([undefined, 1000, 1002, 1007, 1009])
+/** A close of the peer with this code, or without one, is meant; any other may come back. */
+const normalClosure = 1000
 
 /** A WebSocket that knows its connection, so that listeners can be shared by all of them. */
 class GameSocket extends WebSocket {
@@ -100,7 +97,9 @@ class GameSocket extends WebSocket {
    * be gone then, however long the closing takes.
    */
   override close(code?: number, reason?: string | Buffer): void {
-    this.connection?.events?.ending(wilful.has(code) ? 'left' : 'lost')
+    // A close of the peer comes with its reason, be it empty; an error that `ws` found has none.
+    const isLoss = code !== undefined && code !== normalClosure && reason !== undefined
+    this.connection?.events?.ending(isLoss ? 'lost' : 'left')
     const { messageTooBig } = closings
     super.close(code, code === messageTooBig.code ? messageTooBig.reason : reason)
   }
