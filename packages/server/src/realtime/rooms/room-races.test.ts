@@ -49,20 +49,21 @@ describe('while a join waits for the hook', () => {
     expect(realtime.script.matches().filter((line) => line.startsWith('leave 1 2')).length).toBe(2)
   })
 
-  test.each([
-    0, 10_000,
-  ])('[R-REV-1, R-ROOM-5] who is banned meanwhile joins nothing, with a grace of %i', async (reconnect_grace_ms) => {
-    const { ann, bob, join } = await startJoining({ rooms: { reconnect_grace_ms } })
-    realtime.backend.players.delete('t-bob')
-    realtime.gateway.closeSessions(['s-bob'])
-    expect(await bob.closed).toEqual({ code: 4004, reason: 'session revoked' })
-    join.answer(yes)
-    ann.leave()
-    expect(await ann.line()).toBe('left 1')
-    expect(realtime.gateway.rooms()).toEqual([])
-    expect(realtime.script.matches().filter((line) => line.includes(' 2 ('))).toEqual([])
-    expect(realtime.gateway.metrics()).toMatchObject({ rooms_active: 0, dropped_seats_active: 0 })
-  })
+  test.each([0, 10_000])(
+    '[R-REV-1, R-ROOM-5] who is banned meanwhile joins nothing, with a grace of %i',
+    async (reconnect_grace_ms) => {
+      const { ann, bob, join } = await startJoining({ rooms: { reconnect_grace_ms } })
+      realtime.backend.players.delete('t-bob')
+      realtime.gateway.closeSessions(['s-bob'])
+      expect(await bob.closed).toEqual({ code: 4004, reason: 'session revoked' })
+      join.answer(yes)
+      ann.leave()
+      expect(await ann.line()).toBe('left 1')
+      expect(realtime.gateway.rooms()).toEqual([])
+      expect(realtime.script.matches().filter((line) => line.includes(' 2 ('))).toEqual([])
+      expect(realtime.gateway.metrics()).toMatchObject({ rooms_active: 0, dropped_seats_active: 0 })
+    },
+  )
 
   test('[R-ROOM-5, R-RPC-1] ten seconds hold up nothing else, not even of the same player', async () => {
     const { ann, bob, join } = await startJoining()
