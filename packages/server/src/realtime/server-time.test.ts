@@ -1,17 +1,24 @@
+import { randomBytes } from 'node:crypto'
 import {
   diagCapabilitiesBody,
   diagClockSyncBody,
+  diagFeatures,
   diagServerTimeBody,
   kinds,
   sessionOptionsBody,
 } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
+import { createFakeClock } from '../kernel/clock.fake.ts'
+import { createGatewayMetrics } from './metrics.ts'
 import {
   type RealtimeFixture,
   startRealtime,
   type TestClient,
   waiting,
 } from './realtime.fixture.ts'
+import { createServerTime } from './server-time.ts'
+import { newClientState } from './session/client-state.ts'
+import { newParticipant } from './session/participant.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -65,6 +72,25 @@ test('[R-DIA-1, R-DIA-2] capabilities with offer 0 ask for the time; others need
   await expect.poll(() => realtime.gateway.metrics().decode_errors_total, waiting).toBe(6)
   expect(client.received).toEqual([])
   expect(realtime.script.hooks()).toEqual(['join 1'])
+})
+
+test('[R-DIA-3] an account that shows its offer can record, a guest never', () => {
+  const offer_id = 7n
+  const capabilities = (user_id: string | null, shown: bigint) => {
+    const participant = newParticipant(1, undefined)
+    participant.context = { ...participant.context, user_id }
+    const client = { ...newClientState(0), offerId: offer_id }
+    const live = { participant, client, send() {}, deliver() {}, end() {}, takeUnsent: () => [] }
+    const body = diagCapabilitiesBody.encode({ offer_id: shown, features: diagFeatures.recording })
+    const clock = createFakeClock()
+    const deps = { clock, metrics: createGatewayMetrics(), notices() {}, offersAlways: false }
+    const serverTime = createServerTime({ ...deps, randomness: randomBytes })
+    serverTime.capabilities(live, { kind: kinds.DIAG_CAPABILITIES.first, body })
+    return client.canRecord
+  }
+  expect(capabilities('u-ann', offer_id)).toBe(true)
+  expect(capabilities('u-ann', 8n)).toBe(false)
+  expect(capabilities(null, offer_id)).toBe(false)
 })
 
 test('[R-DIA-4] clock samples are echoed with the time, at most two per second', async () => {

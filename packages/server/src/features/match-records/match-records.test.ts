@@ -140,6 +140,24 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     expect(await get(1)).toMatchObject({ open: false, result_json: '{}' })
   })
 
+  it('[R-REC-9] hold no identity of anybody who played', async () => {
+    open(1)
+    recorder().admitted(idOf(1), 1)
+    end(1)
+    await get(1)
+    const [row = {}] = await scenario.rowsOf('match_records')
+    expect(Object.keys(row).sort()).toEqual(
+      [
+        ['match_id', 'node_id', 'boot_id', 'room_id', 'name', 'map', 'mode', 'max_players'],
+        ['opened_at_unix_ms', 'closed_at_unix_ms', 'termination_reason'],
+        ['peak_participants', 'join_total'],
+        ['script_revision_id', 'script_generation', 'result_json'],
+      ]
+        .flat()
+        .sort(),
+    )
+  })
+
   it('[R-REC-1] a record that is closed never changes again', async () => {
     open(1)
     end(1)

@@ -135,13 +135,14 @@ describe('a lost connection', () => {
     expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'return 1'])
   })
 
-  test.each([
-    1001, 1002, 1003, 1007, 1009, 1011, 3000, 4000, 4003,
-  ])('[R-RET-1] a close by the peer with %i keeps the seat', async (code) => {
-    const { ann } = await startInRoom()
-    ann.socket.close(code, code === 1009 ? 'message too big' : '')
-    await dropped()
-  })
+  test.each([1001, 1002, 1003, 1007, 1009, 1011, 3000, 4000, 4003])(
+    '[R-RET-1] a close by the peer with %i keeps the seat',
+    async (code) => {
+      const { ann } = await startInRoom()
+      ann.socket.close(code, code === 1009 ? 'message too big' : '')
+      await dropped()
+    },
+  )
 
   test('[R-RET-1] so does a peer that is not alive any more', async () => {
     const { ann } = await startInRoom()

@@ -56,7 +56,7 @@ export function encodeAnswer(call: CallRecord, value: unknown, output: Output): 
     case 'reply':
       return encodeReply(value, output)
     case 'json':
-      return placeText(toJson(value ?? null) ?? 'null', output)
+      return placeText(answerText(value), output)
     default:
       return 0
   }
@@ -69,6 +69,14 @@ function encodeReply(value: unknown, output: Output): number {
   const text = toJson(value)
   if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
   return placeText(text, output)
+}
+
+/** What a hook of rooms answers; only nothing is null, and not a NaN or a function. */
+function answerText(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
+  const text = toJson(value)
+  if (text === undefined || text === 'null') throw new TypeError('the answer is no JSON')
+  return text
 }
 
 function placeText(body: Uint8Array | string, output: Output): number {
