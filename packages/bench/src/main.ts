@@ -7,12 +7,16 @@ import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
 import { accountList } from './benchmarks/account-list.ts'
 import { accountRead } from './benchmarks/account-read.ts'
 import { auditCost } from './benchmarks/audit-cost.ts'
+import { backup } from './benchmarks/backup.ts'
 import { boards } from './benchmarks/boards.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
+import { doctor } from './benchmarks/doctor.ts'
 import { echo } from './benchmarks/echo.ts'
+import { explorer } from './benchmarks/explorer.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
+import { metrics } from './benchmarks/metrics.ts'
 import { mix } from './benchmarks/mix.ts'
 import { peersRows } from './benchmarks/peers-rows.ts'
 import { relay } from './benchmarks/relay.ts'
@@ -53,6 +57,10 @@ const benchmarks: readonly Benchmark[] = [
   mix,
   echo,
   boards,
+  explorer,
+  metrics,
+  backup,
+  doctor,
 ]
 
 /** How much shorter and smaller a quick run is. */

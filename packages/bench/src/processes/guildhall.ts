@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
+import { pinned } from './cores.ts'
 
 export type GuildhallOptions = {
   /** Configuration that differs from the defaults, e.g. `{ 'runtime.tick_hz': 20 }`. */
@@ -37,6 +40,20 @@ export function startGuildhall(bench: Bench, options: GuildhallOptions = {}): Pr
     cores: bench.cores,
     on,
   })
+}
+
+/** Runs a command of the product to its end; answers how long it took, in milliseconds. */
+export async function runCommand(
+  bench: Bench,
+  args: readonly string[],
+  keys: NonNullable<GuildhallOptions['keys']>,
+): Promise<number> {
+  const all: [string, ...string[]] = [process.execPath, ...startArguments(ownCheckout), ...args]
+  const [command, ...rest] = pinned(all, bench.cores && Object.values(bench.cores))
+  const startMs = performance.now()
+  const env = { PATH: process.env.PATH, ...environment(keys) }
+  await promisify(execFile)(command, rest, { cwd: bench.folder, env })
+  return performance.now() - startMs
 }
 
 const unlimited = {
