@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fdatasyncSync,
   fsyncSync,
   lstatSync,
   openSync,
@@ -116,14 +117,20 @@ function expectSafeTarget({ from, to, force }: Required<BackupOptions>): void {
   if (!force) throw new BackupRefused(`${to} exists; --force replaces it`)
 }
 
+/**
+ * Step by step, each of which is flushed: a disk that gets all of a large copy at its end lets the
+ * commits of the node that serves the file wait for it.
+ */
 async function copy(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true })
+  const descriptor = openSync(to, 'r+')
   try {
     // A read transaction pins the state, so that commits meanwhile do not restart the copy.
     source.exec('BEGIN')
     source.prepare('SELECT count(*) FROM sqlite_schema').get()
-    await backup(source, to, { rate: pagesPerStep })
+    await backup(source, to, { rate: pagesPerStep, progress: () => fdatasyncSync(descriptor) })
   } finally {
+    closeSync(descriptor)
     source.close()
   }
 }
