@@ -10,7 +10,7 @@ import type { Child } from '../processes/child.ts'
 import { startFilled } from '../processes/filled.ts'
 import { median, percentile } from '../statistics.ts'
 
-/** Pages of a large table by the database explorer, and whether its slow queries hold up players. */
+/** Pages of a large table by the explorer, and whether its slow queries hold up players. */
 export const explorer: Benchmark = { name: 'explorer', run }
 
 const many = 1_000_000
