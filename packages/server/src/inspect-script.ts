@@ -3,6 +3,7 @@ import type { Config } from './config/schema.ts'
 import { createSystemClock } from './kernel/clock.ts'
 import { createLog } from './kernel/log/log-writer.ts'
 import { createScriptHost } from './script/host.ts'
+import { noPorts } from './script/ports.ts'
 
 /** Loads the script that the configuration selects, as a node would, and lets it go again. */
 export async function inspectScript(
@@ -26,10 +27,9 @@ export async function inspectScript(
     log,
     nodeId,
     environment,
-    delivery: { broadcast() {}, send() {} },
   })
   try {
-    await host.start()
+    await host.start(noPorts)
     const { entrypoint } = host.describe()
     return { script: entrypoint === null ? 'none' : basename(entrypoint) }
   } catch (error) {

@@ -7,6 +7,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'
+import { createConnectedPlayers } from '../realtime/connected-players.ts'
 import { createFeatures } from './features.ts'
 import { checksOf } from './joined.ts'
 
@@ -32,7 +33,7 @@ export function deploymentChecks(deps: DeploymentChecksDeps): readonly Check[] {
     leases: createLeases({ db, clock, log, holder: bootId, lifeMs: config.scheduler.lease_ttl_ms }),
     secrets: { admission: ids.bytes(32), sessions: ids.bytes(32) },
     onRevoked: () => undefined,
-    players: { push() {}, send() {}, accountOf: () => null },
+    players: createConnectedPlayers().live,
   })
   const sequences = createSequencesCheck({
     backend: db.backend,

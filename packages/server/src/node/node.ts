@@ -12,11 +12,11 @@ import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-jour
 import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
-import type { LivePlayers } from '../kernel/play/delivery.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
 import { createTopic } from '../kernel/topic.ts'
+import { createConnectedPlayers } from '../realtime/connected-players.ts'
 import { openClockWatch } from './clocks.ts'
 import { createDiskWatch } from './disk.ts'
 import { createFeatures } from './features.ts'
@@ -173,13 +173,14 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const { shared, secrets, supervisor, instruments } = base
   const { clock, config } = shared
   const revoked = createTopic<readonly string[]>()
+  const players = createConnectedPlayers()
   const stored = createFeatures({
     ...shared,
     secrets,
     settingSources: loaded.sources,
     onRevoked: revoked.publish,
     observeHash: instruments?.observeHash,
-    players: playersOf(() => play.gateway),
+    players: players.live,
   })
   endWithRows(stored, shared, shutdown)
 
@@ -195,6 +196,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     verifyPlayer: async (token) => stored.sessions.verifyAccess(token),
     liveSessions: stored.sessions.liveOf,
     sourceOf,
+    players,
     mayMakeRooms: base.claim.ok,
     records: stored.matchRecords.recorder,
     people: peopleOf(stored),
@@ -323,13 +325,4 @@ const tasksStopMs = 5000
 function hostAndPort(address: string): [string, number] {
   const colon = address.lastIndexOf(':')
   return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))]
-}
-
-/** The gateway's players, for features that are built before it and ask once it is there. */
-function playersOf(gateway: () => LivePlayers): LivePlayers {
-  return {
-    push: (...sent) => gateway().push(...sent),
-    send: (command) => gateway().send(command),
-    accountOf: (participant) => gateway().accountOf(participant),
-  }
 }

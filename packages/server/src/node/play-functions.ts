@@ -4,29 +4,28 @@ import { ScriptFailure, type ScriptName, type ServedScript } from '../kernel/scr
 import type { Gateway } from '../realtime/gateway.ts'
 
 /** What scripts ask of the gateway itself. */
-export function gatewayFunctions(gateway: () => Gateway) {
+export function gatewayFunctions(gateway: Gateway) {
   return {
-    session_list: () => gateway().sessions(),
-    online: (_caller, { user_ids }) => gateway().online(user_ids),
-    room_list: () => gateway().rooms(),
-    room_members: (_caller, { room_id }) => gateway().members(room_id),
-    room_update: (_caller, { room_id, label }) => gateway().updateRoom(room_id, given(label)),
-    room_remove: (_caller, { room_id, participant }) =>
-      gateway().removeMember(room_id, participant),
+    session_list: () => gateway.sessions(),
+    online: (_caller, { user_ids }) => gateway.online(user_ids),
+    room_list: () => gateway.rooms(),
+    room_members: (_caller, { room_id }) => gateway.members(room_id),
+    room_update: (_caller, { room_id, label }) => gateway.updateRoom(room_id, given(label)),
+    room_remove: (_caller, { room_id, participant }) => gateway.removeMember(room_id, participant),
     'match.set_result': ({ match_id }, { result }) => {
       const text = typeof result === 'string' ? result : writeJson(result)
-      if (match_id !== null) gateway().setMatchResult(match_id, text)
+      if (match_id !== null) gateway.setMatchResult(match_id, text)
     },
-    topic_join: (_caller, { topic, participant }) => gateway().joinTopic(topic, participant),
-    topic_leave: (_caller, { topic, participant }) => gateway().leaveTopic(topic, participant),
+    topic_join: (_caller, { topic, participant }) => gateway.joinTopic(topic, participant),
+    topic_leave: (_caller, { topic, participant }) => gateway.leaveTopic(topic, participant),
     'matchmaker.backfill': (_caller, { room_id, seats, properties, options }) => {
       const { query, ttl_ms: ttlMs } = options ?? {}
-      const offer = gateway().backfill.add(room_id, seats, { query, properties, ttlMs })
+      const offer = gateway.backfill.add(room_id, seats, { query, properties, ttlMs })
       if ('ticketId' in offer) return offer.ticketId
       throw backfillRefusals[offer.refusal]()
     },
-    'matchmaker.backfill_cancel': (_caller, { ticket_id }) => gateway().backfill.cancel(ticket_id),
-    'matchmaker.backfill_status': (_caller, { ticket_id }) => gateway().backfill.status(ticket_id),
+    'matchmaker.backfill_cancel': (_caller, { ticket_id }) => gateway.backfill.cancel(ticket_id),
+    'matchmaker.backfill_status': (_caller, { ticket_id }) => gateway.backfill.status(ticket_id),
   } satisfies Partial<ServedScript>
 }
 

@@ -5,7 +5,8 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import type { MatchRecorder } from '../kernel/play/match-recorder.ts'
 import type { IndexFilterPort, ServedScript } from '../kernel/script.ts'
-import { createGateway, type Gateway } from '../realtime/gateway.ts'
+import type { ConnectedPlayers } from '../realtime/connected-players.ts'
+import { createGateway } from '../realtime/gateway.ts'
 import type { People } from '../realtime/parties/people.port.ts'
 import type { LiveSessions, VerifyPlayer } from '../realtime/ports.ts'
 import { createWebSocketTransport } from '../realtime/transports/websocket.ts'
@@ -22,6 +23,7 @@ export type PlayDeps = {
   environment: NodeJS.ProcessEnv
   /** What scripts ask of the features. */
   script: FeatureScript
+  players: ConnectedPlayers
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
   sourceOf(request: IncomingMessage): string
@@ -36,16 +38,19 @@ export type PlayDeps = {
 
 export type Play = ReturnType<typeof createPlay>
 
-/** The game's script and the gateway that its players connect to, wired to each other. */
+/**
+ * The game's script and the gateway that its players connect to. The gateway is built with the
+ * script's host, and the host reaches the gateway from the start of the script on.
+ */
 export function createPlay(deps: PlayDeps) {
   const { loaded, clock, log } = deps
   const { config } = loaded
-  const reach = (): Gateway => gateway
-  const script = createScript(deps, reach)
+  const script = createScript(deps)
   const gateway = createGateway({
     config: config.transport,
     clock,
     log,
+    online: deps.players,
     script: script.game,
     rooms: config.rooms,
     matchmaker: config.matchmaker,
@@ -74,7 +79,8 @@ export function createPlay(deps: PlayDeps) {
     script,
     gateway,
     async startScript(): Promise<void> {
-      await script.start()
+      const functions = { ...deps.script, ...gatewayFunctions(gateway) } satisfies ServedScript
+      await script.start({ delivery: gateway, functions, rooms: gateway })
       if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
     },
     acceptUpgrade: websocket?.accept,
@@ -99,8 +105,7 @@ export function createPlay(deps: PlayDeps) {
   }
 }
 
-/** The host of the game's script; what it asks of the gateway goes there once there is one. */
-function createScript(deps: PlayDeps, reach: () => Gateway) {
+function createScript(deps: PlayDeps) {
   const { loaded, clock, log } = deps
   const { config } = loaded
   return createScriptHost({
@@ -110,21 +115,12 @@ function createScript(deps: PlayDeps, reach: () => Gateway) {
     log: log.component('script'),
     nodeId: config.server.node_id,
     environment: deps.environment,
-    functions: { ...deps.script, ...gatewayFunctions(reach) } satisfies ServedScript,
-    delivery: {
-      broadcast: (command) => reach().broadcast(command),
-      send: (command) => reach().send(command),
-    },
     lines: {
       durable: deps.durable,
       payloadBytesMax: config.logs.match_logs_max_payload_bytes,
       idSalt: deps.ids.salt,
     },
     setIndexFilter: deps.setIndexFilter,
-    rooms: {
-      tickRooms: () => reach().tickRooms(),
-      closeBoundRooms: (generation) => reach().closeBoundRooms(generation),
-    },
   })
 }
 

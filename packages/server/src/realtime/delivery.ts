@@ -1,4 +1,5 @@
 import type { Broadcast, Delivery } from '../kernel/play/delivery.ts'
+import type { ConnectedPlayers } from './connected-players.ts'
 import type { Registry } from './registry.ts'
 import type { Rooms } from './rooms/rooms.ts'
 import type { Topics } from './rooms/topics.ts'
@@ -6,21 +7,18 @@ import { outgoingFrame, positionFrame } from './send-queue/outgoing-frame.ts'
 import type { LiveSession } from './session/live-session.ts'
 import type { Participant } from './session/participant.ts'
 
-type DeliveryDeps = { registry: Registry; rooms: Rooms; topics: Topics }
+type DeliveryDeps = { online: ConnectedPlayers; rooms: Rooms; topics: Topics }
 
-export function createDelivery({ registry, rooms, topics }: DeliveryDeps): Delivery {
+export function createDelivery({ online, rooms, topics }: DeliveryDeps): Delivery {
+  const { registry, live } = online
+
   function audienceOf({ room_id, topic }: Broadcast): Iterable<Participant> {
     if (topic !== undefined) return topics.members(topic)
     return room_id === null ? registry.participants() : (rooms.byId(room_id)?.members ?? [])
   }
 
-  function connectionsOf(userIds: readonly string[] | null): Iterable<LiveSession> {
-    return userIds === null
-      ? Iterator.from(registry.connected()).filter(isAccount)
-      : Iterator.from(new Set(userIds)).flatMap(registry.byUser)
-  }
-
   return {
+    ...live,
     broadcast(command) {
       const { kind, body, unreliable, sender, except } = command
       const frame = outgoingFrame(kind, body)
@@ -31,18 +29,7 @@ export function createDelivery({ registry, rooms, topics }: DeliveryDeps): Deliv
         receiver.deliver(frame, unreliable)
       }
     },
-    send({ kind, body, unreliable, participants }) {
-      const frame = outgoingFrame(kind, body)
-      for (const participant of participants) {
-        registry.byId(participant)?.receiver.deliver(frame, unreliable)
-      }
-    },
     online: (userIds) => [...new Set(userIds)].filter(registry.isConnected),
-    push(userIds, kind, body) {
-      const frame = outgoingFrame(kind, body)
-      for (const live of connectionsOf(userIds)) live.deliver(frame, false)
-    },
-    accountOf: (participant) => registry.byId(participant)?.context.user_id ?? null,
     sessions() {
       return Array.from(registry.connected(), ({ participant: { context } }) => ({
         participant: context.participant,
@@ -68,8 +55,4 @@ export function createPositionRelay({ roomless }: Registry) {
     }
     return true
   }
-}
-
-function isAccount({ participant }: LiveSession): boolean {
-  return participant.context.user_id !== null
 }

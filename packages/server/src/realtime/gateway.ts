@@ -6,12 +6,13 @@ import type { Delivery } from '../kernel/play/delivery.ts'
 import type { MatchRecorder } from '../kernel/play/match-recorder.ts'
 import type { RoomCommands } from '../kernel/play/room-commands.ts'
 import type { TransportConfig } from './config.ts'
+import type { ConnectedPlayers } from './connected-players.ts'
 import { type ConnectionCaps, createConnectionCaps } from './connection-caps.ts'
 import { createPositionRelay } from './delivery.ts'
 import { createDispatch, isForScript } from './dispatch.ts'
 import type { MatchmakerConfig } from './matchmaker/config.ts'
 import type { Matchmaker } from './matchmaker/matchmaker.ts'
-import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import type { GatewayMetrics } from './metrics.ts'
 import type { PartyConfig } from './parties/config.ts'
 import type { People } from './parties/people.port.ts'
 import { createPlayers, type Players } from './players.ts'
@@ -38,6 +39,8 @@ export type GatewayDeps = {
   people: People
   /** When clients are offered the time of the server: when they ask, or with every handshake. */
   serverTimeOffer: 'on_request' | 'always'
+  /** Who is connected: empty, and the gateway's alone to fill. */
+  online: ConnectedPlayers
   clock: Clock
   ids: Pick<Ids, 'durable' | 'bytes'>
   log: Log
@@ -87,7 +90,7 @@ const shutdownMs = 10_000
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const { clock, config } = deps
-  const metrics = createGatewayMetrics()
+  const { metrics } = deps.online
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
   const players = createPlayers({
     ...deps,

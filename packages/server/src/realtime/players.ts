@@ -5,7 +5,7 @@ import type { GatewayDeps } from './gateway.ts'
 import { createGatherings } from './gatherings.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
-import { countingIds, createRegistry } from './registry.ts'
+import { countingIds } from './registry.ts'
 import { createRevocation } from './revocation.ts'
 import { createRoomRequests } from './rooms/request-queue.ts'
 import { createRoomCommands } from './rooms/room-commands.ts'
@@ -28,10 +28,10 @@ export type Players = ReturnType<typeof createPlayers>
 
 /** Who plays on the node and where: participants, rooms, seats, topics, and what reaches them. */
 export function createPlayers(deps: PlayersDeps) {
-  const { clock, script, metrics, records, nodeSlot, ids } = deps
+  const { clock, script, metrics, online, records, nodeSlot, ids } = deps
   const log = deps.log.component('realtime')
   const { limits } = deps.config
-  const registry = createRegistry(metrics)
+  const { registry } = online
   const rooms = createRooms({
     ...deps,
     hooks: script,
@@ -71,7 +71,7 @@ export function createPlayers(deps: PlayersDeps) {
       'rooms.list': createRoomsList({ rooms, hooks: script, clock }),
       ...methods(requests),
     },
-    delivery: createDelivery({ registry, rooms, topics }),
+    delivery: createDelivery({ online, rooms, topics }),
     commands: createRoomCommands({ rooms, registry, topics, seats, records }),
     arrivals: createArrivals({
       registry,

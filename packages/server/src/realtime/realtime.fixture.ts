@@ -9,6 +9,7 @@ import { createIds } from '../kernel/ids.ts'
 import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
 import { type MatchRecorder, noMatchRecords } from '../kernel/play/match-recorder.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
+import { createConnectedPlayers } from './connected-players.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { MatchmakerConfig } from './matchmaker/config.ts'
 import type { PartyConfig } from './parties/config.ts'
@@ -69,6 +70,7 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     clock,
     log,
     script,
+    online: createConnectedPlayers(),
     verifyPlayer: (token) => backend.verify(token),
     liveSessions: (ids) => backend.liveSessions(ids),
     ...gatewaySections(options),

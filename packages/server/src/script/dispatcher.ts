@@ -3,7 +3,6 @@ import { atEndOfTurn, type Clock } from '../kernel/clock.ts'
 import { readJson } from '../kernel/json/json-reader.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody } from '../kernel/play/calls.ts'
-import type { Delivery } from '../kernel/play/delivery.ts'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { ScriptCaller } from '../kernel/script.ts'
 import { checkedArguments } from './arguments.ts'
@@ -13,7 +12,7 @@ import { createHostCallAnswerer } from './host-calls.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import type { HostFunctions } from './ports.ts'
+import { noPorts, type ScriptPorts } from './ports.ts'
 import { createScriptTimers } from './script-timers.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
 import { hookCode, hookNameOf, type Origin } from './wire/hooks.ts'
@@ -54,8 +53,6 @@ export type DispatcherDeps = {
   config: ScriptConfig
   clock: Clock
   log: Log
-  delivery: Pick<Delivery, 'broadcast' | 'send'>
-  functions: HostFunctions
   metrics: ScriptMetrics
   /** The time that the script shall read; undefined = it reads its own clock. */
   nodeTime: () => NodeTime | undefined
@@ -69,7 +66,8 @@ export type DispatcherDeps = {
 export class Dispatcher {
   readonly inbox: Inbox
   readonly #deps: DispatcherDeps
-  readonly #answer: ReturnType<typeof createHostCallAnswerer>
+  #ports: Pick<ScriptPorts, 'delivery' | 'functions'> = noPorts
+  #answer: ReturnType<typeof createHostCallAnswerer>
   readonly #limitLines: ReturnType<typeof createLineLimiter>
   readonly #visitor: OutputVisitor
   readonly #open = new Map<number, OpenCall>()
@@ -91,7 +89,7 @@ export class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps
     this.inbox = createInbox(deps.config)
-    this.#answer = createHostCallAnswerer({ ...deps, tier: deps.config.tier })
+    this.#answer = this.#createAnswerer()
     this.#limitLines = createLineLimiter(deps.clock)
     this.#timers = createScriptTimers({
       clock: deps.clock,
@@ -102,6 +100,12 @@ export class Dispatcher {
       isBusy: () => this.inbox.isFull(),
     })
     this.#visitor = this.#createVisitor()
+  }
+
+  /** From here on scripts reach the node; to be called before a worker is attached. */
+  connect(ports: Pick<ScriptPorts, 'delivery' | 'functions'>): void {
+    this.#ports = ports
+    this.#answer = this.#createAnswerer()
   }
 
   /** Begins to serve with a worker that has loaded. */
@@ -276,8 +280,13 @@ export class Dispatcher {
     return { origin, participant, user_id, room_id, match_id, revision_id: this.#revisionId ?? '' }
   }
 
+  #createAnswerer() {
+    const { config, log } = this.#deps
+    return createHostCallAnswerer({ functions: this.#ports.functions, tier: config.tier, log })
+  }
+
   #createVisitor(): OutputVisitor {
-    const { delivery, metrics, log } = this.#deps
+    const { metrics, log } = this.#deps
     const deliver = (work: () => void) => {
       metrics.commands += 1
       try {
@@ -288,8 +297,8 @@ export class Dispatcher {
     }
     return {
       done: (id, done) => this.#done(id, done),
-      broadcast: (command) => deliver(() => delivery.broadcast(command)),
-      send: (command) => deliver(() => delivery.send(command)),
+      broadcast: (command) => deliver(() => this.#ports.delivery.broadcast(command)),
+      send: (command) => deliver(() => this.#ports.delivery.send(command)),
       command: (command) => deliver(() => this.#command(command)),
       failed: (id, run) => this.#failedRun(id, run),
       after: (timer, ms) => this.#timers.set({ timer, ms, repeats: false }),
@@ -301,7 +310,7 @@ export class Dispatcher {
   #command({ name, text, call, room_id }: CommandRecord): void {
     const { args, made } = parseCommand(text)
     const caller = this.#callerOf(call, room_id)
-    this.#deps.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), made)
+    this.#ports.functions[name]?.(caller, checkedArguments(name, scriptApi[name], args), made)
   }
 
   #runTimer(timer: number, settle: () => void): void {

@@ -7,7 +7,7 @@ import type { CallContext } from '../kernel/play/calls.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
 import type { ScriptConfig } from './config.ts'
 import { createScriptHost, type ScriptHostDeps } from './host.ts'
-import type { HostFunctions } from './ports.ts'
+import { type HostFunctions, noPorts, type ScriptPorts } from './ports.ts'
 
 /** What a test hands to the host; the script's files by their path. */
 export type HarnessOptions = {
@@ -15,7 +15,7 @@ export type HarnessOptions = {
   config?: Partial<ScriptConfig>
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions
-  rooms?: ScriptHostDeps['rooms']
+  rooms?: ScriptPorts['rooms']
   lines?: ScriptHostDeps['lines']
   setIndexFilter?: ScriptHostDeps['setIndexFilter']
 }
@@ -66,18 +66,21 @@ export function createHarness(options: HarnessOptions) {
   const clock = createSystemClock()
   const delivered: Delivered[] = []
   const sessions: ReturnType<Delivery['sessions']> = []
-  const host = createScriptHost({
+  const made = createScriptHost({
     config: { ...defaults, scripts_dir: folder, ...config },
     clock,
     log,
     nodeId: 'node-1',
-    functions: { session_list: () => sessions, ...functions },
-    delivery: writeDown(delivered),
     ...(environment ? { environment } : {}),
-    ...(rooms ? { rooms } : {}),
     ...(lines ? { lines } : {}),
     ...(setIndexFilter ? { setIndexFilter } : {}),
   })
+  const ports: ScriptPorts = {
+    delivery: writeDown(delivered),
+    functions: { session_list: () => sessions, ...functions },
+    rooms: rooms ?? noPorts.rooms,
+  }
+  const host = { ...made, start: () => made.start(ports) }
 
   const rpc = async (method: string, payload = '', about: CallContext = player(1)) => {
     const outcome = await host.game.rpc(about, method, new TextEncoder().encode(payload))

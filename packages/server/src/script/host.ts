@@ -2,8 +2,6 @@ import type { Clock } from '../kernel/clock.ts'
 import { refuse } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody, type RpcOutcome } from '../kernel/play/calls.ts'
-import type { Delivery } from '../kernel/play/delivery.ts'
-import type { RoomCommands } from '../kernel/play/room-commands.ts'
 import type { IndexFilterPort } from '../kernel/script.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
@@ -12,7 +10,7 @@ import { createGame } from './game.ts'
 import { createIndexFilters } from './index-filters.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
-import type { HostFunctions } from './ports.ts'
+import { noPorts, type ScriptPorts } from './ports.ts'
 import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
@@ -29,12 +27,7 @@ export type ScriptHostDeps = {
    */
   processClock?: Clock | undefined
   log: Log
-  delivery: Pick<Delivery, 'broadcast' | 'send'>
-  /** What the script can ask of the features. */
-  functions?: HostFunctions
   nodeId: string
-  /** What the host needs of the rooms of this node. */
-  rooms?: Pick<RoomCommands, 'tickRooms' | 'closeBoundRooms'>
   /** How lines of log.write and results of matches are kept; by default they are not. */
   lines?: LineSettings
   setIndexFilter?: IndexFilterPort
@@ -44,7 +37,6 @@ export type ScriptHostDeps = {
 
 const noLines: LineSettings = { durable: false, payloadBytesMax: 8192, idSalt: '0000' }
 const noFilters: IndexFilterPort = async () => false
-const noRooms = { tickRooms: () => [], closeBoundRooms() {} }
 
 export type ConsoleRpcOutcome = { ok: true; reply: string } | { ok: false; error: string }
 
@@ -56,14 +48,15 @@ const lookEveryMs = 50
  * to do stops the node: a failure is counted, logged and answered with a fixed text.
  */
 export function createScriptHost(deps: ScriptHostDeps) {
-  const { config, clock, delivery, functions = {}, nodeId } = deps
-  const { environment = {}, rooms = noRooms, lines = noLines, setIndexFilter = noFilters } = deps
+  const { config, clock, nodeId } = deps
+  const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   const base = { config, clock, log, metrics }
   const nodeTime = createNodeTime(deps)
-  const dispatcher = new Dispatcher({ ...base, delivery, functions, nodeTime })
+  const dispatcher = new Dispatcher({ ...base, nodeTime })
   const parts = { ...base, dispatcher }
+  let { rooms } = noPorts
   const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
   const lifecycle = new Lifecycle({
     ...parts,
@@ -76,7 +69,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     },
   })
   const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
-  const ticker = createTicker({ ...parts, wanted, rooms: rooms.tickRooms })
+  const ticker = createTicker({ ...parts, wanted })
   const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
 
   const { gateOpen, admit } = createGate(lifecycle, config, metrics)
@@ -103,9 +96,11 @@ export function createScriptHost(deps: ScriptHostDeps) {
 
   return {
     /** Loads the script; throws a `ScriptLoadError` when there is one that cannot be loaded. */
-    async start(): Promise<void> {
+    async start(ports: ScriptPorts): Promise<void> {
+      rooms = ports.rooms
+      dispatcher.connect(ports)
       await lifecycle.start()
-      ticker.start()
+      ticker.start(ports.rooms.tickRooms)
     },
 
     /** What the gateway calls. */

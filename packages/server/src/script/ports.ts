@@ -1,6 +1,24 @@
+import type { Delivery } from '../kernel/play/delivery.ts'
+import type { RoomCommands } from '../kernel/play/room-commands.ts'
 import type { ScriptCaller } from '../kernel/script.ts'
 
-/** What the script host needs from the rest of the node; `node/` fills it. */
+/**
+ * What scripts reach of the rest of the node; `node/` fills it. The host gets it when it starts the
+ * script, because the gateway is built with the host, and no script runs before.
+ */
+export type ScriptPorts = {
+  delivery: Pick<Delivery, 'broadcast' | 'send'>
+  functions: HostFunctions
+  /** What the host needs of the rooms of this node. */
+  rooms: Pick<RoomCommands, 'tickRooms' | 'closeBoundRooms'>
+}
+
+/** For a script that nothing is behind. */
+export const noPorts: ScriptPorts = {
+  delivery: { broadcast() {}, send() {} },
+  functions: {},
+  rooms: { tickRooms: () => [], closeBoundRooms() {} },
+}
 
 /**
  * What scripts can ask of the node, by the names of the table. Arguments are checked before;

@@ -15,8 +15,6 @@ type TickerDeps = {
   clock: Clock
   dispatcher: Dispatcher
   metrics: ScriptMetrics
-  /** The rooms whose label has `tick`, by id ascending. */
-  rooms: () => readonly TickRoom[]
   /** Whether a script with `on_tick` serves. */
   wanted: () => boolean
 }
@@ -25,8 +23,9 @@ type TickerDeps = {
  * Calls `on_tick` at the configured pace. A tick that cannot run is skipped; the next dt
  * covers it.
  */
-export function createTicker({ config, clock, dispatcher, metrics, wanted, rooms }: TickerDeps) {
+export function createTicker({ config, clock, dispatcher, metrics, wanted }: TickerDeps) {
   let timer: Timer | undefined
+  let rooms: () => readonly TickRoom[] = () => []
   let lastMs: number | undefined
   /** Calls of the last tick that have not settled. */
   let running = 0
@@ -65,7 +64,9 @@ export function createTicker({ config, clock, dispatcher, metrics, wanted, rooms
   }
 
   return {
-    start() {
+    /** `tickRooms` are those whose label has `tick`, by id ascending. */
+    start(tickRooms: () => readonly TickRoom[]) {
+      rooms = tickRooms
       if (config.tick_hz > 0) timer = clock.every(1000 / config.tick_hz, tick)
     },
     stop: () => timer?.cancel(),

@@ -6,6 +6,7 @@ import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { CallContext } from '../kernel/play/calls.ts'
 import { joinScript } from '../node/joined.ts'
 import { createScriptHost } from '../script/host.ts'
+import { noPorts } from '../script/ports.ts'
 import type { TestApi } from './api.ts'
 import { testConfig } from './config.ts'
 
@@ -23,15 +24,13 @@ export async function openScripted({ features }: Pick<TestApi, 'features'>, text
     clock: createSystemClock(),
     log,
     nodeId: 'scripted',
-    functions: joinScript(features),
     setIndexFilter(...filter) {
       const set = features.storage.runtime.setFilter(...filter)
       filtersSet.push(set)
       return set
     },
-    delivery: { broadcast() {}, send() {} },
   })
-  await host.start()
+  await host.start({ ...noPorts, functions: joinScript(features) })
   await Promise.all(filtersSet)
   return {
     host,

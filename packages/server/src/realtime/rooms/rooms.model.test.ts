@@ -15,6 +15,7 @@ import { createIds } from '../../kernel/ids.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { noMatchRecords } from '../../kernel/play/match-recorder.ts'
 import type { MatchEvent } from '../../kernel/play/room-hooks.ts'
+import { createConnectedPlayers } from '../connected-players.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { noPeople } from '../parties/people.port.ts'
 import { gatewaySections, transportConfig } from '../realtime.fixture.ts'
@@ -117,6 +118,7 @@ function createWorld(): World {
     ids: createIds({ clock, nodeId: 'n', bootId: 'b' }),
     log: createRecordedLog(),
     script,
+    online: createConnectedPlayers(),
     verifyPlayer: async (token) => ({
       session_id: `s-${token}`,
       user_id: token,

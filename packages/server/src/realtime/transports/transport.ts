@@ -51,7 +51,7 @@ export type Datagrams = {
 /** What the gateway gives to a transport for one connection; nothing here throws. */
 export type ConnectionEvents = {
   /**
-   * The next bytes of a stream of frames, cut anywhere. Streams differ by any number; a
+   * The next bytes of a stream of frames, cut anywhere. Any number names a stream; a
    * transport with one stream uses 0. The bytes must not be changed afterwards.
    */
   received(stream: number, bytes: Uint8Array): void
