@@ -8,14 +8,14 @@ import type { ScriptCaller } from '../kernel/script.ts'
 import { checkedArguments } from './arguments.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
+import { createFailureLog } from './failure-log.ts'
 import { createHostCallAnswerer } from './host-calls.ts'
 import { createInbox, type Inbox } from './inbox.ts'
-import { createLineLimiter } from './line-limiter.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { createScriptTimers } from './script-timers.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
-import { hookCode, hookNameOf, type Origin } from './wire/hooks.ts'
+import { hookCode, type Origin } from './wire/hooks.ts'
 import { batchLimits } from './wire/limits.ts'
 import {
   type CommandRecord,
@@ -68,7 +68,7 @@ export class Dispatcher {
   readonly #deps: DispatcherDeps
   #ports: Pick<ScriptPorts, 'delivery' | 'functions'> = noPorts
   #answer: ReturnType<typeof createHostCallAnswerer>
-  readonly #limitLines: ReturnType<typeof createLineLimiter>
+  readonly #logFailedRun: ReturnType<typeof createFailureLog>
   readonly #visitor: OutputVisitor
   readonly #open = new Map<number, OpenCall>()
   readonly #timers: ReturnType<typeof createScriptTimers>
@@ -90,7 +90,7 @@ export class Dispatcher {
     this.#deps = deps
     this.inbox = createInbox(deps.config)
     this.#answer = this.#createAnswerer()
-    this.#limitLines = createLineLimiter(deps.clock)
+    this.#logFailedRun = createFailureLog({ ...deps, deadlineMs: deps.config.deadline_ms })
     this.#timers = createScriptTimers({
       clock: deps.clock,
       run: (timer, settle) => this.#runTimer(timer, settle),
@@ -336,9 +336,8 @@ export class Dispatcher {
     this.#logFailure(open, run)
   }
 
-  #logFailure(open: OpenCall, { status, text, cpuUs }: FailedRun): void {
-    if (status === 'error') this.#logError(open, text ?? '')
-    if (status === 'timed_out') this.#logTimeout(open, cpuUs)
+  #logFailure({ record }: OpenCall, run: FailedRun): void {
+    this.#logFailedRun({ record, revisionId: this.#revisionId }, run)
   }
 
   #settle(open: OpenCall, outcome: Outcome): void {
@@ -346,45 +345,6 @@ export class Dispatcher {
     this.inbox.remove(open.record.body.byteLength)
     open.call.settle(outcome)
   }
-
-  #logError(open: OpenCall, text: string): void {
-    const [at, ...message] = text.split('\n')
-    this.#limitLines((omitted) => {
-      this.#deps.log.warn('a script handler failed', {
-        ...this.#placeOf(open),
-        ...(at === '' ? {} : { at }),
-        reason: message.join('\n'),
-        ...(omitted === 0 ? {} : { omitted_lines: omitted }),
-      })
-    })
-  }
-
-  #logTimeout(open: OpenCall, cpuUs: number): void {
-    const interrupted = cpuUs >= this.#deps.config.deadline_ms * 1000 || isTick(open)
-    if (interrupted) this.#deps.metrics.interrupts += 1
-    this.#limitLines((omitted) => {
-      this.#deps.log.warn(
-        interrupted
-          ? 'a script handler was interrupted at its deadline'
-          : 'a script handler took too long',
-        { ...this.#placeOf(open), ...(omitted === 0 ? {} : { omitted_lines: omitted }) },
-      )
-    })
-  }
-
-  #placeOf({ record }: OpenCall) {
-    const { hook, text, detail } = record
-    return {
-      hook: hookNameOf(hook),
-      ...(hook === hookCode.on_rpc ? { method: text } : {}),
-      ...(hook === hookCode.on_message ? { kind: detail } : {}),
-      revision_id: this.#revisionId,
-    }
-  }
-}
-
-function isTick({ record }: OpenCall): boolean {
-  return record.hook === hookCode.on_tick
 }
 
 const noBytes = new Uint8Array(0)
