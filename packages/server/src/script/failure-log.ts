@@ -16,7 +16,7 @@ type FailureLogDeps = {
 /** A call that failed, and the revision that it ran in. */
 type Failed = { record: CallRecord; revisionId: string | null }
 
-/** Logs handlers that fail or take too long: at most so many lines a second, the rest is counted. */
+/** Logs handlers that fail or take too long: so many lines a second, and how many were left out. */
 export function createFailureLog({ clock, log, metrics, deadlineMs }: FailureLogDeps) {
   const limitLines = createLineLimiter(clock)
 
