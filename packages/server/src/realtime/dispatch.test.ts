@@ -215,7 +215,8 @@ describe('positions', () => {
     bob.send(1, 'b')
     await dispatched(bob)
     expect(cid.received).toEqual([])
-    await nextPosition(realtime, cid)
+    await realtime.clock.advance(2)
+    await cid.next()
     expect(cid.messageBytes.slice(before)).toEqual([30])
     cid.received.length = 0
     ann.send(1, 'a')

@@ -205,15 +205,17 @@ describe('returns', () => {
     })
   })
 
-  test('[R-RET-4, R-SES-2] of two at once with two sessions one has the seat, one is new', async () => {
+  test('[R-RET-4, R-SES-2] of two at once with two other sessions one has the seat, one is new', async () => {
     await startDropped()
     const first = realtime.backend.players.get('t-ann')
     if (first === undefined) throw new Error('ann has no session')
-    realtime.backend.players.set('t-ann-2', { ...first, session_id: 's-ann-2' })
-    realtime.backend.live.add('s-ann-2')
+    for (const other of ['ann-2', 'ann-3']) {
+      realtime.backend.players.set(`t-${other}`, { ...first, session_id: `s-${other}` })
+      realtime.backend.live.add(`s-${other}`)
+    }
     const pair = [await realtime.connect(), await realtime.connect()]
     pair[0]?.send(5, 't-ann-2')
-    pair[1]?.send(5, 't-ann')
+    pair[1]?.send(5, 't-ann-3')
     await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(3)
     expect(participants()).toEqual([1, 2])
     const inRoom = realtime.gateway.sessions().filter(({ room_id }) => room_id === 1)
