@@ -9,7 +9,7 @@ import {
   succeeded,
 } from './operation.ts'
 import type { Random } from './random.ts'
-import { guestsCount } from './room-calls.ts'
+import { guestsCount, membersMax } from './room-calls.ts'
 
 const names = ['den', 'lobby', 'arena'] as const
 
@@ -53,7 +53,7 @@ export function createMatchesSection({ random }: { random: Random }): Section {
         const { match_id, peak_participants, join_total, closed_at_unix_ms } = match
         const before = closed.get(match_id)
         if (before !== undefined) expectSame(match, before, 'a match that is over')
-        const counts = peak_participants <= Math.min(join_total, guestsCount)
+        const counts = peak_participants <= Math.min(join_total, membersMax)
         expectThat(counts, `match ${match_id}: ${join_total} joins, peak ${peak_participants}`)
         if (closed_at_unix_ms !== null) closed.set(match_id, match)
       }

@@ -13,10 +13,18 @@ import type { ApiAnswer } from '../api.ts'
 /** Moves a guest into a room, or out of its room; rejects when no answer comes any more. */
 export type RoomCaller = (guest: number, room: string | null) => Promise<ApiAnswer>
 
-export const guestsCount = 4
+/** Guests that move, each of which makes one request at a time. */
+export const guestsCount = 2
+/** Rooms of guests that stay, so that every kill leaves matches that go on. */
+const residences = ['den', 'lair'] as const
+export const membersMax = guestsCount + 1
 
-/** Connects guests to a node, each of which makes one request at a time. */
+/** Connects guests to a node. */
 export async function connectRooms(url: string): Promise<RoomCaller> {
+  for (const room of residences) {
+    const enter = await connectGuest(url)
+    await enter(room)
+  }
   const guests = await Promise.all(Array.from({ length: guestsCount }, () => connectGuest(url)))
   return (guest, room) => guests[guest]?.(room) ?? Promise.reject(new Error('no such guest'))
 }
