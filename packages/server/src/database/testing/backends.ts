@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { type Clock, createSystemClock } from '../../kernel/clock.ts'
@@ -9,6 +8,7 @@ import type { DatabaseConfig } from '../config.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { openDatabase } from '../open.ts'
 import type { OpenedDatabase } from '../schema-access.ts'
+import { fastFolder } from './fast-folder.ts'
 import { onServer } from './postgres-server.ts'
 import { silentLog } from './silent-log.ts'
 import { migratedTemplate, testVersion } from './template.ts'
@@ -51,7 +51,7 @@ export const testBackends: readonly TestBackend[] = [
   {
     name: 'sqlite',
     async open(options) {
-      const folder = mkdtempSync(join(tmpdir(), 'guildhall-sqlite-'))
+      const folder = mkdtempSync(join(fastFolder(), 'guildhall-sqlite-'))
       const file = join(folder, 'guildhall.db')
       if (options?.migrated !== false) cpSync(inject('sqliteTemplate'), file)
       return opened(`sqlite:${file}`, options ?? {}, async () => {

@@ -6,13 +6,14 @@ import type { TestProject } from 'vitest/node'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { openDatabase } from '../open.ts'
+import { fastFolder } from './fast-folder.ts'
 import { onServer, type PostgresServer, startPostgresServer } from './postgres-server.ts'
 import { silentLog } from './silent-log.ts'
 import { migratedTemplate, testVersion } from './template.ts'
 
 /** Runs once around all test files: one PostgreSQL server serves them all. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startPostgresServer()
+  const server = await startPostgresServer([], fastFolder())
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-template-'))
   async function dispose(): Promise<void> {
     rmSync(folder, { recursive: true, force: true })

