@@ -44,6 +44,7 @@ async function rowsOn(bench: Bench, backend: string, urls: Urls): Promise<Row[]>
   await using _other = other?.server
   const rows = [
     { what: 'first 100 of a board', ours: own.first, theirs: other?.first },
+    { what: 'page of 100 in the middle of a board', ours: own.middle, theirs: other?.middle },
     { what: 'page of 100 somewhere in a board', ours: own.far, theirs: other?.far },
     { what: 'submission by console to a board', ours: own.console, theirs: other?.console },
     // The script of an older checkout may know no boards: its console is compared with then.
@@ -105,11 +106,13 @@ async function worksOf(bench: Bench, server: Child, records: number) {
   const page = (offset: number) =>
     httpRequest('GET', `${path}?limit=100&offset=${offset}`, { token })
   const first = page(0)
+  const middle = page(Math.floor(records / 2))
   let made = 0
   const me = httpRequest('GET', '/console/v1/me', { token })
   return {
     me: () => runHttpLoad({ ...load, request: () => me }),
     first: () => runHttpLoad({ ...load, request: () => first }),
+    middle: () => runHttpLoad({ ...load, request: () => middle }),
     far: () =>
       runHttpLoad({
         ...load,

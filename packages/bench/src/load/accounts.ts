@@ -31,8 +31,12 @@ export async function registerDevice(port: number): Promise<string> {
   return token
 }
 
-/** So many sessions of the account. */
-export async function openSessions(port: number, count: number): Promise<SessionTokens[]> {
+/** So many sessions: of the one account, or of those that the requests sign in or register. */
+export async function openSessions(
+  port: number,
+  count: number,
+  request: (number: number) => Buffer = () => deviceLogin,
+): Promise<SessionTokens[]> {
   const connections = await Promise.all(
     Array.from({ length: loginsInFlight }, () => HttpConnection.open(port)),
   )
@@ -41,7 +45,7 @@ export async function openSessions(port: number, count: number): Promise<Session
   const logins = connections.map(async (connection) => {
     while (begun < count) {
       begun += 1
-      tokens.push(tokensOf(await connection.fetch(deviceLogin)))
+      tokens.push(tokensOf(await connection.fetch(request(begun))))
     }
     connection.close()
   })

@@ -1,11 +1,11 @@
 import type { Child } from '../processes/child.ts'
-import { deviceLogin, openSessions, registerDevice } from './accounts.ts'
+import { openSessions } from './accounts.ts'
 import { refreshes, registrations } from './device-load.ts'
 import { HttpConnection, httpRequest } from './http-connection.ts'
 import type { HttpLoad } from './http-load.ts'
-import { createAccounts, signInOperator } from './operator.ts'
+import { signInOperator } from './operator.ts'
 
-/** So many that no ledger grows long. */
+/** So many that no ledger grows long, and nobody waits for another's row. */
 const players = 2000
 const sessionsPerConnection = 20
 
@@ -33,19 +33,28 @@ export async function mixedLoad(
   connections: number,
 ): Promise<(run: string) => Promise<Requests>> {
   const { port } = server
-  const token = await registerDevice(port)
   const operator = await signInOperator(port)
-  const accounts = await createAccounts(port, operator, players)
+  const registered = await openSessions(port, players, registrations('player'))
+  const playerOf = (number: number) => {
+    const player = registered[(number * 611_953) % registered.length]
+    if (player === undefined) throw new Error('nobody has registered')
+    return player
+  }
+  // As `registrations` names them, from 1.
+  const login = (number: number) => {
+    const body = { id: `device-player-${1 + ((number * 611_953) % players)}` }
+    return httpRequest('POST', '/v1/auth/device', { body })
+  }
   const object = (number: number) =>
-    `/console/v1/storage/saves/slot?user_id=${accounts[number % accounts.length]}`
+    `/console/v1/storage/saves/slot?user_id=${playerOf(number).user_id}`
   const value = { level: 7, items: ['sword', 'shield', 'lamp'], place: { x: 12, y: 3 } }
   const write = (number: number) =>
     httpRequest('PUT', object(number), { token: operator, body: { value } })
   const works: Record<Exclude<Work, 'register' | 'refresh'>, (number: number) => Buffer> = {
-    login: () => deviceLogin,
-    account: () => httpRequest('GET', '/v1/account', { token }),
+    login,
+    account: (number) => httpRequest('GET', '/v1/account', { token: playerOf(number).token }),
     wallet: (number) => {
-      const path = `/console/v1/accounts/${accounts[number % accounts.length]}/wallet`
+      const path = `/console/v1/accounts/${playerOf(number).user_id}/wallet`
       return httpRequest('POST', path, { token: operator, body: { currency: 'gold', delta: 1 } })
     },
     write,
@@ -57,7 +66,7 @@ export async function mixedLoad(
   )
   const schedule = inTurn()
   return async (run) => {
-    const sessions = await openSessions(port, connections * sessionsPerConnection)
+    const sessions = await openSessions(port, connections * sessionsPerConnection, login)
     const refresh = refreshes(
       sessions.map(({ refresh_token }) => refresh_token),
       connections,
