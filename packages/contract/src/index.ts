@@ -203,8 +203,10 @@ export { friendsScript } from './script/friends.ts'
 export { groupsScript } from './script/groups.ts'
 export {
   type HookName,
+  type MatchContext,
   type ScriptHook,
   type ScriptOrigin,
+  type SeatTimes,
   scriptHooks,
   scriptOrigins,
 } from './script/hooks.ts'
@@ -212,7 +214,7 @@ export { httpScript } from './script/http.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
 export { logsScript } from './script/logs.ts'
-export { topicName } from './script/messaging.ts'
+export { type Session, topicName } from './script/messaging.ts'
 export { notificationsScript } from './script/notifications.ts'
 export type { RoomLabel, RoomMember, ScriptRoom } from './script/rooms.ts'
 export {

@@ -18,7 +18,7 @@ export const HookContext = z.strictObject({
 })
 
 /** A match, after what has happened. */
-const MatchContext = z.strictObject({
+export const MatchContext = z.strictObject({
   room_id: z.int(),
   match_id: z.string(),
   name: z.string().nullable(),
@@ -28,16 +28,22 @@ const MatchContext = z.strictObject({
   open: z.boolean(),
   participants: z.int().meta({ description: 'How many after the event' }),
 })
+export type MatchContext = z.output<typeof MatchContext>
+
 const MatchMemberContext = MatchContext.extend({
   participant: z.int(),
   user_id: z.string().nullable(),
 })
 
 const roomOptions = freeObject.meta({ description: 'What the client gave (ROOM_ENTER), else {}' })
-const Drop = HookContext.extend({
+
+/** How long a connection has been lost, and how long its seat is kept, in milliseconds. */
+export const SeatTimes = z.strictObject({
   grace_ms: z.int().meta({ description: 'The time that is left to come back' }),
   away_ms: z.int().meta({ description: 'The time it was gone' }),
 })
+export type SeatTimes = z.output<typeof SeatTimes>
+const Drop = HookContext.extend(SeatTimes.shape)
 
 /** How a room is to be labelled, or a refusal. */
 export const LabelAnswer = z.union([

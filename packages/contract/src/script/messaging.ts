@@ -16,6 +16,7 @@ export const Session = z.strictObject({
   username: z.string().nullable(),
   room_id: z.int().nullable(),
 })
+export type Session = z.output<typeof Session>
 
 const kind = z
   .int()

@@ -1,5 +1,6 @@
+import type { SeatTimes } from '@guildhall/contract'
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
-import type { HookAnswer, MatchEvent, MatchedMember, SeatTimes } from '../kernel/play/room-hooks.ts'
+import type { HookAnswer, MatchEvent, MatchedMember } from '../kernel/play/room-hooks.ts'
 import type { OpenRoom, ScriptBinding } from '../kernel/play/rooms.ts'
 import type { GameScript } from './ports.ts'
 

@@ -1,3 +1,5 @@
+import type { Session } from '@guildhall/contract'
+
 /**
  * How envelopes reach participants: what scripts send, and what the gateway relays itself. Commands
  * of one slice of a script arrive together and in order.
@@ -8,7 +10,7 @@ export type Delivery = {
   /** Sends to participants; one that is unknown or gone is no error. `body` is copied. */
   send(command: Send): void
   /** The connected participants of this node. */
-  sessions(): ConnectedSession[]
+  sessions(): Session[]
   /** Which of these accounts have a connection now, in the order given. */
   online(userIds: readonly string[]): string[]
   /**
@@ -41,11 +43,4 @@ export type Send = {
   body: Uint8Array
   unreliable: boolean
   participants: readonly number[]
-}
-
-export type ConnectedSession = {
-  participant: number
-  user_id: string | null
-  username: string | null
-  room_id: number | null
 }

@@ -1,4 +1,4 @@
-import type { TerminationReason } from '@guildhall/contract'
+import type { MatchContext, SeatTimes, TerminationReason } from '@guildhall/contract'
 import type { CallContext } from './calls.ts'
 import type { OpenRoom, ScriptBinding } from './rooms.ts'
 
@@ -41,13 +41,6 @@ export type RoomHooks = {
   match(event: MatchEvent, settled: () => void): void
 }
 
-export type SeatTimes = {
-  /** The time that is left of the grace, in ms. */
-  grace_ms: number
-  /** The time since the connection was lost, in ms. */
-  away_ms: number
-}
-
 export type TicketProperties = Readonly<Record<string, string | number | bigint>>
 
 export type MatchedMember = {
@@ -56,8 +49,11 @@ export type MatchedMember = {
   properties: TicketProperties
 }
 
+/** The room right after an event; the binding is the worker that it keeps to, not for the script. */
+export type BoundMatch = MatchContext & { binding: ScriptBinding | null }
+
 /** What happened to a match; the hook is `on_match_` and the event. */
-export type MatchEvent = MatchContext &
+export type MatchEvent = BoundMatch &
   (
     | { event: 'created' | 'started' }
     | {
@@ -69,17 +65,3 @@ export type MatchEvent = MatchContext &
     | { event: 'leave'; participant: number; user_id: string | null }
     | { event: 'ended'; termination_reason: TerminationReason }
   )
-
-/** The room right after the event. */
-export type MatchContext = {
-  room_id: number
-  match_id: string
-  name: string | null
-  map: string
-  mode: string
-  max_players: number
-  open: boolean
-  participants: number
-  /** The worker that the room keeps to; not for the script. */
-  binding: ScriptBinding | null
-}

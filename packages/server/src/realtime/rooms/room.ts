@@ -1,5 +1,5 @@
 import type { RoomMember } from '@guildhall/contract'
-import type { MatchContext } from '../../kernel/play/room-hooks.ts'
+import type { BoundMatch } from '../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../kernel/play/rooms.ts'
 import type { Participant } from '../session/participant.ts'
 
@@ -66,7 +66,7 @@ export class Room {
     return this.members.toSorted((a, b) => a.context.participant - b.context.participant)
   }
 
-  matchContext(): MatchContext {
+  matchContext(): BoundMatch {
     const { map, mode, max_players, open } = this.label
     return {
       room_id: this.id,

@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
 import type {
-  MatchContext,
+  BoundMatch,
   MatchEvent,
   RoomHooks,
   TicketProperties,
@@ -229,7 +229,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
 /** A match event without what every event says about its room. */
 type MatchEventPart = MatchEvent extends infer Event
   ? Event extends MatchEvent
-    ? Omit<Event, keyof MatchContext>
+    ? Omit<Event, keyof BoundMatch>
     : never
   : never
 

@@ -1,6 +1,5 @@
-import type { Departure } from '@guildhall/contract'
+import type { Departure, SeatTimes } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
-import type { SeatTimes } from '../../kernel/play/room-hooks.ts'
 import type { TransportLimits } from '../config.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { GameScript, Player } from '../ports.ts'
