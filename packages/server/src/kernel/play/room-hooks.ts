@@ -49,7 +49,7 @@ export type MatchedMember = {
   properties: TicketProperties
 }
 
-/** The room right after an event; the binding is the worker that it keeps to, not for the script. */
+/** The room right after an event, and the worker that it keeps to, which scripts do not see. */
 export type BoundMatch = MatchContext & { binding: ScriptBinding | null }
 
 /** What happened to a match; the hook is `on_match_` and the event. */
