@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { createPlayer } from '@guildhall/client'
 import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
 
@@ -18,7 +20,11 @@ type Shop = {
   kinds: Record<never, never>
 }
 
-type ShopOptions = { print?: (line: string) => void }
+type ShopOptions = {
+  print?: (line: string) => void
+  /** Where the example listens for reports of sales; the node must be allowed to call it. */
+  webhookPort?: number
+}
 
 /** A player of the shop, with what was pushed to it. */
 type Customer = Awaited<ReturnType<typeof enter>>
@@ -31,11 +37,30 @@ type Customer = Awaited<ReturnType<typeof enter>>
  * The node needs the script of `game/`, and in its configuration the index `items` over the field
  * `item` of the collection `items`.
  */
-export async function shop(baseUrl: string, { print = () => {} }: ShopOptions): Promise<void> {
+export async function shop(
+  baseUrl: string,
+  { print = () => {}, webhookPort = 7399 }: ShopOptions,
+): Promise<void> {
+  const reports = await listenForReports(webhookPort)
+  try {
+    await spendDay(baseUrl, { print, reports })
+  } finally {
+    await reports.close()
+  }
+}
+
+type DayOptions = Required<Pick<ShopOptions, 'print'>> & { reports: Reports }
+
+async function spendDay(baseUrl: string, { print, reports }: DayOptions): Promise<void> {
   const desk = createConsoleClient(baseUrl)
   await desk.signIn({ username: 'admin', password: 'password' })
   const [ana, ben] = [await enter(baseUrl, 'ana'), await enter(baseUrl, 'ben')]
-  const day: Day = { desk, ana, ben, print }
+  const day: Day = { desk, ana, ben, print, reports }
+  await desk.storage.put({
+    params: { collection: 'settings', key: 'webhook' },
+    query: {},
+    body: { value: { url: reports.url } },
+  })
   const body = { currency: 'gold', delta: 100, reason: 'welcome' }
   await desk.wallet.adjust({ params: { id: ana.id }, body })
 
@@ -56,9 +81,9 @@ export async function shop(baseUrl: string, { print = () => {} }: ShopOptions): 
 }
 
 /** What every part of the day works with. */
-type Day = { desk: ConsoleClient; ana: Customer; ben: Customer; print: (line: string) => void }
+type Day = DayOptions & { desk: ConsoleClient; ana: Customer; ben: Customer }
 
-async function buy({ ana, ben, print }: Day): Promise<void> {
+async function buy({ ana, ben, print, reports }: Day): Promise<void> {
   const sword = { item: 'sword', order: 'order-1' }
   const shield = { item: 'shield', order: 'order-2' }
   assert.deepEqual(await ana.game.rpc('buy', sword), { replayed: false, gold: 70 })
@@ -72,7 +97,12 @@ async function buy({ ana, ben, print }: Day): Promise<void> {
     bought.map(({ subject }) => subject),
     ['You own a sword', 'You own a shield'],
   )
-  print('a sword and a shield are bought, once each, and the player was seen')
+  print('a sword and a shield are bought, once each, and the player was notified')
+  assert.deepEqual(reports.heard, [
+    { order: 'order-1', item: 'sword', price: 30 },
+    { order: 'order-2', item: 'shield', price: 20 },
+  ])
+  print('each sale is reported once')
 }
 
 async function own({ desk, ana, ben, print }: Day): Promise<void> {
@@ -118,6 +148,36 @@ async function look({ desk, ana, print }: Day): Promise<void> {
   const { entries } = await desk.audit.list({ query: { limit: 500 } })
   assert.equal(entries.filter(({ target }) => target === `account ${ana.id}`).length, 1)
   print('the operator finds all of it; only what operators did is in the audit trail')
+  await readLogs(desk, print)
+}
+
+/** Lines are written behind the answer, so they may come a moment later. */
+async function readLogs(desk: ConsoleClient, print: (line: string) => void): Promise<void> {
+  for (;;) {
+    const { items, durable } = await desk.scriptLogs.list({ query: { tag: 'shop.', limit: 4 } })
+    if (!durable) return print('a database in memory keeps no lines')
+    if (items.length === 4) return readSales(desk, { lines: items, print })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+type Lines = Awaited<ReturnType<ConsoleClient['scriptLogs']['list']>>['items']
+type Reading = { lines: Lines; print: (line: string) => void }
+
+async function readSales(desk: ConsoleClient, { lines, print }: Reading): Promise<void> {
+  assert.deepEqual(
+    lines.map(({ level, tag, message }) => `${level} ${tag} ${message}`),
+    [
+      'debug shop.webhook the sale is reported',
+      'info shop.sale sold a shield',
+      'debug shop.webhook the sale is reported',
+      'info shop.sale sold a sword',
+    ],
+  )
+  const params = { log_id: lines[1]?.log_id ?? '' }
+  const { payload_json } = await desk.scriptLogs.get({ params, query: {} })
+  assert.equal(Object(JSON.parse(payload_json ?? '{}')).order, 'order-2')
+  print('every sale is in the log, with its order')
 }
 
 /** Signs in, registering where the device is new, and connects. */
@@ -137,6 +197,31 @@ async function enter(baseUrl: string, name: string, device = `${name}-${crypto.r
     seen: notices.atLeast,
     heard: chat.atLeast,
     leave: () => connection.close(),
+  }
+}
+
+type Reports = Awaited<ReturnType<typeof listenForReports>>
+
+/** A service of the studio that has to know what is sold. */
+async function listenForReports(port: number) {
+  const heard: unknown[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += String(chunk)
+    heard.push(JSON.parse(body))
+    response.writeHead(204).end()
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://localhost:${port}/sales`,
+    heard,
+    async close(): Promise<void> {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
   }
 }
 

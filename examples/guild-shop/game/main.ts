@@ -39,6 +39,10 @@ guildhall.on_rpc('buy', async (ctx, body) => {
   ] as const
   const options = { idempotency_key: `buy ${user_id} ${order}` }
   const { replayed } = await guildhall.transact([...ops], options).catch(refusal)
+  if (!replayed) {
+    guildhall.log.write('info', 'shop.sale', `sold a ${item}`, { user_id, order, price })
+    await report({ order, item, price })
+  }
   return { replayed, gold: (await guildhall.wallet.get(user_id)).gold }
 })
 
@@ -77,6 +81,28 @@ guildhall.on_join(async (ctx) => {
 
 /** The shop's cheap goods are not worth finding. */
 guildhall.register_storage_index_filter('items', ({ value }) => Number(value.price) > 25)
+
+/** Sales are reported to the address that the operator has stored; without one to nobody. */
+async function report(sale: { order: string; item: string; price: number }): Promise<void> {
+  const stored = await guildhall.storage_read(null, 'settings', 'webhook')
+  if (typeof stored?.value.url !== 'string') return
+  try {
+    const { status } = await guildhall.http.fetch({
+      url: stored.value.url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(sale),
+    })
+    guildhall.log.write('debug', 'shop.webhook', 'the sale is reported', { ...sale, status })
+  } catch (error) {
+    // What is bought stays bought; the operator reads why nobody heard of it.
+    const reason = error instanceof Error && 'reason' in error ? String(error.reason) : 'unknown'
+    guildhall.log.write('warn', 'shop.webhook', 'the sale could not be reported', {
+      ...sale,
+      reason,
+    })
+  }
+}
 
 type Asked = {
   name: string

@@ -142,5 +142,6 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 function isFreeObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return !ArrayBuffer.isView(value)
 }

@@ -72,8 +72,11 @@ function fits(value: JsonObject): boolean {
 function levelsOf(value: Json, above: number): number {
   if (typeof value !== 'object' || value === null) return above
   if (above >= propertiesLevelsMax) return above + 1
-  const members = Object.values(value).map((member) => levelsOf(member, above + 1))
-  return Math.max(above + 1, ...members)
+  // Not spread: there may be more of them than a call has arguments.
+  return Object.values(value).reduce<number>(
+    (deepest, member) => Math.max(deepest, levelsOf(member, above + 1)),
+    above + 1,
+  )
 }
 
 export const roomsScript = defineScriptApi({

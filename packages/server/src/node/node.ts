@@ -190,6 +190,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     loaded,
     environment,
     processClock: options.processClock,
+    observeCall: instruments?.observeCall,
     script: joinScript(stored),
     durable: shared.db.durable,
     setIndexFilter: stored.storage.runtime.setFilter,

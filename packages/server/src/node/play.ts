@@ -18,6 +18,7 @@ export type PlayDeps = {
   clock: Clock
   /** See `StartOptions`. */
   processClock: Clock | undefined
+  observeCall: ((hook: string, durationMs: number) => void) | undefined
   ids: Ids
   log: Log
   environment: NodeJS.ProcessEnv
@@ -112,6 +113,7 @@ function createScript(deps: PlayDeps) {
     config: config.runtime,
     clock,
     processClock: deps.processClock,
+    observeCall: deps.observeCall,
     log: log.component('script'),
     nodeId: config.server.node_id,
     environment: deps.environment,

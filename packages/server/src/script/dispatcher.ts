@@ -56,6 +56,8 @@ export type DispatcherDeps = {
   metrics: ScriptMetrics
   /** The time that the script shall read; undefined = it reads its own clock. */
   nodeTime: () => NodeTime | undefined
+  /** Called with the hook of each answered call, and the milliseconds since it was sent. */
+  observeCall?: ((hook: string, durationMs: number) => void) | undefined
 }
 
 /**
@@ -322,6 +324,8 @@ export class Dispatcher {
     const open = this.#open.get(id)
     if (!open) return
     this.#open.delete(id)
+    const { clock, observeCall } = this.#deps
+    observeCall?.(hookNameOf(open.record.hook), clock.monotonicMs() - open.postedMs)
     this.#logFailure(open, { status, text, cpuUs })
     if (status === 'ok') this.#settle(open, { status, reply })
     else if (status === 'failed_with_text') this.#settle(open, { status, text: text ?? '' })

@@ -68,16 +68,27 @@ describe('hooks of rooms', () => {
     const seed = 2n ** 60n + 1n
     const { host } = await script(`
       guildhall.on_room_create(() => ({ properties: { seed: 2n ** 60n + 1n } }))
-      guildhall.on_room_join((ctx, room) => Number(room.properties.seed) === 2 ** 60)`)
+      guildhall.on_room_join((ctx, room) => room.properties.seed === 2n ** 60n + 1n
+        && ctx.options.score === -(2n ** 63n) && ctx.options.small === 5)
+      guildhall.on_matchmaker_matched(({ members }) => ({ properties: members[0].properties }))`)
     const call = { name: 'den', options: '{}' }
     expect(await host.game.roomCreate(player(1), call)).toEqual({
       status: 'answered',
       value: { properties: { seed } },
     })
     const seeded = { ...room, properties: { seed } }
-    expect(await host.game.roomJoin(player(1), { room: seeded, options: '{}' })).toEqual({
+    const options = '{"score":-9223372036854775808,"small":5}'
+    expect(await host.game.roomJoin(player(1), { room: seeded, options })).toEqual({
       status: 'answered',
       value: true,
+    })
+    const matched = {
+      room_id: 1,
+      members: [{ user_id: 'a', participant: 1, properties: { seed } }],
+    }
+    expect(await host.game.matched(matched)).toEqual({
+      status: 'answered',
+      value: { properties: { seed } },
     })
   })
 

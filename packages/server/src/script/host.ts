@@ -31,6 +31,8 @@ export type ScriptHostDeps = {
   /** How lines of log.write and results of matches are kept; by default they are not. */
   lines?: LineSettings
   setIndexFilter?: IndexFilterPort
+  /** Called with the hook of each answered call, and the milliseconds that it took. */
+  observeCall?: ((hook: string, durationMs: number) => void) | undefined
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
 }
@@ -54,7 +56,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const metrics = createScriptMetrics()
   const base = { config, clock, log, metrics }
   const nodeTime = createNodeTime(deps)
-  const dispatcher = new Dispatcher({ ...base, nodeTime })
+  const dispatcher = new Dispatcher({ ...base, nodeTime, observeCall: deps.observeCall })
   const parts = { ...base, dispatcher }
   let { rooms } = noPorts
   const filters = createIndexFilters({ ...parts, filters: setIndexFilter })

@@ -243,6 +243,17 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     expect(await storage().runtime.setFilter('unknown', () => true)).toBe(false)
   })
 
+  it('[S-IX-5] judges what is written at the same moment as its filter is set', async () => {
+    const setting = storage().runtime.setFilter('by_level', ({ value }) => value.level !== 0)
+    const writing = Promise.all([
+      write('ana', 'k0', { level: 0 }),
+      write('ana', 'k1', { level: 1 }),
+    ])
+    await Promise.all([setting, writing])
+    expect(await found()).toEqual(['ana/k1'])
+    expect(await scenario.rowsOf('storage_index_pending')).toEqual([])
+  })
+
   it('[S-IX-5] keeps waiting what no filter has seen, and judges it when one serves', async () => {
     await write('ana', 'judged', { level: 1 })
     await storage().runtime.setFilter('by_level', ({ value }) => value.level !== 0)

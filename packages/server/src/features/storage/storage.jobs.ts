@@ -149,6 +149,10 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
     /** Does all that there is to do. */
     async keep(run: Run): Promise<void> {
       if (!isInForce) await putInForce()
+      // One that could not be recorded when its script was loaded is recorded now.
+      for (const { name, filtered } of await storageIndexStore.live(db)) {
+        if (!filtered && filters.has(name)) await record(name)
+      }
       for (const row of await storageIndexStore.live(db)) {
         if (row.state === 'building') await build(row, run)
         if (row.filtered && filters.has(row.name)) await judgePending(indexOf(row), run)
@@ -167,8 +171,9 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
      */
     async setFilter(name: string, filter: IndexFilter | undefined): Promise<boolean> {
       if (!declared.some((index) => index.name === name)) return false
-      if (filter !== undefined) await record(name)
+      // Here first: what the script writes from now on is judged, whenever the database has it.
       filters.set(name, filter)
+      if (filter !== undefined) await record(name)
       onWork()
       return true
     },

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SessionTokens, Status } from '@guildhall/contract'
 import parse, { type ParsedFamily } from 'parse-prometheus-text-format'
@@ -33,10 +34,20 @@ function numberOf(family: ParsedFamily | undefined, labels: Record<string, strin
 
 describe('the metrics of a node in memory', () => {
   let node: NodeProcess
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-metrics-'))
   beforeAll(async () => {
-    node = await startNodeProcess({ ...served, 'metrics.auth': 'none' })
+    writeFileSync(
+      join(folder, 'main.ts'),
+      `guildhall.on_rpc('fast', () => new Promise((done) => guildhall.after(20, () => done('x'))))
+      guildhall.on_rpc('failing', () => { throw new Error('on purpose') })`,
+    )
+    const script = { 'runtime.scripts_dir': folder }
+    node = await startNodeProcess({ ...served, ...script, 'metrics.auth': 'none' })
   })
-  afterAll(() => node.stop())
+  afterAll(async () => {
+    await node.stop()
+    rmSync(folder, { recursive: true })
+  })
 
   it('[H-MET-3] counts and times requests by method, route template and status', async () => {
     const call = createCaller(node.url)
@@ -76,6 +87,19 @@ describe('the metrics of a node in memory', () => {
     expect(numberOf(families.get('guildhall_database_state'))).toBe(0)
     expect(numberOf(families.get('guildhall_process_resident_memory_bytes'))).toBeGreaterThan(1e7)
     expect(numberOf(families.get('guildhall_build_info'), { backend: 'in-memory' })).toBe(1)
+  })
+
+  it('[S-MET-1] times the calls of the script by hook', async () => {
+    const desk = await openDesk({ call: createCaller(node.url) })
+    for (const method of ['fast', 'fast', 'failing']) {
+      await desk.send('POST', `/runtime/rpc/${method}`, { payload: '' })
+    }
+    const page = await (await fetch(`${addressOf(node)}/metrics`)).text()
+    const name = 'guildhall_script_call_duration_seconds'
+    expect(page).toContain(`${name}_count{hook="on_rpc"} 3\n`)
+    const [, seconds] = new RegExp(`^${name}_sum\\{hook="on_rpc"\\} (.*)$`, 'm').exec(page) ?? []
+    expect(Number(seconds)).toBeGreaterThan(0.02)
+    expect(Number(seconds)).toBeLessThan(5)
   })
 
   it('[H-MET-1] has nothing but its path, for GET and HEAD', async () => {

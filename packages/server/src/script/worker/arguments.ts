@@ -68,7 +68,8 @@ export function toJson(value: unknown): string | undefined {
   }
 }
 
-function kindOf(value: object): string {
+/** What the engine calls an object, e.g. `[object Map]`; a list is `[object Array]`. */
+export function kindOf(value: object): string {
   return String(Reflect.apply(toKind, value, []))
 }
 

@@ -1,4 +1,4 @@
-import { scriptOrigins } from '@guildhall/contract'
+import { parseExact, scriptOrigins } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
@@ -85,7 +85,13 @@ function placeText(body: Uint8Array | string, output: Output): number {
   return length > limits.replyBytes ? -1 : length
 }
 
-const parse = JSON.parse
+/** What the node wrote; integers that a number cannot hold exactly are bigint. */
+function parse(text: string): Payload {
+  return parseExact(text) as Payload
+}
+
+/** The node writes objects only. */
+type Payload = { index?: string; candidate?: unknown; options?: unknown; about?: unknown }
 
 /** What the call is about, as the node wrote it. */
 function payloadOf(call: CallRecord): unknown {
@@ -93,7 +99,7 @@ function payloadOf(call: CallRecord): unknown {
 }
 
 function runFilter(registry: Registry, call: CallRecord): unknown {
-  const { index, candidate } = parse(call.text ?? '{}')
+  const { index = '', candidate } = parse(call.text ?? '{}')
   const verdict = registry.filters[index]?.(candidate)
   // Also a promise, which nobody would wait for.
   if (typeof verdict !== 'boolean') throw new TypeError('a filter returns true or false, at once')

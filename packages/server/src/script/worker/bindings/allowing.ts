@@ -1,10 +1,12 @@
+import { scriptApi } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import { invalidArgument } from '../errors.ts'
 import { HostMap } from '../host-map.ts'
 
+const { key: keySchema } = scriptApi.allow.args
+
 type Bucket = { tokens: number; atMs: number; limit: number; windowMs: number }
 
-const keyBytesMax = 256
 const limitMax = 1_000_000
 const windowMsMax = 86_400_000
 /** Beyond this many keys, the one used longest ago goes. */
@@ -25,8 +27,8 @@ export function createAllowBinding(clock: Pick<Clock, 'monotonicMs'>) {
 
   return {
     allow(key: unknown, limit: unknown, window_ms: unknown): boolean {
-      if (typeof key !== 'string' || key === '' || Buffer.byteLength(key) > keyBytesMax) {
-        throw invalidArgument('allow: key must be 1 to 256 bytes')
+      if (typeof key !== 'string' || !(buckets.has(key) || isKey(key))) {
+        throw invalidArgument('allow: key must be 1 to 256 bytes without control characters')
       }
       const tokens = checkedCount('allow: limit', limit, limitMax)
       const windowMs = checkedCount('allow: window_ms', window_ms, windowMsMax)
@@ -42,6 +44,10 @@ export function createAllowBinding(clock: Pick<Clock, 'monotonicMs'>) {
       return isAllowed
     },
   }
+}
+
+function isKey(key: string): boolean {
+  return keySchema.safeParse(key).success
 }
 
 function refilled(bucket: Bucket, nowMs: number): Bucket {

@@ -1,5 +1,6 @@
 import { topicName } from '@guildhall/contract'
 import { limits, safeIdMax } from '../../wire/limits.ts'
+import { kindOf } from '../arguments.ts'
 import { invalidArgument } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Body } from '../output.ts'
@@ -65,10 +66,8 @@ const nobody: readonly number[] = []
 function receivers(invocation: Invocation, options: unknown): Receivers {
   const ownRoom = invocation.call?.room_id ?? null
   if (options === undefined) return { room_id: ownRoom, except: nobody }
-  if (typeof options !== 'object' || options === null) {
-    throw invalidArgument('broadcast: options must be an object')
-  }
-  const { scope, room_id, topic, except, ...others }: { [name: string]: unknown } = { ...options }
+  if (typeof options !== 'object' || options === null) throw notOptions()
+  const { scope, room_id, topic, except, ...others } = membersOf(options)
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined) throw invalidArgument(`broadcast: there is no option ${unknown}`)
   if (topic === undefined) {
@@ -78,6 +77,19 @@ function receivers(invocation: Invocation, options: unknown): Receivers {
     throw invalidArgument('broadcast: topic excludes scope and room_id')
   }
   return { room_id: null, topic: topicOf(topic), except: exceptOf(except) }
+}
+
+function membersOf(options: object): { [name: string]: unknown } {
+  try {
+    if (kindOf(options) === '[object Object]') return { ...options }
+  } catch {
+    // What throws when it is read is no object of options either.
+  }
+  throw notOptions()
+}
+
+function notOptions(): Error {
+  return invalidArgument('broadcast: options must be an object')
 }
 
 function roomOf(ownRoom: number | null, scope: unknown, room: unknown): number | null {
