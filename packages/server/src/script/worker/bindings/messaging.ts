@@ -1,7 +1,7 @@
 import { topicName } from '@guildhall/contract'
 import { limits, safeIdMax } from '../../wire/limits.ts'
 import { kindOf } from '../arguments.ts'
-import { invalidArgument } from '../errors.ts'
+import { GuildhallError, invalidArgument } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Body } from '../output.ts'
 import { type BindingHost, callerOf, countBody, countCommand, placeBody } from './binding-host.ts'
@@ -43,7 +43,7 @@ export function createMessagingBindings(host: BindingHost) {
     if (typeof unreliable !== 'boolean') {
       throw invalidArgument('broadcast: unreliable must be a boolean')
     }
-    const { room_id, topic, except } = receivers(invocation, options)
+    const { room_id, topic, except } = checkedReceivers(invocation, options)
     countCommand(invocation)
     const output = runner.outputOf(invocation)
     const length = placeBody(invocation, output, body)
@@ -61,6 +61,15 @@ type Receivers = {
 }
 
 const nobody: readonly number[] = []
+
+/** What throws when it is read is no object of options either. */
+function checkedReceivers(invocation: Invocation, options: unknown): Receivers {
+  try {
+    return receivers(invocation, options)
+  } catch (error) {
+    throw error instanceof GuildhallError ? error : notOptions()
+  }
+}
 
 /** Who receives a broadcast: the room of the caller, if it has one, unless the options say else. */
 function receivers(invocation: Invocation, options: unknown): Receivers {
@@ -80,12 +89,8 @@ function receivers(invocation: Invocation, options: unknown): Receivers {
 }
 
 function membersOf(options: object): { [name: string]: unknown } {
-  try {
-    if (kindOf(options) === '[object Object]') return { ...options }
-  } catch {
-    // What throws when it is read is no object of options either.
-  }
-  throw notOptions()
+  if (kindOf(options) !== '[object Object]') throw notOptions()
+  return { ...options }
 }
 
 function notOptions(): Error {
