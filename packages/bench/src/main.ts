@@ -21,6 +21,7 @@ import { mix } from './benchmarks/mix.ts'
 import { peersRows } from './benchmarks/peers-rows.ts'
 import { relay } from './benchmarks/relay.ts'
 import { rooms } from './benchmarks/rooms.ts'
+import { scriptData } from './benchmarks/script-data.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
 import { storedObjects } from './benchmarks/storage.ts'
@@ -61,6 +62,7 @@ const benchmarks: readonly Benchmark[] = [
   metrics,
   backup,
   doctor,
+  scriptData,
 ]
 
 /** How much shorter and smaller a quick run is. */
