@@ -146,7 +146,7 @@ function calls(
   return runRpcLoad({
     server,
     clients: players,
-    seconds: bench.seconds(2),
+    seconds: bench.seconds(1),
     areResponses: true,
     answerBytes: responseHeadBytes,
     message() {
