@@ -82,6 +82,20 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     })
   })
 
+  it('[S-API-3] lets each call stand by itself, and asks nobody who the player is', async () => {
+    const { rpc } = await script(`
+      guildhall.on_rpc('two', async (ctx, body) => {
+        const owner = new TextDecoder().decode(body).slice(1, -1)
+        await guildhall.storage_write(owner, 'bag', 'first', { by: ctx.user_id })
+        await guildhall.storage_write(owner, 'bag', 'first', { by: 'again' }, { version: '' })
+      })`)
+    const [ana, ben] = [await scenario.signUp(), await scenario.signUp()]
+    await expect(rpc('two', ben.user_id, ana.user_id)).rejects.toThrow('RPC handler error')
+    const stored = await scenario.rowsOf('storage_objects', "collection = 'bag'")
+    expect(stored).toMatchObject([{ user_id: ben.user_id, key: 'first' }])
+    expect(String(stored[0]?.value)).toContain(ana.user_id)
+  })
+
   it('[S-IX-4] asks its filter before a write, and refuses one that the filter fails at', async () => {
     const scripted = await script(filtering)
     const call = caller(scripted)

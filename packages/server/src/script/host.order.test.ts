@@ -72,8 +72,50 @@ describe('order', () => {
   })
 })
 
+describe('an invocation', () => {
+  it('[S-INV-1] [S-INV-3] lets others run where it suspends, and only there', async () => {
+    const { rpc } = await script(`
+      let balance = 0
+      const busy = () => { const end = Date.now() + 5; while (Date.now() < end); }
+      guildhall.on_rpc('whole', () => { const seen = balance; busy(); balance = seen + 1 })
+      guildhall.on_rpc('suspends', async () => {
+        const seen = balance
+        await guildhall.session_list()
+        balance = seen + 1
+      })
+      guildhall.on_rpc('take', () => { const seen = balance; balance = 0; return seen })
+    `)
+    const ten = (method: string) => Promise.all(Array.from({ length: 10 }, () => rpc(method)))
+    await ten('whole')
+    expect(await rpc('take')).toBe('10')
+    // All have read before the first of them writes.
+    await ten('suspends')
+    expect(await rpc('take')).toBe('1')
+  })
+
+  it('[S-INV-5] without a sender has 0 and null for it', async () => {
+    const { host, rpc, until } = await script(`
+      const seen: unknown[] = []
+      guildhall.on_match_created((ctx) => { seen.push(['sender' in ctx, 'user_id' in ctx]) })
+      guildhall.on_rpc('who', ({ sender, user_id, origin }) => [...seen, sender, user_id, origin])
+    `)
+    const match = { room_id: 1, match_id: 'mt1-a', name: null, map: '', mode: '', max_players: 0 }
+    const created = { ...match, open: true, participants: 0, event: 'created', binding: null }
+    let isSettled = false
+    host.game.match(created as Parameters<typeof host.game.match>[0], () => {
+      isSettled = true
+    })
+    await until(() => isSettled)
+    expect(await host.consoleRpc('who', '')).toEqual({
+      ok: true,
+      reply: '[[false,false],0,null,"console"]',
+    })
+    expect(await rpc('who')).toBe('[[false,false],1,"user-1","player"]')
+  })
+})
+
 describe('timers and lists', () => {
-  it('[S-API-9] runs a timer once, without sender and room, unless it was cancelled', async () => {
+  it('[S-API-9] [S-INV-5] runs a timer once, without sender and room, unless it was cancelled', async () => {
     const { rpc, delivered, until } = await script(`
       guildhall.on_rpc('go', () => {
         guildhall.after(1, () => { guildhall.broadcast(100, 'timer'); throw new Error('x') })

@@ -66,7 +66,7 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
     expect(await runtime.remove(at)).toBe(false)
   })
 
-  it('[S-ST-1] lets a user read what its permissions show, and write only its own', async () => {
+  it('[S-ST-1] [S-ST-4] lets a user read what its permissions show, and write only its own', async () => {
     const readers = async (at: ObjectAddress) =>
       Promise.all(
         [undefined, 'ana', 'bob'].map(async (as) => (await runtime.read(at, { as })) !== undefined),
@@ -104,7 +104,7 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
     expect(await runtime.remove(locked)).toBe(true)
   })
 
-  it('does a batch whole or not at all, each operation after the one before', async () => {
+  it('[S-API-25] does a batch whole or not at all, each operation after the one before', async () => {
     const [a, b, gone] = [place(), place('ana'), place()]
     await runtime.write({ ...gone, value: {} })
     const outcomes = await runtime.writeAll([
@@ -195,10 +195,12 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
     expect(await runtime.writeAll([])).toEqual([])
   })
 
-  it('takes a batch of eight of the largest values, and not one byte more', async () => {
+  it('[S-ST-3] [S-API-25] takes a batch of eight of the largest values, and not one byte more', async () => {
     const largest = { a: 'x'.repeat(524_288 - '{"a":""}'.length) }
     const bodies = Array.from({ length: 8 }, () => ({ ...place('large'), value: largest }))
     expect(await runtime.writeAll(bodies)).toHaveLength(8)
+    const tooLarge = { ...place('large'), value: { a: `${largest.a}x` } }
+    await expect(runtime.write(tooLarge)).rejects.toEqual(invalid)
     const more = [...bodies, { ...place('large'), value: {} }]
     await expect(runtime.writeAll(more)).rejects.toEqual(invalid)
     expect((await runtime.read(bodies[7] ?? place()))?.value_json).toHaveLength(524_288)

@@ -39,7 +39,7 @@ const say = (text: string) =>
   })
 
 describe('a lost connection', () => {
-  test('[R-RET-1, R-RET-2] keeps participant, room and topics; others see the drop', async () => {
+  test('[R-RET-1, R-RET-2, S-API-21] keeps participant, room and topics; others see the drop', async () => {
     const { ann, bob } = await startInRoom()
     realtime.gateway.joinTopic('t', 1)
     ann.end()
@@ -55,7 +55,7 @@ describe('a lost connection', () => {
     ])
     expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
     expect(realtime.gateway.sessions().map(({ participant }) => participant)).toEqual([2])
-    expect(realtime.gateway.online(['u-ann', 'u-bob'])).toEqual(['u-bob'])
+    expect(realtime.gateway.online(['u-bob', 'u-ann', 'u-none', 'u-bob'])).toEqual(['u-bob'])
     expect(realtime.gateway.metrics()).toMatchObject({
       participants_active: 1,
       sessions_active: 1,

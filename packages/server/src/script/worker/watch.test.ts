@@ -27,7 +27,7 @@ function create({ deadlineMs = 100, answering = true } = {}) {
 }
 
 describe('the watch', () => {
-  it('[S-LIM-2] lets a slice run to its deadline and 1,000 ms, not longer', async () => {
+  it('[S-LIM-2] [S-WP-5] lets a slice run to its deadline and 1,000 ms, not longer', async () => {
     const { clock, control, seen } = create()
     await clock.advance(10)
     beginSlice(control, 7)
