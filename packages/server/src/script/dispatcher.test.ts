@@ -23,8 +23,6 @@ function create() {
     config,
     clock,
     log: createRecordedLog(),
-    delivery: { broadcast() {}, send() {} },
-    functions: {},
     metrics: createScriptMetrics(),
     nodeTime: () => undefined,
   })
