@@ -15,7 +15,7 @@ import type { ScriptMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { createScriptTimers } from './script-timers.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
-import { hookCode, type Origin } from './wire/hooks.ts'
+import { hookCode, hookNameOf, type Origin } from './wire/hooks.ts'
 import { batchLimits } from './wire/limits.ts'
 import {
   type CommandRecord,
