@@ -16,7 +16,7 @@ const config = {
   tier: 'trusted',
 } as ScriptConfig
 
-/** A dispatcher before a worker that answers when it is told to. */
+/** A dispatcher before a worker whose answers the test makes. */
 function create() {
   const clock = createFakeClock()
   const dispatcher = new Dispatcher({
