@@ -68,6 +68,7 @@ const benchmarks: readonly Benchmark[] = [
 /** How much shorter and smaller a quick run is. */
 const quickShare = 0.1
 
+const usage = 'usage: npm run bench -- [--quick] [--against FOLDER] [NAME ...]'
 process.exitCode = await run(process.argv.slice(2))
 
 async function run(args: string[]): Promise<number> {
@@ -79,8 +80,6 @@ async function run(args: string[]): Promise<number> {
     return 2
   }
 }
-
-const usage = 'usage: npm run bench -- [--quick] [--against FOLDER] [NAME ...]'
 
 type Request = { list: readonly Benchmark[]; isQuick: boolean; against: string | undefined }
 
