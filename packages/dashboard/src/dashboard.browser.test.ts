@@ -1,4 +1,8 @@
 import { describe } from 'vitest'
+import { auditTests } from './testing/audit.browser.ts'
+import { keyboardTests } from './testing/keyboard.browser.ts'
+import { liveTests } from './testing/live.browser.ts'
+import { restartTests } from './testing/restart.browser.ts'
 import { sectionTests } from './testing/sections.browser.ts'
 import { signInTests } from './testing/sign-in.browser.ts'
 import { sizeTests } from './testing/size.browser.ts'
@@ -11,6 +15,10 @@ await describeInBrowser(({ memory, live }) => {
   describe('signing in', () => signInTests(memory))
   describe('the sections', () => sectionTests(memory))
   describe('the views', () => viewTests(live))
-  describe('huge and by keyboard', () => sizeTests(memory))
+  describe('by keyboard', () => keyboardTests(live))
+  describe('a running game', () => liveTests(live))
+  describe('the audit trail', () => auditTests(live))
+  describe('huge', () => sizeTests(memory))
   describe('in trouble', () => troubleTests(memory))
+  describe('a node that restarts', () => restartTests(memory))
 })

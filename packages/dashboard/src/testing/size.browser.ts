@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { Stage } from './stage.ts'
 
@@ -41,9 +42,36 @@ export function sizeTests(stage: () => Stage): void {
       await page.keyboard.press('End')
       await page.getByText('operator-9999', { exact: true }).waitFor()
       process.stdout.write(`longest tasks while 10,000 rows scrolled: ${longest.join(', ')} ms\n`)
-      // Fifty is the aim on a quiet machine; all rows at once would take seconds on any.
-      expect(Math.min(...longest)).toBeLessThan(1_500)
+      // The best of three rounds: a busy machine makes tasks long that are short.
+      expect(Math.min(...longest)).toBeLessThanOrEqual(50)
       expect(await page.locator('[data-row]').count()).toBeLessThan(100)
+    })
+  })
+
+  it('[H-ACC-8] an account of 100,000 bookings is exported, and its wallet opened', async () => {
+    await stage().with(async ({ page, open, complaints }) => {
+      const id = stage().seeded.accounts.ana ?? ''
+      const ledger = Array.from({ length: 100_000 }, (_, index) => ({
+        seq: index + 1,
+        user_id: id,
+        currency: 'gold',
+        delta: 1,
+        balance_after: index + 1,
+        reason: `booking ${index}`,
+        time_unix_ms: 1_763_700_000_000 + index,
+      }))
+      await page.route('**/export', (route) => route.fulfill({ json: { ledger } }))
+      await page.route('**/wallet', (route) =>
+        route.fulfill({ json: { balances: { gold: 100_000 }, ledger: ledger.slice(-100) } }),
+      )
+      await open(`/accounts/${id}?tab=wallet`)
+      await page.getByText('booking 99999').waitFor()
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Export' }).click()
+      const text = await readFile(await (await download).path(), 'utf8')
+      const saved: { ledger: unknown[] } = JSON.parse(text)
+      expect(saved.ledger).toHaveLength(100_000)
+      expect(complaints).toEqual([])
     })
   })
 

@@ -42,6 +42,78 @@ export function troubleTests(stage: () => Stage): void {
     })
   })
 
+  it('times are those of the node, whatever the clock of the browser says', async () => {
+    await stage().with(async ({ page, open }) => {
+      await page.addInitScript(`{
+        const RealDate = Date
+        const offset = -400 * 86_400_000
+        Date = class extends RealDate {
+          constructor(...given) {
+            if (given.length === 0) super(RealDate.now() + offset)
+            else super(...given)
+          }
+          static now() { return RealDate.now() + offset }
+        }
+      }`)
+      await open('/accounts')
+      await page.getByText('Ana the Bold').waitFor()
+      // By the browser's own clock the seed would be of next year.
+      await expect.poll(() => page.locator('time').first().textContent()).toMatch(/ago|now/)
+    })
+  })
+
+  it('times in 1970, in 2262 and beyond all dates are shown', async () => {
+    await stage().with(async ({ page, open, complaints }) => {
+      await open('/tournaments/far')
+      const pane = page.getByRole('complementary')
+      await pane.getByText('1970-01-01 00:00:00.000Z').waitFor()
+      await pane.getByText('2262-04-11 00:00:00.000Z').waitFor()
+      await pane.getByText('beyond all dates').waitFor()
+      expect(complaints).toEqual([])
+    })
+  })
+
+  it('[H-GEN-15] integers at both ends are typed, stored and shown, and no others', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/leaderboards/sprint')
+      const send = async (user: string, score: string) => {
+        await page.getByRole('button', { name: 'Submit' }).click()
+        await page.getByLabel('User id').fill(user)
+        await page.getByLabel('Score', { exact: true }).fill(score)
+        await page.getByRole('dialog').getByRole('button', { name: 'Submit' }).click()
+      }
+      await send('too-much', '9223372036854775808')
+      await page.getByRole('dialog').locator('.problem').first().waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('button', { name: 'Discard' }).click()
+      await send('lowest', '-9223372036854775808')
+      await page.getByRole('cell', { name: '-9,223,372,036,854,775,808' }).waitFor()
+      await send('highest', '9223372036854775807')
+      await page.getByRole('cell', { name: '9,223,372,036,854,775,807', exact: true }).waitFor()
+    })
+  })
+
+  it('a name that nobody can type is confirmed by the action', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open(`/accounts/${stage().seeded.accounts[turningName]}`)
+      await page.getByRole('button', { name: 'Delete' }).click()
+      const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+      expect(await confirm.isDisabled()).toBe(true)
+      await page.getByLabel('Type delete to confirm').fill('delete')
+      expect(await confirm.isEnabled()).toBe(true)
+    })
+  })
+
+  it('a 409 of a form is told beside it, and what was typed stays', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/leaderboards?new=yes')
+      await page.getByLabel('Id', { exact: true }).fill('weekly')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      await page.getByText('In conflict with what is stored').waitFor()
+      expect(await page.getByLabel('Id', { exact: true }).inputValue()).toBe('weekly')
+    })
+  })
+
   it('stored text is only ever text', async () => {
     await stage().with(async ({ page, open, complaints }) => {
       await open('/accounts')

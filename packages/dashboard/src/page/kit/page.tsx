@@ -46,15 +46,20 @@ type PaneProps = {
 }
 
 export function Pane({ title, label, actions, onClose, children }: PaneProps) {
+  const pane = useRef<HTMLElement>(null)
+  const close = useRef(onClose)
+  close.current = onClose
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || hasItsOwnEscape(event.target)) return
+      if (pane.current?.contains(document.activeElement)) focusOpenRow()
+      close.current()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
   return (
-    <aside
-      className="pane"
-      aria-label={label}
-      onKeyDown={(event) => {
-        const inDialog = (event.target as HTMLElement).closest('dialog') !== null
-        if (event.key === 'Escape' && !inDialog) onClose()
-      }}
-    >
+    <aside ref={pane} className="pane" aria-label={label}>
       <div className="pane-head">
         <h2 className="break">{title}</h2>
         {actions && <div className="pane-actions">{actions}</div>}
@@ -66,6 +71,20 @@ export function Pane({ title, label, actions, onClose, children }: PaneProps) {
       <div className="pane-body">{children}</div>
     </aside>
   )
+}
+
+/** Escape clears a filter, and closes a dialog or a menu. */
+function hasItsOwnEscape(target: EventTarget | null): boolean {
+  if (document.querySelector('dialog[open], [popover]:popover-open:not(.toasts)')) return true
+  return target instanceof HTMLInputElement && target.type === 'search' && target.value !== ''
+}
+
+/** The focus goes back to the row whose pane closes. */
+function focusOpenRow(): void {
+  const rows = document.querySelectorAll<HTMLElement>('.split-list [data-row]')
+  const open = [...rows].find((row) => row.getAttribute('aria-selected') === 'true')
+  const row = open ?? [...rows].find(({ tabIndex }) => tabIndex === 0)
+  row?.focus()
 }
 
 export function Card({

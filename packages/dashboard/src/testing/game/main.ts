@@ -23,7 +23,10 @@ guildhall.on_message(100, (_ctx, body) => {
 
 guildhall.on_message(101, (_ctx, body) => guildhall.broadcast(101, body))
 
-guildhall.on_rpc('roll', (_ctx, payload) => ({ dice: 4, payload }))
+guildhall.on_rpc('roll', (_ctx, payload) => ({
+  dice: 4,
+  asked: guildhall.json.decode(payload),
+}))
 guildhall.on_rpc('boom', () => {
   throw new Error('the dice fell off the <table>')
 })

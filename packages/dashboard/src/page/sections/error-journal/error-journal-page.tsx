@@ -39,7 +39,7 @@ export function ErrorJournalPage() {
       rowKey={({ fingerprint }) => fingerprint}
       openKey={open?.fingerprint}
       onOpen={setOpen}
-      empty={<Empty title="No errors">Nothing has failed on this node since it keeps them.</Empty>}
+      empty={<Empty title="No errors">Nothing has failed on this node.</Empty>}
     />
   )
   const pane = open && (
