@@ -14,7 +14,7 @@ import { serveNode } from './served-node.ts'
 const folder = join(import.meta.dirname, '../../../../docs/pictures')
 const widths = [1440, 1024, 390]
 /** So long the overview is watched before its picture, in milliseconds. */
-const watchedMs = 100_000
+const watchedMs = 75_000
 
 await buildDashboard()
 await mkdir(folder, { recursive: true })
@@ -80,7 +80,7 @@ async function webpOf(browser: Browser, png: Buffer): Promise<Buffer> {
     canvas.width = image.width
     canvas.height = image.height
     canvas.getContext('2d').drawImage(image, 0, 0)
-    return canvas.toDataURL('image/webp', 0.9)
+    return canvas.toDataURL('image/webp', 0.85)
   })()`)
   await page.close()
   return Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64')
