@@ -104,7 +104,7 @@ export function troubleTests(stage: () => Stage): void {
     })
   })
 
-  it('a 409 of a form is told beside it, and what was typed stays', async () => {
+  it('a 409 of a form stands beside it, and what was typed stays', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/leaderboards?new=yes')
       await page.getByLabel('Id', { exact: true }).fill('weekly')
