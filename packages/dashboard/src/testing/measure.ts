@@ -7,8 +7,8 @@ import { seed } from './seed.ts'
 import { admin, type ServedNode, serveNode } from './served-node.ts'
 
 /**
- * `node packages/dashboard/src/testing/measure.ts` measures the dashboard for docs/benchmarks.md:
- * how soon the page is of use, what its live plots cost, and what its polling costs the players.
+ * `npm run bench:dashboard` measures the dashboard for docs/benchmarks.md: how soon the page is of
+ * use, what its live plots cost, and what its polling costs the players.
  */
 
 const rounds = 5
@@ -35,7 +35,7 @@ try {
 }
 
 function print(what: string, value: string): void {
-  process.stdout.write(`${what.padEnd(44)}${value}\n`)
+  process.stdout.write(`${what.padEnd(48)}${value}\n`)
 }
 
 function median(values: readonly number[]): number {
