@@ -32,6 +32,7 @@ const views: readonly (readonly [path: string, sign: string])[] = [
   ['/api-keys', 'monitoring'],
   ['/api-keys?new=yes', 'All are read-only'],
   ['/rooms', 'open-duel'],
+  ['/rooms?filter=none', 'Matchmaker: 0 waiting'],
   ['/rooms/{room}', 'Members'],
   ['/telemetry', 'finished'],
   ['/errors', 'No errors'],

@@ -199,6 +199,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     sourceOf,
     players,
     mayMakeRooms: base.claim.ok,
+    observeWait: instruments?.observeWait,
     records: stored.matchRecords.recorder,
     people: peopleOf(stored),
   })

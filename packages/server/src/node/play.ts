@@ -33,6 +33,8 @@ export type PlayDeps = {
   durable: boolean
   setIndexFilter: IndexFilterPort
   people: People
+  /** A ticket of the matchmaker has been matched after so long; undefined without metrics. */
+  observeWait: ((waitedMs: number) => void) | undefined
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
 }
@@ -61,6 +63,7 @@ export function createPlay(deps: PlayDeps) {
     ids: deps.ids,
     records: deps.records,
     mayMakeRooms: deps.mayMakeRooms,
+    observeWait: deps.observeWait,
     verifyPlayer: deps.verifyPlayer,
     liveSessions: deps.liveSessions,
     nodeSlot: 0,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, createPlayer, type StateEvent } from '@guildhall/client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
+import { type Line, openLine } from './cut-line.fixture.ts'
 
 /** Rooms of the SDK at a real node, over a line that a test can cut. */
 
@@ -120,45 +120,3 @@ it('[R-SDK-21] [R-SDK-23] knows the time of a real node', async () => {
   expect(ana.serverTimeUncertaintyMs).toBeLessThan(2_000)
   await ana.close()
 })
-
-/** A relay in front of the node. A cut line loses its connections and takes no new ones. */
-type Line = { url: string; cut(): void; mend(): void; close(): void }
-
-async function openLine(port: number): Promise<Line> {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((near) => {
-    if (isCut) return void near.destroy()
-    const far = connect(port, '127.0.0.1')
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      from.pipe(to)
-      from.on('error', () => {})
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const end = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut() {
-      isCut = true
-      end()
-    },
-    mend() {
-      isCut = false
-    },
-    close() {
-      end()
-      server.close()
-    },
-  }
-}

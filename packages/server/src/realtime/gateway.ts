@@ -47,6 +47,8 @@ export type GatewayDeps = {
   script: GameScript
   verifyPlayer: VerifyPlayer
   liveSessions: LiveSessions
+  /** A ticket has been matched after so long. */
+  observeWait?: ((waitedMs: number) => void) | undefined
   /** Keeps the durable records of matches; `noMatchRecords` for a database in memory. */
   records: MatchRecorder
   /** False while the node has lost its node id; no room is made then. */

@@ -66,6 +66,7 @@ export function createGatherings(deps: GatheringsDeps) {
     mayMakeRooms: deps.mayMakeRooms,
     newId,
     randomness: ids.bytes,
+    observeWait: deps.observeWait,
     partyOf,
   })
 

@@ -15,6 +15,7 @@ const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 const hashBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const callBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
 const passBounds = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 60]
+const waitBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 const scrapeBounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /** Everything that is measured while the node works; made only where metrics are served. */
@@ -39,6 +40,10 @@ export function createInstruments(clock: Pick<Clock, 'monotonicMs'>) {
     passBounds,
     ['job'],
   )
+  const waits = histogramFamily(
+    { name: 'matchmaker_wait_seconds', help: 'How long matched tickets had waited.' },
+    waitBounds,
+  )
   const scrapes = histogramFamily(
     { name: 'metrics_scrape_duration_seconds', help: 'Time to make this page.' },
     scrapeBounds,
@@ -50,6 +55,7 @@ export function createInstruments(clock: Pick<Clock, 'monotonicMs'>) {
     ...database.families,
     calls.family,
     passes.family,
+    waits.family,
     scrapes.family,
   ]
   const familiesOf = (read: () => NodeReadings) => [
@@ -64,6 +70,7 @@ export function createInstruments(clock: Pick<Clock, 'monotonicMs'>) {
     observeHash: (durationMs: number) => hashing.observe(durationMs / 1000),
     observeCall: (hook: string, durationMs: number) => calls.observe(durationMs / 1000, hook),
     observePass: (job: string, durationMs: number) => passes.observe(durationMs / 1000, job),
+    observeWait: (waitedMs: number) => waits.observe(waitedMs / 1000),
     /** The page in the Prometheus text format, with the readings of this moment. */
     render(read: () => NodeReadings): string {
       const startMs = clock.monotonicMs()

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createPlayer } from '@guildhall/client'
 import { SessionTokens, Status } from '@guildhall/contract'
 import parse, { type ParsedFamily } from 'parse-prometheus-text-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -102,6 +103,32 @@ describe('the metrics of a node in memory', () => {
     expect(Number(seconds)).toBeLessThan(5)
   })
 
+  it('[H-MET-3] [R-CON-3] shows who waits for a match, who was matched and how long that took', async () => {
+    const connections = await Promise.all(
+      [1, 2, 3].map(() => createPlayer(node.url).connect({ as: 'guest' })),
+    )
+    const [ann, bob, cid] = connections
+    const searches = [ann, bob].map((player) => player?.matchmaker.find())
+    await Promise.all(searches.map(async (search) => (await search)?.room))
+    await cid?.matchmaker.find({ query: 'nobody == 1' })
+    const families = await familiesOf(node)
+    const of = (name: string, labels?: Record<string, string>) =>
+      numberOf(families.get(`guildhall_${name}`), labels)
+    expect(of('queue_depth', { queue: 'matchmaker' })).toBe(1)
+    expect(of('queue_capacity', { queue: 'matchmaker' })).toBe(50_000)
+    expect(of('matchmaker_matches_formed_total')).toBe(1)
+    expect(of('matchmaker_tickets_total', { outcome: 'matched' })).toBe(2)
+    expect(of('matchmaker_tickets_total', { outcome: 'cancelled' })).toBe(0)
+    expect(of('matchmaker_passes_total')).toBeGreaterThan(0)
+    expect(of('matchmaker_pass_seconds_total')).toBeGreaterThan(0)
+    const page = await (await fetch(`${addressOf(node)}/metrics`)).text()
+    expect(page).toMatch(/^guildhall_matchmaker_wait_seconds_count 2$/m)
+    for (const connection of connections) await connection.close()
+    const after = await familiesOf(node)
+    const cancelled = after.get('guildhall_matchmaker_tickets_total')
+    expect(numberOf(cancelled, { outcome: 'cancelled' })).toBe(1)
+  })
+
   it('[H-MET-1] has nothing but its path, for GET and HEAD', async () => {
     const at = addressOf(node)
     expect((await fetch(`${at}/metrics`, { method: 'HEAD' })).status).toBe(200)
@@ -162,7 +189,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
           expect.arrayContaining(['audit', 'script_logs', 'slices', 'matches']),
         )
         expect(names.map(([, queue]) => queue)).toEqual(
-          expect.arrayContaining([...queues, 'key_use', 'script_inbox']),
+          expect.arrayContaining([...queues, 'key_use', 'script_inbox', 'matchmaker']),
         )
         expect(page).toContain('guildhall_queue_depth{queue="key_use"} 1')
         expect(page).toContain('guildhall_queue_capacity{queue="key_use"} 16384')

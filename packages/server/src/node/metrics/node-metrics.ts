@@ -1,4 +1,4 @@
-import type { Status } from '@guildhall/contract'
+import type { MatchmakerTotals, Status } from '@guildhall/contract'
 import type { DatabaseStats } from '../../database/database.ts'
 import type { Backlog } from '../../features/feature.ts'
 import type { MetricFamily, Sample } from '../../kernel/metrics/metric-family.ts'
@@ -12,8 +12,9 @@ export type NodeReadings = {
   nowUnixMs: number
   /** Of the database. */
   stats: DatabaseStats
-  /** Queues that wait for a writer or for the script. */
+  /** Queues that wait for a writer, for the script or for a match. */
   queues: readonly Backlog[]
+  matchmaker: MatchmakerTotals
   hashingDepth: number
   /** Attempts that a limit refused, by rule. */
   admissionRefusals: ReadonlyMap<string, number>
@@ -92,14 +93,14 @@ const rows: readonly Row[] = [
   },
   {
     name: 'queue_depth',
-    help: 'Rows or calls that wait.',
+    help: 'Rows, calls or tickets that wait.',
     type: 'gauge',
     label: 'queue',
     read: ({ queues }) => queues.map(({ name, depth }) => [name, depth]),
   },
   {
     name: 'queue_capacity',
-    help: 'Rows or calls that may wait.',
+    help: 'Rows, calls or tickets that may wait.',
     type: 'gauge',
     label: 'queue',
     read: ({ queues }) => queues.map(({ name, capacity }) => [name, capacity]),
@@ -110,6 +111,35 @@ const rows: readonly Row[] = [
     type: 'counter',
     label: 'queue',
     read: ({ queues }) => queues.map(({ name, dropped }) => [name, dropped]),
+  },
+  {
+    name: 'matchmaker_passes_total',
+    help: 'Passes of the matchmaker over its queue.',
+    type: 'counter',
+    read: ({ matchmaker }) => matchmaker.evaluations_total,
+  },
+  {
+    name: 'matchmaker_pass_seconds_total',
+    help: 'Time of the event loop that passes of the matchmaker took.',
+    type: 'counter',
+    read: ({ matchmaker }) => matchmaker.evaluation_duration_us_total / 1_000_000,
+  },
+  {
+    name: 'matchmaker_matches_formed_total',
+    help: 'Rooms that the matchmaker has made.',
+    type: 'counter',
+    read: ({ matchmaker }) => matchmaker.matches_formed_total,
+  },
+  {
+    name: 'matchmaker_tickets_total',
+    help: 'Tickets that have left the queue: matched, cancelled, or too old.',
+    type: 'counter',
+    label: 'outcome',
+    read: ({ matchmaker }) => [
+      ['matched', matchmaker.tickets_formed_total],
+      ['cancelled', matchmaker.tickets_cancelled_total],
+      ['expired', matchmaker.tickets_expired_total],
+    ],
   },
   {
     name: 'task_restarts_total',

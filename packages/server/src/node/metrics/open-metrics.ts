@@ -7,6 +7,7 @@ import type { PipelineDeps } from '../../kernel/http/pipeline.ts'
 import type { HttpServer } from '../../kernel/http/server.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
+import type { Gateway } from '../../realtime/gateway.ts'
 import type { Features } from '../features.ts'
 import { backlogsOf, type FeatureList } from '../joined.ts'
 import type { createListener } from '../listener.ts'
@@ -26,6 +27,7 @@ export type MetricsSources = {
   pipeline: PipelineDeps
   listener: Awaited<ReturnType<typeof createListener>>
   instruments: Instruments
+  play: { gateway: Pick<Gateway, 'matchmaker'> }
   status(): NodeReadings['status']
   logLinesDropped(): number
 }
@@ -59,6 +61,7 @@ function readingsOf(sources: MetricsSources): NodeReadings {
   const { config, db, clock, features, version, listener } = sources
   const certificate = listener.certificate()?.certificate
   const status = sources.status()
+  const matchmaker = sources.play.gateway.matchmaker()
   return {
     status,
     version,
@@ -72,7 +75,14 @@ function readingsOf(sources: MetricsSources): NodeReadings {
         capacity: config.runtime.inbox_calls,
         dropped: 0,
       },
+      {
+        name: 'matchmaker',
+        depth: matchmaker.queued_tickets,
+        capacity: config.matchmaker.max_tickets,
+        dropped: 0,
+      },
     ],
+    matchmaker,
     hashingDepth: features.hashing.depth(),
     admissionRefusals: features.admission.refusals(),
     logLinesDropped: sources.logLinesDropped(),

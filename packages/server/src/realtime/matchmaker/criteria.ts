@@ -9,8 +9,6 @@ export type Criteria = {
   /** Stands for `query` once the ticket has waited. */
   wideQuery: Query
   properties: TicketProperties
-  /** Reads one of the properties, for the queries of others. */
-  read(field: string): unknown
   minCount: number
   maxCount: number
   countMultiple: number
@@ -37,8 +35,7 @@ export function readCriteria(payload: JsonObject, ttl: Ttl): Criteria | string {
   if (!isWithin(ttlMs, [1, ttl.max_ttl_ms])) return 'invalid ttl'
   const backfill = orElse(payload.backfill, true)
   if (typeof backfill !== 'boolean') return 'invalid JSON body'
-  const read = readerOf(properties)
-  return { query, wideQuery, properties, read, ...counts, backfill, ttlMs }
+  return { query, wideQuery, properties, ...counts, backfill, ttlMs }
 }
 
 export function readQuery(value: unknown): Query | undefined {
@@ -53,9 +50,9 @@ export function readProperties(value: unknown): TicketProperties | undefined {
   return areSound && entries.length <= propertiesMax ? (value as TicketProperties) : undefined
 }
 
-/** What a query reads of properties; names of the language's own are names like any other. */
-export function readerOf(properties: TicketProperties): (field: string) => unknown {
-  return (field) => (Object.hasOwn(properties, field) ? properties[field] : undefined)
+/** One of the properties; names of the language's own are names like any other. */
+export function propertyOf(properties: TicketProperties, field: string): unknown {
+  return Object.hasOwn(properties, field) ? properties[field] : undefined
 }
 
 /** The default of a member that is left out; null is a value, of the wrong type. */

@@ -1,14 +1,13 @@
-import { kinds, type MatchmakerMatched, type TicketStatus } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   bytesOf,
   type FixtureOptions,
   type RealtimeFixture,
   startRealtime,
-  textOf,
   waiting,
 } from '../realtime.fixture.ts'
 import { callMethod, joinAll, joinAs, type Player, playerOf } from '../rooms/rooms.fixture.ts'
+import { accept, add, matched, status } from './matchmaker.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -16,29 +15,6 @@ afterEach(() => realtime.close())
 async function start(count: number, options: FixtureOptions = {}): Promise<Player[]> {
   realtime = await startRealtime(options)
   return joinAll(realtime, count)
-}
-
-async function add(client: Player | undefined, criteria: object = {}): Promise<string> {
-  if (client === undefined) throw new Error('no client')
-  const reply = await callMethod(client, 'matchmaker.add', criteria)
-  return (reply as { ticket_id: string }).ticket_id
-}
-
-async function status(client: Player | undefined, ticket_id: string): Promise<TicketStatus> {
-  if (client === undefined) throw new Error('no client')
-  return (await callMethod(client, 'matchmaker.status', { ticket_id })) as TicketStatus
-}
-
-async function matched(client: Player | undefined): Promise<MatchmakerMatched> {
-  const envelope = await client?.next()
-  expect(envelope?.kind).toBe(kinds.MATCHMAKER_MATCHED.first)
-  return JSON.parse(textOf(envelope?.body ?? new Uint8Array(0)))
-}
-
-async function accept(client: Player | undefined, match: MatchmakerMatched): Promise<unknown> {
-  if (client === undefined) throw new Error('no client')
-  const { ticket_id, join_token } = match
-  return callMethod(client, 'matchmaker.accept', { ticket_id, join_token })
 }
 
 describe('tickets', () => {

@@ -27,6 +27,8 @@ export type MatchmakerDeps = {
   /** 24 base64url characters. */
   newId(): string
   randomness(size: number): Buffer
+  /** A ticket has been matched after so long. */
+  observeWait?: ((waitedMs: number) => void) | undefined
   /** The members of a party that its leader queues, or why not. */
   partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
 }
@@ -56,9 +58,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     ...deps,
     membersMax: limits.max_members,
     handoffs: () => handoffs,
-    taken() {
-      totals.tickets_formed_total += 1
-    },
+    taken: countMatched,
   })
   const handoffs: Handoffs = createHandoffs({
     ...deps,
@@ -73,24 +73,30 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     intervalMs: config.interval_ms,
     widenAfterMs: config.widen_after_ms,
     membersMax: limits.max_members,
+    expire: expireTickets,
     gateOpen: hooks.gateOpen,
     fillOffers: offers.fill,
     form(group) {
       if (!formRoom(group)) return false
       totals.matches_formed_total += 1
-      totals.tickets_formed_total += group.length
+      for (const ticket of group) countMatched(ticket)
       return true
     },
   })
   const expiry = clock.every(expiryEveryMs, () => {
-    const nowMs = clock.monotonicMs()
-    offers.expire(nowMs)
-    if (queue.size > 0) expireTickets(nowMs)
+    offers.expire(clock.monotonicMs())
+    if (queue.size > 0) expireTickets()
   })
 
-  function expireTickets(nowMs: number): void {
-    for (const ticket of queue.queued()) {
-      if (nowMs - ticket.createdMs < ticket.criteria.ttlMs) continue
+  function countMatched(ticket: Ticket): void {
+    totals.tickets_formed_total += 1
+    deps.observeWait?.(clock.monotonicMs() - ticket.createdMs)
+  }
+
+  function expireTickets(): void {
+    const nowMs = clock.monotonicMs()
+    for (const ticket of queue.byAge()) {
+      if (ticket.state !== 'queued' || nowMs < ticket.expiresMs) continue
       queue.finish(ticket, 'removed')
       totals.tickets_expired_total += 1
     }

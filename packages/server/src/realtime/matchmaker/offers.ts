@@ -3,7 +3,7 @@ import type { TicketProperties } from '../../kernel/play/room-hooks.ts'
 import type { Query } from '../query/query.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Rooms } from '../rooms/rooms.ts'
-import { readerOf } from './criteria.ts'
+import { propertyOf } from './criteria.ts'
 import type { Handoffs } from './handoffs.ts'
 import type { Handoff, Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
@@ -14,8 +14,8 @@ type Offer = {
   room: Room
   seats: number
   query: Query
-  /** Reads a property of the offer. */
-  read(field: string): unknown
+  /** One of its properties, for the queries of tickets. */
+  get(field: string): unknown
   expiresMs: number
   /** Tokens that are given and not used. */
   waiting: number
@@ -48,7 +48,7 @@ export type OffersDeps = {
   queue: TicketQueue
   handoffs(): Handoffs
   /** An offer has taken a ticket. */
-  taken(): void
+  taken(ticket: Ticket): void
   membersMax: number
   newId(): string
 }
@@ -88,8 +88,8 @@ export function createOffers(deps: OffersDeps): Offers {
       hasPlaces(room, size) &&
       total >= minCount &&
       total <= maxCount &&
-      query(criteria.read) &&
-      ticket.acceptsProperties(offer.read)
+      query(ticket) &&
+      ticket.acceptsValues(offer)
     )
   }
 
@@ -98,7 +98,7 @@ export function createOffers(deps: OffersDeps): Offers {
     offer.room.heldPlaces += ticket.size
     queue.finish(ticket, 'matched')
     takenBy.set(ticket, offer)
-    deps.taken()
+    deps.taken(ticket)
     const handoffs = deps.handoffs()
     for (const account of ticket.accounts) handoffs.give(ticket, account, offer.room)
     offer.waiting += ticket.handoffs.length
@@ -127,8 +127,8 @@ export function createOffers(deps: OffersDeps): Offers {
       if (room === undefined) return { refusal: 'not_found' }
       if (byRoom.has(room) || !hasPlaces(room, seats)) return { refusal: 'conflict' }
       const expiresMs = clock.monotonicMs() + ttlMs
-      const read = readerOf(properties)
-      const offer = { id: deps.newId(), room, seats, query, read, expiresMs, waiting: 0 }
+      const get = (field: string) => propertyOf(properties, field)
+      const offer = { id: deps.newId(), room, seats, query, get, expiresMs, waiting: 0 }
       offers.set(offer.id, offer)
       byRoom.set(room, offer)
       return { ticketId: offer.id }

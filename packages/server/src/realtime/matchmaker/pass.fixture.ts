@@ -21,6 +21,7 @@ export function startPasses(options: Partial<PassDeps> = {}) {
     intervalMs: 250,
     widenAfterMs: 5000,
     membersMax: 1000,
+    expire() {},
     gateOpen: () => true,
     fillOffers: () => [],
     form(group) {

@@ -19,6 +19,8 @@ export type PassDeps = {
   intervalMs: number
   widenAfterMs: number
   membersMax: number
+  /** Takes out the tickets that have waited for too long. */
+  expire(): void
   /** While it is false tickets wait and are not looked at. */
   gateOpen(): boolean
   /** Fills the offers of running rooms, before groups are looked for. */
@@ -99,15 +101,18 @@ export function createPasses(deps: PassDeps): Passes {
   /** One pass, from these seeds or from everybody. Tickets come and go while it is paused. */
   function* pass(seeds: readonly Ticket[] | undefined): Generator<void, void> {
     if (!deps.gateOpen()) return
+    deps.expire()
     const waiting = queue.byAge()
     const widen = widening(waiting)
     widen()
     yield* deps.fillOffers(waiting, mustPause)
+    let candidates = waiting
+    let left = 0
     for (const seed of seeds ?? waiting) {
       while (seed.state === 'queued') {
         if (mustPause()) yield
         widen()
-        const found = yield* scan(seed, waiting, {
+        const found = yield* scan(seed, candidates, {
           membersMax,
           longEnough: seed.isWide,
           isWaiting,
@@ -116,9 +121,13 @@ export function createPasses(deps: PassDeps): Passes {
         if (!deps.gateOpen()) return
         // Somebody of the group may have left in a pause; then the seed starts again.
         if (seed.state !== 'queued' || found.group?.every(isWaiting) === false) continue
-        settle(seed, found)
+        left += settle(seed, found)
         break
       }
+      // Whoever scans from the oldest should not meet all who have left again and again.
+      if (2 * left < candidates.length) continue
+      candidates = candidates.filter(isWaiting)
+      left = 0
     }
   }
 
@@ -135,14 +144,16 @@ export function createPasses(deps: PassDeps): Passes {
     }
   }
 
-  function settle(seed: Ticket, { group, seen, reason }: ScanResult<Ticket>): void {
+  /** How many tickets it takes out of the queue. */
+  function settle(seed: Ticket, { group, seen, reason }: ScanResult<Ticket>): number {
     seed.seen = seen
     if (reason !== null) seed.reason = reason
-    if (group === undefined) return
+    if (group === undefined) return 0
     // Forming is far more than a step.
     stepsToLook = 0
-    if (deps.form(group)) return
+    if (deps.form(group)) return group.length
     for (const ticket of group) ticket.reason = 'no_room'
+    return 0
   }
 
   return {

@@ -12,7 +12,6 @@ export type TicketQueue = {
   /** The queued ticket that an account has a place in. */
   ofAccount(account: AccountKey): Ticket | undefined
   ofParty(partyId: string): Ticket | undefined
-  queued(): Iterable<Ticket>
   /** Every queued ticket, oldest first, and some that have left the queue since. */
   byAge(): readonly Ticket[]
   readonly size: number
@@ -21,12 +20,12 @@ export type TicketQueue = {
 const finishedVisibleMs = 60_000
 
 export function createTicketQueue(clock: Clock): TicketQueue {
-  const queued = new Set<Ticket>()
   const known = new Map<string, Ticket>()
   const accounts = new Map<AccountKey, Ticket>()
   const parties = new Map<string, Ticket>()
   /** Sorted; tickets that have left are taken out when they are too many. */
   let order: Ticket[] = []
+  let size = 0
   const finished = createDeadlineQueue<Ticket>({ clock, delayMs: finishedVisibleMs }, (ticket) => {
     // As long as somebody may still come, the ticket says where to.
     if (ticket.handoffs.some(isGood)) finished.add(ticket)
@@ -49,20 +48,21 @@ export function createTicketQueue(clock: Clock): TicketQueue {
 
   return {
     add(ticket) {
-      queued.add(ticket)
+      size += 1
       insert(ticket)
       known.set(ticket.id, ticket)
       for (const account of ticket.accounts) accounts.set(account, ticket)
       if (ticket.partyId !== undefined) parties.set(ticket.partyId, ticket)
     },
     finish(ticket, state) {
-      if (!queued.delete(ticket)) return
+      if (ticket.state !== 'queued') return
+      size -= 1
       ticket.state = state
       ticket.finishedMs = clock.monotonicMs()
       for (const account of ticket.accounts) accounts.delete(account)
       if (ticket.partyId !== undefined) parties.delete(ticket.partyId)
       finished.add(ticket)
-      if (queued.size === 0) order = []
+      if (size === 0) order = []
     },
     find(id, account) {
       const ticket = known.get(id)
@@ -71,13 +71,12 @@ export function createTicketQueue(clock: Clock): TicketQueue {
     },
     ofAccount: (account) => accounts.get(account),
     ofParty: (partyId) => parties.get(partyId),
-    queued: () => queued,
     byAge() {
-      if (order.length > 2 * queued.size) order = order.filter(({ state }) => state === 'queued')
+      if (order.length > 2 * size) order = order.filter(({ state }) => state === 'queued')
       return order.slice()
     },
     get size() {
-      return queued.size
+      return size
     },
   }
 }

@@ -1,5 +1,6 @@
+import type { Values } from '../query/query.ts'
 import type { Room } from '../rooms/room.ts'
-import type { Criteria } from './criteria.ts'
+import { type Criteria, propertyOf } from './criteria.ts'
 import type { Candidate, ScanReason } from './scan.ts'
 
 /**
@@ -61,6 +62,10 @@ export class Ticket implements Candidate {
     this.createdMs = createdMs
   }
 
+  get expiresMs(): number {
+    return this.createdMs + this.criteria.ttlMs
+  }
+
   get size(): number {
     return this.accounts.length
   }
@@ -81,13 +86,18 @@ export class Ticket implements Candidate {
     return this.handoffs.find((handoff) => handoff.account === account)
   }
 
-  accepts(other: Ticket): boolean {
-    return this.acceptsProperties(other.criteria.read)
+  /** One of its properties, for the queries of others. */
+  get(field: string): unknown {
+    return propertyOf(this.criteria.properties, field)
   }
 
-  acceptsProperties(read: Criteria['read']): boolean {
+  accepts(other: Ticket): boolean {
+    return this.acceptsValues(other)
+  }
+
+  acceptsValues(values: Values): boolean {
     const { query, wideQuery } = this.criteria
-    return (this.isWide ? wideQuery : query)(read)
+    return this.isWide ? wideQuery(values) : query(values)
   }
 }
 

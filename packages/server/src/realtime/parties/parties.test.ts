@@ -1,84 +1,28 @@
-import { kinds, type Party, type PartyPush } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type FixtureOptions,
-  type RealtimeFixture,
-  startRealtime,
-  textOf,
-  waiting,
-} from '../realtime.fixture.ts'
+import { type FixtureOptions, type RealtimeFixture, textOf, waiting } from '../realtime.fixture.ts'
 import { callMethod, joinAs, type Player } from '../rooms/rooms.fixture.ts'
+import {
+  type Crowd,
+  call,
+  forget,
+  found,
+  push,
+  startCrowd,
+  startTogether,
+} from './parties.fixture.ts'
 
 let realtime: RealtimeFixture
-let blocked: string[][] = []
 afterEach(() => realtime.close())
 
-type Crowd = { ann: Player; bob: Player; cid: Player }
-
-async function start(options: FixtureOptions = {}): Promise<Crowd> {
-  blocked = []
-  realtime = await startRealtime({
-    ...options,
-    people: {
-      usernames: async (ids) =>
-        new Map(ids.filter((id) => id.startsWith('u-')).map((id) => [id, id.slice(2)])),
-      areBlocked: async (one, other) =>
-        blocked.some((pair) => pair.includes(one) && pair.includes(other)),
-    },
-  })
-  const ann = await joinAs(realtime, 't-ann')
-  const bob = await joinAs(realtime, 't-bob')
-  return { ann, bob, cid: await joinAs(realtime, 't-cid') }
+/** Keeps what has to be closed. */
+async function started<C extends Crowd>(starting: Promise<C>): Promise<C> {
+  const crowd = await starting
+  realtime = crowd.realtime
+  return crowd
 }
 
-/** Calls a method; pushes that come before its reply are put back. */
-async function call(client: Player, method: string, payload: object = {}): Promise<unknown> {
-  const pushes = client.received.splice(0)
-  const found = await callWithPushes(client, `party.${method}`, payload)
-  client.received.unshift(...pushes, ...found.pushes)
-  return found.reply
-}
-
-async function callWithPushes(client: Player, method: string, payload: object) {
-  const before: { kind: number; body: Uint8Array }[] = []
-  const next = client.next
-  const filtered: Player = {
-    ...client,
-    async next() {
-      for (;;) {
-        const envelope = await next()
-        if (envelope.kind !== kinds.NOTIFICATION.first) return envelope
-        before.push(envelope)
-      }
-    },
-  }
-  const reply = await callMethod(filtered, method, payload)
-  return { reply, pushes: before as never[] }
-}
-
-async function push(client: Player): Promise<PartyPush> {
-  const { kind, body } = await client.next()
-  expect(kind).toBe(kinds.NOTIFICATION.first)
-  return JSON.parse(textOf(body))
-}
-
-async function found(client: Player, payload: object = {}): Promise<Party> {
-  return (await call(client, 'create', payload)) as Party
-}
-
-/** Ann leads a party with Bob; nobody has unread pushes. */
-async function startTogether(options: FixtureOptions = {}): Promise<Crowd & { party_id: string }> {
-  const crowd = await start(options)
-  const { party_id } = await found(crowd.ann)
-  await call(crowd.ann, 'invite', { party_id, target_user_id: 'u-bob' })
-  await call(crowd.bob, 'accept', { party_id })
-  forget(crowd)
-  return { ...crowd, party_id }
-}
-
-function forget({ ann, bob, cid }: Crowd): void {
-  for (const client of [ann, bob, cid]) client.received.length = 0
-}
+const start = (options?: FixtureOptions) => started(startCrowd(options))
+const together = (options?: FixtureOptions) => started(startTogether(options))
 
 describe('membership', () => {
   test('[R-PTY-1, R-PTY-2, R-PTY-7] create, invite, accept, with what everybody hears', async () => {
@@ -132,7 +76,7 @@ describe('membership', () => {
   })
 
   test('[R-PTY-5] errors name the party first, then membership, then leadership', async () => {
-    const { ann, bob, cid, party_id } = await startTogether()
+    const { ann, bob, cid, blocked, party_id } = await together()
     const guest = await joinAs(realtime)
     const refusals: [Player, string, object, string][] = [
       [guest, 'create', {}, 'authentication required'],
@@ -168,7 +112,7 @@ describe('membership', () => {
   })
 
   test('[R-PTY-3, R-PTY-6] leadership passes to who is connected longest; the last closes', async () => {
-    const { ann, bob, party_id } = await startTogether()
+    const { ann, bob, party_id } = await together()
     expect(await call(ann, 'leave', { party_id })).toEqual({ left: true })
     expect(await push(bob)).toMatchObject({ type: 'party.presence.delta' })
     expect(await call(bob, 'status')).toMatchObject({ leader_user_id: 'u-bob' })
@@ -178,7 +122,7 @@ describe('membership', () => {
   })
 
   test('[R-PTY-7] promote, remove and close are heard by those whom they concern', async () => {
-    const { ann, bob, party_id } = await startTogether()
+    const { ann, bob, party_id } = await together()
     const target = { party_id, target_user_id: 'u-bob' }
     expect(await call(ann, 'promote', target)).toMatchObject({ leader_user_id: 'u-bob' })
     const back = { party_id, target_user_id: 'u-ann' }
@@ -212,7 +156,7 @@ describe('membership', () => {
   })
 
   test('[R-PTY-6] who stays away leaves; who comes back gets the present state', async () => {
-    const { ann, bob, party_id } = await startTogether()
+    const { ann, bob, party_id } = await together()
     bob.end()
     expect(await push(ann)).toMatchObject({ online_members: [{ user_id: 'u-ann' }] })
     await realtime.clock.advance(59_000)
@@ -229,7 +173,7 @@ describe('membership', () => {
 
 describe('messages and tickets', () => {
   test('[R-PTY-8] a message goes to everybody but the connection that sent it', async () => {
-    const { ann, bob, cid, party_id } = await startTogether()
+    const { ann, bob, cid, party_id } = await together()
     const second = realtime.backend.players.get('t-ann')
     if (second) realtime.backend.players.set('t-ann2', { ...second, session_id: 's-ann2' })
     realtime.backend.live.add('s-ann2')
@@ -246,7 +190,7 @@ describe('messages and tickets', () => {
   })
 
   test('[R-PTY-4, R-MM-2] a queued party is frozen, and plays together', async () => {
-    const { ann, bob, cid, party_id } = await startTogether()
+    const { ann, bob, cid, party_id } = await together()
     const add = (client: Player, criteria: object) => callMethod(client, 'matchmaker.add', criteria)
     expect(await add(bob, { party_id })).toBe('party leader required')
     expect(await add(cid, { party_id })).toBe('party membership required')
@@ -273,7 +217,7 @@ describe('messages and tickets', () => {
   })
 
   test('[R-MM-2] all members must be connected to queue', async () => {
-    const { ann, bob, party_id } = await startTogether()
+    const { ann, bob, party_id } = await together()
     bob.end()
     expect(await push(ann)).toMatchObject({ online_members: [{ user_id: 'u-ann' }] })
     expect(await callMethod(ann, 'matchmaker.add', { party_id })).toBe(

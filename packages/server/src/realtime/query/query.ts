@@ -1,7 +1,16 @@
 import { type Comparison, queryTokens, type Token } from './query-tokens.ts'
 
-/** Whether what is read fits the query. A field that is not there is undefined. */
-export type Query = (read: (field: string) => unknown) => boolean
+/** What a query is evaluated on, e.g. a Map. A field that is not there is undefined. */
+export type Values = { get(field: string): unknown }
+
+/** Whether the values fit the query. */
+export type Query = (values: Values) => boolean
+
+/** A part of a query: data instead of functions, because many tickets wait with theirs. */
+type Part =
+  | { type: 'number'; field: string; literal: number; holds: (order: number) => boolean }
+  | { type: 'text'; field: string; literal: string; isEqual: boolean }
+  | { type: 'and' | 'or'; parts: readonly Part[] }
 
 const queryBytesMax = 1024
 const comparisonsMax = 32
@@ -29,8 +38,31 @@ export function parseQuery(text: string): Query | undefined {
   const comparisons = tokens.filter(({ type }) => type === 'comparison').length
   if (comparisons > comparisonsMax) return undefined
   const parser = new Parser(tokens)
-  const query = parser.or(0)
-  return parser.atEnd ? query : undefined
+  const part = parser.or(0)
+  return part && parser.atEnd ? (values) => fits(part, values) : undefined
+}
+
+function fits(part: Part, values: Values): boolean {
+  switch (part.type) {
+    case 'number': {
+      const value = values.get(part.field)
+      // Integers of 64 bits are compared as the numbers that literals are.
+      if (typeof value === 'bigint') return part.holds(Number(value) - part.literal)
+      return typeof value === 'number' && part.holds(value - part.literal)
+    }
+    case 'text': {
+      const value = values.get(part.field)
+      return typeof value === 'string' && (value === part.literal) === part.isEqual
+    }
+    case 'and': {
+      for (const each of part.parts) if (!fits(each, values)) return false
+      return true
+    }
+    case 'or': {
+      for (const each of part.parts) if (fits(each, values)) return true
+      return false
+    }
+  }
 }
 
 /** Each function reads one rule of the grammar, and returns undefined where it does not hold. */
@@ -46,27 +78,25 @@ class Parser {
     return this.#at === this.#tokens.length
   }
 
-  or(depth: number): Query | undefined {
-    const parts = this.#joined('or', () => this.#and(depth))
-    return parts && (parts.length === 1 ? parts[0] : anyOf(parts))
+  or(depth: number): Part | undefined {
+    return this.#joined('or', () => this.#and(depth))
   }
 
-  #and(depth: number): Query | undefined {
-    const parts = this.#joined('and', () => this.#term(depth))
-    return parts && (parts.length === 1 ? parts[0] : allOf(parts))
+  #and(depth: number): Part | undefined {
+    return this.#joined('and', () => this.#term(depth))
   }
 
-  #joined(by: 'or' | 'and', readPart: () => Query | undefined): Query[] | undefined {
-    const parts: Query[] = []
+  #joined(type: 'or' | 'and', readPart: () => Part | undefined): Part | undefined {
+    const parts: Part[] = []
     do {
       const part = readPart()
       if (part === undefined) return undefined
       parts.push(part)
-    } while (this.#take(by) !== undefined)
-    return parts
+    } while (this.#take(type) !== undefined)
+    return parts.length === 1 ? parts[0] : { type, parts: parts.slice() }
   }
 
-  #term(depth: number): Query | undefined {
+  #term(depth: number): Part | undefined {
     if (this.#take('open') !== undefined) {
       const inner = depth < depthMax ? this.or(depth + 1) : undefined
       return this.#take('close') && inner
@@ -93,44 +123,29 @@ function isOfType<Type extends Token['type']>(
   return token.type === type
 }
 
-function anyOf(parts: readonly Query[]): Query {
-  return (read) => parts.some((part) => part(read))
-}
-
-function allOf(parts: readonly Query[]): Query {
-  return (read) => parts.every((part) => part(read))
-}
-
-function compare(
-  field: string,
-  comparison: Comparison,
-  literal: string | number,
-): Query | undefined {
+function compare(name: string, comparison: Comparison, literal: string | number): Part | undefined {
+  const field = shared(name)
   if (typeof literal === 'number') {
-    const holds = numberComparisons[comparison]
-    return (read) => {
-      const value = read(field)
-      // Integers of 64 bits are compared as the numbers that literals are.
-      return isNumber(value) && holds(Number(value), literal)
-    }
+    return { type: 'number', field, literal, holds: orders[comparison] }
   }
-  if (comparison === '==') return (read) => read(field) === literal
-  if (comparison !== '!=') return undefined
-  return (read) => {
-    const value = read(field)
-    return typeof value === 'string' && value !== literal
-  }
+  if (comparison !== '==' && comparison !== '!=') return undefined
+  return { type: 'text', field, literal: shared(literal), isEqual: comparison === '==' }
 }
 
-function isNumber(value: unknown): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint'
+/**
+ * The text as the engine keeps names of members: once for all tickets that use it, found by its
+ * address, and without the query that it was cut out of.
+ */
+function shared(text: string): string {
+  return Object.keys({ [text]: 0 })[0] ?? text
 }
 
-const numberComparisons: Record<Comparison, (value: number, literal: number) => boolean> = {
-  '==': (value, literal) => value === literal,
-  '!=': (value, literal) => value !== literal,
-  '<': (value, literal) => value < literal,
-  '<=': (value, literal) => value <= literal,
-  '>': (value, literal) => value > literal,
-  '>=': (value, literal) => value >= literal,
+/** By the difference of value and literal. */
+const orders: Record<Comparison, (order: number) => boolean> = {
+  '==': (order) => order === 0,
+  '!=': (order) => order !== 0,
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
 }

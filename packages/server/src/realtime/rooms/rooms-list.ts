@@ -101,7 +101,7 @@ function look(search: Search, room: Room | undefined): void {
   search.lookedAt += 1
   if (!room.label.open) return
   const row = rowOf(room)
-  if (search.filter((name) => fieldOf(row, name))) search.found.push(row)
+  if (search.filter({ get: (name) => fieldOf(row, name) })) search.found.push(row)
 }
 
 function rowOf({ id, name, label, members }: Room): RoomRow {
@@ -114,11 +114,7 @@ function rowOf({ id, name, label, members }: Room): RoomRow {
 /** What a query reads: a property, or what every room has. */
 function fieldOf(row: RoomRow, name: string): unknown {
   const properties: JsonObject = row.properties
-  if (Object.hasOwn(properties, name)) {
-    const value = properties[name]
-    // Queries compare numbers; this is one that a number cannot hold exactly.
-    return typeof value === 'bigint' ? Number(value) : value
-  }
+  if (Object.hasOwn(properties, name)) return properties[name]
   switch (name) {
     case 'name':
     case 'map':

@@ -62,9 +62,8 @@ export function RoomsPage() {
           onValue={setFilter}
           isMain={true}
         />
-        <span className="grow" />
-        <Matchmaker totals={rooms.data?.matchmaker ?? null} />
       </div>
+      <Matchmaker totals={rooms.data?.matchmaker ?? null} />
       <DataTable
         label="Rooms"
         columns={columns}
@@ -92,15 +91,23 @@ function NoRooms({ isAttached }: { isAttached: boolean }) {
   return <Empty title="No rooms are open">Players and scripts open them.</Empty>
 }
 
+/** What the matchmaker has done since the start of the node. */
 function Matchmaker({ totals }: { totals: MatchmakerTotals | null }) {
   if (totals === null) return null
-  const { queued_tickets, matches_formed_total, tickets_expired_total } = totals
+  const { queued_tickets, matches_formed_total, tickets_formed_total } = totals
+  const { tickets_cancelled_total, tickets_expired_total } = totals
   return (
-    <span className="small muted">
-      matchmaker: {grouped(queued_tickets)} waiting, {grouped(matches_formed_total)} formed,{' '}
-      {grouped(tickets_expired_total)} expired
-    </span>
+    <p className="small muted">
+      Matchmaker: {grouped(queued_tickets)} waiting, {grouped(tickets_formed_total)} tickets in{' '}
+      {grouped(matches_formed_total)} matches, {grouped(tickets_cancelled_total)} cancelled,{' '}
+      {grouped(tickets_expired_total)} expired; {passTime(totals)} per pass
+    </p>
   )
+}
+
+function passTime({ evaluations_total, evaluation_duration_us_total }: MatchmakerTotals): string {
+  const us = evaluations_total === 0 ? 0 : evaluation_duration_us_total / evaluations_total
+  return `${(us / 1000).toFixed(1)} ms`
 }
 
 function RoomPane({ id, onClose }: { id: string; onClose(): void }) {

@@ -1,0 +1,43 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A relay in front of the node. A cut line loses its connections and takes no new ones. */
+export type Line = { url: string; cut(): void; mend(): void; close(): void }
+
+export async function openLine(port: number): Promise<Line> {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy()
+    const far = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.pipe(to)
+      from.on('error', () => {})
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const end = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut() {
+      isCut = true
+      end()
+    },
+    mend() {
+      isCut = false
+    },
+    close() {
+      end()
+      server.close()
+    },
+  }
+}
