@@ -16,6 +16,7 @@ import { explorer } from './benchmarks/explorer.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
+import { matchmaker } from './benchmarks/matchmaker.ts'
 import { metrics } from './benchmarks/metrics.ts'
 import { mix } from './benchmarks/mix.ts'
 import { peersRows } from './benchmarks/peers-rows.ts'
@@ -53,6 +54,7 @@ const benchmarks: readonly Benchmark[] = [
   leaderboard,
   accountList,
   lists,
+  matchmaker,
   auditCost,
   peersRows,
   mix,

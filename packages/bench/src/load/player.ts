@@ -14,6 +14,14 @@ import { clientMessage, WebSocketClient } from './websocket-client.ts'
 
 export const realtimePath = '/v1/realtime'
 
+/** Connects without an account. */
+export async function openGuest(port: number): Promise<WebSocketClient> {
+  const client = await WebSocketClient.open({ port, path: realtimePath })
+  client.write(frameMessage(kinds.AUTH.first, authBody.encode({ access_token: '' })))
+  await nextEnvelope(client, kinds.AUTH_RESULT.first)
+  return client
+}
+
 /** Connects and signs in; resolves once the server has accepted the token. */
 export async function openPlayer(
   port: number,

@@ -6,7 +6,8 @@ import { type Child, type ChildOptions, startChild } from './child.ts'
 export type Seeds = { accounts?: number; groups?: number; notifications?: number }
 
 export type MeasuredOptions = {
-  url: string
+  /** Of the database; the matchmaker has none. */
+  url?: string
   /** A second address, `unaudited`, serves the same without audit entries. */
   unaudited?: boolean
   config?: Readonly<Record<string, string>>
@@ -21,6 +22,10 @@ export type MeasuredOptions = {
   records?: number
   /** Of each measurement. */
   seconds?: number
+  /** Tickets of a small and a large crowd, and those that only wait. */
+  small?: number
+  large?: number
+  waiting?: number
 }
 
 const programs = new URL('../../../server/src/testing/measured/', import.meta.url)
@@ -29,12 +34,12 @@ const readyWithinMs = 600_000
 
 /**
  * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
- * database that it fills first; `wallets`, `objects` and `leaderboards` work in process and print
+ * database that it fills first; `wallets`, `objects`, `leaderboards` and `matchmaker` work in process and print
  * what they measured.
  */
 export function startMeasured(
   bench: Bench,
-  program: 'node' | 'wallets' | 'objects' | 'leaderboards',
+  program: 'node' | 'wallets' | 'objects' | 'leaderboards' | 'matchmaker',
   { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
 ): Promise<Child> {
   const path = fileURLToPath(new URL(`${program}.ts`, programs))

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { TicketProperties } from '../../kernel/play/room-hooks.ts'
-import type { Query } from '../query/query.ts'
+import { fits, type Query } from '../query/query.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import { propertyOf } from './criteria.ts'
@@ -88,7 +88,7 @@ export function createOffers(deps: OffersDeps): Offers {
       hasPlaces(room, size) &&
       total >= minCount &&
       total <= maxCount &&
-      query(ticket) &&
+      fits(query, ticket) &&
       ticket.acceptsValues(offer)
     )
   }

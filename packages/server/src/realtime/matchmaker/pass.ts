@@ -30,10 +30,10 @@ export type PassDeps = {
 }
 
 /**
- * A slice ends after this time. The rule allows 20 ms; what a slice has formed is handed over right
- * behind it, in the same turn, and requests that come meanwhile wait for both.
+ * A slice ends after this time. 20 ms would be allowed; but whoever sends a request meanwhile waits
+ * for the slice and for the handing over of what it has formed, and should not feel it.
  */
-const sliceMs = 4
+const sliceMs = 1
 /** The time is looked at after so many steps. */
 const stepsPerLook = 32
 

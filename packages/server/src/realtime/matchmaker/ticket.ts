@@ -1,4 +1,4 @@
-import type { Values } from '../query/query.ts'
+import { fits, type Values } from '../query/query.ts'
 import type { Room } from '../rooms/room.ts'
 import { type Criteria, propertyOf } from './criteria.ts'
 import type { Candidate, ScanReason } from './scan.ts'
@@ -97,7 +97,7 @@ export class Ticket implements Candidate {
 
   acceptsValues(values: Values): boolean {
     const { query, wideQuery } = this.criteria
-    return this.isWide ? wideQuery(values) : query(values)
+    return fits(this.isWide ? wideQuery : query, values)
   }
 }
 

@@ -3,14 +3,11 @@ import { type Comparison, queryTokens, type Token } from './query-tokens.ts'
 /** What a query is evaluated on, e.g. a Map. A field that is not there is undefined. */
 export type Values = { get(field: string): unknown }
 
-/** Whether the values fit the query. */
-export type Query = (values: Values) => boolean
-
-/** A part of a query: data instead of functions, because many tickets wait with theirs. */
-type Part =
+/** A query that was read: data instead of a function, because many tickets wait with theirs. */
+export type Query =
   | { type: 'number'; field: string; literal: number; holds: (order: number) => boolean }
   | { type: 'text'; field: string; literal: string; isEqual: boolean }
-  | { type: 'and' | 'or'; parts: readonly Part[] }
+  | { type: 'and' | 'or'; parts: readonly Query[] }
 
 const queryBytesMax = 1024
 const comparisonsMax = 32
@@ -34,15 +31,18 @@ export function parseQuery(text: string): Query | undefined {
   if (Buffer.byteLength(text) > queryBytesMax) return undefined
   const tokens = queryTokens(text)
   if (tokens === undefined) return undefined
-  if (tokens.length === 0) return () => true
+  if (tokens.length === 0) return everything
   const comparisons = tokens.filter(({ type }) => type === 'comparison').length
   if (comparisons > comparisonsMax) return undefined
   const parser = new Parser(tokens)
   const part = parser.or(0)
-  return part && parser.atEnd ? (values) => fits(part, values) : undefined
+  return parser.atEnd ? part : undefined
 }
 
-function fits(part: Part, values: Values): boolean {
+const everything: Query = { type: 'and', parts: [] }
+
+/** Whether the values fit the query. */
+export function fits(part: Query, values: Values): boolean {
   switch (part.type) {
     case 'number': {
       const value = values.get(part.field)
@@ -78,16 +78,16 @@ class Parser {
     return this.#at === this.#tokens.length
   }
 
-  or(depth: number): Part | undefined {
+  or(depth: number): Query | undefined {
     return this.#joined('or', () => this.#and(depth))
   }
 
-  #and(depth: number): Part | undefined {
+  #and(depth: number): Query | undefined {
     return this.#joined('and', () => this.#term(depth))
   }
 
-  #joined(type: 'or' | 'and', readPart: () => Part | undefined): Part | undefined {
-    const parts: Part[] = []
+  #joined(type: 'or' | 'and', readPart: () => Query | undefined): Query | undefined {
+    const parts: Query[] = []
     do {
       const part = readPart()
       if (part === undefined) return undefined
@@ -96,7 +96,7 @@ class Parser {
     return parts.length === 1 ? parts[0] : { type, parts: parts.slice() }
   }
 
-  #term(depth: number): Part | undefined {
+  #term(depth: number): Query | undefined {
     if (this.#take('open') !== undefined) {
       const inner = depth < depthMax ? this.or(depth + 1) : undefined
       return this.#take('close') && inner
@@ -123,7 +123,11 @@ function isOfType<Type extends Token['type']>(
   return token.type === type
 }
 
-function compare(name: string, comparison: Comparison, literal: string | number): Part | undefined {
+function compare(
+  name: string,
+  comparison: Comparison,
+  literal: string | number,
+): Query | undefined {
   const field = shared(name)
   if (typeof literal === 'number') {
     return { type: 'number', field, literal, holds: orders[comparison] }

@@ -1,7 +1,7 @@
 import type { JsonObject, RoomPage, RoomRow } from '@guildhall/contract'
 import { atEndOfTurn, type Clock } from '../../kernel/clock.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
-import { parseQuery, type Query } from '../query/query.ts'
+import { fits, parseQuery, type Query } from '../query/query.ts'
 import type { BuiltInAnswer, BuiltInMethod } from '../rpc/built-in.ts'
 import { takeCall } from '../rpc/rate-bucket.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -101,7 +101,7 @@ function look(search: Search, room: Room | undefined): void {
   search.lookedAt += 1
   if (!room.label.open) return
   const row = rowOf(room)
-  if (search.filter({ get: (name) => fieldOf(row, name) })) search.found.push(row)
+  if (fits(search.filter, { get: (name) => fieldOf(row, name) })) search.found.push(row)
 }
 
 function rowOf({ id, name, label, members }: Room): RoomRow {
