@@ -34,8 +34,8 @@ const readyWithinMs = 600_000
 
 /**
  * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
- * database that it fills first; `wallets`, `objects`, `leaderboards` and `matchmaker` work in process and print
- * what they measured.
+ * database that it fills first; `wallets`, `objects`, `leaderboards` and `matchmaker`
+ * work in process and print what they measured.
  */
 export function startMeasured(
   bench: Bench,

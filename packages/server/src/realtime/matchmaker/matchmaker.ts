@@ -44,16 +44,18 @@ export type Matchmaker = ReturnType<typeof createMatchmaker>
 
 const expiryEveryMs = 100
 
+const noTotals = {
+  matches_formed_total: 0,
+  tickets_formed_total: 0,
+  tickets_cancelled_total: 0,
+  tickets_expired_total: 0,
+}
+
 /** Tickets, matches and the offers of running rooms. */
 export function createMatchmaker(deps: MatchmakerDeps) {
   const { config, limits, clock, hooks, rooms, accounts, queue } = deps
   const log = deps.log.component('matchmaker')
-  const totals = {
-    matches_formed_total: 0,
-    tickets_formed_total: 0,
-    tickets_cancelled_total: 0,
-    tickets_expired_total: 0,
-  }
+  const totals = { ...noTotals }
   const offers = createOffers({
     ...deps,
     membersMax: limits.max_members,

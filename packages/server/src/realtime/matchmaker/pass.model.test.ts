@@ -111,6 +111,8 @@ const pools = fc.array(player, { minLength: 1, maxLength: 9 }).map((made) =>
       id: `t${(index * 7) % 10}`,
       properties: { region: one.region, rating: one.rating },
       fits: (isWide ? wideDraft : draft).fits,
+      narrow: draft.fits,
+      wide: wideDraft.fits,
       isWide,
       size: one.size,
       min: one.minCount,
@@ -146,6 +148,50 @@ test('[R-MM-6, R-MM-7] a pass forms what the rule says, and nothing that may not
     { numRuns: 400 },
   )
 })
+
+test('[R-MM-6, R-MM-7] later passes form the same as a first one would', async () => {
+  const later = fc.record({
+    pool: pools,
+    share: fc.nat(8),
+    laterMs: fc.constantFrom(250, 1000, 5000),
+  })
+  await fc.assert(
+    fc.asyncProperty(later, async ({ pool, share, laterMs }) => {
+      const { clock, ticketOf, groups, passes } = startPasses({ membersMax, widenAfterMs })
+      const early = pool.slice(0, share)
+      await clock.advance(249)
+      for (const { id, payload, size, ageMs } of early)
+        ticketOf(payload, { id, size, ageMs: ageMs - 1 })
+      await clock.advance(1)
+      const first = groupsOf(early)
+      expect(groups).toEqual(first)
+      // Passes that find nobody new in between.
+      for (let passedMs = 250; passedMs < laterMs; passedMs += 250) await clock.advance(250)
+      const between = groups.length
+      await clock.advance(249)
+      const young = pool.slice(share)
+      for (const { id, payload, size } of young) ticketOf(payload, { id, size, ageMs: -1 })
+      await clock.advance(1)
+      const formed = groups.slice(0, between).flat()
+      const now = [
+        ...early.filter(({ id }) => !formed.includes(id)).map((one) => aged(one, laterMs)),
+        ...young.map((one) => aged({ ...one, ageMs: 0 }, 0)),
+      ]
+      expect(groups.slice(between)).toEqual(groupsOf(now))
+      passes.stop()
+    }),
+    { numRuns: 400 },
+  )
+})
+
+/** The same player after a while: what it takes, and whether it has waited long. */
+function aged<
+  P extends Player & { wide(other: Properties): boolean; narrow(other: Properties): boolean },
+>(one: P, laterMs: number): P {
+  const ageMs = one.ageMs + laterMs
+  const isWide = ageMs >= widenAfterMs
+  return { ...one, ageMs, isWide, fits: isWide ? one.wide : one.narrow }
+}
 
 test('[R-MM-7] one against one, nobody waits who could play with somebody who is left', async () => {
   const wide = pools.map((pool) =>

@@ -100,6 +100,26 @@ test('[R-MM-7] new tickets are seeds at the end of their turn, the older one fir
   expect(groups).toEqual([['aa', old.id]])
 })
 
+test('[R-MM-8] a crowd that fits nobody is compared once, and no newcomer waits behind it', async () => {
+  const { clock, work, ticketOf, groups, queue, slices } = startPasses()
+  const crowd = Array.from({ length: 300 }, (_, index) =>
+    slow(ticketOf(never, { ageMs: 300 - index }), work, 0.1),
+  )
+  // 300 times 299 looks take 9 s, and with the pauses twice as long.
+  await clock.advance(25_000)
+  const before = slices.length
+  await clock.advance(250)
+  // Each looks at the newest one again: 30 ms.
+  expect(slices.length - before).toBeLessThanOrEqual(30)
+  expect(crowd[0]).toMatchObject({ seen: 299, reason: 'incompatible' })
+  const pair = [ticketOf({ query: 'a == 1', properties: { a: 1 } })]
+  pair.push(ticketOf({ query: 'a == 1', properties: { a: 1 } }))
+  await clock.advance(500)
+  expect(groups).toEqual([pair.map(({ id }) => id)])
+  for (const ticket of crowd) queue.finish(ticket, 'removed')
+  expect([queue.size, queue.byAge()]).toEqual([0, []])
+})
+
 test('[R-MM-8] what fails in a pass neither ends the node nor the passes behind it', async () => {
   let failures = 1
   const found = startPasses({

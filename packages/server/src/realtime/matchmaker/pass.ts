@@ -1,5 +1,6 @@
 import { afterOthers, atEndOfTurn, type Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
+import { isStillAlone } from './lonely.ts'
 import { type ScanResult, scan } from './scan.ts'
 import { byAge, type Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
@@ -103,6 +104,7 @@ export function createPasses(deps: PassDeps): Passes {
     if (!deps.gateOpen()) return
     deps.expire()
     const waiting = queue.byAge()
+    const newestMs = waiting.at(-1)?.createdMs ?? 0
     const widen = widening(waiting)
     widen()
     yield* deps.fillOffers(waiting, mustPause)
@@ -111,7 +113,13 @@ export function createPasses(deps: PassDeps): Passes {
     for (const seed of seeds ?? waiting) {
       while (seed.state === 'queued') {
         if (mustPause()) yield
-        widen()
+        const wideUntilMs = widen()
+        const crowd = { byAge: candidates, wideUntilMs, mustPause }
+        if (queue.size > 1 && (yield* isStillAlone(seed, crowd))) {
+          seed.seen = queue.size - 1
+          seed.alone = { newestMs, wideUntilMs }
+          break
+        }
         const found = yield* scan(seed, candidates, {
           membersMax,
           longEnough: seed.isWide,
@@ -121,6 +129,8 @@ export function createPasses(deps: PassDeps): Passes {
         if (!deps.gateOpen()) return
         // Somebody of the group may have left in a pause; then the seed starts again.
         if (seed.state !== 'queued' || found.group?.every(isWaiting) === false) continue
+        const isAlone = found.reason === 'incompatible'
+        seed.alone = isAlone ? { newestMs, wideUntilMs } : undefined
         left += settle(seed, found)
         break
       }
@@ -131,16 +141,17 @@ export function createPasses(deps: PassDeps): Passes {
     }
   }
 
-  /** Marks the tickets that have waited long enough by now, which are the first ones. */
-  function widening(waiting: readonly Ticket[]): () => void {
+  /** Marks the tickets that have waited long enough by now; the last of them came at that time. */
+  function widening(waiting: readonly Ticket[]): () => number {
     let next = 0
     return () => {
       const untilMs = clock.monotonicMs() - widenAfterMs
       for (; next < waiting.length; next += 1) {
         const ticket = waiting[next]
-        if (ticket === undefined || ticket.createdMs > untilMs) return
+        if (ticket === undefined || ticket.createdMs > untilMs) break
         ticket.isWide = true
       }
+      return untilMs
     }
   }
 

@@ -26,6 +26,12 @@ export function isGood({ state, room }: Handoff): boolean {
   return state === 'valid' && room.phase !== 'ended'
 }
 
+/**
+ * When a scan found nobody who fits the ticket: how new the newest of the others was, and up to
+ * which age they were wide. Only newer ones, and those that are wide since, can fit it now.
+ */
+export type Loneliness = { newestMs: number; wideUntilMs: number }
+
 /** One list for all: most tickets wait without any. */
 const noHandoffs: readonly Handoff[] = []
 
@@ -51,6 +57,8 @@ export class Ticket implements Candidate {
   finishedMs: number | undefined
   seen = 0
   reason: TicketReason = 'not_evaluated'
+  /** Undefined where somebody fitted it, or where it has not looked. */
+  alone: Loneliness | undefined
   /** Whether it has waited long enough for its wide query and for smaller groups. */
   isWide = false
 
@@ -60,6 +68,11 @@ export class Ticket implements Candidate {
     this.accounts = accounts
     this.partyId = partyId
     this.createdMs = createdMs
+  }
+
+  /** Whether it accepts others once it is wide. */
+  get isWidening(): boolean {
+    return this.criteria.wideQuery !== this.criteria.query
   }
 
   get expiresMs(): number {
