@@ -35,10 +35,14 @@ export async function doctor(
     const only = selected(values.get('--only'), checkNames(checks))
     if (typeof only === 'string') return refuse(only)
     const deps = { db: visit.db, version, checks }
+    const onBegun = (name: string, { number, of }: { number: number; of: number }) => {
+      if (!json) printLines(terminal.stderr, [`checking ${name} (${number} of ${of})`])
+    }
     const onDiagnosed = (diagnosis: Diagnosis) => {
       if (!json) printLines(terminal.stdout, linesOf(diagnosis))
     }
-    const diagnoses = await diagnose(deps, { only, examplesMax: examples, onDiagnosed })
+    const options = { only, examplesMax: examples, onBegun, onDiagnosed }
+    const diagnoses = await diagnose(deps, options)
     const ok = diagnoses.every((diagnosis) => diagnosis.ok)
     if (json) printJson(terminal.stdout, { ok, checks: diagnoses })
     return ok ? exitCodes.ok : exitCodes.failure

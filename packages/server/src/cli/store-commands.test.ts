@@ -155,7 +155,13 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
     const body = { id: 'device-1', create: true, username: 'ana' }
     expect((await call('POST', '/v1/auth/device', { body })).status).toBe(201)
     const { code, stdout, stderr } = await run('doctor', env())
-    expect([code, stderr]).toEqual([0, ''])
+    expect(code).toBe(0)
+    // Which check it is at, while it is at it.
+    const total = everyCheck.length
+    const begun = stderr.trimEnd().split('\n')
+    expect(begun[0]).toMatch(new RegExp(`^checking \\w+ \\(1 of ${total}\\)$`))
+    expect(begun).toHaveLength(total)
+    expect((await run('doctor --json', env())).stderr).toBe('')
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => line.split(/ +/).slice(0, 2).join(' ')).sort()).toEqual(
       everyCheck.map((check) => `ok ${check}`).sort(),

@@ -316,7 +316,7 @@ export function databaseContract({ name, open }: TestBackend): void {
         expect((await db.get(counterById, { id: 'shared' }))?.total).toBe(200n)
       })
 
-      it('[O-TX-3] are run again when they met, so that reading and then writing is exact', async () => {
+      it('[O-TX-2] [O-TX-3] are run again when they met, so that reading and then writing is exact', async () => {
         await db.run(insertCounter, { id: 'read-write', total: 0n })
         let bodies = 0
         const raiseByReading = () =>

@@ -24,14 +24,16 @@ type DiagnoseOptions = {
   /** Default: all of them. */
   only?: readonly string[] | undefined
   examplesMax: number
-  /** Called after each check, because all of them together may take a while. */
+  /** Called before each check, with its place among them, because a large store takes a while. */
+  onBegun?: (name: string, place: { number: number; of: number }) => void
+  /** Called after each check. */
   onDiagnosed?: (diagnosis: Diagnosis) => void
 }
 
 /** Runs checks, all or those of `only`, over one committed state of a store that may be in use. */
 export async function diagnose(
   { db, version, checks }: DoctorDeps,
-  { only, examplesMax, onDiagnosed }: DiagnoseOptions,
+  { only, examplesMax, onBegun, onDiagnosed }: DiagnoseOptions,
 ): Promise<Diagnosis[]> {
   const migrations = await migrationsOf(db, version)
   const chosen = [...checks, createSchemaCheck(migrations)].filter(
@@ -42,7 +44,8 @@ export async function diagnose(
   }
   return db.longRead(async (state) => {
     const diagnoses: Diagnosis[] = []
-    for (const { name, examine } of chosen) {
+    for (const [at, { name, examine }] of chosen.entries()) {
+      onBegun?.(name, { number: at + 1, of: chosen.length })
       const finding = await examine(state, examplesMax)
       const diagnosis = { name, ok: finding.violations === 0, ...finding }
       diagnoses.push(diagnosis)

@@ -30,7 +30,7 @@ describe('ids', () => {
     expect(newBootId()).toMatch(/^bt1-[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
   })
 
-  it('[H-ID-1] take every bit of their secrets from the source of randomness', () => {
+  it('[H-ID-1] [O-ID-3] take every bit of their secrets from the source of randomness', () => {
     const bytes = Buffer.from(Array.from({ length: 64 }, (_, index) => index + 1))
     const { ids } = open({ randomness: countingRandomness() })
     expect(ids.refreshToken()).toBe(`gh.refresh.${bytes.subarray(0, 32).toString('base64url')}`)
@@ -54,7 +54,7 @@ describe('ids', () => {
     expect(ids.durable('au1-')).toHaveLength(33)
   })
 
-  it('[R-GEN-5] that last keep their order whatever the wall clock does', async () => {
+  it('[R-GEN-5] [O-ID-3] that last keep their order whatever the wall clock does', async () => {
     const step = fc.oneof(fc.nat(5000), fc.integer({ min: -10_000_000, max: -1 }))
     const property = fc.property(fc.array(step), (steps) => {
       const { clock, ids } = open()

@@ -98,7 +98,7 @@ beforeAll(async () => {
 afterAll(() => dispose())
 
 it.each(routes)(
-  '[H-AUTH-5] [H-GEN-6] [H-GEN-7] %s lets in and refuses as its access and scope say',
+  '[H-AUTH-5] [H-AUTH-7] [H-GEN-6] [H-GEN-7] %s lets in and refuses as its access and scope say',
   async (_name, route) => {
     const expected = callers.map((caller) => [caller, verdictOn(route, caller)])
     const observed = await Promise.all(

@@ -249,7 +249,7 @@ describe('a script that misbehaves', () => {
     if (host.describe().readiness.generation > 1) expect(await rpc('work')).toBe('works')
   })
 
-  it('[S-TIER-4] shows neither the node’s settings nor more lines than the log can bear', async () => {
+  it('[S-TIER-4] [O-CFG-8] shows neither the node’s settings nor more lines than the log can bear', async () => {
     const { rpc, until, lines } = await start({
       files: {
         'main.ts': `

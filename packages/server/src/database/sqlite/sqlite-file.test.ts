@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { DatabaseUnavailable } from '../database.ts'
@@ -261,6 +261,29 @@ describe('a SQLite file', () => {
     expect((await db.all(notes, {})).length).toBe(8000)
     await db.close()
   })
+
+  it('cuts a log that a reader made long back to 64 MiB once the reader has left', async () => {
+    const db = await openFile()
+    await createNotes(db)
+    const reader = new DatabaseSync(path, { readOnly: true })
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM notes').get()
+    const length = () => statSync(`${path}-wal`).size
+    const note = 'x'.repeat(1_000_000)
+    for (let at = 0; length() < 80 * 1_048_576; at += 1)
+      await db.run(insertNote, { id: `${at}`, note })
+    reader.close()
+    let writes = 0
+    await vi.waitFor(
+      async () => {
+        writes += 1
+        await db.run(insertNote, { id: `after-${writes}`, note: 'x' })
+        expect(length()).toBeLessThanOrEqual(64 * 1_048_576)
+      },
+      { timeout: 20_000, interval: 250 },
+    )
+    await db.close()
+  }, 40_000)
 
   it('refuses a transaction that waits for something other than its own statements', async () => {
     const db = await openFile()
