@@ -821,7 +821,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     encode<T>(value: T): GuildhallBody<T>
 
     /**
-     * The value of a JSON text of at most 64 levels.
+     * The value of a JSON text of at most 64 levels; integers beyond 2^53 are bigint.
      */
     decode<T = GuildhallJson>(body: GuildhallBody<T> | string): T
   }

@@ -77,6 +77,7 @@ describe('imports', () => {
     [`${server}features/groups/groups.service.ts`, '../../kernel/ids.ts'],
     [`${server}features/groups/groups.store.ts`, '../../database/statement.ts'],
     [`${server}features/groups/groups.test.ts`, '../../testing/api.ts'],
+    [`${server}script-test/test-player.ts`, '@guildhall/client'],
     [`${server}kernel/http/mount.ts`, '../ids.ts'],
     [`${server}kernel/ring.ts`, '@guildhall/contract'],
     [`${server}kernel/ring.test.ts`, './clock.fake.ts'],

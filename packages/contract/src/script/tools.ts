@@ -34,7 +34,7 @@ export const toolsScript = defineScriptApi({
     runs: 'worker',
   },
   'json.decode': {
-    doc: 'The value of a JSON text of at most 64 levels.',
+    doc: 'The value of a JSON text of at most 64 levels; integers beyond 2^53 are bigint.',
     args: { body: bytes },
     ok: json,
     tier: 'sandboxed',

@@ -15,12 +15,7 @@ import type { Document } from '../kernel/http/documents.ts'
 import type { ServerHandlers } from '../kernel/http/exchange.ts'
 import { describeApi, openapiInfo } from '../kernel/http/openapi.ts'
 import type { PipelineDeps } from '../kernel/http/pipeline.ts'
-import {
-  type AnsweredRequest,
-  createHttpServer,
-  type HttpServer,
-  type HttpServerDeps,
-} from '../kernel/http/server.ts'
+import { createHttpServer, type HttpServer, type HttpServerDeps } from '../kernel/http/server.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { dashboardDocuments } from '../shell/dashboard.ts'
@@ -38,7 +33,7 @@ export type ListenerDeps = {
   routes: Routes<Exclude<Section, 'shell' | 'realtime'>>
   shell: ShellDeps
   /** Called for every answered request; absent where nothing is measured. */
-  recordRequest?: ((request: AnsweredRequest) => void) | undefined
+  recordRequest?: OnAnswered | undefined
   /** Takes over WebSocket upgrades; absent when the transport is off. */
   acceptUpgrade?: NonNullable<HttpServerDeps['upgrade']>['accept'] | undefined
 }
@@ -96,14 +91,10 @@ export async function createListener(deps: ListenerDeps) {
 type OnAnswered = NonNullable<HttpServerDeps['onAnswered']>
 
 /** Describes a request once for the access log and the metrics. */
-function both(
-  accessLog: OnAnswered | undefined,
-  record: (request: AnsweredRequest) => void,
-): OnAnswered {
-  return (status, describe) => {
-    const request = describe()
-    accessLog?.(status, () => request)
-    record(request)
+function both(accessLog: OnAnswered | undefined, record: OnAnswered): OnAnswered {
+  return (answer, describe) => {
+    accessLog?.(answer, describe)
+    record(answer, describe)
   }
 }
 

@@ -137,6 +137,7 @@ describe('timers, counters and JSON', () => {
         attempt(() => encode({ a: undefined })), attempt(() => encode(deep(65))),
         attempt(() => decode('{')), attempt(() => decode(JSON.stringify(deep(65)))),
         typeof encode(deep(64)), attempt(() => decode(new Uint8Array([255]))),
+        text(encode(decode('{"gold":9223372036854775807}'))),
       ])`)
     expect(JSON.parse(String(await rpc('try')))).toEqual([
       '{"a":[1,"ü",null],"b":0}',
@@ -145,6 +146,7 @@ describe('timers, counters and JSON', () => {
       ...Array(4).fill('invalid_argument'),
       'object',
       'invalid_argument',
+      '{"gold":9223372036854775807}',
     ])
   })
 })

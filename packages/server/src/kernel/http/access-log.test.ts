@@ -17,7 +17,7 @@ function linesOf(config: AccessLogConfig, ...requests: Partial<typeof request>[]
   const write = createAccessLog(config, log)
   for (const each of requests) {
     const answered = { ...request, ...each }
-    write?.(answered.status, () => answered)
+    write?.(answered, () => answered)
   }
   return log.lines.map(({ fields }) => fields)
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Log } from '../log/log.ts'
-import type { AnsweredRequest } from './server.ts'
+import type { Answer, AnsweredRequest } from './server.ts'
 import { networkOf } from './source-address.ts'
 
 export type AccessLogConfig = {
@@ -13,7 +13,7 @@ export type AccessLogConfig = {
 /** Makes the function that writes a line per answered request, or undefined when it is off. */
 export function createAccessLog({ access, client_addresses }: AccessLogConfig, log: Log) {
   if (access === 'off') return undefined
-  return (status: number, describe: () => AnsweredRequest): void => {
+  return ({ status }: Answer, describe: () => AnsweredRequest): void => {
     if (access === 'errors' && status < 500 && status !== 429) return
     const { client, duration_ms, with_key: _, ...request } = describe()
     const shown = client_addresses === 'full' ? client : truncated(client)

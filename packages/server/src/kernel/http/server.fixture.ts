@@ -239,7 +239,7 @@ export async function openSampleServer(options: SampleOptions = {}) {
     newRequestId: () => (made++).toString(16).padStart(32, '0'),
     routes: [...bindHandlers(sampleApi, sampleHandlers(held.wait))],
     documents: [sampleDocument, ...samplePages],
-    onAnswered: (_status, describe) => void answered.push(describe()),
+    onAnswered: (_answer, describe) => void answered.push(describe()),
     onServerError: (error, request) => void failures.push({ error, request }),
     ...options.deps,
   })

@@ -43,13 +43,16 @@ export type HttpServerDeps = PipelineDeps & {
   /** Takes over a WebSocket upgrade; without it every upgrade request is an ordinary request. */
   upgrade?: Upgrade
   /** Called for every answered request, for the access log and the metrics. */
-  onAnswered?: ((status: number, describe: () => AnsweredRequest) => void) | undefined
+  onAnswered?: ((answer: Answer, describe: () => AnsweredRequest) => void) | undefined
   /** Receives every 5xx, for the log and the error journal. */
   onServerError(error: unknown, request: FailedRequest): void
 }
 
 /** What may be said of a failed request: the route is its template. */
 export type FailedRequest = { request_id: string; method: string; route: string; status: number }
+
+/** What is at hand of every answer, without a look at the request. */
+export type Answer = { method: string; route: string; status: number; duration_ms: number }
 
 export type AnsweredRequest = FailedRequest & {
   duration_ms: number
@@ -101,8 +104,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       const duration_ms = clock.monotonicMs() - exchange.startedMs
       counters.http_requests_total += 1
       counters.http_request_microseconds_total += Math.round(duration_ms * 1000)
-      deps.onAnswered?.(response.statusCode, () => ({
-        ...describe(exchange, response.statusCode),
+      const { route } = exchange
+      const status = response.statusCode
+      deps.onAnswered?.({ method: message.method ?? '', route, status, duration_ms }, () => ({
+        ...describe(exchange, status),
         duration_ms,
         client: deps.sourceOf(message),
         with_key: message.headers.authorization?.startsWith('Bearer svc_') ?? false,

@@ -21,11 +21,15 @@ export type Sample<V> = { labels: Labels; value: V }
 /** Number and sum of what was observed. */
 export type Total = { count: number; sum: number }
 
+type Branch<V> = { next: Map<string, Branch<V>>; sample: Sample<V> | undefined }
+
 /** Values by their labels: each combination is made when it is first used. */
 export class Labelled<V> {
   readonly #names: readonly string[]
   readonly #make: () => V
-  readonly #samples = new Map<string, Sample<V>>()
+  /** A level for each label: to look up three short texts is cheaper than to join them into one. */
+  readonly #root: Branch<V> = { next: new Map(), sample: undefined }
+  readonly #samples: Sample<V>[] = []
 
   constructor(names: readonly string[], make: () => V) {
     this.#names = names
@@ -38,18 +42,28 @@ export class Labelled<V> {
   }
 
   sample(values: readonly string[]): Sample<V> {
-    const key = values.join('\n')
-    let sample = this.#samples.get(key)
-    if (sample === undefined) {
-      const labels = Object.fromEntries(this.#names.map((name, n) => [name, values[n] ?? '']))
-      sample = { labels, value: this.#make() }
-      this.#samples.set(key, sample)
+    let branch = this.#root
+    for (const value of values) {
+      let next = branch.next.get(value)
+      if (next === undefined) {
+        next = { next: new Map(), sample: undefined }
+        branch.next.set(value, next)
+      }
+      branch = next
     }
-    return sample
+    branch.sample ??= this.#add(values)
+    return branch.sample
   }
 
   all(): Iterable<Sample<V>> {
-    return this.#samples.values()
+    return this.#samples
+  }
+
+  #add(values: readonly string[]): Sample<V> {
+    const labels = Object.fromEntries(this.#names.map((name, n) => [name, values[n] ?? '']))
+    const sample = { labels, value: this.#make() }
+    this.#samples.push(sample)
+    return sample
   }
 }
 

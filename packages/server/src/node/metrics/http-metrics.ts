@@ -1,4 +1,4 @@
-import type { AnsweredRequest } from '../../kernel/http/server.ts'
+import type { Answer, AnsweredRequest } from '../../kernel/http/server.ts'
 import { counterFamily, histogramFamily } from '../../kernel/metrics/metric-family.ts'
 
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -41,11 +41,11 @@ export function createHttpMetrics() {
   )
   return {
     families: [requests.family, seconds.family, refused.family, attempts.family],
-    record(request: AnsweredRequest): void {
+    record(request: Answer, describe: () => AnsweredRequest): void {
       const method = knownMethods.has(request.method) ? request.method : 'other'
       requests.add(1, method, request.route, String(request.status))
       seconds.observe(request.duration_ms / 1000, method, request.route)
-      const reason = refusalReason(request)
+      const reason = refusalReason(request.status, describe)
       if (reason !== undefined) refused.add(1, reason)
       const signIn = request.method === 'POST' ? signIns[request.route] : undefined
       const outcome = signInOutcomes[request.status]
@@ -54,14 +54,14 @@ export function createHttpMetrics() {
   }
 }
 
-function refusalReason({ status, with_key }: AnsweredRequest): string | undefined {
+function refusalReason(status: number, describe: () => AnsweredRequest): string | undefined {
   switch (status) {
     case 400:
       return 'invalid'
     case 401:
       return 'unauthenticated'
     case 403:
-      return with_key ? 'scope' : 'role'
+      return describe().with_key ? 'scope' : 'role'
     case 429:
       return 'admission'
     case 503:

@@ -1,7 +1,7 @@
+import { parseExact } from '@guildhall/contract'
 import { copyJson, toJson } from '../arguments.ts'
 import { invalidArgument } from '../errors.ts'
 
-const parse = JSON.parse
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const { isArray } = Array
@@ -24,7 +24,7 @@ export const jsonBindings = {
 
 function read(body: string | Uint8Array): unknown {
   try {
-    return parse(typeof body === 'string' ? body : decoder.decode(body))
+    return parseExact(typeof body === 'string' ? body : decoder.decode(body))
   } catch {
     throw invalidArgument('json.decode: body is not JSON')
   }
