@@ -118,8 +118,8 @@ function expectSafeTarget({ from, to, force }: Required<BackupOptions>): void {
 }
 
 /**
- * Step by step, each of which is flushed: a disk that gets all of a large copy at its end lets the
- * commits of the node that serves the file wait for it.
+ * Step by step, each flushed and followed by a pause: a disk that is kept busy by a large copy, or
+ * gets all of it at its end, lets the commits of the node that serves the file wait.
  */
 async function copy(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true })
@@ -128,11 +128,18 @@ async function copy(from: string, to: string): Promise<void> {
     // A read transaction pins the state, so that commits meanwhile do not restart the copy.
     source.exec('BEGIN')
     source.prepare('SELECT count(*) FROM sqlite_schema').get()
-    await backup(source, to, { rate: pagesPerStep, progress: () => fdatasyncSync(descriptor) })
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    const progress = () => {
+      fdatasyncSync(descriptor)
+      Atomics.wait(pause, 0, 0, pauseMs)
+    }
+    await backup(source, to, { rate: pagesPerStep, progress })
   } finally {
     closeSync(descriptor)
     source.close()
   }
 }
 
-const pagesPerStep = 512
+/** 512 KiB; a GiB takes some ten seconds. */
+const pagesPerStep = 128
+const pauseMs = 3
