@@ -148,7 +148,7 @@ describe('the memory of a script', () => {
     ['the memory of WebAssembly', 'kept.push(new WebAssembly.Memory({ initial: 160 }))'],
     [
       'objects',
-      'kept.push(Array.from({ length: 1e5 }, (_, n) => ({ n, at: [n, n, n], name: "n" + n })))',
+      'kept.push(Array.from({ length: 6e4 }, (_, n) => ({ n, at: [n, n, n], name: "n" + n })))',
     ],
   ])('[S-TIER-5] is bounded, whatever it keeps: %s', async (_name, body) => {
     const { rpc, host, until, lines } = await script(
