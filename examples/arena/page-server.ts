@@ -31,7 +31,12 @@ export async function servePage(port: number): Promise<{ url: string; close(): P
   const { port: own } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${own}`,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      // A browser holds a connection open for requests that may never come.
+      server.closeAllConnections()
+      return closed
+    },
   }
 }
 

@@ -32,7 +32,7 @@ export function keyboardTests(stage: () => LiveStage): void {
         await page.getByRole('option', { name: label }).first().waitFor()
         await page.keyboard.press('Enter')
         await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor()
-        expect(await page.locator('dialog[open]').count()).toBe(0)
+        await expect.poll(() => page.locator('dialog[open]').count()).toBe(0)
         // A step on leads into the page, not to its beginning.
         await page.keyboard.press('Tab')
         expect(await page.evaluate<string>('document.activeElement?.tagName')).not.toBe('BODY')

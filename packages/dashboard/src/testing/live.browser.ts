@@ -41,7 +41,7 @@ export function liveTests(stage: () => LiveStage): void {
         'telemetry round',
         'warn duel.round',
       ])
-      expect(await moments.first().textContent()).toContain('opened')
+      await expect.poll(() => moments.first().textContent()).toContain('opened')
       await page.getByText('"<i>ana</i>"').waitFor()
       await page.getByText('2 markers, 1 accepted, 1 rejected').waitFor()
       expect(complaints).toEqual([])
@@ -75,9 +75,9 @@ export function liveTests(stage: () => LiveStage): void {
       await form.getByLabel('Method').fill('boom')
       await form.getByRole('button', { name: 'Call' }).click()
       await calls.first().getByText('failed').waitFor()
-      expect(await calls.first().textContent()).toContain('RPC handler error')
+      await expect.poll(() => calls.first().textContent()).toContain('RPC handler error')
       await calls.last().getByRole('button', { name: 'Again' }).click()
-      expect(await form.getByLabel('Method').inputValue()).toBe('roll')
+      await expect.poll(() => form.getByLabel('Method').inputValue()).toBe('roll')
     })
   })
 
@@ -122,7 +122,7 @@ export function liveTests(stage: () => LiveStage): void {
       await page.getByLabel('Value').fill('ana')
       await page.getByRole('button', { name: 'Add' }).click()
       await page.locator('[data-row="0"]').getByText('Ana the Bold').waitFor()
-      expect(await page.locator('[data-row]').count()).toBe(1)
+      await expect.poll(() => page.locator('[data-row]').count()).toBe(1)
       await page.locator('[data-row="0"]').click()
       const pane = page.getByRole('complementary', { name: 'Row' })
       await pane.getByText('9223372036854775807').waitFor()
@@ -133,9 +133,9 @@ export function liveTests(stage: () => LiveStage): void {
     await stage().with(async ({ page, open }) => {
       await open('/config?set=environment')
       await page.getByText('environment GUILDHALL_HTTP__BIND').waitFor()
-      expect(await page.getByText('default', { exact: true }).locator('visible=true').count()).toBe(
-        0,
-      )
+      await expect
+        .poll(() => page.getByText('default', { exact: true }).locator('visible=true').count())
+        .toBe(0)
       await page.getByLabel('Part of a key').fill('viewer_password')
       await page.getByText('redacted').waitFor()
     })

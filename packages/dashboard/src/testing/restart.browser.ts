@@ -39,10 +39,10 @@ export function restartTests(stage: () => Stage): void {
     await again.getByLabel('Password').fill(admin.password)
     await again.getByRole('button', { name: 'Sign in' }).click()
     await again.waitFor({ state: 'detached' })
-    expect(await dialog.getByLabel('Name').inputValue()).toBe('Typed before')
+    await expect.poll(() => dialog.getByLabel('Name').inputValue()).toBe('Typed before')
     await dialog.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('row').getByText('Typed before').waitFor()
-    expect(await page.getByText('no connection').count()).toBe(0)
+    await expect.poll(() => page.getByText('no connection').count()).toBe(0)
     await leave()
   })
 

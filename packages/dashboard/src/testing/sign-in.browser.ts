@@ -12,7 +12,7 @@ export function signInTests(stage: () => Stage): void {
       await fillSignIn(page, admin)
       await page.getByRole('link', { name: 'ana', exact: true }).waitFor()
       // The deep link led where it pointed, filter included.
-      expect(await page.getByLabel('Part of an id or username').inputValue()).toBe('ana')
+      await expect.poll(() => page.getByLabel('Part of an id or username').inputValue()).toBe('ana')
     }
     await stage().with(work, { stranger: true })
   })
@@ -52,7 +52,9 @@ export function signInTests(stage: () => Stage): void {
       await again.getByLabel('Password').fill(admin.password)
       await again.getByRole('button', { name: 'Sign in' }).click()
       await again.waitFor({ state: 'detached' })
-      expect(await page.getByLabel('Username', { exact: true }).inputValue()).toBe('typed-before')
+      await expect
+        .poll(() => page.getByLabel('Username', { exact: true }).inputValue())
+        .toBe('typed-before')
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       await page.getByRole('heading', { level: 1 }).getByText('typed-before').waitFor()
     })
@@ -63,13 +65,13 @@ export function signInTests(stage: () => Stage): void {
       /Call|New |Create|Send|Submit|Validate|Edit|Delete|Ban|Adjust|Add|Rotate|Revoke|Up|Down|Kick/
     await stage().with(
       async ({ page, open, complaints }) => {
-        expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
+        await expect.poll(() => page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
         for (const path of viewerPaths(stage().seeded.accounts.ana ?? '')) {
           await open(path)
           await page.getByRole('heading', { level: 1 }).waitFor()
           await page.waitForLoadState('networkidle')
           expect(await page.getByRole('button', { name: forbidden }).allTextContents()).toEqual([])
-          expect(await page.getByRole('checkbox').count()).toBe(0)
+          await expect.poll(() => page.getByRole('checkbox').count()).toBe(0)
         }
         await page.keyboard.press('Control+k')
         await page.getByRole('combobox').fill('create')

@@ -29,7 +29,7 @@ export function sizeTests(stage: () => Stage): void {
       })
       await open('/audit')
       await page.getByText('operator-0', { exact: true }).waitFor()
-      expect(await page.locator('[data-row]').count()).toBeLessThan(100)
+      await expect.poll(() => page.locator('[data-row]').count()).toBeLessThan(100)
       await page.evaluate(observeLongTasks)
       await page.locator('.table-frame').hover()
       const longest: number[] = []
@@ -45,7 +45,7 @@ export function sizeTests(stage: () => Stage): void {
       // Fifty is the bound on a calm machine. These are wall times, and five busy processes beside
       // the browser have tripled them; a table that draws all rows takes seconds on any machine.
       expect(Math.min(...longest)).toBeLessThanOrEqual(150)
-      expect(await page.locator('[data-row]').count()).toBeLessThan(100)
+      await expect.poll(() => page.locator('[data-row]').count()).toBeLessThan(100)
     })
   })
 
@@ -83,7 +83,7 @@ export function sizeTests(stage: () => Stage): void {
       await stage().node.desk.storage.put({ params, query: {}, body: { value: { items } } })
       await open('/storage?collection=big&key=one')
       await page.getByText('[4000]').waitFor()
-      expect(await page.locator('.json .leaf').count()).toBeLessThan(1_000)
+      await expect.poll(() => page.locator('.json .leaf').count()).toBeLessThan(1_000)
       await page.getByRole('button', { name: 'Edit' }).click()
       await page.getByText(/lines,/).waitFor()
     })

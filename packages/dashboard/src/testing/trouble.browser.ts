@@ -38,7 +38,7 @@ export function troubleTests(stage: () => Stage): void {
         `document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
       )
       await page.getByText('no connection').waitFor({ timeout: 20_000 })
-      expect(await page.getByText('Red Team').count()).toBe(1)
+      await expect.poll(() => page.getByText('Red Team').count()).toBe(1)
     })
   })
 
@@ -110,7 +110,7 @@ export function troubleTests(stage: () => Stage): void {
       await page.getByLabel('Id', { exact: true }).fill('weekly')
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       await page.getByText('In conflict with what is stored').waitFor()
-      expect(await page.getByLabel('Id', { exact: true }).inputValue()).toBe('weekly')
+      await expect.poll(() => page.getByLabel('Id', { exact: true }).inputValue()).toBe('weekly')
     })
   })
 
@@ -118,7 +118,7 @@ export function troubleTests(stage: () => Stage): void {
     await stage().with(async ({ page, open, complaints }) => {
       await open('/accounts')
       await page.getByText(hostileName, { exact: true }).waitFor()
-      expect(await page.locator('img').count()).toBe(0)
+      await expect.poll(() => page.locator('img').count()).toBe(0)
       // What would turn the line round is shown by its number.
       await page.getByText('U+202E').waitFor()
       const id = stage().seeded.accounts[turningName]
@@ -170,7 +170,7 @@ export function troubleTests(stage: () => Stage): void {
       expect(keys).toHaveLength(2)
       expect(keys[0]).toMatch(/^dashboard-\d+-\d+$/)
       expect(keys[1]).toBe(keys[0])
-      expect(await page.getByRole('cell', { name: '+10' }).count()).toBe(1)
+      await expect.poll(() => page.getByRole('cell', { name: '+10' }).count()).toBe(1)
     })
   })
 
