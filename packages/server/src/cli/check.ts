@@ -113,7 +113,7 @@ async function inspectDatabase(
   }
   const [{ pendingMigrations }, { databaseNow }, { createClockWatch }] = await Promise.all([
     import('../database/migrations/migrate.ts'),
-    import('../database/stored-time.ts'),
+    import('../database/reads/stored-time.ts'),
     import('../kernel/time/clock-watch.ts'),
   ])
   let report: DatabaseReport | undefined

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DatabaseUnavailable, UniqueViolation } from './database.ts'
-import type { OpenedDatabase } from './schema-access.ts'
+import type { OpenedDatabase } from './migrations/schema-access.ts'
 import type { TestBackend, TestDatabase } from './testing/backends.ts'
 import {
   addToCounters,

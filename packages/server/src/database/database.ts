@@ -1,5 +1,5 @@
-import type { Awaitable } from '../kernel/awaitable.ts'
 import { Unavailable } from '../kernel/errors/unavailable.ts'
+import type { Awaitable } from '../kernel/time/awaitable.ts'
 import type { Explorer } from './explorer/explorer.ts'
 import type { BatchStatement, Columns, Lookup, Row, Statement } from './statement.ts'
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Randomness } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { type DatabaseConfig, databaseDefaults } from './config.ts'
+import type { OpenedDatabase } from './migrations/schema-access.ts'
+import { type DatabaseConfig, databaseDefaults } from './postgres/config.ts'
 import { openPostgresDatabase } from './postgres/postgres-database.ts'
-import type { OpenedDatabase } from './schema-access.ts'
 import { openFileDatabase, openFileToRead, openMemoryDatabase } from './sqlite/sqlite-database.ts'
 
 export type OpenDatabaseOptions = {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import { openTestApi } from '../testing/api.ts'
 import { openDesk } from '../testing/desk.ts'

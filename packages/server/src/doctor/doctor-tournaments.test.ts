@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import { examine as examineStore } from '../testing/doctor.ts'
 import { meddle, seedStore } from './doctor.fixture.ts'

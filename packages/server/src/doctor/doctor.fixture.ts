@@ -1,4 +1,4 @@
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { statement } from '../database/statement.ts'
 import { sealerOn } from '../features/audit/audit.fixture.ts'
 import { createSystemClock } from '../kernel/clock.ts'

@@ -1,6 +1,6 @@
 import type { Check, Finding } from '../database/checks/check.ts'
 import { SchemaNotUsable } from '../database/migrations/migrate.ts'
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { createSchemaCheck, migrationsOf } from './schema.store.ts'
 
 export type DoctorDeps = {

@@ -1,6 +1,6 @@
 import { type Check, defineCheck, rule } from '../database/checks/check.ts'
 import { pendingMigrations, SchemaNotUsable } from '../database/migrations/migrate.ts'
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 
 const leases = defineCheck('schema', {
   tables: ['leases'],

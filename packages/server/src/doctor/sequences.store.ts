@@ -1,7 +1,7 @@
 import { type Check, defineCheck, rule } from '../database/checks/check.ts'
+import { sequencesOf } from '../database/checks/sequences.ts'
 import { notificationTotalsRule } from '../database/checks/totals.ts'
 import type { Backend } from '../database/database.ts'
-import { sequencesOf } from '../database/sequences.ts'
 
 export type Bounds = {
   backend: Backend

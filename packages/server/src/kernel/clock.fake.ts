@@ -1,4 +1,4 @@
-import { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
+import { createSteppedClock, type SteppedClock } from './time/stepped-clock.ts'
 
 /** A clock that stands still until a test moves it. */
 export type FakeClock = SteppedClock

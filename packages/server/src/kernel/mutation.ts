@@ -1,5 +1,5 @@
 import type { AuditAction } from '@guildhall/contract'
-import type { Actor } from './actor.ts'
+import type { Actor } from './audit/actor.ts'
 import type { CombinedResult } from './batching/combiner.ts'
 
 /**

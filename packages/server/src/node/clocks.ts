@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts'
-import { databaseNow, lastRecordedTime } from '../database/stored-time.ts'
+import { databaseNow, lastRecordedTime } from '../database/reads/stored-time.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type ClockWatch, createClockWatch, expectSameTime } from '../kernel/time/clock-watch.ts'

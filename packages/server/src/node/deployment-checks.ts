@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts'
 import type { Check } from '../database/checks/check.ts'
 import { createLeases } from '../database/jobs/leases.ts'
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { createSequencesCheck } from '../doctor/sequences.store.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../config/schema.ts'
-import { createDiskSpace, type DiskSpace } from '../kernel/disk-space.ts'
+import { createDiskSpace, type DiskSpace } from '../kernel/host/disk-space.ts'
 import type { Log } from '../kernel/log/log.ts'
 
 /** Of the disk that an embedded file lies on; undefined on other backends, or when switched off. */

@@ -1,5 +1,5 @@
 import type { Backlog, Feature, Pruners, Queue, Routes, Section } from '../features/feature.ts'
-import type { ScriptName, ServedScript } from '../kernel/script.ts'
+import type { ScriptName, ServedScript } from '../kernel/play/script.ts'
 
 /** Features by their names. */
 export type FeatureList = Readonly<Record<string, Feature>>

@@ -1,6 +1,6 @@
 import { refuse } from '../kernel/failure.ts'
 import { writeJson } from '../kernel/json/free-json.ts'
-import { ScriptFailure, type ScriptName, type ServedScript } from '../kernel/script.ts'
+import { ScriptFailure, type ScriptName, type ServedScript } from '../kernel/play/script.ts'
 import type { Gateway } from '../realtime/gateway.ts'
 
 /** What scripts ask of the gateway itself. */

@@ -1,7 +1,7 @@
 import { Health, Readiness, Status } from '@guildhall/contract'
 import { afterEach, describe, expect, it } from 'vitest'
+import { databaseNow } from '../database/reads/stored-time.ts'
 import { statement } from '../database/statement.ts'
-import { databaseNow } from '../database/stored-time.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
 import {
   addBoards,

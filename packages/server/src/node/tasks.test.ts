@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLeases } from '../database/jobs/leases.ts'
 import { testBackends } from '../database/testing/backends.ts'
-import type { DiskSpace } from '../kernel/disk-space.ts'
+import type { DiskSpace } from '../kernel/host/disk-space.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'

@@ -2,7 +2,7 @@ import { type ConsoleClient, createConsoleClient } from '@guildhall/client/conso
 import { Status } from '@guildhall/contract'
 import { atEndOfTurn, createSystemClock } from '../kernel/clock.ts'
 import { newBootId } from '../kernel/ids.ts'
-import { createSteppedClock, type SteppedClock } from '../kernel/stepped-clock.ts'
+import { createSteppedClock, type SteppedClock } from '../kernel/time/stepped-clock.ts'
 import { type RunningNode, startNode } from '../node/node.ts'
 import { version } from '../version.ts'
 import { createGameLog } from './game-log.ts'

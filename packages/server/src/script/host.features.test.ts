@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Failure, refuse } from '../kernel/failure.ts'
-import { type ScriptCaller, ScriptFailure } from '../kernel/script.ts'
+import { type ScriptCaller, ScriptFailure } from '../kernel/play/script.ts'
 import { createHarness, type Harness, player } from './host.fixture.ts'
 import type { HostFunctions } from './ports.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FilterCandidate, IndexFilterPort } from '../kernel/script.ts'
+import type { FilterCandidate, IndexFilterPort } from '../kernel/play/script.ts'
 import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
 
 const open: Harness[] = []

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { MatchEvent } from '../kernel/play/room-hooks.ts'
 import type { OpenRoom } from '../kernel/play/rooms.ts'
-import type { ScriptCaller } from '../kernel/script.ts'
+import type { ScriptCaller } from '../kernel/play/script.ts'
 import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
 
 const open: Harness[] = []

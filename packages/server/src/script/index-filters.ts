@@ -1,7 +1,7 @@
 import { writeJson } from '../kernel/json/free-json.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { nobody } from '../kernel/play/calls.ts'
-import type { FilterCandidate, IndexFilterPort } from '../kernel/script.ts'
+import type { FilterCandidate, IndexFilterPort } from '../kernel/play/script.ts'
 import type { Outcome } from './calls.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { hookCode } from './wire/hooks.ts'

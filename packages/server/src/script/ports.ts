@@ -1,6 +1,6 @@
 import type { Delivery } from '../kernel/play/delivery.ts'
 import type { RoomCommands } from '../kernel/play/room-commands.ts'
-import type { ScriptCaller } from '../kernel/script.ts'
+import type { ScriptCaller } from '../kernel/play/script.ts'
 
 /**
  * What scripts reach of the rest of the node; `node/` fills it. The host gets it when it starts the

@@ -1,4 +1,4 @@
-import type { OpenedDatabase } from '../database/schema-access.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { silentLog } from '../database/testing/silent-log.ts'
 import { testVersion } from '../database/testing/template.ts'
 import { checkNames, type Diagnosis, diagnose } from '../doctor/doctor.ts'

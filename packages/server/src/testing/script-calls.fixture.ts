@@ -1,4 +1,4 @@
-import type { ScriptCaller } from '../kernel/script.ts'
+import type { ScriptCaller } from '../kernel/play/script.ts'
 import { joinScript } from '../node/joined.ts'
 import { answerFilter } from '../script/answers.ts'
 import { checkedArguments, scriptRows } from '../script/arguments.ts'

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
-import { deploymentSecret } from '../deployment-secrets.ts'
 import { statement } from '../statement.ts'
 import { type TestDatabase, testBackends } from '../testing/backends.ts'
+import { deploymentSecret } from './deployment-secrets.ts'
 import { claimNode, createEndedBootsPruner, NodeIdInUse } from './node-claim.ts'
 
 const opened: TestDatabase[] = []

@@ -3,10 +3,10 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { StatementTimeout, UniqueViolation } from '../database.ts'
 import { leaseRows } from '../jobs/lease-rows.ts'
-import type { OpenedDatabase, SchemaTransaction } from '../schema-access.ts'
 import { statement } from '../statement.ts'
 import { migrations as released } from './index.ts'
 import type { Migration } from './migration.ts'
+import type { OpenedDatabase, SchemaTransaction } from './schema-access.ts'
 
 /** Thrown when the store and this binary do not fit; the process ends with exit code 3. */
 export class SchemaNotUsable extends Error {

@@ -4,7 +4,7 @@ import {
   renderWords,
   type SchemaAccess,
   type SchemaTransaction,
-} from '../schema-access.ts'
+} from '../migrations/schema-access.ts'
 import {
   type BatchStatement,
   type Columns,

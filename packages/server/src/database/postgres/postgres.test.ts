@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSystemClock } from '../../kernel/clock.ts'
-import type { DatabaseConfig } from '../config.ts'
 import {
   DatabaseContention,
   DatabaseUnavailable,
   StatementTimeout,
   UniqueViolation,
 } from '../database.ts'
+import type { OpenedDatabase } from '../migrations/schema-access.ts'
 import { openDatabase } from '../open.ts'
-import type { OpenedDatabase } from '../schema-access.ts'
 import { batchStatement, statement } from '../statement.ts'
 import {
   onServer,
@@ -19,6 +18,7 @@ import {
 } from '../testing/postgres-server.ts'
 import { silentLog } from '../testing/silent-log.ts'
 import { startProxy } from '../testing/tcp-proxy.ts'
+import type { DatabaseConfig } from './config.ts'
 import { DatabaseUnfit } from './start.ts'
 
 const clock = createSystemClock()

@@ -1,4 +1,4 @@
-import { type Dialect, onlyReads, renderStatement } from '../dialect.ts'
+import { type Dialect, onlyReads, renderStatement } from '../engine/dialect.ts'
 import type { Columns, Row, Statement } from '../statement.ts'
 import {
   createBatchEncoder,

@@ -1,7 +1,7 @@
 import { int64Max, int64Min } from '@guildhall/contract'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
-import { isObject, readOneOf } from '../declared-values.ts'
-import { checkColumns } from '../dialect.ts'
+import { isObject, readOneOf } from '../engine/declared-values.ts'
+import { checkColumns } from '../engine/dialect.ts'
 import {
   type Columns,
   type ColumnType,

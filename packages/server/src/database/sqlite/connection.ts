@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { checkColumns, type Dialect, onlyReads, renderStatement } from '../dialect.ts'
+import { checkColumns, type Dialect, onlyReads, renderStatement } from '../engine/dialect.ts'
 import {
   type BatchStatement,
   type Columns,

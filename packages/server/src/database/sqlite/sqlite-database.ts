@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { type Database, DatabaseUnavailable } from '../database.ts'
-import { type OpenedDatabase, renderWords } from '../schema-access.ts'
+import { type OpenedDatabase, renderWords } from '../migrations/schema-access.ts'
 import { statement } from '../statement.ts'
 import { backUpBeforeMigration } from './backup.ts'
 import { createPlainCommits } from './commits.ts'

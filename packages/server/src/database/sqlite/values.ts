@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { int64Max, int64Min, type JsonObject } from '@guildhall/contract'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
-import { isObject, readOneOf } from '../declared-values.ts'
+import { isObject, readOneOf } from '../engine/declared-values.ts'
 import type { Columns, ColumnType } from '../statement.ts'
 
 /** Any value a column can hold, before its declared type is looked at. */

@@ -1,6 +1,6 @@
 import { atEndOfTurn } from '../../kernel/clock.ts'
 import type { TransactionOptions } from '../database.ts'
-import type { SchemaTransaction } from '../schema-access.ts'
+import type { SchemaTransaction } from '../migrations/schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import type { Commits, Unit } from './commits.ts'
 import type { SqliteConnection } from './connection.ts'

@@ -1,6 +1,6 @@
 import type { Queries } from '../../database/database.ts'
-import { inTheirOrder } from '../../database/in-their-order.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
+import { inTheirOrder } from '../../database/writes/in-their-order.ts'
 
 export type Provider = 'device' | 'custom' | 'email'
 

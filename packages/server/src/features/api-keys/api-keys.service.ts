@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { type ApiKey, type Scope, scopes } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { ApiKeyPrincipal } from '../../kernel/auth/principal.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { type Failure, refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 import { apiKeysStore, credentialLookup, type KeyRow } from './api-keys.store.ts'
 
 export type ApiKeysDeps = {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { OpenedDatabase } from '../../database/schema-access.ts'
+import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
 import { statement } from '../../database/statement.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'

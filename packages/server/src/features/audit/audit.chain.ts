@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { sha256 } from '../../kernel/sha256.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import { type AuditRow, entryColumns } from './audit.store.ts'
 
 /** A place in the chain: rows after it are linked to this hash. */

@@ -1,6 +1,6 @@
 import type { chatScript } from '@guildhall/contract'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
-import { byScript, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/play/script.ts'
 import { pushChatEvent } from './chat.push.ts'
 import type { Chat } from './chat.service.ts'
 

@@ -1,5 +1,5 @@
 import { type accountsScript, consoleAccountsApi, type ScriptAccount } from '@guildhall/contract'
-import { byScript, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/play/script.ts'
 import type { AccountWithMetadata, ConsoleAccounts } from './console-accounts.service.ts'
 
 /** Accounts for the game's script: nothing that anybody signs in with. */

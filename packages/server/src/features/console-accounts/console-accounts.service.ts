@@ -11,7 +11,7 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
-import type { Actor } from '../../kernel/actor.ts'
+import type { Actor } from '../../kernel/audit/actor.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'

@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Role } from '@guildhall/contract'
 import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 
 export type ConsoleDeps = {
   clock: Clock

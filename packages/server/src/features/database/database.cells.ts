@@ -1,7 +1,7 @@
 import type { DatabaseCell, Json } from '@guildhall/contract'
 import type { Relation, RelationColumn, StoredValue } from '../../database/explorer/explorer.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 import { declaredType, isSensitive } from './database.marks.ts'
 
 /** The cells of a row, the columns in text order; a Map, so that it stays the order. */

@@ -1,5 +1,5 @@
 import type { friendsScript } from '@guildhall/contract'
-import { byScript, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/play/script.ts'
 import type { Friends } from './friends.service.ts'
 
 /** Relations between accounts for the game's script. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { batchStatement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { totals } from '../../database/totals.ts'
+import { totals } from '../../database/writes/totals.ts'
 import { type Desk, openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { detailOf, type GroupDesk, membersOf, openGroupDesk } from './groups.fixture.ts'

@@ -4,7 +4,7 @@ import {
   falseWhenNotFound,
   nullWhenNotFound,
   type ScriptPart,
-} from '../../kernel/script.ts'
+} from '../../kernel/play/script.ts'
 import type { Groups } from './groups.service.ts'
 
 /** Groups for the game's script, under the rules of the console. */

@@ -1,6 +1,6 @@
 import type { GroupDetail } from '@guildhall/contract'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
-import { totals } from '../../database/totals.ts'
+import { totals } from '../../database/writes/totals.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'

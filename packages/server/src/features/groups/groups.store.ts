@@ -2,7 +2,7 @@ import type { Queries } from '../../database/database.ts'
 import { type Row, statement } from '../../database/statement.ts'
 import { groupMembers, groups } from '../../database/tables/groups.ts'
 import { pick } from '../../database/tables/table.ts'
-import { totals } from '../../database/totals.ts'
+import { totals } from '../../database/writes/totals.ts'
 
 const summaryRow = pick(
   groups,

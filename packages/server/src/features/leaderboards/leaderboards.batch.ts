@@ -1,6 +1,6 @@
 import type { LeaderboardRecord } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
-import { inTheirOrder } from '../../database/in-their-order.ts'
+import { inTheirOrder } from '../../database/writes/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject } from '../../kernel/json/free-json.ts'

@@ -1,8 +1,8 @@
 import { parseCron } from '@guildhall/contract'
 import { type Check, defineCheck, rule } from '../../database/checks/check.ts'
 import type { Queries } from '../../database/database.ts'
+import { databaseNow } from '../../database/reads/stored-time.ts'
 import { statement } from '../../database/statement.ts'
-import { databaseNow } from '../../database/stored-time.ts'
 
 const periodId = (period: string) => `'period ' || CAST(${period} AS text)`
 

@@ -1,7 +1,7 @@
 import { parseCron } from '@guildhall/contract'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { databaseNow } from '../../database/stored-time.ts'
+import { databaseNow } from '../../database/reads/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { addBoards, cursorsOf, epochsOf, openResetNode } from './leaderboards.resets.fixture.ts'

@@ -1,6 +1,6 @@
 import { parseCron } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
-import { databaseNow } from '../../database/stored-time.ts'
+import { databaseNow } from '../../database/reads/stored-time.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type Closing, closePeriod } from './leaderboards.periods.ts'
 import { resetsStore, type ScheduledBoard } from './leaderboards.resets.store.ts'

@@ -1,5 +1,5 @@
 import type { leaderboardsScript } from '@guildhall/contract'
-import { byScript, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/play/script.ts'
 import type { Leaderboards } from './leaderboards.service.ts'
 
 /** Boards for the game's script, under the same rules as for operators. */

@@ -7,9 +7,9 @@ import type {
   RankedRecord,
 } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
-import { inTheirOrder } from '../../database/in-their-order.ts'
-import { mergedTransactions } from '../../database/merged-writes.ts'
-import { databaseNow } from '../../database/stored-time.ts'
+import { databaseNow } from '../../database/reads/stored-time.ts'
+import { inTheirOrder } from '../../database/writes/in-their-order.ts'
+import { mergedTransactions } from '../../database/writes/merged-writes.ts'
 import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'

@@ -1,5 +1,5 @@
 import type { notificationsScript } from '@guildhall/contract'
-import { byScript, falseWhenNotFound, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, falseWhenNotFound, type ScriptPart } from '../../kernel/play/script.ts'
 import type { NotificationPushes } from './notifications.push.ts'
 import type { Notifications } from './notifications.service.ts'
 

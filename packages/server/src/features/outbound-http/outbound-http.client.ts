@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { createGunzip } from 'node:zlib'
-import { ScriptFailure } from '../../kernel/script.ts'
+import { ScriptFailure } from '../../kernel/play/script.ts'
 import type { ResolvedAddress } from './outbound-http.addresses.ts'
 import { fetchFailure } from './outbound-http.errors.ts'
 import { type CheckedRequest, headerBytesMax, headersMax } from './outbound-http.requests.ts'

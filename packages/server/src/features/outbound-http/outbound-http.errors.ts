@@ -1,4 +1,4 @@
-import { ScriptFailure } from '../../kernel/script.ts'
+import { ScriptFailure } from '../../kernel/play/script.ts'
 
 /** Why a request was not made, or has no response. */
 export type FetchFailure =

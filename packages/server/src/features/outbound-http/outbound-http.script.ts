@@ -1,5 +1,5 @@
 import type { httpScript } from '@guildhall/contract'
-import type { ScriptPart } from '../../kernel/script.ts'
+import type { ScriptPart } from '../../kernel/play/script.ts'
 import type { createOutboundHttp } from './outbound-http.service.ts'
 
 /** `http.fetch` for the game's script. */

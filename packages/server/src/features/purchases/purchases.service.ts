@@ -1,9 +1,9 @@
 import type { Purchase, Subscription } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 import { type PurchaseRow, purchasesStore, type SubscriptionRow } from './purchases.store.ts'
 import type { PresentedReceipt, ReceiptValidator } from './purchases.validator.ts'
 

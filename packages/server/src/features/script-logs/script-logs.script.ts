@@ -1,6 +1,6 @@
 import type { logsScript } from '@guildhall/contract'
 import { writeJson } from '../../kernel/json/free-json.ts'
-import type { ScriptPart } from '../../kernel/script.ts'
+import type { ScriptPart } from '../../kernel/play/script.ts'
 import type { createScriptLogs } from './script-logs.service.ts'
 
 type Part = Pick<ScriptPart<typeof logsScript>, 'log.write'>

@@ -1,11 +1,11 @@
 import { type SessionTokens, utf8Bytes } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
-import { mergedWrites } from '../../database/merged-writes.ts'
 import type { Row } from '../../database/statement.ts'
+import { mergedWrites } from '../../database/writes/merged-writes.ts'
 import type { PlayerPrincipal } from '../../kernel/auth/principal.ts'
-import type { Awaitable } from '../../kernel/awaitable.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { sha256 } from '../../kernel/sha256.ts'
+import type { Awaitable } from '../../kernel/time/awaitable.ts'
 import {
   accessLookup,
   hexOf,

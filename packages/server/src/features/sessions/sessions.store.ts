@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
-import { inTheirOrder } from '../../database/in-their-order.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
+import { inTheirOrder } from '../../database/writes/in-their-order.ts'
 
 /** A session and its account by the digest of the access token, live or not. */
 export const accessLookup = lookup({

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 import type { RefreshDigests } from './sessions.store.ts'
 
 export type TokensDeps = {

@@ -1,6 +1,6 @@
 import type { CredentialSignIn, EmailSignIn, JsonObject, SessionTokens } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
-import { mergedWrites } from '../../database/merged-writes.ts'
+import { mergedWrites } from '../../database/writes/merged-writes.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { afterOthers } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OpenedDatabase } from '../../database/schema-access.ts'
+import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { createCaller } from '../../testing/api.ts'

@@ -1,6 +1,6 @@
 import type { StorageObject } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
-import { inTheirOrder } from '../../database/in-their-order.ts'
+import { inTheirOrder } from '../../database/writes/in-their-order.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/mutation.ts'

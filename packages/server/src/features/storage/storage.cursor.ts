@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { storageName, storageOwner } from '@guildhall/contract'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 
 /** The last row of a page: the next one begins behind it. */
 export type Position = { user_id: string; key: string }

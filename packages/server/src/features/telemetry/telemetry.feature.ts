@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { createHostSampler, type HostReaders } from '../../kernel/host-sampler.ts'
+import { createHostSampler, type HostReaders } from '../../kernel/host/host-sampler.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { defineFeature, mount } from '../feature.ts'

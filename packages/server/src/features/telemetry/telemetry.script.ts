@@ -1,5 +1,5 @@
 import type { logsScript } from '@guildhall/contract'
-import type { ScriptPart } from '../../kernel/script.ts'
+import type { ScriptPart } from '../../kernel/play/script.ts'
 import type { createSlices } from './telemetry.slices.ts'
 
 type Part = Pick<

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { databaseNow } from '../../database/reads/stored-time.ts'
 import { statement } from '../../database/statement.ts'
-import { databaseNow } from '../../database/stored-time.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { scriptCalls } from '../../testing/script-calls.fixture.ts'

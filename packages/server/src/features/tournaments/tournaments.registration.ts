@@ -1,6 +1,6 @@
 import { type TournamentEntry, tournamentId } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
-import { databaseNow } from '../../database/stored-time.ts'
+import { databaseNow } from '../../database/reads/stored-time.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { unknownTournament } from './tournaments.service.ts'

@@ -1,5 +1,5 @@
 import type { tournamentsScript } from '@guildhall/contract'
-import { nullWhenNotFound, type ScriptPart } from '../../kernel/script.ts'
+import { nullWhenNotFound, type ScriptPart } from '../../kernel/play/script.ts'
 import type { createRegistration } from './tournaments.registration.ts'
 import type { Tournaments } from './tournaments.service.ts'
 

@@ -1,7 +1,7 @@
 import { type JsonObject, transactScript } from '@guildhall/contract'
 import { z } from 'zod'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
-import { sha256 } from '../../kernel/sha256.ts'
 import type { Operation, Result } from './transactions.service.ts'
 
 /** Results as they are stored with their key. */

@@ -1,5 +1,5 @@
 import type { transactScript, walletScript } from '@guildhall/contract'
-import { byScript, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/play/script.ts'
 import type { Transactions } from './transactions.service.ts'
 
 type Transfers = Pick<ScriptPart<typeof walletScript>, 'wallet.transfer'>

@@ -1,5 +1,5 @@
 import type { walletScript } from '@guildhall/contract'
-import { byScript, type ScriptPart } from '../../kernel/script.ts'
+import { byScript, type ScriptPart } from '../../kernel/play/script.ts'
 import type { WalletService } from './wallet.service.ts'
 
 /** All but what is a transaction of several operations. */

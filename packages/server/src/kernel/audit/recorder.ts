@@ -1,10 +1,10 @@
 import { type AuditAction, hasControlCharacter, type Route, type Scope } from '@guildhall/contract'
-import { type Actor, nameOf } from '../actor.ts'
 import type { ApiKeyPrincipal } from '../auth/principal.ts'
+import { Ring } from '../batching/ring.ts'
 import type { Clock } from '../clock.ts'
-import { cutText } from '../cut-text.ts'
 import type { Ids } from '../ids.ts'
-import { Ring } from '../ring.ts'
+import { cutText } from '../log/cut-text.ts'
+import { type Actor, nameOf } from './actor.ts'
 
 /** Who did it, as the trail keeps it. */
 export type AuditActor = {

@@ -1,6 +1,6 @@
 import type { Route } from '@guildhall/contract'
-import type { Awaitable } from '../awaitable.ts'
 import { refuse } from '../failure.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import type { OperatorPrincipal, PlayerPrincipal, Verifiers } from './principal.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { PrincipalByAccess, Role, Scope } from '@guildhall/contract'
-import type { Awaitable } from '../awaitable.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 
 /** A signed-in player: the session behind the access token and its active account's profile. */
 export type PlayerPrincipal = {

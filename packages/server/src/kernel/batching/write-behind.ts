@@ -1,8 +1,8 @@
 import { atEndOfTurn, type Clock, type Timer } from '../clock.ts'
 import type { Log } from '../log/log.ts'
-import { Ring } from '../ring.ts'
 import { backoff } from '../tasks/backoff.ts'
 import { KeyedRows, type KeyedRowsOptions } from './keyed-rows.ts'
+import { Ring } from './ring.ts'
 
 /**
  * Rows that may be written after the answer that they belong to. Adding never waits: a full queue

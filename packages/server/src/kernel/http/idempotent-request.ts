@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { AdminWrite, Route } from '@guildhall/contract'
 import type { HumanPrincipal } from '../auth/principal.ts'
+import { sha256 } from '../auth/sha256.ts'
 import { refuse } from '../failure.ts'
 import type { IdempotentRequest, RecordedAnswer } from '../mutation.ts'
-import { sha256 } from '../sha256.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Whether a route changes something for an operator: those may be repeated under a key. */

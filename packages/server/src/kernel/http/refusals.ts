@@ -1,6 +1,6 @@
 import { type ErrorCode, errorMessageBytesMax, errorTable } from '@guildhall/contract'
-import { cutText } from '../cut-text.ts'
 import { Failure } from '../failure.ts'
+import { cutText } from '../log/cut-text.ts'
 import { securityHeaders } from './headers.ts'
 
 /** An error answer, ready to be written. */

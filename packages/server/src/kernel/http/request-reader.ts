@@ -1,7 +1,7 @@
 import { isForOperators, type Route } from '@guildhall/contract'
-import type { Awaitable } from '../awaitable.ts'
 import { refuse } from '../failure.ts'
 import { validate, validateJson } from '../json/validate.ts'
+import type { Awaitable } from '../time/awaitable.ts'
 import type { Exchange } from './exchange.ts'
 import { decodeUtf8, expectJson, hasBody, readBody } from './media.ts'
 import { readQuery } from './query.ts'

@@ -5,14 +5,14 @@ import {
   type Transaction,
   type TransactionOptions,
 } from '../../database/database.ts'
-import type { OpenedDatabase } from '../../database/schema-access.ts'
-import type { Awaitable } from '../../kernel/awaitable.ts'
+import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import {
   counterFamily,
   histogramFamily,
   summaryFamily,
 } from '../../kernel/metrics/metric-family.ts'
+import type { Awaitable } from '../../kernel/time/awaitable.ts'
 
 const transactionBounds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,

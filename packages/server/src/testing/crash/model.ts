@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
 import { openDatabase } from '../../database/open.ts'
-import type { OpenedDatabase } from '../../database/schema-access.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { examine as examineStore } from '../doctor.ts'

@@ -1,5 +1,5 @@
-import type { Queries } from './database.ts'
-import { statement } from './statement.ts'
+import type { Queries } from '../database.ts'
+import { statement } from '../statement.ts'
 
 /** The database's clock in Unix milliseconds. */
 export async function databaseNow(db: Queries): Promise<number> {

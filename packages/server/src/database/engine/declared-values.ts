@@ -1,4 +1,4 @@
-import type { OneOf } from './statement.ts'
+import type { OneOf } from '../statement.ts'
 
 /** The text of a column of a closed list; any other is an error of who wrote it. */
 export function readOneOf({ oneOf }: OneOf, stored: unknown, column: string): string | null {

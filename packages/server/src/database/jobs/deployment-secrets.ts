@@ -1,6 +1,6 @@
-import type { Randomness } from '../kernel/ids.ts'
-import type { Queries } from './database.ts'
-import { statement } from './statement.ts'
+import type { Randomness } from '../../kernel/ids.ts'
+import type { Queries } from '../database.ts'
+import { statement } from '../statement.ts'
 
 /**
  * The deployment's secret of this name: 32 random bytes, made by whoever asks first and the same on

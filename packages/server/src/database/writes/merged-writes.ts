@@ -1,5 +1,5 @@
-import { type CombinerOptions, createCombiner } from '../kernel/batching/combiner.ts'
-import type { Database } from './database.ts'
+import { type CombinerOptions, createCombiner } from '../../kernel/batching/combiner.ts'
+import type { Database } from '../database.ts'
 
 type MergeOptions<T, R> = Omit<CombinerOptions<T, R>, 'runsMax'>
 

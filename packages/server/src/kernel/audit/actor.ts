@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal, HumanPrincipal } from './auth/principal.ts'
+import type { ApiKeyPrincipal, HumanPrincipal } from '../auth/principal.ts'
 
 /** Who does something: an operator, a machine with a key, the game's script, or the node itself. */
 export type Actor = HumanPrincipal | ApiKeyPrincipal | ScriptActor | { kind: 'system' }

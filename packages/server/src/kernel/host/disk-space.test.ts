@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { createRecordedLog } from '../log/log.fake.ts'
 import { createDiskSpace } from './disk-space.ts'
-import { createRecordedLog } from './log/log.fake.ts'
 
 it('[O-DSK-3] says when space is low, calls for retention once, and sees it come back', async () => {
   const log = createRecordedLog()

@@ -1,4 +1,4 @@
-import type { Columns, ColumnType, Statement } from './statement.ts'
+import type { Columns, ColumnType, Statement } from '../statement.ts'
 
 /** How one engine spells what a statement's text leaves open. */
 export type Dialect = {

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OpenedDatabase } from './schema-access.ts'
-import { testBackends } from './testing/backends.ts'
-import { openWithTables } from './testing/contract-database.ts'
+import type { OpenedDatabase } from '../migrations/schema-access.ts'
+import { testBackends } from '../testing/backends.ts'
+import { openWithTables } from '../testing/contract-database.ts'
 import {
   countersBetween,
   countInCounters,
   insertCounters,
   removeCounters,
-} from './testing/contract-statements.ts'
+} from '../testing/contract-statements.ts'
 
 describe.each(testBackends)('a batch on $name', ({ open }) => {
   let db: OpenedDatabase

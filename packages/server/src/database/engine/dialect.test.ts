@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { batchStatement, statement } from '../statement.ts'
 import { type Dialect, onlyReads, renderStatement } from './dialect.ts'
-import { batchStatement, statement } from './statement.ts'
 
 const dialect: Dialect = {
   parameter: (index, type) => `<${index} ${type}>`,

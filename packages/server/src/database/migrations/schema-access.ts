@@ -1,4 +1,4 @@
-import type { Database, Transaction } from './database.ts'
+import type { Database, Transaction } from '../database.ts'
 
 /** A transaction that may also change the schema. Features never see one. */
 export type SchemaTransaction = Transaction & {

@@ -1,4 +1,4 @@
-import type { Log } from './log/log.ts'
+import type { Log } from '../log/log.ts'
 
 /** Whether the disk of an embedded file is about to be full. */
 export type DiskSpace = {

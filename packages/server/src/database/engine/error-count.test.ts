@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { UniqueViolation } from './database.ts'
+import { UniqueViolation } from '../database.ts'
+import { batchStatement, lookup, statement } from '../statement.ts'
+import { type TestDatabase, testBackends } from '../testing/backends.ts'
 import { countErrors } from './error-count.ts'
-import { batchStatement, lookup, statement } from './statement.ts'
-import { type TestDatabase, testBackends } from './testing/backends.ts'
 
 const columns = { id: 'text' } as const
 const missing = statement({ name: 'tests.missing', text: 'SELECT id FROM nowhere', row: columns })

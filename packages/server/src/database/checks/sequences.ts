@@ -1,6 +1,6 @@
-import type { Backend, Queries } from './database.ts'
-import { statement } from './statement.ts'
-import { tables } from './tables/index.ts'
+import type { Backend, Queries } from '../database.ts'
+import { statement } from '../statement.ts'
+import { tables } from '../tables/index.ts'
 
 /** A column that counts up, and where it has got. */
 export type Sequence = {

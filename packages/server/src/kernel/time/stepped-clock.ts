@@ -1,4 +1,4 @@
-import { atEndOfTurn, type Clock, type Timer } from './clock.ts'
+import { atEndOfTurn, type Clock, type Timer } from '../clock.ts'
 
 /** A clock that stands still until it is moved. */
 export type SteppedClock = Clock & {

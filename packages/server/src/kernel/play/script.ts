@@ -8,8 +8,8 @@ import type {
   ScriptOrigin,
   scriptApi,
 } from '@guildhall/contract'
-import { Failure } from './failure.ts'
-import type { Mutation } from './mutation.ts'
+import { Failure } from '../failure.ts'
+import type { Mutation } from '../mutation.ts'
 
 /** Whom a call of the script to the node runs for. */
 export type ScriptCaller = {

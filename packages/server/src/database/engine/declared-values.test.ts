@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { batchStatement, oneOf, type Row, statement } from './statement.ts'
-import { type TestDatabase, testBackends } from './testing/backends.ts'
+import { batchStatement, oneOf, type Row, statement } from '../statement.ts'
+import { type TestDatabase, testBackends } from '../testing/backends.ts'
 
 const columns = {
   id: 'text',

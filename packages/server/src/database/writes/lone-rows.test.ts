@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OpenedDatabase } from './schema-access.ts'
-import { testBackends } from './testing/backends.ts'
-import { openWithTables } from './testing/contract-database.ts'
-import { insertValues, valueById } from './testing/contract-statements.ts'
+import type { OpenedDatabase } from '../migrations/schema-access.ts'
+import { testBackends } from '../testing/backends.ts'
+import { openWithTables } from '../testing/contract-database.ts'
+import { insertValues, valueById } from '../testing/contract-statements.ts'
 
 describe.each(testBackends)('a batch of one row on $name', ({ open }) => {
   let db: OpenedDatabase

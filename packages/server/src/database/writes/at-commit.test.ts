@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Transaction, UniqueViolation } from './database.ts'
-import type { OpenedDatabase } from './schema-access.ts'
-import { testBackends } from './testing/backends.ts'
-import { openWithTables } from './testing/contract-database.ts'
-import { counterById, insertCounter, insertCounters } from './testing/contract-statements.ts'
+import { type Transaction, UniqueViolation } from '../database.ts'
+import type { OpenedDatabase } from '../migrations/schema-access.ts'
+import { testBackends } from '../testing/backends.ts'
+import { openWithTables } from '../testing/contract-database.ts'
+import { counterById, insertCounter, insertCounters } from '../testing/contract-statements.ts'
 
 describe.each(testBackends)('what runs at the commit on $name', ({ open }) => {
   let db: OpenedDatabase

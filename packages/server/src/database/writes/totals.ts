@@ -1,5 +1,5 @@
-import type { Queries, Transaction } from './database.ts'
-import { statement } from './statement.ts'
+import type { Queries, Transaction } from '../database.ts'
+import { statement } from '../statement.ts'
 
 /** What is counted as it comes and goes. */
 export type Counted = 'groups' | 'chat_channels'
