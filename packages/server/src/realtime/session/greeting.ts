@@ -1,6 +1,9 @@
-import { type Envelope, frameHeaderBytes } from '@guildhall/contract'
+import { type AuthResult, type Envelope, frameHeaderBytes } from '@guildhall/contract'
+import type { GatewayMetrics } from '../metrics.ts'
 import type { Player, VerifyPlayer } from '../ports.ts'
+import type { Closing, ProtocolDetail } from './closings.ts'
 import {
+  closingAfter,
   type FirstFrame,
   type HandshakePolicy,
   handshakeTable,
@@ -9,16 +12,23 @@ import {
 
 /** What the handshake asks of its session. */
 export type GreetingHost = {
+  /** Whether the connection has ended, or got its decision, while its token was verified. */
+  isOver(): boolean
   /** `waiting` are the envelopes behind the first frame, as far as they are there. */
   accept(player: Player | undefined, waiting: Envelope[]): void
-  refuse(first: FirstFrame): void
+  answer(result: AuthResult): void
+  end(closing: Closing): void
   /** The envelopes that have arrived, up to `max`. */
   takeAvailable(max: number): Envelope[]
   /** Nothing more is read until the decision. */
   pauseReading(): void
 }
 
-type GreetingDeps = { policy: HandshakePolicy; verifyPlayer: VerifyPlayer }
+type GreetingDeps = {
+  policy: HandshakePolicy
+  verifyPlayer: VerifyPlayer
+  metrics: GatewayMetrics
+}
 
 /** Frames that may wait behind AUTH; then reading pauses. */
 const waitingFramesMax = 64
@@ -46,6 +56,25 @@ export class Greeting {
     else this.#wait(this.#waiting, envelope)
   }
 
+  /** Nothing was heard within the handshake timeout. A token that is verified has longer. */
+  timeOut(): void {
+    if (!this.verifying) this.refuse('silence')
+  }
+
+  /** Ends the connection as the table says; `detail` is what the peer did wrong. */
+  refuse(first: FirstFrame, detail: ProtocolDetail = 'handshake'): void {
+    const { metrics, policy } = this.#deps
+    const outcome = handshakeTable[first][policy]
+    if (outcome.result !== 'rejected' && outcome.result !== 'timeout') return
+    if (outcome.result === 'rejected') {
+      metrics.handshake_rejected_total += 1
+      this.#host.answer({ status: 'rejected', reason: outcome.reason })
+    } else {
+      metrics.handshake_timeouts_total += 1
+    }
+    this.#host.end(closingAfter(outcome, detail))
+  }
+
   #wait(waiting: Envelope[], envelope: Envelope): void {
     waiting.push(envelope)
     this.#waitingBytes += frameHeaderBytes + envelope.body.length
@@ -63,7 +92,7 @@ export class Greeting {
       const available = this.#host.takeAvailable(waitingFramesMax)
       this.#host.accept(undefined, [...kept, ...available])
     } else {
-      this.#host.refuse(first)
+      this.refuse(first)
     }
   }
 
@@ -71,7 +100,8 @@ export class Greeting {
     const waiting: Envelope[] = []
     this.#waiting = waiting
     const decide = (player: Player | undefined) => {
-      if (player === undefined) this.#host.refuse('other_token')
+      if (this.#host.isOver()) return
+      if (player === undefined) this.refuse('other_token')
       else this.#host.accept(player, waiting)
     }
     // A backend that fails must not look different from a token that is unknown.

@@ -3,14 +3,13 @@ import type { Player } from '../ports.ts'
 import { isPosition, type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
 import { SendQueue } from '../send-queue/send-queue.ts'
 import type { Connection, ConnectionEvents, PeerEnd } from '../transports/transport.ts'
-import { type ClientState, newClientState } from './client-state.ts'
+import type { ClientState } from './client-state.ts'
 import { ClosingPhase } from './closing.ts'
 import { type Closing, closings, type ProtocolDetail, protocolError } from './closings.ts'
-import { Greeting } from './greeting.ts'
-import { closingAfter, type FirstFrame, handshakeTable } from './handshake.ts'
+import { Greeting, type GreetingHost } from './greeting.ts'
 import { Inbound, type InboundConsumer } from './inbound.ts'
+import { LivePhase } from './live-phase.ts'
 import type { LiveSession } from './live-session.ts'
-import { Liveness } from './liveness.ts'
 import type { Participant } from './participant.ts'
 import type { FlushDue, SessionDeps } from './session-deps.ts'
 
@@ -26,11 +25,9 @@ import type { FlushDue, SessionDeps } from './session-deps.ts'
  */
 type Phase =
   | { name: 'greeting'; greeting: Greeting }
-  | { name: 'live'; participant: Participant; client: ClientState; liveness: Liveness }
+  | { name: 'live'; live: LivePhase }
   | { name: 'closing'; closing: ClosingPhase<Session> }
   | { name: 'gone' }
-
-type LivePhase = Extract<Phase, { name: 'live' }>
 
 const incompleteFrameMsMax = 30_000
 
@@ -63,11 +60,11 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   get participant(): Participant {
-    return this.#registered().participant
+    return this.#accepted().participant
   }
 
   get client(): ClientState {
-    return this.#registered().client
+    return this.#accepted().client
   }
 
   // What the transport reports.
@@ -82,10 +79,8 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   receivedDatagram(datagram: Uint8Array): void {
     const envelope = this.#inbound.datagram(datagram, this.#phase.name === 'live')
-    // Where a frame would wait for the script, a datagram is late already.
     if (envelope === undefined || this.#phase.name !== 'live') return
-    if (this.#deps.mustWait(envelope)) this.#deps.metrics.datagram_limited_total += 1
-    else this.#deps.dispatch(this, envelope, true)
+    this.#phase.live.takeDatagram(envelope)
   }
 
   violated(detail: ProtocolDetail): void {
@@ -97,7 +92,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   ponged(): void {
-    if (this.#phase.name === 'live') this.#phase.liveness.ponged()
+    if (this.#phase.name === 'live') this.#phase.live.ponged()
   }
 
   drained(): void {
@@ -123,10 +118,8 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   take(envelope: Envelope): void {
     const phase = this.#phase
-    if (phase.name === 'greeting') phase.greeting.take(envelope)
-    if (phase.name !== 'live') return
-    if (this.#deps.mustWait(envelope)) this.#postpone(envelope)
-    else this.#deps.dispatch(this, envelope, false)
+    if (phase.name === 'live') phase.live.take(envelope)
+    else if (phase.name === 'greeting') phase.greeting.take(envelope)
   }
 
   broken(detail: ProtocolDetail): void {
@@ -191,7 +184,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   /** Nothing was heard within the handshake timeout. */
   timeOut(): void {
-    if (this.#phase.name === 'greeting' && !this.#phase.greeting.verifying) this.#refuse('silence')
+    if (this.#phase.name === 'greeting') this.#phase.greeting.timeOut()
   }
 
   resumeAfterScript(): void {
@@ -212,43 +205,33 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     if (this.#inbound.incompleteForMs(nowMs) > incompleteFrameMsMax) {
       this.#deps.metrics.decode_errors_total += 1
       this.#violate('incomplete frame')
-    } else if (this.#phase.name === 'live' && !this.#inbound.paused) {
-      if (!this.#phase.liveness.check(nowMs)) this.end(closings.livenessTimeout)
+    } else if (this.#phase.name === 'live' && !this.#phase.live.isAlive(nowMs)) {
+      this.end(closings.livenessTimeout)
     }
   }
 
   sessionEnded(nowUnixMs: number): boolean {
-    return this.#phase.name === 'live' && this.participant.session_ends_at_unix_ms <= nowUnixMs
+    return this.#phase.name === 'live' && this.#phase.live.sessionEnded(nowUnixMs)
   }
 
   /** Only a session that was accepted has a participant; asking any other is a bug. */
-  #registered(): LivePhase {
+  #accepted(): LivePhase {
     if (this.#lived === undefined) throw new Error('a session that was not accepted')
     return this.#lived
   }
 
-  /** The script takes nothing more at the moment, so nothing more is read for it. */
-  #postpone(envelope: Envelope): void {
-    this.#inbound.giveBack([envelope])
-    this.#inbound.pause('script')
-    this.#deps.awaitScript(this)
+  #resume(reason: 'script' | 'rate'): void {
+    if (this.#phase.name === 'live') this.#phase.live.resume(reason)
+    else this.#inbound.resume(reason)
   }
 
-  /** What could not be seen while nothing was read does not count against the peer. */
-  #resume(reason: 'script' | 'rate' | 'join'): void {
-    const pausedMs = this.#inbound.resume(reason)
-    if (this.#phase.name === 'live') this.#phase.liveness.postpone(pausedMs)
-  }
-
-  #greetingHost() {
-    const decide = (run: () => void) => {
-      if (this.#phase.name === 'greeting') run()
-    }
+  #greetingHost(): GreetingHost {
     return {
-      accept: (player: Player | undefined, waiting: Envelope[]) =>
-        decide(() => this.#accept(player, waiting)),
-      refuse: (first: FirstFrame) => decide(() => this.#refuse(first)),
-      takeAvailable: (max: number) => this.#inbound.takeAvailable(max),
+      isOver: () => this.#phase.name !== 'greeting',
+      accept: (player, waiting) => this.#accept(player, waiting),
+      answer: (result) => this.#answer(result),
+      end: (closing) => this.end(closing),
+      takeAvailable: (max) => this.#inbound.takeAvailable(max),
       pauseReading: () => this.#inbound.pause('handshake'),
     }
   }
@@ -261,47 +244,21 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   #accept(player: Player | undefined, waiting: Envelope[]): void {
-    const { arrivals, dispatch } = this.#deps
-    if (player) arrivals.replace(player)
+    if (player) this.#deps.arrivals.replace(player)
     this.#answer(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
     if (this.#isClosing()) return
-    const liveness = new Liveness(this.#connection, this.#deps)
-    const client = newClientState(Math.floor(this.#deps.clock.monotonicMs()))
-    const participant = arrivals.place(this, player)
-    this.#lived = { name: 'live', participant, client, liveness }
-    this.#phase = this.#lived
+    const [connection, inbound, deps] = [this.#connection, this.#inbound, this.#deps]
+    const live = new LivePhase({ session: this, connection, inbound, deps }, player)
+    this.#lived = live
+    this.#phase = { name: 'live', live }
     this.#decide()
-    liveness.begin()
-    arrivals.register(this)
-    const isOptions = ({ kind }: Envelope) => kind === kinds.SESSION_OPTIONS.first
-    for (const options of waiting.filter(isOptions)) dispatch(this, options, false)
-    const queued = waiting.filter((envelope) => !isOptions(envelope))
-    this.#inbound.giveBack(queued)
-    // What the gateway itself answers to them comes behind what the script sends to a newcomer.
-    if (queued.length > 0) this.#inbound.pause('join')
-    arrivals.begin(this, () => this.#resume('join'))
-    this.#inbound.readAll()
-    this.#inbound.resume('handshake')
-    this.#inbound.pump()
-  }
-
-  #refuse(first: FirstFrame, detail: ProtocolDetail = 'handshake'): void {
-    const outcome = handshakeTable[first][this.#deps.policy]
-    if (outcome.result !== 'rejected' && outcome.result !== 'timeout') return
-    const { metrics } = this.#deps
-    if (outcome.result === 'rejected') {
-      metrics.handshake_rejected_total += 1
-      this.#answer({ status: 'rejected', reason: outcome.reason })
-    } else {
-      metrics.handshake_timeouts_total += 1
-    }
-    this.end(closingAfter(outcome, detail))
+    live.begin(waiting)
   }
 
   /** Ends a connection whose peer broke a rule, in the way its phase asks for. */
   #violate(detail: ProtocolDetail): void {
     if (this.#phase.name === 'live') this.end(protocolError(detail))
-    else if (!this.#isClosing()) this.#refuse('broken', detail)
+    else if (this.#phase.name === 'greeting') this.#phase.greeting.refuse('broken', detail)
   }
 
   #answer(result: AuthResult): void {
