@@ -20,7 +20,7 @@ export type RecordingScript = GameScript & {
   /** What the hooks that answer say; a test replaces them. */
   onRoomCreate(call: { name: string | null; options: string }): Answer
   onRoomJoin(call: { room: OpenRoom; options: string }): Answer
-  onMatched(call: { room_id: number; members: MatchedMember[] }): Answer
+  onMatched(call: { room_id: number; members: MatchedMember[] }): Answer | Promise<Answer>
   matchEvents: MatchEvent[]
   /** The events of matches as `created 1`, `join 1 2 (1)`: room, participant, count. */
   matches(): string[]

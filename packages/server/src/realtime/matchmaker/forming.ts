@@ -4,8 +4,9 @@ import type { LiveAccounts } from '../accounts.ts'
 import { defaultLabel, labelFrom } from '../rooms/label-answers.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Rooms } from '../rooms/rooms.ts'
+import type { LiveSession } from '../session/live-session.ts'
 import type { Handoffs } from './handoffs.ts'
-import type { Ticket } from './ticket.ts'
+import type { AccountKey, Ticket } from './ticket.ts'
 import type { TicketQueue } from './ticket-queue.ts'
 
 export type FormingDeps = {
@@ -17,6 +18,8 @@ export type FormingDeps = {
   queue: TicketQueue
   roomsMax: number
   mayMakeRooms(): boolean
+  /** The members of a party that its leader queues, or why not. */
+  partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
 }
 
 /** Makes the room of a group and gives everybody a token; false when there is no room to have. */
@@ -42,13 +45,34 @@ export function createForming(deps: FormingDeps) {
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)
   }
 
-  /** Never rejects; whatever the script does, everybody gets a token. */
+  /** False when somebody of the ticket has gone, queues anew, or left its party meanwhile. */
+  function mayWaitAgain(ticket: Ticket): boolean {
+    const hasChanged = (account: AccountKey) =>
+      queue.ofAccount(account) !== undefined || !accounts.isOnline(account)
+    const [leader] = accounts.connections(ticket.accounts[0] ?? '')
+    if (leader === undefined || ticket.accounts.some(hasChanged)) return false
+    if (ticket.partyId === undefined) return true
+    const party = deps.partyOf(ticket.partyId, leader)
+    if ('refusal' in party || party.accounts.length !== ticket.size) return false
+    return party.accounts.every((account) => ticket.accounts.includes(account))
+  }
+
+  /** The room ended before anybody could come, so the group has none, as if none could be made. */
+  function giveBack(group: readonly Ticket[]): void {
+    for (const ticket of group) {
+      if (mayWaitAgain(ticket)) queue.giveBack(ticket, 'no_room')
+      else ticket.state = 'removed'
+    }
+  }
+
+  /** Never rejects; whatever the script does, everybody gets a token while there is the room. */
   async function handOver(room: Room, group: readonly Ticket[]): Promise<void> {
     try {
       await label(room, group)
     } catch (error) {
       deps.log.error('the label of a formed match failed', { room_id: room.id, error })
     }
+    if (room.phase === 'ended') return giveBack(group)
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room)
     }

@@ -230,6 +230,64 @@ describe('matches', () => {
   })
 })
 
+/** A script whose next answer for a match waits until it is given. */
+function heldAnswer() {
+  realtime.script.boundTo = { revision_id: 'r', generation: 1 }
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  realtime.script.onMatched = async () => {
+    asked.resolve()
+    await answer.promise
+    return { status: 'answered', value: null }
+  }
+  return { asked: asked.promise, give: answer.resolve }
+}
+
+describe('a room that ends before anybody has a token', () => {
+  test('[R-MM-13] gives the tickets back to the queue with their age', async () => {
+    const [ann, bob, cid] = await start(3)
+    const held = heldAnswer()
+    const older = await add(ann, { ttl_ms: 2000 })
+    await realtime.clock.advance(100)
+    const ticket = await add(bob)
+    await held.asked
+    expect(await status(bob, ticket)).toMatchObject({ state: 'matched', last_reason: null })
+    realtime.gateway.closeBoundRooms(1)
+    expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) formation_abandoned')
+    held.give()
+    await expect
+      .poll(() => status(bob, ticket), waiting)
+      .toMatchObject({ state: 'queued', last_reason: 'no_room' })
+    expect(await add(bob)).toBe('ticket already queued')
+    expect((await status(ann, older)).waited_ms).toBe(100)
+    await realtime.clock.advance(250)
+    const [first, second] = [await matched(ann), await matched(bob)]
+    expect(first).toMatchObject({ ticket_id: older, match_id: 2 })
+    expect(second).toMatchObject({ ticket_id: ticket, match_id: 2 })
+    expect(await accept(ann, first)).toMatchObject({ accepted: true })
+    expect(await add(cid)).toMatch(/^[\w-]{24}$/)
+  })
+
+  test('[R-MM-2, R-MM-9] but not of those who have gone or queue anew', async () => {
+    const [ann, bob, cid] = await start(3)
+    const held = heldAnswer()
+    const old = await add(ann)
+    await add(bob)
+    await held.asked
+    bob?.socket.close()
+    await bob?.closed
+    const young = await add(ann)
+    realtime.gateway.closeBoundRooms(1)
+    held.give()
+    await expect.poll(() => status(ann, old), waiting).toMatchObject({ state: 'removed' })
+    expect(await status(ann, young)).toMatchObject({ state: 'queued' })
+    const last = await add(cid)
+    await realtime.clock.advance(250)
+    expect(await matched(ann)).toMatchObject({ ticket_id: young })
+    expect(await matched(cid)).toMatchObject({ ticket_id: last })
+  })
+})
+
 describe('backfill', () => {
   test('[R-MM-15, R-MM-16, R-MM-17] a running room takes in who fits, and gets unused seats back', async () => {
     const [host, ann, bob] = await start(3)

@@ -1,12 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { createDeadlineQueue } from '../session/deadline-queue.ts'
-import { type AccountKey, byAge, isGood, type Ticket } from './ticket.ts'
+import { type AccountKey, byAge, isGood, type Ticket, type TicketReason } from './ticket.ts'
 
 /** The tickets of the node: those that wait, and for a while those that are over. */
 export type TicketQueue = {
   add(ticket: Ticket): void
   /** Takes it out of the queue for good. */
   finish(ticket: Ticket, state: 'matched' | 'removed'): void
+  /** Puts a matched ticket back where its age belongs: it has got no room. */
+  giveBack(ticket: Ticket, reason: TicketReason): void
   /** A queued ticket, or one that its account may still see. */
   find(id: string, account: AccountKey): Ticket | undefined
   /** The queued ticket that an account has a place in. */
@@ -46,14 +48,16 @@ export function createTicketQueue(clock: Clock): TicketQueue {
     return handoff !== undefined && isGood(handoff)
   }
 
+  function add(ticket: Ticket): void {
+    size += 1
+    insert(ticket)
+    known.set(ticket.id, ticket)
+    for (const account of ticket.accounts) accounts.set(account, ticket)
+    if (ticket.partyId !== undefined) parties.set(ticket.partyId, ticket)
+  }
+
   return {
-    add(ticket) {
-      size += 1
-      insert(ticket)
-      known.set(ticket.id, ticket)
-      for (const account of ticket.accounts) accounts.set(account, ticket)
-      if (ticket.partyId !== undefined) parties.set(ticket.partyId, ticket)
-    },
+    add,
     finish(ticket, state) {
       if (ticket.state !== 'queued') return
       size -= 1
@@ -63,6 +67,17 @@ export function createTicketQueue(clock: Clock): TicketQueue {
       if (ticket.partyId !== undefined) parties.delete(ticket.partyId)
       finished.add(ticket)
       if (size === 0) order = []
+    },
+    giveBack(ticket, reason) {
+      finished.remove(ticket)
+      // Those that have left the queue may still be in its order.
+      order = order.filter((other) => other !== ticket)
+      ticket.state = 'queued'
+      ticket.finishedMs = undefined
+      ticket.reason = reason
+      // Others have come meanwhile.
+      ticket.alone = undefined
+      add(ticket)
     },
     find(id, account) {
       const ticket = known.get(id)
