@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Config } from './config/schema.ts'
 import { createSystemClock } from './kernel/clock.ts'
+import { createErrorJournal } from './kernel/errors/error-journal.ts'
 import { createLog } from './kernel/log/log-writer.ts'
 import { createScriptHost } from './script/host.ts'
 import { noPorts } from './script/ports.ts'
@@ -25,6 +26,7 @@ export async function inspectScript(
     config: config.runtime,
     clock,
     log,
+    journal: createErrorJournal({ clock, log, bounds: config.errors }),
     nodeId,
     environment,
   })

@@ -171,7 +171,10 @@ describe('a node', () => {
   it('[O-DB-1][O-DB-2] does not start on a file in a folder that is not there, nor make it', async () => {
     const folder = join(tmpdir(), `guildhall-mistyped-${process.pid}`)
     const starting = startNodeProcess({ 'database.url': `sqlite:${folder}/guildhall.db` })
-    await expect(starting).rejects.toThrow(/ended with 1/)
+    const said = await starting.then(String, String)
+    expect(said).toMatch(/ended with 1/)
+    // What the database says is enough.
+    expect(said).not.toContain('the error journal')
     expect(existsSync(folder)).toBe(false)
   })
 

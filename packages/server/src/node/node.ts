@@ -125,18 +125,18 @@ async function start(options: StartOptions, shutdown: Shutdown): Promise<Running
   return listen(parts, shutdown)
 }
 
-/** Opens what everything else stands on: the error journal, the database, the claim on the id. */
+/** Opens what everything else stands on: the database, the error journal, the claim on the id. */
 async function openBase(options: StartOptions, shutdown: Shutdown) {
   const { loaded, clock, log, bootId, version } = options
   const { config } = loaded
   const nodeId = config.server.node_id
   const ids = createIds({ clock, nodeId, bootId })
 
+  const opened = await openStore({ config, clock, ids, log, version, bootId })
+  // Behind the database: one that cannot be opened says why, and its folder may not be there.
   const directory = await journalDirectory(config)
   const journal = await openErrorJournal({ clock, log, bounds: config.errors, directory })
   shutdown.onStop('error journal', () => journal.close())
-
-  const opened = await openStore({ config, clock, ids, log, version, bootId })
   const { secrets, databaseErrors } = opened
   const instruments = config.metrics.enabled ? createInstruments(clock) : undefined
   const db = instruments?.observeDatabase(opened.db) ?? opened.db
@@ -188,6 +188,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const play = createPlay({
     ...shared,
     loaded,
+    journal: base.journal,
     environment,
     processClock: options.processClock,
     observeCall: instruments?.observeCall,

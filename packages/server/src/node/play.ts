@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import type { MatchRecorder } from '../kernel/play/match-recorder.ts'
@@ -21,6 +22,7 @@ export type PlayDeps = {
   observeCall: ((hook: string, durationMs: number) => void) | undefined
   ids: Ids
   log: Log
+  journal: ErrorJournal
   environment: NodeJS.ProcessEnv
   /** What scripts ask of the features. */
   script: FeatureScript
@@ -118,6 +120,7 @@ function createScript(deps: PlayDeps) {
     processClock: deps.processClock,
     observeCall: deps.observeCall,
     log: log.component('script'),
+    journal: deps.journal,
     nodeId: config.server.node_id,
     environment: deps.environment,
     lines: {

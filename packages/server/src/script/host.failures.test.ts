@@ -38,9 +38,9 @@ describe('a worker that ends', () => {
     ],
     ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
   ])(
-    '[S-REC-1] [S-REC-5] [S-WP-4] is started again, and the node goes on: it %s',
+    '[S-REC-1] [S-REC-5] [S-WP-4] [O-ERR-1] is journalled and started again, and the node goes on: it %s',
     async (_name, body) => {
-      const { rpc, host, until, lines } = await script(
+      const { rpc, host, until, lines, journal } = await script(
         `
       const post = (message: unknown) => process.send(message)
       const reasons: string[] = []
@@ -68,8 +68,11 @@ describe('a worker that ends', () => {
         generation: 2,
         recovery: { circuit_open: false, consecutive_failures: 1 },
       })
-      expect(lines('error').some(({ message }) => message === 'the script worker failed')).toBe(
-        true,
+      const { entries } = journal.page({ offset: 0, limit: 9 })
+      expect(entries).toMatchObject([{ category: 'worker', component: 'script', count: 1 }])
+      const fields = expect.objectContaining({ reason: expect.any(String) })
+      expect(lines('error')).toContainEqual(
+        expect.objectContaining({ message: 'the script worker failed', fields }),
       )
     },
   )

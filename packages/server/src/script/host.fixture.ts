@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSystemClock } from '../kernel/clock.ts'
+import { createErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { CallContext } from '../kernel/play/calls.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
@@ -64,12 +65,15 @@ export function createHarness(options: HarnessOptions) {
   }
   const log = createRecordedLog()
   const clock = createSystemClock()
+  const bounds = { max_bytes: 65_536, max_entries: 100 }
+  const journal = createErrorJournal({ clock, log, bounds })
   const delivered: Delivered[] = []
   const sessions: ReturnType<Delivery['sessions']> = []
   const made = createScriptHost({
     config: { ...defaults, scripts_dir: folder, ...config },
     clock,
     log,
+    journal,
     nodeId: 'node-1',
     ...(environment ? { environment } : {}),
     ...(lines ? { lines } : {}),
@@ -91,6 +95,7 @@ export function createHarness(options: HarnessOptions) {
     folder,
     host,
     log,
+    journal,
     clock,
     delivered,
     sessions,

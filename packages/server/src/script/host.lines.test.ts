@@ -99,6 +99,18 @@ describe('filters of storage indexes', () => {
     await expect(judge('later', 1)).rejects.toThrow('error')
     await expect(judge('odd', 1)).rejects.toThrow('error')
   })
+
+  it('[S-IX-4] warn once of an index that is not declared, and not again when they end', async () => {
+    const setIndexFilter: IndexFilterPort = async () => false
+    const { host, lines } = await script(
+      "guildhall.register_storage_index_filter('nowhere', () => true)",
+      { setIndexFilter },
+    )
+    await host.stop()
+    expect(lines('warn')).toMatchObject([
+      { message: 'a filter is for an index that is not declared', fields: { index: 'nowhere' } },
+    ])
+  })
 })
 
 describe('timers, counters and JSON', () => {

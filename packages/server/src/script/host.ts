@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts'
+import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import { refuse } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { type CallContext, nobody, type RpcOutcome } from '../kernel/play/calls.ts'
@@ -27,6 +28,8 @@ export type ScriptHostDeps = {
    */
   processClock?: Clock | undefined
   log: Log
+  /** Holds the failures of workers. */
+  journal: Pick<ErrorJournal, 'record'>
   nodeId: string
   /** How lines of log.write and results of matches are kept; by default they are not. */
   lines?: LineSettings
@@ -62,7 +65,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
   const lifecycle = new Lifecycle({
     ...parts,
-    ...{ nodeId, environment, lines, nodeTime },
+    ...{ nodeId, environment, lines, nodeTime, journal: deps.journal },
     processClock: deps.processClock ?? clock,
     serves: (handlers) => filters.serve(handlers.filters),
     workerLost(generation) {

@@ -29,7 +29,8 @@ export function createIndexFilters({ dispatcher, filters, log }: Deps) {
     const filter = (candidate: FilterCandidate) => judge(index, candidate)
     filters(index, isServed ? filter : undefined).then(
       (isDeclared) => {
-        if (!isDeclared) log.warn('a filter is for an index that is not declared', { index })
+        if (isServed && !isDeclared)
+          log.warn('a filter is for an index that is not declared', { index })
       },
       (error: unknown) => log.error('a filter could not be set', { index, error }),
     )

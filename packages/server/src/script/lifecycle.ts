@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Clock, Timer } from '../kernel/clock.ts'
+import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
@@ -25,6 +26,7 @@ export type LifecycleDeps = {
   config: ScriptConfig
   clock: Clock
   log: Log
+  journal: Pick<ErrorJournal, 'record'>
   dispatcher: Dispatcher
   metrics: ScriptMetrics
   nodeId: string
@@ -207,17 +209,18 @@ export class Lifecycle {
   }
 
   #workerEnded({ reason, overdue }: WorkerEnd): void {
-    const { clock, config, dispatcher, log } = this.#deps
+    const { clock, config, dispatcher, journal } = this.#deps
     this.#serving = undefined
     dispatcher.detach(overdue)
     this.#deps.workerLost(this.#generation)
     this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
     this.#advance('worker_failed')
     const { consecutive_failures } = this.recovery()
-    log.error('the script worker failed', {
-      revision_id: this.revision,
-      reason,
-      consecutive_failures,
+    journal.record({
+      category: 'worker',
+      component: 'script',
+      place: reason,
+      fields: { revision_id: this.revision, reason, consecutive_failures },
     })
     if (this.#recovery.circuitOpen) this.#openCircuit()
     this.#scheduleRestart()

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '../kernel/clock.ts'
+import { createErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { CallContext } from '../kernel/play/calls.ts'
 import { joinScript } from '../node/joined.ts'
@@ -17,12 +18,14 @@ export async function openScripted({ features }: Pick<TestApi, 'features'>, text
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-scripted-'))
   writeFileSync(join(folder, 'main.ts'), text)
   const log = createRecordedLog()
-  const { runtime } = await testConfig()
+  const { runtime, errors } = await testConfig()
+  const clock = createSystemClock()
   const filtersSet: Promise<boolean>[] = []
   const host = createScriptHost({
     config: { ...runtime, scripts_dir: folder, deadline_ms: 1000 },
-    clock: createSystemClock(),
+    clock,
     log,
+    journal: createErrorJournal({ clock, log, bounds: errors }),
     nodeId: 'scripted',
     setIndexFilter(...filter) {
       const set = features.storage.runtime.setFilter(...filter)

@@ -88,7 +88,7 @@ describe('the error journal', () => {
     const different = [
       journal.record({ ...base, error: other }),
       journal.record({ ...base, component: 'realtime', error: one }),
-      journal.record({ ...base, category: 'script', error: one }),
+      journal.record({ ...base, category: 'worker', error: one }),
       journal.record({ ...base, category: 'uncaught_exception', error: one }),
       journal.record({ ...base, place: 'elsewhere', error: one }),
     ]

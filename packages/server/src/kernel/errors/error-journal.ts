@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Log, LogFields } from '../log/log.ts'
 import {
   type JournalBounds,
+  type JournalFile,
   type JournalLine,
   openJournalFile,
   renderJournalLine,
@@ -42,13 +43,11 @@ export type Incident = {
 /** The closed list of what can be in the journal. A `panic` is an error that nothing caught. */
 export const incidentTable = {
   database: { kind: 'error', message: 'database operation failed' },
-  realtime: { kind: 'error', message: 'realtime gateway failed' },
   request: { kind: 'error', message: 'request failed' },
-  script: { kind: 'error', message: 'game script host failed' },
   task: { kind: 'error', message: 'background task failed' },
   task_ended: { kind: 'error', message: 'background task ended without being asked' },
   task_stalled: { kind: 'error', message: 'background task made no progress' },
-  worker: { kind: 'error', message: 'worker ended unexpectedly' },
+  worker: { kind: 'error', message: 'the script worker failed' },
   uncaught_exception: { kind: 'panic', message: 'uncaught exception' },
   unhandled_rejection: { kind: 'panic', message: 'unhandled promise rejection' },
 } as const satisfies Record<string, { kind: 'error' | 'panic'; message: string }>
@@ -77,20 +76,25 @@ type JournalDeps = {
   clock: Clock
   log: Log
   bounds: JournalBounds
-  /** Where `guildhall-errors.jsonl` lies; without it the journal is in memory only. */
-  directory: string | undefined
 }
 
 /** Equal fingerprints within this time share a line, so that a storm of errors stays small. */
 const shareMs = 1000
 
+/** Opens the journal of `guildhall-errors.jsonl` in a folder; without one it is in memory only. */
 export async function openErrorJournal({
-  clock,
-  log,
-  bounds,
   directory,
-}: JournalDeps): Promise<ErrorJournal> {
-  const file = directory ? await openJournalFile({ directory, bounds, clock, log }) : undefined
+  ...deps
+}: JournalDeps & { directory: string | undefined }): Promise<ErrorJournal> {
+  const file = directory ? await openJournalFile({ directory, ...deps }) : undefined
+  return createErrorJournal(deps, file)
+}
+
+/** Makes a journal that begins with what its file holds; without a file it is in memory only. */
+export function createErrorJournal(
+  { clock, log, bounds }: JournalDeps,
+  file?: JournalFile,
+): ErrorJournal {
   const lines = boundedLines(bounds)
   for (const line of file?.found ?? []) lines.add(line)
   const open = new Map<string, JournalLine>()
