@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { scriptOf } from '../../testing/script-calls.fixture.ts'
 import { versionOf } from './storage.operations.ts'
 import type { ObjectAddress, ObjectRemoval, ObjectWrite } from './storage.runtime.ts'
 
@@ -144,6 +145,7 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
 
   it('[S-API-1] checks every argument before it changes anything', async () => {
     const at = place()
+    const call = scriptOf(scenario.api)
     const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) })
     const wrong: Partial<Record<keyof ObjectWrite, unknown>>[] = [
       { owner: '' },
@@ -175,24 +177,31 @@ describe.each(testBackends)('what scripts may do with stored objects on $name', 
       { write_permission: 2 },
     ]
     for (const part of wrong) {
-      const body = { ...at, value: { n: 1 }, ...part } as ObjectWrite
-      await expect(runtime.write(body), JSON.stringify(Object.keys(part))).rejects.toEqual(invalid)
-      await expect(runtime.writeAll([{ ...at, value: {} }, body])).rejects.toEqual(invalid)
+      const body = { op: 'write', ...at, value: { n: 1 }, ...part }
+      const { op: _, owner, collection, key, value, ...options } = body
+      const written = call('storage_write', owner, collection, key, value, options)
+      await expect(written, JSON.stringify(Object.keys(part))).rejects.toEqual(invalid)
+      const batch = call('storage_write_many', [{ op: 'write', ...at, value: {} }, body])
+      await expect(batch).rejects.toEqual(invalid)
     }
-    await expect(runtime.remove({ ...at, version: '' })).rejects.toEqual(invalid)
-    await expect(runtime.read({ ...at, key: '' })).rejects.toEqual(invalid)
-    await expect(runtime.read({ ...at, key: '\ud800' })).rejects.toEqual(invalid)
+    const { owner, collection, key } = at
+    const removed = call('storage_delete', owner, collection, key, { version: '' })
+    await expect(removed).rejects.toEqual(invalid)
+    for (const other of ['', '\ud800']) {
+      await expect(call('storage_read', owner, collection, other)).rejects.toEqual(invalid)
+    }
     for (const as of ['', ' ', '\ud800']) {
-      await expect(runtime.read(at, { as })).rejects.toEqual(invalid)
-      await expect(runtime.write({ ...at, value: {} }, { as })).rejects.toEqual(invalid)
+      await expect(call('storage_read', owner, collection, key, { as })).rejects.toEqual(invalid)
+      const written = call('storage_write', owner, collection, key, {}, { as })
+      await expect(written).rejects.toEqual(invalid)
     }
-    const many = Array.from({ length: 101 }, () => ({ ...at, value: {} }))
-    await expect(runtime.writeAll(many)).rejects.toEqual(invalid)
+    const many = Array.from({ length: 101 }, () => ({ op: 'write', ...at, value: {} }))
+    await expect(call('storage_write_many', many)).rejects.toEqual(invalid)
+    await expect(call('storage_write_many', [])).rejects.toEqual(invalid)
     expect(await runtime.read(at)).toBeUndefined()
-    await runtime.write({ ...at, value: nested(64) })
+    await call('storage_write', owner, collection, key, nested(64))
     expect((await runtime.read(at))?.value_json).toHaveLength(2 + 63 * 6)
-    expect(await runtime.writeAll(many.slice(1))).toHaveLength(100)
-    expect(await runtime.writeAll([])).toEqual([])
+    expect(await call('storage_write_many', many.slice(1))).toHaveLength(100)
   })
 
   it('[S-ST-3] [S-API-25] takes a batch of eight of the largest values, and not one byte more', async () => {

@@ -1,15 +1,7 @@
-import {
-  type JsonObject,
-  storageApi,
-  storageName,
-  storageOwner,
-  storageValueBytesMax,
-} from '@guildhall/contract'
-import { z } from 'zod'
+import { type JsonObject, storageValueBytesMax } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
-import { validate } from '../../kernel/json/validate.ts'
 import type { Done } from '../../kernel/mutation.ts'
 import { applyAll, type Batch } from './storage.batch.ts'
 import type { KnownIndexes } from './storage.entries.ts'
@@ -64,43 +56,23 @@ export type ReadObject = {
   value_json: string
 }
 
-/** The most operations of one batch, and bytes of all its values. */
-export const batchOperationsMax = 100
-export const batchBytesMax = 8 * storageValueBytesMax
-
-const address = { owner: storageOwner.nullable(), collection: storageName, key: storageName }
-const Address = z.object(address)
-/** As a console route takes it, but for null. */
-const version = z
-  .string()
-  .refine((given) => storageApi.put.body.shape.version.safeParse(given).success, {
-    error: 'must be at most 1024 bytes without U+0000',
-  })
-  .optional()
-const Conditions = z.object({
-  ...address,
-  version,
-  read_permission: z.int().min(0).max(2).default(defaultPermission),
-  write_permission: z.int().min(0).max(1).default(defaultPermission),
-})
-const Asker = storageOwner.optional()
-const Removed = z.object({ ...address, version: version.refine((given) => given !== '') })
+/** The most bytes of all values of one batch. */
+const batchBytesMax = 8 * storageValueBytesMax
 
 /**
- * Stored objects for the game's scripts. Every argument is checked by the rules of the console's
- * routes.
+ * Stored objects for the game's scripts, whose arguments the script table has checked.
  *
- * @throws Failure `invalid_request` for an argument, `conflict` when a version does not hold or a
- * filter fails, `forbidden` when a user may not write
+ * @throws Failure `invalid_request` for a value that is no JSON, too deep or too large and for an
+ * empty version of a removal, `conflict` when a version does not hold or a filter fails,
+ * `forbidden` when a user may not write
  */
 export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDeps) {
   async function read(
     request: ObjectAddress,
     { as }: Asking = {},
   ): Promise<ReadObject | undefined> {
-    const reader = validate(Asker, as, 'as')
-    const row = await storageStore.find(db, placeOf(validate(Address, request)))
-    if (row === undefined || !mayRead(row, reader)) return undefined
+    const row = await storageStore.find(db, placeOf(request))
+    if (row === undefined || !mayRead(row, as)) return undefined
     const { bytes: _, value, ...rest } = row
     return { ...rest, user_id: row.user_id || null, value_json: value }
   }
@@ -118,7 +90,6 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
     requests: readonly (ObjectWrite | ObjectRemoval)[],
     { as }: Asking = {},
   ): Promise<readonly Operation[]> {
-    validate(Asker, as, 'as')
     const operations: Operation[] = []
     let bytes = 0
     for (const [index, request] of requests.entries()) {
@@ -136,9 +107,6 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
     requests: readonly (ObjectWrite | ObjectRemoval)[],
     asking: Asking = {},
   ): Promise<readonly Outcome[]> {
-    if (requests.length > batchOperationsMax) {
-      throw refuse.invalid(`a batch has at most ${batchOperationsMax} operations`)
-    }
     try {
       return await write(await prepare(requests, asking))
     } catch (error) {
@@ -148,7 +116,6 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
 
   /** One change by itself: a refusal has no position. */
   async function change(request: ObjectWrite | ObjectRemoval, { as }: Asking): Promise<Outcome> {
-    validate(Asker, as, 'as')
     const operations = await judged([operationOf(request, as)])
     const [outcome] = await write(operations)
     if (outcome === undefined) throw new Error('an operation has an outcome')
@@ -207,22 +174,15 @@ function operationOf(request: ObjectWrite | ObjectRemoval, as: ActingUser): Oper
   return 'remove' in request ? removal(request, as) : writing(request, as)
 }
 
-function writing({ value: object, ...request }: ObjectWrite, as: ActingUser): Operation {
-  const {
-    version: expected,
-    read_permission,
-    write_permission,
-    ...at
-  } = validate(Conditions, request)
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw refuse.invalid('value must be an object')
-  }
+function writing(request: ObjectWrite, as: ActingUser): Operation {
+  const { value, version: expected, ...given } = request
+  const { read_permission = defaultPermission, write_permission = defaultPermission } = given
   const permissions = { read_permission, write_permission }
-  return writeOf({ place: placeOf(at), value: storedValue(object), ...permissions, expected }, as)
+  return writeOf({ place: placeOf(given), value: storedValue(value), ...permissions, expected }, as)
 }
 
-function removal(request: ObjectRemoval, as: ActingUser): Operation {
-  const { version: expected, ...at } = validate(Removed, request)
+function removal({ version: expected, ...at }: ObjectRemoval, as: ActingUser): Operation {
+  if (expected === '') throw refuse.invalid('version must not be empty')
   return { is: 'removal', place: placeOf(at), as, expected }
 }
 
