@@ -202,6 +202,7 @@ export { type ChatEvent, chatScript } from './script/chat.ts'
 export { friendsScript } from './script/friends.ts'
 export { groupsScript } from './script/groups.ts'
 export {
+  type HookContext,
   type HookName,
   type MatchContext,
   type ScriptHook,

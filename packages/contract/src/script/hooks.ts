@@ -16,6 +16,7 @@ export const HookContext = z.strictObject({
   match_id: z.string().nullable(),
   origin: z.enum(scriptOrigins),
 })
+export type HookContext = z.output<typeof HookContext>
 
 /** A match, after what has happened. */
 export const MatchContext = z.strictObject({

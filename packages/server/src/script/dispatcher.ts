@@ -1,4 +1,4 @@
-import { scriptApi, scriptOrigins } from '@guildhall/contract'
+import { type ScriptOrigin, scriptApi, scriptOrigins } from '@guildhall/contract'
 import { atEndOfTurn, type Clock } from '../kernel/clock.ts'
 import { readJson } from '../kernel/json/json-reader.ts'
 import type { Log } from '../kernel/log/log.ts'
@@ -15,7 +15,7 @@ import type { ScriptMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { createScriptTimers } from './script-timers.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
-import { hookCode, hookNameOf, type Origin } from './wire/hooks.ts'
+import { hookCode, hookNameOf } from './wire/hooks.ts'
 import { batchLimits } from './wire/limits.ts'
 import {
   type CommandRecord,
@@ -31,7 +31,7 @@ import type { HostResult, NodeTime, OutputBatch, ToWorker } from './wire/protoco
 export type NewCall = {
   hook: number
   context: CallContext
-  origin: Origin
+  origin: ScriptOrigin
   detail?: number
   unreliable?: boolean
   body?: Uint8Array

@@ -1,3 +1,4 @@
+import type { RpcAnswer, ScriptOrigin } from '@guildhall/contract'
 import type { Clock } from '../kernel/clock.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import { refuse } from '../kernel/failure.ts'
@@ -16,7 +17,7 @@ import { gateIsOpen } from './readiness.ts'
 import { texts } from './texts.ts'
 import { createTicker } from './ticker.ts'
 import { describeRuntime } from './view.ts'
-import { type EventHook, hookCode, type Origin } from './wire/hooks.ts'
+import { type EventHook, hookCode } from './wire/hooks.ts'
 import type { LineSettings, NodeTime } from './wire/protocol.ts'
 
 export type ScriptHostDeps = {
@@ -42,8 +43,6 @@ export type ScriptHostDeps = {
 
 const noLines: LineSettings = { durable: false, payloadBytesMax: 8192, idSalt: '0000' }
 const noFilters: IndexFilterPort = async () => false
-
-export type ConsoleRpcOutcome = { ok: true; reply: string } | { ok: false; error: string }
 
 /** How often open calls are looked at for their timeout. */
 const lookEveryMs = 50
@@ -115,7 +114,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     describe: () => describeRuntime(config, lifecycle),
 
     /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
-    async consoleRpc(method: string, payload: string): Promise<ConsoleRpcOutcome> {
+    async consoleRpc(method: string, payload: string): Promise<RpcAnswer> {
       if (!admit()) throw refuse.runtimeUnavailable('the script is not ready')
       if (!lifecycle.handlers) return { ok: false, error: texts.noScript }
       const body = new TextEncoder().encode(payload)
@@ -187,7 +186,7 @@ function createGate(
   return { gateOpen, admit }
 }
 
-type Caller = { context: CallContext; origin: Origin }
+type Caller = { context: CallContext; origin: ScriptOrigin }
 
 function refused(error: string): Promise<RpcOutcome> {
   return Promise.resolve({ ok: false, error })

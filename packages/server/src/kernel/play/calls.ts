@@ -1,11 +1,10 @@
-/** Who a call of the game's script is about. `participant` is 0 when there is no sender. */
-export type CallContext = {
-  participant: number
-  user_id: string | null
-  username: string | null
-  room_id: number | null
-  match_id: string | null
-}
+import type { HookContext } from '@guildhall/contract'
+
+/**
+ * Who a call of the game's script is about. `participant` is 0 when there is no sender; the script
+ * reads it as `ctx.sender`, beside the origin of the call.
+ */
+export type CallContext = { participant: number } & Omit<HookContext, 'sender' | 'origin'>
 
 /** A call without a sender: ticks, timers, the console, events. */
 export const nobody: CallContext = {
@@ -16,4 +15,5 @@ export const nobody: CallContext = {
   match_id: null,
 }
 
+/** What the caller of an RPC gets: the reply, or one of the texts that callers may see. */
 export type RpcOutcome = { ok: true; reply: Uint8Array } | { ok: false; error: string }

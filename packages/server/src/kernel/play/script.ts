@@ -10,15 +10,11 @@ import type {
 } from '@guildhall/contract'
 import { Failure } from '../failure.ts'
 import type { Mutation } from '../mutation.ts'
+import type { CallContext } from './calls.ts'
 
 /** Whom a call of the script to the node runs for. */
-export type ScriptCaller = {
+export type ScriptCaller = Omit<CallContext, 'username'> & {
   origin: ScriptOrigin
-  /** 0 without a sender. */
-  participant: number
-  user_id: string | null
-  room_id: number | null
-  match_id: string | null
   /** Which script it is. */
   revision_id: string
 }

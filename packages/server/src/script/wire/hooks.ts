@@ -1,4 +1,4 @@
-import { type HookName, type ScriptHook, type ScriptOrigin, scriptHooks } from '@guildhall/contract'
+import { type HookName, type ScriptHook, scriptHooks } from '@guildhall/contract'
 
 /** The number of every hook in the protocol between node and worker; 5 is a timer's. */
 export const hookCode: { readonly [name in HookName | 'timer']: number } = {
@@ -23,8 +23,6 @@ export function hookNameOf(code: number): string {
 
 /** Hooks that run for what has happened in the deployment, on one node and at least once. */
 export type EventHook = 'on_leaderboard_reset' | 'on_tournament_completed'
-
-export type Origin = ScriptOrigin
 
 /** What the top level of a script registered. */
 export type Handlers = {
