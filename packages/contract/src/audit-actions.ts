@@ -10,6 +10,8 @@ export const auditActions = [
   'accounts.ban',
   'accounts.unban',
   'accounts.delete',
+  'accounts.sessions.revoke',
+  'accounts.sessions.revoke_all',
   'accounts.wallet.adjust',
   'accounts.friends.add',
   'accounts.friends.remove',

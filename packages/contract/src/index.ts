@@ -27,6 +27,7 @@ export {
   consoleAccountsApi,
   type NewAccount,
 } from './console-accounts.ts'
+export { consoleSessionsApi, SessionRow } from './console-sessions.ts'
 export { type Cron, parseCron } from './cron.ts'
 export {
   type DatabaseCell,
@@ -273,6 +274,7 @@ import { chatApi } from './chat.ts'
 import { configApi } from './config.ts'
 import { consoleApi } from './console.ts'
 import { consoleAccountsApi } from './console-accounts.ts'
+import { consoleSessionsApi } from './console-sessions.ts'
 import { databaseApi } from './database.ts'
 import { errorJournalApi } from './error-journal.ts'
 import { friendsApi } from './friends.ts'
@@ -304,6 +306,7 @@ export const api = {
   audit: auditApi,
   apiKeys: apiKeysApi,
   consoleAccounts: consoleAccountsApi,
+  consoleSessions: consoleSessionsApi,
   wallet: walletApi,
   friends: friendsApi,
   groups: groupsApi,

@@ -4,6 +4,7 @@ import { keyboardTests } from './testing/keyboard.browser.ts'
 import { liveTests } from './testing/live.browser.ts'
 import { restartTests } from './testing/restart.browser.ts'
 import { sectionTests } from './testing/sections.browser.ts'
+import { sessionTests } from './testing/sessions.browser.ts'
 import { signInTests } from './testing/sign-in.browser.ts'
 import { sizeTests } from './testing/size.browser.ts'
 import { describeInBrowser } from './testing/stage.ts'
@@ -14,6 +15,7 @@ import { viewTests } from './testing/views.browser.ts'
 await describeInBrowser(({ memory, live }) => {
   describe('signing in', () => signInTests(memory))
   describe('the sections', () => sectionTests(memory))
+  describe('sessions of players', () => sessionTests(memory))
   describe('the views', () => viewTests(live))
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))

@@ -28,6 +28,9 @@ export type Stages = {
   live: () => LiveStage
 }
 
+/** Players sign in by the hundred, all from one address. */
+const manySignIns = { GUILDHALL_AUTHENTICATION__LIMITS__SOURCE__LIMIT: '10000' }
+
 /** Tests of the dashboard in a real browser: one browser and two nodes for all of them. */
 export async function describeInBrowser(tests: (stages: Stages) => void): Promise<void> {
   const browser = await browserForTests()
@@ -43,7 +46,7 @@ export async function describeInBrowser(tests: (stages: Stages) => void): Promis
         GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'live.db')}`,
         GUILDHALL_RUNTIME__SCRIPTS_DIR: join(import.meta.dirname, 'game'),
       }
-      memory = await openStage(browser)
+      memory = await openStage(browser, manySignIns)
       const stage = await openStage(browser, settings)
       live = { ...stage, played: await play(stage.node.url) }
     })

@@ -14,6 +14,8 @@ const views: readonly (readonly [path: string, sign: string])[] = [
   ['/accounts/{ana}?tab=notifications', 'Welcome'],
   ['/accounts/{ana}?tab=chat', 'No channel has this id'],
   ['/accounts/{ana}?tab=purchases', 'season-pass'],
+  ['/accounts/{ana}?tab=sessions', 'signed in nowhere'],
+  ['/accounts/{player}?tab=sessions', 'connected'],
   ['/groups', 'Blue Team'],
   ['/groups/1', 'superadmin'],
   ['/chat', 'guild/red'],
@@ -85,6 +87,7 @@ async function idsOf({ node: { desk }, seeded, played }: LiveStage) {
   const lines = await desk.scriptLogs.list({ query })
   return {
     ana: seeded.accounts.ana ?? '',
+    player: played.player,
     room: String(played.open.id),
     match: matches.items.find(({ name }) => name === 'finished-duel')?.match_id ?? '',
     line: lines.items.find(({ tag }) => tag === 'duel.round')?.log_id ?? '',

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPlayer } from '@guildhall/client'
-import { MatchRecord, matchesApi, matchRecordsApi, RuntimeView, Status } from '@guildhall/contract'
+import {
+  consoleSessionsApi,
+  MatchRecord,
+  matchesApi,
+  matchRecordsApi,
+  RuntimeView,
+  Status,
+} from '@guildhall/contract'
 import { expect, it, onTestFinished } from 'vitest'
 import { testBackends } from '../database/testing/backends.ts'
 import { createCaller } from '../testing/api.ts'
@@ -95,4 +102,30 @@ it('[R-REC-4] [O-STP-2] a node that stops closes its matches, and writes that', 
   expect(await node.stop()).toBe(0)
   const rows = await rowsOf(await test.reopen(), 'match_records')
   expect(rows).toMatchObject([{ name: 'arena', termination_reason: 'server_closed' }])
+}, 30_000)
+
+it('[R-REV-1] a session that operators end loses its connection, the others keep theirs', async () => {
+  const { start } = await setUp()
+  const node = await start()
+  const { send } = await openDesk({ call: createCaller(node.url) })
+  const device = { id: 'device', create: true, username: 'ana' }
+  const players = [createPlayer(node.url), createPlayer(node.url), createPlayer(node.url)] as const
+  for (const player of players) await player.signIn.device(device)
+  const connections = [await players[0].connect(), await players[1].connect()] as const
+  const states = connections.map((connection) => {
+    const seen: object[] = []
+    connection.on('state', (event) => seen.push(event))
+    return seen
+  })
+  const ended = { state: 'closed', reason: 'session_revoked', closeCode: 4004 }
+  const path = `/accounts/${players[0].session()?.user_id}/sessions`
+  const list = async () => consoleSessionsApi.list.ok.parse((await send('GET', path)).body).items
+  const before = await list()
+  expect(before.map(({ connected }) => connected)).toEqual([false, true, true])
+  expect((await send('POST', `${path}/${before[2]?.id}/revoke`)).status).toBe(200)
+  await expect.poll(() => states).toEqual([[ended], []])
+  expect(await list()).toEqual(before.slice(0, 2))
+  expect((await send('POST', `${path}/revoke`)).body).toEqual({ sessions_revoked: 2 })
+  await expect.poll(() => states).toEqual([[ended], [ended]])
+  expect(await node.stop()).toBe(0)
 }, 30_000)

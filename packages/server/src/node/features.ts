@@ -9,6 +9,7 @@ import { chatFeature } from '../features/chat/chat.feature.ts'
 import { configFeature } from '../features/config/config.feature.ts'
 import { consoleFeature } from '../features/console/console.feature.ts'
 import { consoleAccountsFeature } from '../features/console-accounts/console-accounts.feature.ts'
+import { consoleSessionsFeature } from '../features/console-sessions/console-sessions.feature.ts'
 import { databaseFeature } from '../features/database/database.feature.ts'
 import { defineFeature } from '../features/feature.ts'
 import { friendsFeature } from '../features/friends/friends.feature.ts'
@@ -128,10 +129,15 @@ export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
       ids,
       recorder: audit.recorder,
     }),
+    consoleSessions: consoleSessionsFeature({
+      ...base,
+      ...sessions.forOperators,
+      accountExists: accounts.exists,
+      isConnected: deps.players.isConnected,
+    }),
     consoleAccounts: consoleAccountsFeature({
       ...base,
-      revokeSessions: sessions.revokeAllOf,
-      closeSessions: sessions.closeRevoked,
+      ...sessions.forOperators,
       walletOf: balancesOf,
       friendsOf,
       groupsOf,

@@ -40,6 +40,7 @@ function createLivePlayers(registry: Registry): LivePlayers {
       for (const live of connectionsOf(userIds)) live.deliver(frame, false)
     },
     accountOf: (participant) => registry.byId(participant)?.context.user_id ?? null,
+    isConnected: (sessionId) => registry.bySession(sessionId) !== undefined,
   }
 }
 

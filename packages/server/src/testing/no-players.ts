@@ -1,4 +1,9 @@
 import type { LivePlayers } from '../kernel/play/delivery.ts'
 
 /** Nobody is connected. */
-export const noPlayers: LivePlayers = { push() {}, send() {}, accountOf: () => null }
+export const noPlayers: LivePlayers = {
+  push() {},
+  send() {},
+  accountOf: () => null,
+  isConnected: () => false,
+}

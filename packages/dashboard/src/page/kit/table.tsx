@@ -5,6 +5,7 @@ import {
   type ReactNode,
   useEffect,
   useMemo,
+  useRef,
   useState,
 } from 'react'
 import { grouped } from '../../model/time.ts'
@@ -149,14 +150,12 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
     if (nearEnd && hasMore) more()
   }, [nearEnd, hasMore, more])
 
+  const focusWhenDrawn = useRowFocus(frame)
   const focusRow = (index: number) => {
     const to = Math.max(0, Math.min(rows.length - 1, index))
     setActive(to)
     if (rows.length > virtualFrom) virtualizer.scrollToIndex(to)
-    const find = () => frame?.querySelector<HTMLElement>(`[data-row="${to}"]`)
-    // A row that was out of sight is there after the next painting.
-    if (find()) find()?.focus()
-    else requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus()))
+    focusWhenDrawn(to)
   }
   return (
     <tbody onKeyDown={(event) => moveByKey(event, { count: rows.length, focusRow })}>
@@ -181,6 +180,28 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
       <Space height={shown.below} />
     </tbody>
   )
+}
+
+/**
+ * Focuses a row as soon as it is drawn: one that was out of sight comes with a later drawing, and
+ * the row that had the focus may be gone by then.
+ */
+function useRowFocus(frame: HTMLElement | null): (index: number) => void {
+  const wanted = useRef<number>(undefined)
+  const tryNow = () => {
+    const focused = document.activeElement
+    const isElsewhere = focused !== document.body && !frame?.contains(focused)
+    const row = frame?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`)
+    if (row || isElsewhere) wanted.current = undefined
+    if (!isElsewhere) row?.focus()
+  }
+  useEffect(() => {
+    if (wanted.current !== undefined) tryNow()
+  })
+  return (index) => {
+    wanted.current = index
+    tryNow()
+  }
 }
 
 type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>

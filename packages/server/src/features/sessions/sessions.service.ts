@@ -193,22 +193,32 @@ export function createSessions(deps: SessionsDeps) {
       if (ended !== undefined) onRevoked([ended])
     },
 
-    /**
-     * Revokes every session of an account in the transaction of what takes them away, which holds
-     * the account's row locked, so that no session is opened or refreshed meanwhile. Its caller
-     * hands the ids to `closeRevoked` after the commit.
-     */
-    revokeAllOf: (tx: Transaction, account_id: string): Promise<string[]> =>
-      sessionsStore.revokeAllOf(tx, { account_id, now_unix_ms: clock.nowUnixMs() }),
-
-    /** Closes the connections of sessions whose revocation is committed. */
-    closeRevoked(sessionIds: readonly string[]): void {
-      if (sessionIds.length > 0) onRevoked(sessionIds)
-    },
-
     /** Which of these sessions are still live. */
     liveOf: (sessionIds: readonly string[]): Promise<ReadonlySet<string>> =>
       sessionsStore.live(db, sessionIds, clock.nowUnixMs()),
+
+    forOperators: endings(deps),
+  }
+}
+
+/** How operators end sessions, in the transaction of what they change. */
+function endings({ clock, onRevoked }: SessionsDeps) {
+  return {
+    /** Revokes one session; false when it was revoked already. */
+    revokeSession: (tx: Transaction, id: string): Promise<boolean> =>
+      sessionsStore.revoke(tx, { id, now_unix_ms: clock.nowUnixMs() }),
+
+    /**
+     * Revokes every session of an account; answers their ids. The transaction holds the account's
+     * row locked, so that no session is opened or refreshed meanwhile.
+     */
+    revokeSessions: (tx: Transaction, account_id: string): Promise<string[]> =>
+      sessionsStore.revokeAllOf(tx, { account_id, now_unix_ms: clock.nowUnixMs() }),
+
+    /** Closes the connections of sessions whose revocation is committed. */
+    closeSessions(sessionIds: readonly string[]): void {
+      if (sessionIds.length > 0) onRevoked(sessionIds)
+    },
   }
 }
 

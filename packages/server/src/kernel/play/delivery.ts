@@ -23,7 +23,10 @@ export type Delivery = {
 }
 
 /** The connected players as features reach them. */
-export type LivePlayers = Pick<Delivery, 'push' | 'send' | 'accountOf'>
+export type LivePlayers = Pick<Delivery, 'push' | 'send' | 'accountOf'> & {
+  /** Whether a session has a connection now; a seat that waits for one does not count. */
+  isConnected(sessionId: string): boolean
+}
 
 export type Broadcast = {
   kind: number

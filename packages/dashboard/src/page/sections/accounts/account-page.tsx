@@ -18,6 +18,7 @@ import { AccountProfile } from './account-profile.tsx'
 import { AccountState } from './account-state.tsx'
 import { FriendsTab } from './friends-tab.tsx'
 import { ChatTab, GroupsTab, NotificationsTab, PurchasesTab, StorageTab } from './related-tabs.tsx'
+import { SessionsTab } from './sessions-tab.tsx'
 import { WalletTab } from './wallet-tab.tsx'
 
 const tabs = [
@@ -29,6 +30,7 @@ const tabs = [
   ['notifications', 'Notifications'],
   ['chat', 'Chat'],
   ['purchases', 'Purchases'],
+  ['sessions', 'Sessions'],
 ] as const
 
 export function AccountPage() {
@@ -81,6 +83,8 @@ function Tab({ account, tab }: { account: AccountDetail; tab: string }) {
       return <ChatTab id={id} />
     case 'purchases':
       return <PurchasesTab id={id} />
+    case 'sessions':
+      return <SessionsTab account={account} />
     default:
       return <AccountProfile account={account} />
   }
@@ -172,7 +176,7 @@ function AccountQuestion({ account, asked, onClose }: QuestionProps) {
   const change = useChange({
     send: async (desk, id: string, idempotencyKey): Promise<unknown> =>
       desk.consoleAccounts[asked]({ params: { id }, idempotencyKey }),
-    touches: ['accounts', 'wallet', 'friends'],
+    touches: ['accounts', 'wallet', 'friends', 'sessions'],
     done: `${done} ${account.username}`,
   })
   return (
