@@ -5,6 +5,7 @@ import { type Day, refused } from './diary.ts'
 /** Accounts from their creation to their end, and what belongs to them. */
 export async function runPeople(day: Day): Promise<void> {
   const ana = await addAccount(day)
+  await endSession(day)
   const ben = await banPlayer(day)
   await adjustWallet(day, ana)
   await befriend(day, ana, ben)
@@ -34,6 +35,28 @@ async function addAccount({ desk, own, say, expect }: Day): Promise<string> {
   assert.deepEqual(found, { items: [changed], total: 1 })
   say(`adds ${username}, gives her a name, and finds her in the list`)
   return id
+}
+
+/** A lost phone: one session ends, and the player plays on with the others. */
+async function endSession({ baseUrl, desk, own, say, expect }: Day): Promise<void> {
+  const [player, phone] = [createPlayer(baseUrl), createPlayer(baseUrl)]
+  const device = { id: own('tablet'), create: true, username: own('mia') }
+  const { user_id: id } = await phone.signIn.device(device)
+  const { items } = await desk.consoleSessions.list({ params: { id }, query: {} })
+  const session_id = items[0]?.id ?? ''
+  await player.signIn.device({ id: device.id })
+  assert.equal((await desk.consoleSessions.list({ params: { id }, query: {} })).total, 2)
+  const target = `account ${id}`
+  await desk.consoleSessions.revoke({ params: { id, session_id } })
+  const details = `session=${session_id} sessions_revoked=1`
+  expect({ action: 'accounts.sessions.revoke', target, details })
+  await refused(phone.refresh(), 'signed_out')
+  assert.equal((await player.account.get()).user_id, id)
+  say('ends the session of a lost phone')
+  const left = await desk.consoleSessions.revokeAll({ params: { id } })
+  assert.deepEqual(left, { sessions_revoked: 1 })
+  expect({ action: 'accounts.sessions.revoke_all', target, details: 'sessions_revoked=1' })
+  await refused(player.refresh(), 'signed_out')
 }
 
 /** A ban ends the player's sessions at once and keeps the credential out until it is lifted. */
