@@ -1,7 +1,7 @@
 import type { GivenValue, PageQuery, Relation, StoredValue } from './explorer.ts'
 
-/** Text with the values of its parameters, numbered from 1. */
-export type ExplorerStatement = { text: string; values: readonly GivenValue[] }
+/** Text with the values of its parameters, numbered from 1. One that comes again has a name. */
+export type ExplorerStatement = { name?: string; text: string; values: readonly GivenValue[] }
 
 /** How an engine spells what a page needs. */
 export type PageDialect = {

@@ -34,14 +34,15 @@ export function createPostgresExplorer(options: ConnectionOptions): Explorer {
       const read = line.begin()
       return {
         async relations() {
-          const rows = await read({ text: relationsText, values: [] })
+          const rows = await read({ name: 'explorer.relations', text: relationsText, values: [] })
           return rows.map(([name, kind]) => ({
             name: String(name),
             kind: kind === 'view' ? ('view' as const) : ('table' as const),
           }))
         },
         async describe(name) {
-          const [[description] = []] = await read({ text: describeText, values: [name] })
+          const statement = { name: 'explorer.describe', text: describeText, values: [name] }
+          const [[description] = []] = await read(statement)
           return description ? relationOf(name, JSON.parse(description)) : undefined
         },
         async isSmaller({ name }, rows) {
@@ -115,7 +116,7 @@ class ExplorerConnection {
     return (statement) => this.#read(run, statement)
   }
 
-  #read(run: TurnRun, { text, values }: ExplorerStatement): Promise<readonly TextRow[]> {
+  #read(run: TurnRun, { name = '', text, values }: ExplorerStatement): Promise<readonly TextRow[]> {
     return run(async ({ leftMs, onOver }) => {
       const connection = await this.#connected()
       // The server ends the statement itself; this is for one that does not answer any more.
@@ -130,7 +131,7 @@ class ExplorerConnection {
         )
         // Sent together; an error of the first is one of the second as well.
         begun.catch(() => {})
-        const prepared = { name: '', text }
+        const prepared = { name, text }
         const answer = await connection.query({ prepared, values: values.map(asText) })
         await begun
         return answer.rows

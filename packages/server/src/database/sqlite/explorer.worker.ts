@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '../../kernel/tasks/thread-priority.ts'
 import type { StoredValue } from '../explorer/explorer.ts'
 import type { ExplorerStatement } from '../explorer/page-query.ts'
 import { answerQuestions } from './answer-questions.ts'
@@ -23,6 +24,8 @@ export type ExplorerWorkerData = {
   /** Holds the number of the newest request whose time is over. */
   over: Int32Array
 }
+
+lowerThreadPriority()
 
 const { path, over } = workerData as ExplorerWorkerData
 const database = new DatabaseSync(path, { readOnly: true, timeout: 100 })

@@ -1,6 +1,6 @@
-import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { hashSync, verifySync } from '@node-rs/argon2'
+import { lowerThreadPriority } from '../tasks/thread-priority.ts'
 
 /** What one thread of the password hashing is asked, one question at a time. */
 export type HashingQuestion =
@@ -16,10 +16,7 @@ export type HashingOptions = {
   outputLen: number
 }
 
-/** The lowest: it gives way to the event loop, and still gets something when that never rests. */
-const niceness = 19
-
-lowerOwnPriority()
+lowerThreadPriority()
 parentPort?.on('message', (question: HashingQuestion) => {
   parentPort?.postMessage(answer(question))
 })
@@ -32,15 +29,5 @@ function answer(question: HashingQuestion): HashingAnswer {
     return { value: hashSync(question.password, { ...question.options, salt: question.salt }) }
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-/** Linux keeps a priority per thread; elsewhere this would slow down the whole process. */
-function lowerOwnPriority(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(0, niceness)
-  } catch {
-    // A sandbox may forbid it. The hashes then compete with the event loop on equal terms.
   }
 }
