@@ -6,10 +6,12 @@ import { openSessions, registerDevice } from '../load/accounts.ts'
 import { naiveRelay, runNaiveRelay, scriptTraffic } from '../load/naive-relay-load.ts'
 import { type PacedOutcome, runPacedBroadcast } from '../load/paced-broadcast.ts'
 import { callScript, enterRoom, frameMessage, openPlayer } from '../load/player.ts'
-import { type RelayOutcome, runRelayLoad } from '../load/relay-load.ts'
+import { type RelayLoad, type RelayOutcome, runRelayLoad } from '../load/relay-load.ts'
 import { runRoomChurn } from '../load/room-churn.ts'
-import type { WebSocketClient } from '../load/websocket-client.ts'
+import { compareInTurn, ratios } from '../load/rounds.ts'
+import { WebSocketClient } from '../load/websocket-client.ts'
 import { shares, startWindow } from '../load/window.ts'
+import { startBaseline } from '../processes/baseline.ts'
 import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 
@@ -24,6 +26,7 @@ const tickHz = 20
 const crowd = 50
 const crowdPerSecond = 100_000
 const perCpuSecond = 'deliveries per CPU second'
+const barePositionsProgram = new URL('../baselines/bare-positions.ts', import.meta.url)
 
 async function run(bench: Bench): Promise<Row[]> {
   const naive = await runNaiveRelay(bench)
@@ -37,10 +40,7 @@ async function run(bench: Bench): Promise<Row[]> {
       naive,
       limit: 2,
     }),
-    deliveries(`position relay, ${groups} rooms of ${groupSize}`, positions, {
-      naive,
-      limit: 3.25,
-    }),
+    positions,
     crowded(paced),
     {
       what: 'joining a room and leaving it, without hooks',
@@ -104,17 +104,53 @@ async function broadcasts(bench: Bench): Promise<RelayOutcome> {
 }
 
 /** One position of each player is on the way at a time: a newer one would take its place. */
-async function relayedPositions(bench: Bench): Promise<RelayOutcome> {
-  await using server = await startGuildhall(bench, { keys: unlimited })
-  return await runRelayLoad({
-    server,
-    players: await inRooms(server, groups * groupSize, (index) => roomOf(index)),
-    groupSize,
-    message: frameMessage(kinds.POSITION.first, Buffer.alloc(positionBytes)),
-    deliveryBytes: frameHeaderBytes + 8 + positionBytes,
-    inFlight: 1,
-    seconds: bench.seconds(5),
-  })
+const positionLoad = {
+  groupSize,
+  message: frameMessage(kinds.POSITION.first, Buffer.alloc(positionBytes)),
+  deliveryBytes: frameHeaderBytes + 8 + positionBytes,
+  inFlight: 1,
+}
+
+async function relayedPositions(bench: Bench): Promise<Row> {
+  const load = { ...positionLoad, seconds: bench.seconds(3) }
+  const compared = await compareInTurn(
+    {
+      product: async () => {
+        await using server = await startGuildhall(bench, { keys: unlimited })
+        const players = await inRooms(server, groups * groupSize, (index) => roomOf(index))
+        return await runRelayLoad({ ...load, server, players })
+      },
+      baseline: () => barePositions(bench, load),
+      ratioOf: (ours: RelayOutcome, theirs: RelayOutcome) =>
+        ours.perCpuSecond / theirs.perCpuSecond,
+    },
+    { rounds: 5 },
+  )
+  const { product, baseline, ratio } = compared
+  return {
+    what: `position relay, ${groups} rooms of ${groupSize}`,
+    product: { value: product.perCpuSecond, unit: perCpuSecond },
+    baseline: {
+      name: 'its reads and writes of bare sockets',
+      value: baseline.perCpuSecond,
+      unit: perCpuSecond,
+    },
+    ratio,
+    notes: `${ratios(compared)}; ${Math.round(product.perSecond)}/s (${shares(product)})`,
+  }
+}
+
+async function barePositions(
+  bench: Bench,
+  load: Omit<RelayLoad, 'server' | 'players'>,
+): Promise<RelayOutcome> {
+  const args = [groupSize, load.message.length, load.deliveryBytes].map(String)
+  await using server = await startBaseline(bench, barePositionsProgram, { args })
+  const players: WebSocketClient[] = []
+  for (let player = 0; player < groups * groupSize; player += 1) {
+    players.push(await WebSocketClient.open({ port: server.port, path: '/' }))
+  }
+  return await runRelayLoad({ ...load, server, players })
 }
 
 /** Everybody in one room, at a rate that is given from outside. */
