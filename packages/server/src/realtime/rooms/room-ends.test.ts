@@ -7,7 +7,7 @@ import {
   textOf,
   waiting,
 } from '../realtime.fixture.ts'
-import { joinAll } from './rooms.fixture.ts'
+import { barrier, joinAll } from './rooms.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -93,6 +93,22 @@ describe('the end of members and rooms', () => {
     cid?.send(1, bytesOf('q'))
     expect(textOf((await nextPosition(realtime, dan)).body)).toMatch(/q$/)
     expect(ann.received).toEqual([])
+  })
+
+  test('[R-DSP-2] positions wait for nobody when all of a room have sent theirs', async () => {
+    realtime = await startRealtime()
+    const [ann, bob, cid] = await joinAll(realtime, 3)
+    for (const player of [ann, bob, cid]) {
+      player?.create('a')
+      await player?.line()
+    }
+    await barrier(realtime, ann, bob, cid)
+    ann?.send(1, bytesOf('a'))
+    await barrier(realtime, ann)
+    expect(cid?.received).toEqual([])
+    bob?.send(1, bytesOf('b'))
+    const positions = [(await cid?.next())?.body, (await cid?.next())?.body]
+    expect(positions.map((body) => textOf(body ?? bytesOf('')).at(-1))).toEqual(['a', 'b'])
   })
 
   test('[R-TOP-4, S-API-5] a broadcast reaches its room, its topic, or everybody', async () => {

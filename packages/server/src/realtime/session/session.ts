@@ -237,10 +237,16 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   #flushLater(frame: OutgoingFrame): void {
-    const due = isPosition(frame) ? 'soon' : 'turn'
+    const due = isPosition(frame) && this.#expectsMore() ? 'soon' : 'turn'
     if (this.#flushDue === 'turn' || this.#flushDue === due) return
     this.#flushDue = due
     this.#deps.flushLater(this, due)
+  }
+
+  /** Whether a position that waits may be joined by one of another member of the room. */
+  #expectsMore(): boolean {
+    const others = (this.#lived?.participant.room?.members.length ?? Number.POSITIVE_INFINITY) - 1
+    return (this.#queue.unreliable?.length ?? 0) < others
   }
 
   #accept(player: Player | undefined, waiting: Envelope[]): void {
