@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config'
+import { builtPrograms } from './scripts/build/server.ts'
+import { LongestFirst } from './scripts/test-order.ts'
 
 /** Tests of pure code: no database, no node, no process of their own. They take seconds. */
 const pure = [
@@ -9,12 +11,15 @@ const pure = [
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from there.
 export default defineConfig({
+  plugins: [builtPrograms],
   test: {
+    globalSetup: ['scripts/build/built-server.ts'],
     // Generous, because a loaded machine must not turn a right answer into a failure.
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     reporters: ['default'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

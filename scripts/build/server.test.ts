@@ -58,7 +58,7 @@ it('builds a server that tests scripts', async () => {
       t.assert.equal(await ana.rpc('two'), 2)
     })`,
   )
-  const { code, stdout } = await runScriptTests([game], { cwd: folder, program: main })
+  const { code, stdout } = await runScriptTests([game], { cwd: folder })
   expect(code, stdout).toBe(0)
 }, 60_000)
 

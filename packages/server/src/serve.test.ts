@@ -8,13 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { Readiness } from '@guildhall/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeCertificate } from './kernel/http/certificates.fixture.ts'
-import { startNodeProcess } from './testing/node-process.ts'
-
-const main = fileURLToPath(new URL('main.ts', import.meta.url))
+import { builtMain, startNodeProcess } from './testing/node-process.ts'
 
 /** A node of which only the ready line is read: a test can do with its outputs as it likes. */
 function spawnNode(variables: Readonly<Record<string, string>> = {}, flags = ['--log']) {
-  const child = spawn(process.execPath, [main, 'serve', ...flags], {
+  const child = spawn(process.execPath, [builtMain, 'serve', ...flags], {
     // Where no earlier run has left a script.
     cwd: makeFolder(),
     env: { PATH: process.env.PATH, GUILDHALL_HTTP__BIND: '127.0.0.1:0', ...variables },
@@ -30,6 +28,7 @@ async function readyUrl({ child }: ReturnType<typeof spawnNode>): Promise<string
 }
 
 it('can be run as a file where `env` takes nothing but a name, as BusyBox does', () => {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url))
   expect(readFileSync(main, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')
 })
 
@@ -159,16 +158,20 @@ it.runIf(process.platform !== 'win32')(
   '[O-STP-1] ends in order when npm and its shell, which take the signal, are gone',
   async () => {
     // What npm runs: a shell, which does not hand on what it is sent.
-    const shell = spawn('/bin/sh', ['-c', `"$0" "$1" serve --log & wait`, process.execPath, main], {
-      cwd: tmpdir(),
-      env: {
-        PATH: process.env.PATH,
-        GUILDHALL_HTTP__BIND: '127.0.0.1:0',
-        npm_lifecycle_event: 'start',
+    const shell = spawn(
+      '/bin/sh',
+      ['-c', `"$0" "$1" serve --log & wait`, process.execPath, builtMain],
+      {
+        cwd: tmpdir(),
+        env: {
+          PATH: process.env.PATH,
+          GUILDHALL_HTTP__BIND: '127.0.0.1:0',
+          npm_lifecycle_event: 'start',
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    })
+    )
     onTestFinished(() => endGroup(shell.pid))
     let said = ''
     for (const stream of [shell.stdout, shell.stderr]) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
 
-const main = join(import.meta.dirname, '../../../server/src/main.ts')
+const main = join(import.meta.dirname, '../../../server/dist/main.mjs')
 
 export type Credentials = { username: string; password: string }
 

@@ -25,7 +25,8 @@ export type StartingNode = Pick<NodeProcess, 'output' | 'kill'> & {
   speaks: Promise<void>
 }
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+/** As `npm start` runs it; all tests begin with a build of what is stale. */
+export const builtMain = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
 
 /**
  * Starts a node on a free port and waits until it is ready.
@@ -47,7 +48,7 @@ export function spawnNodeProcess(
 ): StartingNode {
   const configured = { 'http.bind': '127.0.0.1:0', ...keys }
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
-  const child = spawn(process.execPath, [main, 'serve', '--log'], {
+  const child = spawn(process.execPath, [builtMain, 'serve', '--log'], {
     cwd: options.cwd ?? tmpdir(),
     env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
     stdio: ['ignore', 'pipe', 'pipe'],

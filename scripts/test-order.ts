@@ -1,0 +1,38 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * The files that take longest, the longest first. One that began late would keep a worker busy
+ * when the others have nothing left to do.
+ */
+const longest = [
+  'crash/crash-postgres.test.ts',
+  'crash/crash-sqlite.test.ts',
+  'dashboard/src/dashboard.browser.test.ts',
+  'season/season.test.ts',
+  'script/host.failures.test.ts',
+  'script/host.table.test.ts',
+  'script/host.deadline.test.ts',
+  'node/node.test.ts',
+  'cli/store-commands.test.ts',
+  'node/scheduler.test.ts',
+  'tournaments/tournaments-processes.test.ts',
+  'crash/crash-outage.test.ts',
+  'node/script-data.test.ts',
+  'cli/test-script.test.ts',
+  'server/src/serve.test.ts',
+  'bench/src/main.test.ts',
+  'arena/arena.test.ts',
+]
+
+/** The order of the test files; those that are not listed come after, the largest first. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b))
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const at = longest.findIndex((ending) => moduleId.endsWith(ending))
+  return at === -1 ? longest.length : at
+}
