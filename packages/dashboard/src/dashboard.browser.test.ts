@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { auditTests } from './testing/audit.browser.ts'
 import { keyboardTests } from './testing/keyboard.browser.ts'
 import { liveTests } from './testing/live.browser.ts'
+import { realStoreTests } from './testing/real-store.browser.ts'
 import { restartTests } from './testing/restart.browser.ts'
 import { sectionTests } from './testing/sections.browser.ts'
 import { sessionTests } from './testing/sessions.browser.ts'
@@ -21,6 +22,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('a running game', () => liveTests(live))
   describe('the audit trail', () => auditTests(live))
   describe('huge', () => sizeTests(memory))
+  describe('a store of years', () => realStoreTests(memory))
   describe('in trouble', () => troubleTests(memory))
   describe('a node that restarts', () => restartTests(memory))
 })

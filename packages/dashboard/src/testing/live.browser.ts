@@ -81,29 +81,6 @@ export function liveTests(stage: () => LiveStage): void {
     })
   })
 
-  it('[H-ERR-1] incidents stand in the error journal and on the overview', async () => {
-    await stage().with(async ({ page, open, complaints }) => {
-      const incident = {
-        fingerprint: '0f'.repeat(16),
-        category: 'database',
-        component: 'http',
-        message: 'the disk is <b>full</b>',
-        count: 12_345,
-        first_seen_ms: Date.now() - 3_600_000,
-        last_seen_ms: Date.now(),
-      }
-      const json = { entries: [incident], total: 1, next_offset: null }
-      await page.route('**/console/v1/errors?*', (route) => route.fulfill({ json }))
-      await open('')
-      await page.getByText('the disk is <b>full</b>').waitFor()
-      await open('/errors')
-      await page.getByRole('row').getByText('12,345').click()
-      const pane = page.getByRole('complementary', { name: 'Incident' })
-      await pane.getByText('0f'.repeat(16)).waitFor()
-      expect(complaints).toEqual([])
-    })
-  })
-
   it('[H-TEL-1] the machine and the slices of the script are measured', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/telemetry')

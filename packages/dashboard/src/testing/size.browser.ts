@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { Stage } from './stage.ts'
 
@@ -46,33 +45,6 @@ export function sizeTests(stage: () => Stage): void {
       // the browser have tripled them; a table that draws all rows takes seconds on any machine.
       expect(Math.min(...longest)).toBeLessThanOrEqual(150)
       await expect.poll(() => page.locator('[data-row]').count()).toBeLessThan(100)
-    })
-  })
-
-  it('[H-ACC-8] an account of 100,000 bookings is exported, and its wallet opened', async () => {
-    await stage().with(async ({ page, open, complaints }) => {
-      const id = stage().seeded.accounts.ana ?? ''
-      const ledger = Array.from({ length: 100_000 }, (_, index) => ({
-        seq: index + 1,
-        user_id: id,
-        currency: 'gold',
-        delta: 1,
-        balance_after: index + 1,
-        reason: `booking ${index}`,
-        time_unix_ms: 1_763_700_000_000 + index,
-      }))
-      await page.route('**/export', (route) => route.fulfill({ json: { ledger } }))
-      await page.route('**/wallet', (route) =>
-        route.fulfill({ json: { balances: { gold: 100_000 }, ledger: ledger.slice(-100) } }),
-      )
-      await open(`/accounts/${id}?tab=wallet`)
-      await page.getByText('booking 99999').waitFor()
-      const download = page.waitForEvent('download')
-      await page.getByRole('button', { name: 'Export' }).click()
-      const text = await readFile(await (await download).path(), 'utf8')
-      const saved: { ledger: unknown[] } = JSON.parse(text)
-      expect(saved.ledger).toHaveLength(100_000)
-      expect(complaints).toEqual([])
     })
   })
 

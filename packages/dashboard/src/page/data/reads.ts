@@ -1,6 +1,7 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { jsonText } from '../../model/json.ts'
 import { call } from './desk.ts'
 
 /** The feature, then what distinguishes the reads of it. */
@@ -31,6 +32,8 @@ export type Page<Row, Cursor> = {
 }
 
 export type Listing<Row> = {
+  /** What was asked for: another filter or order is another list, which is shown from its top. */
+  asked: string
   rows: readonly Row[]
   total: number | undefined
   error: Error | null
@@ -57,6 +60,7 @@ export function usePages<Row, Cursor>(
   const { data, hasNextPage, isFetching } = query
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   return {
+    asked: jsonText(key),
     rows,
     total: data?.pages.at(-1)?.total,
     error: query.error,
@@ -76,6 +80,7 @@ export function wholeListing<Row>(
   rows: readonly Row[] | undefined,
 ): Listing<Row> {
   return {
+    asked: '',
     rows: rows ?? [],
     total: rows?.length,
     error: query.error,

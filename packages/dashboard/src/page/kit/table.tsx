@@ -63,6 +63,11 @@ export function DataTable<Row>(props: TableProps<Row>) {
   // A state, not a reference: what reads it is drawn once more when it is there.
   const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const { rows, sorting } = useSorting(listing, columns)
+  const { asked } = listing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins at its top.
+  useEffect(() => {
+    if (frame !== null) frame.scrollTop = 0
+  }, [frame, asked])
   if (listing.error !== null && rows.length === 0) {
     return <ErrorState error={listing.error} again={listing.again} />
   }
@@ -85,7 +90,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
         >
           <ColumnWidths columns={columns} picks={props.picking !== undefined} />
           <TableHead {...props} sorting={sorting} rows={rows} />
-          <TableBody {...props} rows={rows} frame={frame} />
+          <TableBody key={asked} {...props} rows={rows} frame={frame} />
         </table>
       </div>
       {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
@@ -140,12 +145,12 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
     getScrollElement: () => frame,
     estimateSize: () => rowHeight,
     overscan: 12,
-    enabled: rows.length > virtualFrom,
+    enabled: rows.length >= virtualFrom,
     useFlushSync: false,
   })
   const shown = useShown(rows.length, virtualizer)
   const { hasMore, more } = listing
-  const nearEnd = shown.end >= rows.length - 10 && rows.length > virtualFrom
+  const nearEnd = shown.end >= rows.length - 10 && rows.length >= virtualFrom
   useEffect(() => {
     if (nearEnd && hasMore) more()
   }, [nearEnd, hasMore, more])
@@ -154,7 +159,7 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
   const focusRow = (index: number) => {
     const to = Math.max(0, Math.min(rows.length - 1, index))
     setActive(to)
-    if (rows.length > virtualFrom) virtualizer.scrollToIndex(to)
+    if (rows.length >= virtualFrom) virtualizer.scrollToIndex(to)
     focusWhenDrawn(to)
   }
   return (
@@ -208,7 +213,7 @@ type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>
 
 function useShown(count: number, virtualizer: Virtual) {
   const items = virtualizer.getVirtualItems()
-  if (count <= virtualFrom) return { start: 0, end: count, above: 0, below: 0 }
+  if (count < virtualFrom) return { start: 0, end: count, above: 0, below: 0 }
   const start = items[0]?.index ?? 0
   const end = (items.at(-1)?.index ?? 40) + 1
   return { start, end, above: start * rowHeight, below: Math.max(0, count - end) * rowHeight }

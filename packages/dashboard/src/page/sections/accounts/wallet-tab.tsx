@@ -1,8 +1,10 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { api } from '@guildhall/contract'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
+import { useNodeStatus } from '../../data/node-status.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { int64Field, optionalText, textField } from '../../kit/field-kinds.ts'
@@ -12,6 +14,10 @@ import { Await } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table.tsx'
 import { None, Text } from '../../kit/text.tsx'
 import { Time } from '../../kit/time.tsx'
+import { writeFilters } from '../database/filters.tsx'
+
+/** A wallet comes with so many entries of its ledger. */
+const shownMax = 100
 
 type Entry = Awaited<ReturnType<ConsoleClient['wallet']['get']>>['ledger'][number]
 
@@ -50,7 +56,7 @@ export function WalletTab({ id }: { id: string }) {
           >
             <Balances balances={Object.entries(balances)} />
           </Card>
-          <Card title="Ledger" extra={<span className="muted small">the newest 100</span>}>
+          <Card title="Ledger" extra={<LedgerExtra id={id} count={ledger.length} />}>
             <DataTable
               label="Ledger"
               columns={columns}
@@ -64,6 +70,24 @@ export function WalletTab({ id }: { id: string }) {
         </div>
       )}
     </Await>
+  )
+}
+
+/** The wallet has the newest entries; all of them are read from the store, where there is one. */
+function LedgerExtra({ id, count }: { id: string; count: number }) {
+  const backend = useNodeStatus().data?.status.backend
+  if (count < shownMax) return null
+  const filters = writeFilters([{ column: 'user_id', operator: 'eq', value: id }])
+  const search = { table: 'wallet_ledger', filters, sort: 'seq', direction: 'desc' }
+  return (
+    <span className="row small">
+      <span className="muted">the newest {shownMax}</span>
+      {backend !== undefined && backend !== 'in-memory' && (
+        <Link to="/database" search={search}>
+          all
+        </Link>
+      )}
+    </span>
   )
 }
 

@@ -3,7 +3,7 @@ import { useQueryPart } from '../../data/location.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Page } from '../../kit/page.tsx'
-import { Empty } from '../../kit/states.tsx'
+import { Await, Empty } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table.tsx'
 import { Text } from '../../kit/text.tsx'
 import { TableView } from './table-view.tsx'
@@ -41,8 +41,26 @@ export function DatabasePage() {
         </span>
       }
     >
-      <TableView key={`${schema} ${table}`} table={{ schema, table }} />
+      {schema === '' ? (
+        <InAnySchema table={table} />
+      ) : (
+        <TableView key={`${schema} ${table}`} table={{ schema, table }} />
+      )}
     </Page>
+  )
+}
+
+/** Links of other sections name the table alone: where it lies depends on the store. */
+function InAnySchema({ table }: { table: string }) {
+  const tables = useRead(['database', 'tables'], (desk) => desk.database.tables({}))
+  return (
+    <Await query={tables}>
+      {(found) => {
+        const relation = found.tables.find((each) => each.table.table === table)
+        if (relation === undefined) return <Empty title="No such table" />
+        return <TableView key={table} table={relation.table} />
+      }}
+    </Await>
   )
 }
 

@@ -1,6 +1,7 @@
 import { parseExact } from '@guildhall/client/console'
 import { type FilterOperator, filterOperators } from '@guildhall/contract'
 import { type FormEvent, useState } from 'react'
+import { jsonText } from '../../../model/json.ts'
 import { Glyph } from '../../kit/glyph.tsx'
 import { Text } from '../../kit/text.tsx'
 import type { Description } from './table-view.tsx'
@@ -32,6 +33,11 @@ export function readFilters(text: string): Filter[] {
   } catch {
     return []
   }
+}
+
+/** As `readFilters` reads them, with all digits of integers. */
+export function writeFilters(filters: readonly Filter[]): string {
+  return filters.length === 0 ? '' : jsonText(filters)
 }
 
 type FiltersProps = {

@@ -7,7 +7,7 @@ import { Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table.tsx'
 import { Cell } from './cell.tsx'
-import { type Filter, Filters, readFilters } from './filters.tsx'
+import { type Filter, Filters, readFilters, writeFilters } from './filters.tsx'
 import { RowPane } from './row-pane.tsx'
 
 export type TableReference = { schema: string; table: string }
@@ -69,9 +69,7 @@ function Rows({ description }: { description: Description }) {
         <Filters
           description={description}
           filters={filters}
-          onFilters={(next: readonly Filter[]) =>
-            setFilterText(next.length === 0 ? '' : JSON.stringify(next))
-          }
+          onFilters={(next: readonly Filter[]) => setFilterText(writeFilters(next))}
         />
       </div>
       <DataTable
