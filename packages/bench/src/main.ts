@@ -68,7 +68,7 @@ const benchmarks: readonly Benchmark[] = [
 ]
 
 /** How much shorter and smaller a quick run is. */
-const quickShare = 0.1
+const quickShare = 0.02
 
 const usage = 'usage: npm run bench -- [--quick] [--against FOLDER] [NAME ...]'
 process.exitCode = await run(process.argv.slice(2))

@@ -13,8 +13,8 @@ export type Operator = {
   complaints: string[]
   /** Goes to a view by its path below `/dashboard`. */
   open(path: string): Promise<void>
-  /** What axe-core finds on the page as it is. */
-  violations(): Promise<string[]>
+  /** What axe-core finds on the page as it is; by its rules about colours alone, if so asked. */
+  violations(about?: 'all' | 'colours'): Promise<string[]>
   leave(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export async function signedIn(
     context,
     complaints,
     open: async (path) => void (await page.goto(`${node.url}/dashboard${path}`)),
-    violations: () => axeViolations(page),
+    violations: (about = 'all') => axeViolations(page, about),
     leave: () => context.close(),
   }
 }
@@ -76,9 +76,11 @@ type AxeResult = {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
-  const { violations } = await page.evaluate<AxeResult>('axe.run(document)')
+async function axeViolations(page: Page, about: 'all' | 'colours'): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axeSource)
+  const rules = about === 'all' ? {} : { runOnly: ['color-contrast', 'link-in-text-block'] }
+  const options = JSON.stringify({ ...rules, resultTypes: ['violations'] })
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${options})`)
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
   )
