@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
+import { runHttpLoad } from '../load/http-load.ts'
 import { createApiKeys } from '../load/operator.ts'
 import { pacedLatencies } from '../load/paced-reads.ts'
 import { type MeasuredBackend, onBackends } from '../processes/backends.ts'
@@ -79,6 +80,9 @@ async function besideSlowQueries(
 ): Promise<Row> {
   const { port } = server
   const request = httpRequest('GET', '/v1/account', { token: await registerDevice(port) })
+  // The paced reads alone are too few for the compiler of the node.
+  const warmUp = { connections: 16, seconds: bench.seconds(2) }
+  await runHttpLoad({ ...warmUp, server, request: () => request, status: 200 })
   const pace = { intervalMs, seconds: bench.seconds(4) }
   const keys = await createApiKeys(port, 'database:read', rounds + 1)
   const calm: number[] = []
