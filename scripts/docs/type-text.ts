@@ -1,24 +1,16 @@
 import { type ScriptFunction, scriptTypes } from '@guildhall/contract'
-import { innermost, isFree, isInt64 } from '../../packages/server/src/kernel/json/schema-walk.ts'
+import {
+  definitionOf,
+  innermost,
+  isFree,
+  isInt64,
+  type SchemaDefinition,
+} from '../../packages/server/src/kernel/json/schema-walk.ts'
 
 type Schema = ScriptFunction['args'][string]
 
 /** What goes into a function, or comes out of it. */
 export type Direction = 'input' | 'output'
-
-/** The part of a schema's definition that its type follows from. */
-type Definition = {
-  type: string
-  shape?: Record<string, Schema>
-  element?: Schema
-  innerType?: Schema
-  valueType?: Schema
-  options?: Schema[]
-  entries?: Record<string, string>
-  values?: unknown[]
-  in?: Schema
-  out?: Schema
-}
 
 const names = new Map(Object.entries(scriptTypes).map(([name, schema]) => [schema, name]))
 
@@ -35,7 +27,7 @@ export function typeText(schema: Schema, direction: Direction, own?: Schema): st
   if (typeof ts === 'string') return ts
   if (isFree(schema)) return 'GuildhallJsonObject'
   const inner = (each: Schema) => typeText(each, direction, own)
-  const definition = schema._zod.def as Definition
+  const definition = definitionOf(schema)
   const { shape, element, innerType, valueType, options, entries, values } = definition
   if (shape) return objectText(shape, direction, own)
   if (element) return `${grouped(inner(element))}[]`
@@ -51,7 +43,7 @@ export function typeText(schema: Schema, direction: Direction, own?: Schema): st
 
 function pipeText(
   schema: Schema,
-  { in: from, out }: Definition,
+  { in: from, out }: SchemaDefinition,
   { direction, inner }: { direction: Direction; inner(each: Schema): string },
 ): string {
   if (isInt64(innermost(schema))) return direction === 'input' ? 'bigint | number' : 'bigint'
@@ -61,7 +53,7 @@ function pipeText(
 
 /** A transform has no type of its own; what it comes from has. */
 function hasShape(schema: Schema): boolean {
-  return (schema._zod.def as Definition).type !== 'transform'
+  return definitionOf(schema).type !== 'transform'
 }
 
 function objectText(

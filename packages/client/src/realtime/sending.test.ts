@@ -108,41 +108,56 @@ it('[R-SDK-11] sends that waited are discarded and counted when the seat was not
   expect(await call).toBeUndefined()
 })
 
-it('[R-SDK-15] refuses to send while the transport holds a megabyte', async () => {
-  let buffered = 0
+/** Sockets that hold as many bytes as a test says. */
+function slowSockets() {
+  const held = { bytes: 0 }
   class SlowSocket extends WebSocket {
     override get bufferedAmount() {
-      return buffered
+      return held.bytes
     }
   }
-  const { connection } = await openConnected({ WebSocket: SlowSocket })
-  buffered = 1024 * 1024 - 1
+  return { held, WebSocket: SlowSocket }
+}
+
+/** A connection in a room whose line was cut, and that returns over a slow socket. */
+async function cutWithSlowSockets() {
+  const { held, ...slow } = slowSockets()
+  const greet: FakeServer['greet'] = (early) => early.accept({ room: { room_id: 7 } })
+  const { connection, peer, host, server } = await openConnected({ ...slow, greet })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  return {
+    connection,
+    held,
+    host,
+    async returned() {
+      host.advance(250)
+      const next = await server.connection()
+      await vi.waitFor(() => expect(connection.state).toBe('open'))
+      return next
+    },
+  }
+}
+
+it('[R-SDK-15] refuses to send while the transport holds a megabyte', async () => {
+  const { held, ...slow } = slowSockets()
+  const { connection } = await openConnected(slow)
+  held.bytes = 1024 * 1024 - 1
   connection.send(100, 'fits')
-  buffered += 1
+  held.bytes += 1
   expect(() => connection.send(100, 'more')).toThrow(code('queue_full'))
 })
 
 it('[R-SDK-15] what waits for a full transport goes out in order when it has room', async () => {
-  let buffered = 0
-  class SlowSocket extends WebSocket {
-    override get bufferedAmount() {
-      return buffered
-    }
-  }
-  const greet: FakeServer['greet'] = (early) => early.accept({ room: { room_id: 7 } })
-  const { connection, peer, host, server } = await openConnected({ WebSocket: SlowSocket, greet })
-  peer.cut()
-  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  const { connection, held, host, returned } = await cutWithSlowSockets()
   connection.send(100, 'one')
   connection.send(100, 'two')
-  buffered = 1024 * 1024
-  host.advance(250)
-  const next = await server.connection()
-  await vi.waitFor(() => expect(connection.state).toBe('open'))
+  held.bytes = 1024 * 1024
+  const next = await returned()
   expect(() => connection.send(100, 'full')).toThrow(code('queue_full'))
   const bodies: string[] = []
   const take = async () => bodies.push(new TextDecoder().decode((await next.nextOf(100)).body))
-  buffered = 0
+  held.bytes = 0
   host.advance(50)
   connection.send(100, 'three')
   for (let seen = 0; seen < 3; seen += 1) await take()
@@ -150,22 +165,11 @@ it('[R-SDK-15] what waits for a full transport goes out in order when it has roo
 })
 
 it('[R-SDK-15] a later send does not overtake what waits for a full transport', async () => {
-  let buffered = 0
-  class SlowSocket extends WebSocket {
-    override get bufferedAmount() {
-      return buffered
-    }
-  }
-  const greet: FakeServer['greet'] = (early) => early.accept({ room: { room_id: 7 } })
-  const { connection, peer, host, server } = await openConnected({ WebSocket: SlowSocket, greet })
-  peer.cut()
-  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  const { connection, held, returned } = await cutWithSlowSockets()
   connection.send(100, 'first')
-  buffered = 1024 * 1024
-  host.advance(250)
-  const next = await server.connection()
-  await vi.waitFor(() => expect(connection.state).toBe('open'))
-  buffered = 0
+  held.bytes = 1024 * 1024
+  const next = await returned()
+  held.bytes = 0
   connection.send(101, 'second')
   const order: number[] = []
   while (order.length < 2) {

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { ChainReport, VerifyOptions } from '../features/audit/audit.verify.ts'
 import type { Invocation } from './arguments.ts'
 import { visitDatabase, whyNotReadable } from './database-visit.ts'
-import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+import { exitCodes, printJson, printLines, refuse, type Terminal } from './terminal.ts'
 
 /** Verifies the hash chain of the audit trail and names the first place where it is broken. */
 export async function auditVerify(
@@ -10,18 +10,14 @@ export async function auditVerify(
   { json, values }: Invocation,
   terminal: Terminal,
 ): Promise<number> {
-  const refuse = (reason: string): number => {
-    printLines(terminal.stderr, [`guildhall: ${reason}`])
-    return exitCodes.configuration
-  }
   const given = values.get('--expect')
   const expect = given === undefined ? undefined : linkOf(given)
   if (given !== undefined && expect === undefined) {
-    return refuse('--expect takes SEQ:HASH, a number and 64 hex digits')
+    return refuse(terminal, '--expect takes SEQ:HASH, a number and 64 hex digits')
   }
   const { database, logs } = loaded.config
   const reason = whyNotReadable(database.url, terminal.cwd)
-  if (reason !== undefined) return refuse(reason)
+  if (reason !== undefined) return refuse(terminal, reason)
 
   const { verifyChain } = await import('../features/audit/audit.verify.ts')
   const options = { key: logs.audit_chain_key, ...(expect === undefined ? {} : { expect }) }

@@ -4,7 +4,7 @@ import { printable } from '../config/problem.ts'
 import { reasonOf } from '../kernel/errors/reason.ts'
 import type { Invocation } from './arguments.ts'
 import { backendOf, isAbsentFile } from './database-visit.ts'
-import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+import { exitCodes, printJson, printLines, refuse, type Terminal } from './terminal.ts'
 
 /** Copies the embedded database, also while a node serves it. */
 export async function backUp(
@@ -14,7 +14,7 @@ export async function backUp(
 ): Promise<number> {
   const to = values.get('--to')
   const reason = whyNoFile(config.database.url) ?? (to ? undefined : '--to FILE is missing')
-  if (reason !== undefined || to === undefined) return refuse(terminal, String(reason), 2)
+  if (reason !== undefined || to === undefined) return refuse(terminal, String(reason))
   if (isAbsentFile(config.database.url, terminal.cwd)) {
     return refuse(terminal, 'the database file does not exist', exitCodes.failure)
   }
@@ -45,9 +45,4 @@ export function whyNoFile(url: string | undefined): string | undefined {
 
 export function filePath(url: string | undefined, cwd: string): string {
   return resolve(cwd, (url ?? '').slice('sqlite:'.length))
-}
-
-export function refuse(terminal: Terminal, reason: string, code: number): number {
-  printLines(terminal.stderr, [`guildhall: ${printable(reason)}`])
-  return code
 }

@@ -5,7 +5,7 @@ import type { Diagnosis } from '../doctor/doctor.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './arguments.ts'
 import { visitDatabase, whyNotReadable } from './database-visit.ts'
-import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+import { exitCodes, printJson, printLines, refuse, type Terminal } from './terminal.ts'
 
 const examplesDefault = 10
 const examplesMax = 10_000
@@ -16,14 +16,10 @@ export async function doctor(
   { json, values }: Invocation,
   terminal: Terminal,
 ): Promise<number> {
-  const refuse = (reason: string): number => {
-    printLines(terminal.stderr, [`guildhall: ${reason}`])
-    return exitCodes.configuration
-  }
   const examples = limitOf(values.get('--limit'))
-  if (examples === undefined) return refuse(`--limit takes a number of 0..${examplesMax}`)
+  if (examples === undefined) return refuse(terminal, `--limit takes a number of 0..${examplesMax}`)
   const reason = whyNotReadable(loaded.config.database.url, terminal.cwd)
-  if (reason !== undefined) return refuse(reason)
+  if (reason !== undefined) return refuse(terminal, reason)
 
   const [{ checkNames, diagnose }, { deploymentChecks }] = await Promise.all([
     import('../doctor/doctor.ts'),
@@ -33,7 +29,7 @@ export async function doctor(
   return visitDatabase(loaded, access, async (visit) => {
     const checks = deploymentChecks({ ...visit, config: loaded.config, version })
     const only = selected(values.get('--only'), checkNames(checks))
-    if (typeof only === 'string') return refuse(only)
+    if (typeof only === 'string') return refuse(terminal, only)
     const deps = { db: visit.db, version, checks }
     const onBegun = (name: string, { number, of }: { number: number; of: number }) => {
       if (!json) printLines(terminal.stderr, [`checking ${name} (${number} of ${of})`])

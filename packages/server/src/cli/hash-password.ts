@@ -1,7 +1,7 @@
 import { schema } from '../config/schema.ts'
 import type { Invocation } from './arguments.ts'
 import { readPassword } from './password-input.ts'
-import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+import { exitCodes, printJson, printLines, refuse, type Terminal } from './terminal.ts'
 
 const bytesMax = 1_024
 const charsAdvised = 12
@@ -14,15 +14,11 @@ export async function hashPassword(
   { json }: Pick<Invocation, 'json'>,
   terminal: Terminal,
 ): Promise<number> {
-  const refuse = (reason: string): number => {
-    printLines(terminal.stderr, [`guildhall: ${reason}`])
-    return exitCodes.configuration
-  }
   const password = await readPassword(terminal)
-  if (password === undefined) return refuse('no password was read')
-  if (password === '') return refuse('the password is empty')
+  if (password === undefined) return refuse(terminal, 'no password was read')
+  if (password === '') return refuse(terminal, 'the password is empty')
   if (Buffer.byteLength(password) > bytesMax) {
-    return refuse(`the password is longer than ${bytesMax} bytes`)
+    return refuse(terminal, `the password is longer than ${bytesMax} bytes`)
   }
   if (Array.from(password).length < charsAdvised) {
     printLines(terminal.stderr, [

@@ -3,8 +3,8 @@ import type { LoadedConfig } from '../config/load.ts'
 import { printable } from '../config/problem.ts'
 import { reasonOf } from '../kernel/errors/reason.ts'
 import type { Invocation } from './arguments.ts'
-import { filePath, refuse, whyNoFile } from './backup.ts'
-import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
+import { filePath, whyNoFile } from './backup.ts'
+import { exitCodes, printJson, printLines, refuse, type Terminal } from './terminal.ts'
 
 /** Puts a backup in the place of the embedded database, which no node may serve. */
 export async function restore(
@@ -14,7 +14,7 @@ export async function restore(
 ): Promise<number> {
   const from = values.get('--from')
   const reason = whyNoFile(config.database.url) ?? (from ? undefined : '--from FILE is missing')
-  if (reason !== undefined || from === undefined) return refuse(terminal, String(reason), 2)
+  if (reason !== undefined || from === undefined) return refuse(terminal, String(reason))
   const [{ restoreFile }, { DatabaseInUse }, { migrations }, { createSystemClock }] =
     await Promise.all([
       import('../database/sqlite/restore.ts'),

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { printable } from '../config/problem.ts'
 
 /** What a command reads from and writes to: those of the process, or those of a test. */
 export type Terminal = {
@@ -34,4 +35,14 @@ export function printLines(output: TextOutput, lines: readonly string[]): void {
 
 export function printJson(output: TextOutput, value: unknown): void {
   output.write(`${JSON.stringify(value)}\n`)
+}
+
+/** Says why the command ends without having done anything; returns its exit code. */
+export function refuse(
+  { stderr }: Pick<Terminal, 'stderr'>,
+  reason: string,
+  code: number = exitCodes.configuration,
+): number {
+  printLines(stderr, [`guildhall: ${printable(reason)}`])
+  return code
 }

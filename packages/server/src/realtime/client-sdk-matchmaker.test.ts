@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Connection, createPlayer, type Matched } from '@guildhall/client'
 import type { PartyPush } from '@guildhall/contract'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
-import { type Line, openLine } from './cut-line.fixture.ts'
+import { expect, it, vi } from 'vitest'
+import { openLine } from './cut-line.fixture.ts'
+import { serveForSdk } from './sdk-node.fixture.ts'
 
 /** The matchmaker and parties of the SDK at a real node. */
 
@@ -16,26 +13,7 @@ guildhall.on_match_join(({ participant, properties }) =>
   guildhall.send(participant, 101, guildhall.json.encode({ properties })))
 `
 
-let node: NodeProcess
-let folder = ''
-let line: Line
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-matchmaker-'))
-  await writeFile(join(folder, 'main.ts'), script)
-  node = await startNodeProcess({
-    'runtime.scripts_dir': folder,
-    'authentication.limits.source.limit': '1000',
-    'authentication.limits.registration_source.limit': '1000',
-  })
-  line = await openLine(Number(new URL(node.url).port))
-})
-
-afterAll(async () => {
-  line.close()
-  await node.stop()
-  await rm(folder, { recursive: true })
-})
+const node = serveForSdk(script)
 
 type SignedIn = { id: string; connection: Connection; again(url: string): Promise<Connection> }
 
@@ -120,16 +98,16 @@ it('[R-SDK-19] a search ends by cancel, by its signal, by its age and by the tex
 
 it('[R-SDK-19] a match that was sent to a lost line is entered after the return', async () => {
   const [ana, ben] = [await signIn('ana'), await signIn('ben')]
-  const far = await ana.again(line.url)
+  const far = await ana.again(node.line.url)
   const criteria = only(randomUUID())
   const search = await far.matchmaker.find(criteria)
-  line.cut()
+  node.line.cut()
   await vi.waitFor(() => expect(far.state).toBe('reconnecting'))
   // The other connection of the account keeps the ticket, and hears of the match.
   const matched = once<Matched>((call) => ana.connection.on('matched', call))
   const bens = await (await ben.connection.matchmaker.find(criteria)).room
   expect(await matched).toMatchObject({ ticket_id: search.ticketId, match_id: bens.id })
-  line.mend()
+  node.line.mend()
   expect((await search.room).id).toBe(bens.id)
   await Promise.all([far.close(), ana.connection.close(), ben.connection.close()])
 }, 30_000)
@@ -200,13 +178,13 @@ it('[R-SDK-20] [R-SDK-23] [R-PTY-7] party.current follows every change that othe
 
 it('[R-SDK-20] after a reconnect the party is read anew', async () => {
   const [ana, ben] = [await signIn('ana'), await signIn('ben')]
-  const far = await ana.again(line.url)
+  const far = await ana.again(node.line.url)
   const { party_id } = await far.party.create({ open: true })
-  line.cut()
+  node.line.cut()
   await vi.waitFor(() => expect(far.state).toBe('reconnecting'))
   await ben.connection.party.join({ party_id })
   expect(far.party.current?.members).toHaveLength(1)
-  line.mend()
+  node.line.mend()
   await vi.waitFor(() => expect(far.party.current?.members).toHaveLength(2), 10_000)
   await Promise.all([far.close(), ana.connection.close(), ben.connection.close()])
 }, 30_000)

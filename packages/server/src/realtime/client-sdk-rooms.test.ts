@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Connection, createPlayer, type StateEvent } from '@guildhall/client'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
-import { type Line, openLine } from './cut-line.fixture.ts'
+import { expect, it, vi } from 'vitest'
+import { serveForSdk } from './sdk-node.fixture.ts'
 
 /** Rooms of the SDK at a real node, over a line that a test can cut. */
 
@@ -19,25 +15,8 @@ guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
 guildhall.on_return((ctx) => guildhall.send(ctx.sender, 101, 'back'))
 `
 
-let node: NodeProcess
-let folder = ''
-let line: Line
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-rooms-'))
-  await writeFile(join(folder, 'main.ts'), script)
-  node = await startNodeProcess({
-    'runtime.scripts_dir': folder,
-    'rooms.reconnect_grace_ms': '30000',
-    'authentication.limits.registration_source.limit': '1000',
-  })
-  line = await openLine(Number(new URL(node.url).port))
-})
-
-afterAll(async () => {
-  line.close()
-  await node.stop()
-  await rm(folder, { recursive: true })
+const node = serveForSdk(script, {
+  'rooms.reconnect_grace_ms': '30000',
 })
 
 async function signedIn(name: string, url = node.url): Promise<Connection> {
@@ -88,7 +67,7 @@ it('[R-SDK-23] makes, finds, joins and leaves rooms at a real node', async () =>
 })
 
 it('[R-SDK-11] [R-SDK-23] a cut line resumes the seat, the room and what waited', async () => {
-  const ana = await signedIn('ana', line.url)
+  const ana = await signedIn('ana', node.line.url)
   const ben = await signedIn('ben')
   const room = await ana.rooms.joinOrCreate(randomUUID())
   const bens = await ben.rooms.join(room.id)
@@ -100,11 +79,11 @@ it('[R-SDK-11] [R-SDK-23] a cut line resumes the seat, the room and what waited'
   const back = new Promise<string>((resolve) => {
     room.on(101, (message) => message.text() === 'back' && resolve('back'))
   })
-  line.cut()
+  node.line.cut()
   await vi.waitFor(() => expect(ana.state).toBe('reconnecting'))
   room.send(100, 'from the dark')
   expect(await dropped).toMatchObject({ participant: ana.participant, connected: false })
-  line.mend()
+  node.line.mend()
   expect(await returned).toMatchObject({ participant: ana.participant, connected: true })
   expect(await back).toBe('back')
   expect(await heard).toBe('from the dark')

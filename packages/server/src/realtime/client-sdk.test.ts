@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createPlayer, type Message } from '@guildhall/client'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
+import { expect, it, vi } from 'vitest'
+import { serveForSdk } from './sdk-node.fixture.ts'
 
 /** A script that has every way of answering a client. */
 const script = `
@@ -14,19 +11,7 @@ guildhall.on_rpc('fail', () => { throw new Error('broken') })
 guildhall.on_message(100, (ctx, body) => guildhall.send(ctx.sender, 101, body))
 `
 
-let node: NodeProcess
-let folder = ''
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
-  await writeFile(join(folder, 'main.ts'), script)
-  node = await startNodeProcess({ 'runtime.scripts_dir': folder })
-})
-
-afterAll(async () => {
-  await node.stop()
-  await rm(folder, { recursive: true })
-})
+const node = serveForSdk(script)
 
 async function signedIn() {
   const player = createPlayer(node.url)

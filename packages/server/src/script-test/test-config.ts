@@ -7,7 +7,7 @@ import type { TestContext } from './test-context.ts'
 export const operator = { username: 'admin', password: 'password' }
 
 /** Limits that a test reaches only if it sets them itself, and hashes that cost next to nothing. */
-const roomy: Readonly<Record<string, string>> = {
+export const roomyLimits: Readonly<Record<string, string>> = {
   'authentication.limits.source.limit': '1000000',
   'authentication.limits.email.limit': '1000000',
   'authentication.limits.registration_source.limit': '1000000',
@@ -39,7 +39,7 @@ export async function testedConfig(
     'metrics.enabled': 'false',
     'transport.quic.enabled': 'false',
   }
-  const all = [...flagsOf(roomy), ...flags, ...flagsOf(settings), ...flagsOf(forced)]
+  const all = [...flagsOf(roomyLimits), ...flags, ...flagsOf(settings), ...flagsOf(forced)]
   const loaded = await loadConfig({ env, cwd, configPath, flags: all })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
   return loaded

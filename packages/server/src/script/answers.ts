@@ -1,18 +1,7 @@
 import type { z } from 'zod'
-import { innermost, isFree, isInt64 } from '../kernel/json/schema-walk.ts'
+import { definitionOf, innermost, isFree, isInt64 } from '../kernel/json/schema-walk.ts'
 
 type Filter = (value: unknown) => unknown
-
-/** The part of a schema's definition that says what a value holds. */
-type Definition = {
-  type: string
-  shape?: Record<string, z.ZodType>
-  element?: z.ZodType
-  innerType?: z.ZodType
-  valueType?: z.ZodType
-  options?: z.ZodType[]
-  out?: z.ZodType
-}
 
 /**
  * Compiles a schema into the function that prepares an answer for the script: declared members
@@ -23,8 +12,7 @@ export function answerFilter(schema: z.ZodType | undefined): Filter {
 }
 
 function filterOf(schema: z.ZodType): Filter {
-  const definition = schema._zod.def as Definition
-  const { shape, element, innerType, valueType, options, out, type } = definition
+  const { shape, element, innerType, valueType, options, out, type } = definitionOf(schema)
   if (isFree(schema)) return same
   if (shape) return objectFilter(shape)
   if (element) return listFilter(filterOf(element))
@@ -73,7 +61,7 @@ function recordFilter(filter: Filter): Filter {
 /** Objects of a union are distinguished by their members: the first that has all it declares. */
 function unionFilter(options: readonly z.ZodType[]): Filter {
   const filters = options.map((option) => {
-    const { shape } = option._zod.def as Definition
+    const { shape } = definitionOf(option)
     return {
       names: Object.keys(shape ?? {}),
       filter: filterOf(option),

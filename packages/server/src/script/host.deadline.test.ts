@@ -1,24 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness, player } from './host.fixture.ts'
+import { describe, expect, it } from 'vitest'
+import { player, startHarness } from './host.fixture.ts'
 import { batchLimits } from './wire/limits.ts'
-
-const open: Harness[] = []
 
 /** Also on a busy machine enough for the calls beside the one that runs into it. */
 const roomyMs = 300
 
-async function script(text: string, config = {}): Promise<Harness> {
-  const harness = createHarness({ files: { 'main.ts': text }, config })
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('a handler that computes too long', () => {
   it.each([

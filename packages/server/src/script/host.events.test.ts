@@ -1,18 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness } from './host.fixture.ts'
+import { describe, expect, it } from 'vitest'
+import { startHarness } from './host.fixture.ts'
 
-const open: Harness[] = []
-
-async function script(text: string | undefined, config = {}): Promise<Harness> {
-  const harness = createHarness({ files: text === undefined ? {} : { 'main.ts': text }, config })
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string | undefined, config = {}) =>
+  startHarness({ files: text === undefined ? {} : { 'main.ts': text }, config })
 
 const completed = { tournament_id: 'cup', leaderboard_id: 'weekly', results_total: 3 }
 const reset = { leaderboard_id: 'weekly', due_at_unix_ms: 1_763_700_000_000, fencing_token: 9 }

@@ -1,20 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
+import { describe, expect, it } from 'vitest'
+import { player, startHarness } from './host.fixture.ts'
 
-const open: Harness[] = []
-
-async function start(options: HarnessOptions): Promise<Harness> {
-  const harness = createHarness(options)
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-const script = (text: string, config = {}) => start({ files: { 'main.ts': text }, config })
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('a worker that ends', () => {
   it.each([
@@ -78,7 +65,7 @@ describe('a worker that ends', () => {
   )
 
   it('[S-REC-2] [S-REL-2] [S-GEN-3] is started anew from the bytes that were read at first', async () => {
-    const harness = await start({
+    const harness = await startHarness({
       files: {
         'main.ts': `import { name } from './name.ts'
           let calls = 0
@@ -253,7 +240,7 @@ describe('a script that misbehaves', () => {
   })
 
   it('[S-TIER-4] [O-CFG-8] shows neither the node’s settings nor more lines than the log can bear', async () => {
-    const { rpc, until, lines } = await start({
+    const { rpc, until, lines } = await startHarness({
       files: {
         'main.ts': `
           guildhall.on_rpc('env', () => Object.keys(process.env).sort())

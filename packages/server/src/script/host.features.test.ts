@@ -1,21 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Failure, refuse } from '../kernel/failure.ts'
 import { type ScriptCaller, ScriptFailure } from '../kernel/play/script.ts'
-import { createHarness, type Harness, player } from './host.fixture.ts'
+import { player, startHarness } from './host.fixture.ts'
 import type { HostFunctions } from './ports.ts'
 
-const open: Harness[] = []
-
-async function script(text: string, functions: HostFunctions): Promise<Harness> {
-  const harness = createHarness({ files: { 'main.ts': text }, functions })
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string, functions: HostFunctions) =>
+  startHarness({ files: { 'main.ts': text }, functions })
 
 const calls = `
   const seen = (error) => [error instanceof Error, error.name, error.code, error.message]

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../kernel/clock.ts'
 import { createErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
@@ -22,7 +23,7 @@ export type HarnessOptions = {
 }
 
 /** A host with a real worker, a script in a folder of its own, and a delivery that writes down. */
-export type Harness = Awaited<ReturnType<typeof createHarness>>
+export type Harness = ReturnType<typeof createHarness>
 
 export type Delivered = {
   to: 'broadcast' | 'send'
@@ -116,6 +117,20 @@ export function createHarness(options: HarnessOptions) {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A host that ends with its test. */
+export function openHarness(options: HarnessOptions): Harness {
+  const harness = createHarness(options)
+  onTestFinished(() => harness.close())
+  return harness
+}
+
+/** The same, with its script loaded. */
+export async function startHarness(options: HarnessOptions): Promise<Harness> {
+  const harness = openHarness(options)
+  await harness.host.start()
+  return harness
 }
 
 /** A player in no room. */

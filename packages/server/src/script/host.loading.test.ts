@@ -1,29 +1,11 @@
 import { createHash } from 'node:crypto'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ScriptConfig } from './config.ts'
-import { createHarness, type Harness, type HarnessOptions } from './host.fixture.ts'
+import { openHarness, startHarness } from './host.fixture.ts'
 import { ScriptLoadError } from './load-error.ts'
-
-const open: Harness[] = []
-
-function create(options: HarnessOptions): Harness {
-  const harness = createHarness(options)
-  open.push(harness)
-  return harness
-}
-
-async function start(options: HarnessOptions): Promise<Harness> {
-  const harness = create(options)
-  await harness.host.start()
-  return harness
-}
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const minimal = `guildhall.on_rpc('x', () => 'x')`
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
 
 describe('selection', () => {
   it.each([
@@ -36,7 +18,10 @@ describe('selection', () => {
     '[S-SEL-1] [S-VIEW-2] of %j with language %s takes %s',
     async (names, language, file, name, source) => {
       const files = Object.fromEntries(names.map((name) => [name, minimal]))
-      const { host, folder, rpc } = await start({ files, config: language ? { language } : {} })
+      const { host, folder, rpc } = await startHarness({
+        files,
+        config: language ? { language } : {},
+      })
       expect(host.describe()).toMatchObject({
         selected_language: name,
         configured_language: source === 'explicit' ? name : null,
@@ -56,7 +41,7 @@ describe('selection', () => {
   ])(
     '[S-SEL-2] [S-VIEW-1] [S-VIEW-2] runs without a script when %s',
     async (_name, files, config) => {
-      const { host, rpc } = await start({ files, config })
+      const { host, rpc } = await startHarness({ files, config })
       expect(host.describe()).toEqual({
         enabled: config.enabled ?? true,
         configured_language: config.language ?? null,
@@ -88,7 +73,7 @@ describe('selection', () => {
     ['main.py', {}],
     ['main.ts', { tier: 'sandboxed' as const }],
   ])('[S-SEL-4] refuses %s, for which no engine is installed', async (file, config) => {
-    const { host } = create({ files: { [file]: minimal }, config })
+    const { host } = openHarness({ files: { [file]: minimal }, config })
     await expect(host.start()).rejects.toThrow(/no engine is installed/)
   })
 })
@@ -172,7 +157,7 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
 
 describe('loading', () => {
   it('[S-VIEW-1] shows what was registered, sorted', async () => {
-    const { host, folder } = await start({
+    const { host, folder } = await startHarness({
       files: {
         'main.ts': `
           for (const name of ['b', 'a', 'é', 'Z']) guildhall.on_rpc(name, () => 1)
@@ -192,7 +177,7 @@ describe('loading', () => {
   })
 
   it('[S-REL-1] names a script of one file by the hash of its bytes', async () => {
-    const { host, rpc } = await start({
+    const { host, rpc } = await startHarness({
       files: { 'main.ts': `guildhall.on_rpc('x', () => guildhall.revision_id)`, 'unused.ts': '' },
     })
     const expected = `sha256:${sha256(`guildhall.on_rpc('x', () => guildhall.revision_id)`)}`
@@ -213,7 +198,7 @@ describe('loading', () => {
       'node_modules/pack/package.json': '{"name":"pack","type":"module","main":"index.js"}',
       'node_modules/pack/index.js': `export const p = 'p'`,
     }
-    const { host, rpc } = await start({ files })
+    const { host, rpc } = await startHarness({ files })
     const loaded = ['b.js', 'data.json', 'lib/a.ts', 'main.ts'] as const
     const lines = loaded.map((path) => `${sha256(files[path])} ${path}\n`).join('')
     expect(host.describe().readiness.revision_id).toBe(`sha256:${sha256(lines)}`)
@@ -223,7 +208,7 @@ describe('loading', () => {
   it.each(refused)(
     '[S-SEL-3] refuses the start when the script %s',
     async (_name, files, message) => {
-      const { host } = create({ files })
+      const { host } = openHarness({ files })
       const error = await host.start().catch((error: unknown) => error)
       expect(error).toBeInstanceOf(ScriptLoadError)
       expect(error).toHaveProperty('message', expect.stringMatching(message))
@@ -235,7 +220,7 @@ describe('loading', () => {
     ['computes', 'for (;;) {}'],
     ['waits', 'await new Promise(() => {})'],
   ])('[S-LIM-5] refuses a top level that %s forever', async (_name, text) => {
-    const { host } = create({
+    const { host } = openHarness({
       files: { 'main.ts': `${minimal}\n${text}` },
       config: { load_timeout_ms: 300 },
     })
@@ -243,7 +228,7 @@ describe('loading', () => {
   })
 
   it('[S-SEL-3] starts without the script when hot reload is on', async () => {
-    const { host, folder, lines } = create({
+    const { host, folder, lines } = openHarness({
       files: { 'main.ts': 'broken {' },
       config: { hot_reload: true },
     })
@@ -259,18 +244,18 @@ describe('loading', () => {
   it('[S-LIM-6] takes 1,000 methods and no more', async () => {
     const loop = (count: number) =>
       `for (let n = 0; n < ${count}; n++) guildhall.on_rpc('m' + n, () => 1)`
-    const { host } = await start({ files: { 'main.ts': loop(1000) } })
+    const { host } = await startHarness({ files: { 'main.ts': loop(1000) } })
     expect(host.describe().script?.rpcs).toHaveLength(1000)
-    const more = create({ files: { 'main.ts': loop(1001) } })
+    const more = openHarness({ files: { 'main.ts': loop(1001) } })
     await expect(more.host.start()).rejects.toThrow(/more than 1000 methods/)
   })
 
   it('[S-LIM-6] takes 1,000 message kinds and no more', async () => {
     const loop = (count: number) =>
       `for (let n = 0; n < ${count}; n++) guildhall.on_message(100 + n, () => {})`
-    const { host } = await start({ files: { 'main.ts': loop(1000) } })
+    const { host } = await startHarness({ files: { 'main.ts': loop(1000) } })
     expect(host.describe().script?.message_kinds).toHaveLength(1000)
-    const more = create({ files: { 'main.ts': loop(1001) } })
+    const more = openHarness({ files: { 'main.ts': loop(1001) } })
     await expect(more.host.start()).rejects.toThrow(/more than 1000 kinds/)
   })
 })

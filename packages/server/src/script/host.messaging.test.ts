@@ -1,20 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
+import { describe, expect, it } from 'vitest'
+import { openHarness, player, startHarness } from './host.fixture.ts'
 
-const open: Harness[] = []
-
-async function start(options: HarnessOptions): Promise<Harness> {
-  const harness = createHarness(options)
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-const script = (text: string, config = {}) => start({ files: { 'main.ts': text }, config })
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('messaging', () => {
   it('[S-API-5] broadcasts to the room of the sender, or to all, as the options say', async () => {
@@ -62,8 +49,7 @@ describe('messaging', () => {
   })
 
   it('[R-HS-6] has nobody wait while no script serves', () => {
-    const harness = createHarness({})
-    open.push(harness)
+    const harness = openHarness({})
     let settled = 0
     harness.host.game.join(player(1), () => {
       settled += 1

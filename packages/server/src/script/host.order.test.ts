@@ -1,20 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
+import { describe, expect, it } from 'vitest'
+import { player, startHarness } from './host.fixture.ts'
 
-const open: Harness[] = []
-
-async function start(options: HarnessOptions): Promise<Harness> {
-  const harness = createHarness(options)
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-const script = (text: string, config = {}) => start({ files: { 'main.ts': text }, config })
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('order', () => {
   it('[S-INV-2] runs join, messages and leave of a participant one after the other', async () => {

@@ -1,22 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { MatchEvent } from '../kernel/play/room-hooks.ts'
 import type { OpenRoom } from '../kernel/play/rooms.ts'
 import type { ScriptCaller } from '../kernel/play/script.ts'
-import { createHarness, type Harness, type HarnessOptions, player } from './host.fixture.ts'
+import { type HarnessOptions, player, startHarness } from './host.fixture.ts'
 
-const open: Harness[] = []
-
-async function script(text: string, options: HarnessOptions = {}): Promise<Harness> {
-  const harness = createHarness({ files: { 'main.ts': text }, ...options })
-  open.push(harness)
-  await harness.host.start()
-  return harness
-}
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((harness) => harness.close()))
-})
+const script = (text: string, options: HarnessOptions = {}) =>
+  startHarness({ files: { 'main.ts': text }, ...options })
 
 const room: OpenRoom = {
   room_id: 9,

@@ -15,7 +15,17 @@ export type Desk = {
   trailOf(target: string): Promise<[action: string, details: string][]>
 }
 
+const viewer = { username: 'watcher', password: 'look but do not touch' }
+/** A node with an operator who may only look. */
+export const viewerKeys = {
+  'console.viewer_username': viewer.username,
+  'console.viewer_password': viewer.password,
+}
+
 const admin = { username: 'admin', password: 'password' }
+
+/** Signs in who may only look, on a node that was opened with `viewerKeys`. */
+export const openViewer = (api: Pick<TestApi, 'call'>): Promise<Desk> => openDesk(api, viewer)
 
 /** Signs an operator in, by default the admin. */
 export async function openDesk(api: Pick<TestApi, 'call'>, operator = admin): Promise<Desk> {

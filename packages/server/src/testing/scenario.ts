@@ -7,6 +7,7 @@ import type { TestBackend, TestDatabase } from '../database/testing/backends.ts'
 import { silentLog } from '../database/testing/silent-log.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
 import { createSystemClock } from '../kernel/clock.ts'
+import { roomyLimits } from '../script-test/test-config.ts'
 import { openTestApi, type TestApi } from './api.ts'
 import { rowsOf } from './tables.ts'
 
@@ -36,17 +37,7 @@ export type Scenario = {
 
 export type SignedUp = SessionTokens & { device: string }
 
-/** Limits that no scenario reaches by accident, and hashes that cost next to nothing. */
-const roomy: Readonly<Record<string, string>> = {
-  'http.trusted_proxies': '127.0.0.1/32',
-  'authentication.limits.source.limit': '1000000',
-  'authentication.limits.email.limit': '1000000',
-  'authentication.limits.registration_source.limit': '1000000',
-  'authentication.limits.console_login.limit': '1000000',
-  'authentication.limits.console_login_source.limit': '1000000',
-  'authentication.hashing.memory_kib': '8192',
-  'authentication.hashing.iterations': '1',
-}
+const roomy = { 'http.trusted_proxies': '127.0.0.1/32', ...roomyLimits }
 
 export async function openScenario(
   backend: TestBackend,

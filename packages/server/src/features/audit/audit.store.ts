@@ -1,22 +1,10 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { batchStatement, type Row, type Statement, statement } from '../../database/statement.ts'
+import { auditUnsealed } from '../../database/tables/audit.ts'
+import { without } from '../../database/tables/table.ts'
 
 /** What an entry says, sealed or not; `audit.chain.store.ts` has the columns that seal it. */
-export const entryColumns = {
-  id: 'text',
-  node_id: 'text',
-  time_unix_ms: 'integer',
-  actor_type: 'text',
-  actor: 'text',
-  role: 'text',
-  credential_id: 'text?',
-  key_name: 'text?',
-  key_scopes: 'text?',
-  action: 'text',
-  target: 'text',
-  details: 'text',
-  match_id: 'text?',
-} as const
+export const entryColumns = without(auditUnsealed, 'number')
 export type AuditRow = Row<typeof entryColumns>
 
 const names = Object.keys(entryColumns)

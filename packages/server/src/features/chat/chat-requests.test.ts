@@ -1,24 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { type ChatDesk, messageOf, openChatDesk } from './chat.fixture.ts'
 
 const bytes1024 = '🏯'.repeat(256)
 const bytes2048 = 'é'.repeat(1024)
-const watcher = { username: 'watcher', password: 'look but do not touch' }
 
 describe.each(testBackends)('requests about chat on $name', (backend) => {
   let scenario: Scenario
   let desk: ChatDesk
   let viewer: Desk
   beforeAll(async () => {
-    scenario = await openScenario(backend, {
-      'console.viewer_username': watcher.username,
-      'console.viewer_password': watcher.password,
-    })
+    scenario = await openScenario(backend, viewerKeys)
     desk = await openChatDesk(scenario.api)
-    viewer = await openDesk(scenario.api, watcher)
+    viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 

@@ -4,11 +4,9 @@ import type { TestBackend } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openDesk, openViewer, viewerKeys } from '../../testing/desk.ts'
 
 type Rows = z.input<(typeof databaseApi)['rows']['body']>
-
-const viewer = { username: 'eye', password: 'viewer password' }
 
 /** An admin and a viewer at the explorer of one node; what others made comes by `ddl`. */
 export async function openExplorer(backend: TestBackend) {
@@ -17,13 +15,10 @@ export async function openExplorer(backend: TestBackend) {
   const api = await openTestApi({
     db: test.db,
     clock,
-    config: {
-      'console.viewer_username': viewer.username,
-      'console.viewer_password': viewer.password,
-    },
+    config: viewerKeys,
   })
   const desk = await openDesk(api)
-  const eye = await openDesk(api, viewer)
+  const eye = await openViewer(api)
   const schema = backend.name === 'postgres' ? 'public' : 'main'
   return {
     test,

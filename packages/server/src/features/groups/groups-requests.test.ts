@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { batchStatement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { totals } from '../../database/writes/totals.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { detailOf, type GroupDesk, membersOf, openGroupDesk } from './groups.fixture.ts'
 
@@ -17,28 +17,14 @@ const insertGroups = batchStatement({
   params: { name: 'text' },
 })
 
-async function openWithViewer(backend: (typeof testBackends)[number]) {
-  const scenario = await openScenario(backend, {
-    'console.viewer_username': 'watcher',
-    'console.viewer_password': 'look but do not touch',
-  })
-  const desk = await openGroupDesk(scenario.api)
-  const viewer = await openDesk(scenario.api, {
-    username: 'watcher',
-    password: 'look but do not touch',
-  })
-  return { scenario, desk, viewer }
-}
-
 describe.each(testBackends)('requests about groups on $name', (backend) => {
   let scenario: Scenario
   let desk: GroupDesk
   let viewer: Desk
   beforeAll(async () => {
-    const opened = await openWithViewer(backend)
-    scenario = opened.scenario
-    desk = opened.desk
-    viewer = opened.viewer
+    scenario = await openScenario(backend, viewerKeys)
+    desk = await openGroupDesk(scenario.api)
+    viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 

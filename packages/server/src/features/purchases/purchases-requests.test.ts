@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { openPurchaseDesk, type PurchaseDesk } from './purchases.fixture.ts'
 
@@ -65,25 +65,14 @@ const brokenReceipts: [string, string, string | undefined][] = [
   ['a raw newline', '{"transaction_id":"\n","product_id":"p"}', 'receipt is not valid JSON'],
 ]
 
-async function openWithViewer(backend: (typeof testBackends)[number]) {
-  const viewing = { username: 'watcher', password: 'look but do not touch' }
-  const scenario = await openScenario(backend, {
-    'console.viewer_username': viewing.username,
-    'console.viewer_password': viewing.password,
-  })
-  const desk = await openPurchaseDesk(scenario.api)
-  return { scenario, desk, viewer: await openDesk(scenario.api, viewing) }
-}
-
 describe.each(testBackends)('requests about purchases on $name', (backend) => {
   let scenario: Scenario
   let desk: PurchaseDesk
   let viewer: Desk
   beforeAll(async () => {
-    const opened = await openWithViewer(backend)
-    scenario = opened.scenario
-    desk = opened.desk
-    viewer = opened.viewer
+    scenario = await openScenario(backend, viewerKeys)
+    desk = await openPurchaseDesk(scenario.api)
+    viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 

@@ -3,17 +3,7 @@ import { batchStatement, type Row, statement } from '../../database/statement.ts
 import { storageIndexes } from '../../database/tables/storage.ts'
 import type { Place } from './storage.store.ts'
 
-const indexRow = {
-  id: 'integer',
-  name: 'text',
-  collection: 'text',
-  key: 'text?',
-  fields: 'text',
-  filtered: 'flag',
-  state: storageIndexes.columns.state,
-  cursor_user_id: 'text',
-  cursor_key: 'text',
-} as const
+const indexRow = storageIndexes.columns
 export type IndexRow = Row<typeof indexRow>
 
 /** Everybody who writes objects passes here, and waits while the set of indexes changes. */

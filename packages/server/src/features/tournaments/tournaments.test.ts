@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { bySystem, type Mutate } from '../../kernel/mutation.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import {
   backgroundOf,
@@ -16,7 +16,6 @@ import { createTournaments } from './tournaments.service.ts'
 
 const bytes128 = '🏆'.repeat(32)
 const last = Number.MAX_SAFE_INTEGER
-const watcher = { username: 'watcher', password: 'look but do not touch' }
 const conflict = (message: string) => [409, { code: 'conflict', message }]
 const illegal = conflict('the tournament cannot go to this state from its present one')
 const exists = conflict('a tournament of this id exists')
@@ -33,12 +32,9 @@ describe.each(testBackends)('tournaments on $name', (backend) => {
   let desk: TournamentDesk
   let viewer: Desk
   beforeAll(async () => {
-    scenario = await openScenario(backend, {
-      'console.viewer_username': watcher.username,
-      'console.viewer_password': watcher.password,
-    })
+    scenario = await openScenario(backend, viewerKeys)
     desk = await openTournamentDesk(scenario.api, scenario.db)
-    viewer = await openDesk(scenario.api, watcher)
+    viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 

@@ -9,7 +9,7 @@ import {
   type Write,
   withParts,
 } from './json-pieces.ts'
-import { isFree, isInt64 } from './schema-walk.ts'
+import { definitionOf, isFree, isInt64 } from './schema-walk.ts'
 
 /**
  * Compiles a schema into the function that writes its values as JSON. It is the output filter: only
@@ -27,21 +27,8 @@ export function compileWriter(schema: z.ZodType): (value: unknown) => JsonText {
   }
 }
 
-/** The part of a schema's definition that says what to write. */
-type Definition = {
-  type: string
-  shape?: Record<string, z.ZodType>
-  element?: z.ZodType
-  innerType?: z.ZodType
-  valueType?: z.ZodType
-  options?: z.ZodType[]
-  values?: unknown[]
-  in?: z.ZodType
-  out?: z.ZodType
-}
-
 function writerOf(schema: z.ZodType): Write {
-  const definition = schema._zod.def as Definition
+  const definition = definitionOf(schema)
   const { shape, element, innerType, options, valueType, values } = definition
   if (isFree(schema)) return writeJson
   if (shape) return writeObject(shape)
@@ -60,7 +47,7 @@ function writerOf(schema: z.ZodType): Write {
 
 /** A transform says what its reader makes of a value; what is sent stands before it. */
 function wireSide(before: z.ZodType, after: z.ZodType): z.ZodType {
-  return after._zod.def.type === 'transform' ? before : after
+  return definitionOf(after).type === 'transform' ? before : after
 }
 
 const scalars: Readonly<Record<string, Write>> = {
@@ -140,7 +127,7 @@ function writeNullable(write: Write): Write {
 }
 
 /** The first option that has every required member: unions of answers differ in their members. */
-function writeUnion(options: z.ZodType[]): Write {
+function writeUnion(options: readonly z.ZodType[]): Write {
   const choices = options.map((schema) => ({ schema, write: writerOf(schema) }))
   return (value, parts) => {
     const choice = choices.find(({ schema }) => schema.safeParse(value).success)

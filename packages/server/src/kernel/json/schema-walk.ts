@@ -1,23 +1,39 @@
 import type { z } from 'zod'
 
-/** The parts of a schema's definition that lead to the schemas inside it. */
-type Definition = {
-  shape?: Record<string, z.ZodType>
-  element?: z.ZodType
-  innerType?: z.ZodType
-  in?: z.ZodType
+/** What a schema is, and the schemas inside it. Of Zod's definitions, the parts that are read here. */
+export type SchemaDefinition = {
+  readonly type: string
+  readonly shape?: Readonly<Record<string, z.ZodType>>
+  readonly element?: z.ZodType
+  /** What stands inside optional, nullable and the like. */
+  readonly innerType?: z.ZodType
+  /** The values of a record. */
+  readonly valueType?: z.ZodType
+  /** The members of a union. */
+  readonly options?: readonly z.ZodType[]
+  /** Of a literal. */
+  readonly values?: readonly unknown[]
+  /** Of an enum. */
+  readonly entries?: Readonly<Record<string, unknown>>
+  /** The two sides of a pipe. */
+  readonly in?: z.ZodType
+  readonly out?: z.ZodType
+}
+
+export function definitionOf(schema: z.ZodType): SchemaDefinition {
+  return schema._zod.def as SchemaDefinition
 }
 
 /** The schema of one member of an object or array, or undefined when it declares none. */
 export function memberOf(schema: z.ZodType, step: string | number): z.ZodType | undefined {
-  const { shape, element } = innermost(schema)._zod.def as Definition
+  const { shape, element } = definitionOf(innermost(schema))
   if (typeof step === 'number') return element
   return shape !== undefined && Object.hasOwn(shape, step) ? shape[step] : undefined
 }
 
 /** What stands inside wrappers such as optional, nullable, default and pipe. */
 export function innermost(schema: z.ZodType): z.ZodType {
-  const { innerType, in: input } = schema._zod.def as Definition
+  const { innerType, in: input } = definitionOf(schema)
   const inner = innerType ?? input
   return inner === undefined ? schema : innermost(inner)
 }

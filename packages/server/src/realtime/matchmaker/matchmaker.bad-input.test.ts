@@ -5,7 +5,7 @@ import {
   startRealtime,
   waiting,
 } from '../realtime.fixture.ts'
-import { callMethod, joinAll, joinAs, type Player } from '../rooms/rooms.fixture.ts'
+import { callMethod, joinAgain, joinAll, joinAs, type Player } from '../rooms/rooms.fixture.ts'
 import { accept, add, cancel, matched, status } from './matchmaker.fixture.ts'
 
 let realtime: RealtimeFixture
@@ -14,15 +14,6 @@ afterEach(() => realtime.close())
 async function start(count: number, options: FixtureOptions = {}): Promise<Player[]> {
   realtime = await startRealtime(options)
   return joinAll(realtime, count)
-}
-
-/** A second connection of an account of the fixture. */
-async function joinAgain(name: string): Promise<Player> {
-  const player = realtime.backend.players.get(`t-${name}`)
-  if (player === undefined) throw new Error('no such account')
-  realtime.backend.players.set(`t-${name}2`, { ...player, session_id: `s-${name}2` })
-  realtime.backend.live.add(`s-${name}2`)
-  return joinAs(realtime, `t-${name}2`)
 }
 
 const totals = () => realtime.gateway.matchmaker()
@@ -150,7 +141,7 @@ describe('tickets', () => {
   test('[R-MM-9] a ticket stays when one of several connections ends', async () => {
     realtime = await startRealtime()
     const ann = await joinAs(realtime, 't-ann')
-    const phone = await joinAgain('ann')
+    const phone = await joinAgain(realtime, 'ann')
     const ticket = await add(ann)
     ann.end()
     await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(1)
@@ -207,7 +198,7 @@ describe('matches', () => {
   test('[R-MM-11] of accepts from two connections of an account the first wins', async () => {
     realtime = await startRealtime()
     const ann = await joinAs(realtime, 't-ann')
-    const phone = await joinAgain('ann')
+    const phone = await joinAgain(realtime, 'ann')
     const bob = await joinAs(realtime, 't-bob')
     await add(ann)
     await add(bob)

@@ -1,14 +1,14 @@
 import { kinds, type Party, type PartyPush } from '@guildhall/contract'
-import { expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import {
   type FixtureOptions,
   type RealtimeFixture,
   startRealtime,
   textOf,
 } from '../realtime.fixture.ts'
-import { callMethod, joinAs, type Player } from '../rooms/rooms.fixture.ts'
+import { callMethod, joinAgain, joinAs, type Player } from '../rooms/rooms.fixture.ts'
 
-export type Crowd = {
+type Crowd = {
   realtime: RealtimeFixture
   /** Pairs of accounts of which one blocks the other. */
   blocked: string[][]
@@ -17,8 +17,35 @@ export type Crowd = {
   cid: Player
 }
 
+/** Crowds for the tests of a file, one for each test, which ends with it. */
+export function crowds() {
+  let realtime: RealtimeFixture
+  afterEach(() => realtime.close())
+
+  async function kept<C extends Crowd>(starting: Promise<C>): Promise<C> {
+    const crowd = await starting
+    realtime = crowd.realtime
+    return crowd
+  }
+
+  return {
+    get realtime() {
+      return realtime
+    },
+    start: (options?: FixtureOptions) => kept(startCrowd(options)),
+    together: (options?: FixtureOptions) => kept(startTogether(options)),
+    /** Connects one more account. */
+    account(name: string): Promise<Player> {
+      realtime.backend.add(name)
+      return joinAs(realtime, `t-${name}`)
+    },
+    /** Connects an account a second time. */
+    joinAgain: (name: string) => joinAgain(realtime, name),
+  }
+}
+
 /** Three accounts that are connected; every account `u-NAME` is active. */
-export async function startCrowd(options: FixtureOptions = {}): Promise<Crowd> {
+async function startCrowd(options: FixtureOptions = {}): Promise<Crowd> {
   const blocked: string[][] = []
   const realtime = await startRealtime({
     people: {
@@ -35,9 +62,7 @@ export async function startCrowd(options: FixtureOptions = {}): Promise<Crowd> {
 }
 
 /** Ann leads a party with Bob; nobody has unread pushes. */
-export async function startTogether(
-  options: FixtureOptions = {},
-): Promise<Crowd & { party_id: string }> {
+async function startTogether(options: FixtureOptions = {}): Promise<Crowd & { party_id: string }> {
   const crowd = await startCrowd(options)
   const { party_id } = await found(crowd.ann)
   await call(crowd.ann, 'invite', { party_id, target_user_id: 'u-bob' })

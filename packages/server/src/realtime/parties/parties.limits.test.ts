@@ -1,34 +1,15 @@
-import { afterEach, expect, test } from 'vitest'
-import { type FixtureOptions, type RealtimeFixture, textOf, waiting } from '../realtime.fixture.ts'
-import { callMethod, joinAs, type Player } from '../rooms/rooms.fixture.ts'
-import {
-  type Crowd,
-  call,
-  forget,
-  found,
-  push,
-  startCrowd,
-  startTogether,
-} from './parties.fixture.ts'
+import { expect, test } from 'vitest'
+import { type FixtureOptions, textOf, waiting } from '../realtime.fixture.ts'
+import { callMethod } from '../rooms/rooms.fixture.ts'
+import { call, crowds, forget, found, push } from './parties.fixture.ts'
 
-let realtime: RealtimeFixture
-afterEach(() => realtime.close())
-
-async function started<C extends Crowd>(starting: Promise<C>): Promise<C> {
-  const crowd = await starting
-  realtime = crowd.realtime
-  return crowd
-}
-
-async function account(name: string): Promise<Player> {
-  realtime.backend.add(name)
-  return joinAs(realtime, `t-${name}`)
-}
+const crowd = crowds()
+const { start, together, account, joinAgain } = crowd
 
 const tooMany = 'too many requests'
 
 test('[R-PTY-3] members and open invitations are at most max_members', async () => {
-  const { ann, bob, cid } = await started(startCrowd({ party: { max_members: 2 } }))
+  const { ann, bob, cid } = await start({ party: { max_members: 2 } })
   const { party_id } = await found(ann, { open: true })
   await call(ann, 'invite', { party_id, target_user_id: 'u-bob' })
   expect(await call(ann, 'invite', { party_id, target_user_id: 'u-cid' })).toBe('party is full')
@@ -39,10 +20,10 @@ test('[R-PTY-3] members and open invitations are at most max_members', async () 
 })
 
 test('[R-PTY-3, R-PTY-9] an invitation runs out; who is invited joins a closed party by it', async () => {
-  const { ann, bob } = await started(startCrowd())
+  const { ann, bob } = await start()
   const { party_id } = await found(ann)
   await call(ann, 'invite', { party_id, target_user_id: 'u-bob' })
-  await realtime.clock.advance(300_000)
+  await crowd.realtime.clock.advance(300_000)
   expect(await call(bob, 'accept', { party_id })).toBe('party invitation not found')
   expect(await call(ann, 'status')).toMatchObject({ invitations: [], revision: 3 })
   await call(ann, 'invite', { party_id, target_user_id: 'u-bob' })
@@ -53,7 +34,7 @@ test('[R-PTY-3, R-PTY-9] an invitation runs out; who is invited joins a closed p
 })
 
 test('[R-PTY-9] a party keeps 16 requests, and an account files 8', async () => {
-  const { ann } = await started(startCrowd())
+  const { ann } = await start()
   const { party_id } = await found(ann)
   for (let index = 0; index < 16; index += 1) {
     const asker = await account(`asker${index}`)
@@ -80,28 +61,19 @@ test('[R-PTY-9] a party keeps 16 requests, and an account files 8', async () => 
   expect(await call(leader, 'status', { party_id: first })).toMatchObject({ requests: [] })
 })
 
-/** A second connection of an account. */
-async function joinAgain(name: string): Promise<Player> {
-  const player = realtime.backend.players.get(`t-${name}`)
-  if (player === undefined) throw new Error('no such account')
-  realtime.backend.players.set(`t-${name}2`, { ...player, session_id: `s-${name}2` })
-  realtime.backend.live.add(`s-${name}2`)
-  return joinAs(realtime, `t-${name}2`)
-}
-
 test('[R-PTY-9] an accepted requester need not be online, but must still be an account', async () => {
   const active = new Set(['u-ann', 'u-bob', 'u-cid'])
   const people: FixtureOptions['people'] = {
     usernames: async (ids) => new Map(ids.filter((id) => active.has(id)).map((id) => [id, id])),
     areBlocked: async () => false,
   }
-  const { ann, bob, cid } = await started(startCrowd({ people }))
+  const { ann, bob, cid } = await start({ people })
   const { party_id } = await found(ann)
   await call(bob, 'join', { party_id })
   await call(cid, 'join', { party_id })
   bob.end()
   cid.end()
-  await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(1)
+  await expect.poll(() => crowd.realtime.gateway.sessions().length, waiting).toBe(1)
   active.delete('u-cid')
   const accept = (target_user_id: string) =>
     call(ann, 'accept_request', { party_id, target_user_id })
@@ -113,21 +85,21 @@ test('[R-PTY-9] an accepted requester need not be online, but must still be an a
 })
 
 test('[R-PTY-6] who has been connected longest without a gap leads, whichever connection it was', async () => {
-  const { ann, bob, cid, party_id } = await started(startTogether())
+  const { ann, bob, cid, party_id } = await together()
   await call(ann, 'invite', { party_id, target_user_id: 'u-cid' })
   await call(cid, 'accept', { party_id })
   // Bob came before Cid, and goes on with another connection.
-  await realtime.clock.advance(10)
+  await crowd.realtime.clock.advance(10)
   const phone = await joinAgain('bob')
   bob.end()
-  await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(3)
-  await realtime.clock.advance(10)
+  await expect.poll(() => crowd.realtime.gateway.sessions().length, waiting).toBe(3)
+  await crowd.realtime.clock.advance(10)
   await call(ann, 'leave', { party_id })
   expect(await call(phone, 'status')).toMatchObject({ leader_user_id: 'u-bob' })
 })
 
 test('[R-PTY-2] what changes nothing adds nothing to the revision', async () => {
-  const { ann, bob, cid, party_id } = await started(startTogether())
+  const { ann, bob, cid, party_id } = await together()
   const { revision } = (await call(ann, 'status')) as { revision: number }
   const same = { party_id, target_user_id: 'u-ann' }
   expect(await call(ann, 'promote', same)).toMatchObject({ revision })
@@ -145,7 +117,7 @@ test('[R-PTY-2] what changes nothing adds nothing to the revision', async () => 
 })
 
 test('[R-PTY-4] while queued nobody comes in; requests and invitations wait', async () => {
-  const { ann, bob, cid, party_id } = await started(startTogether())
+  const { ann, bob, cid, party_id } = await together()
   const dan = await account('dan')
   await call(ann, 'invite', { party_id, target_user_id: 'u-dan' })
   await call(cid, 'join', { party_id })
@@ -160,12 +132,12 @@ test('[R-PTY-4] while queued nobody comes in; requests and invitations wait', as
   }
   // The end of a member's last connection cancels the ticket.
   bob.end()
-  await expect.poll(() => realtime.gateway.matchmaker().queued_tickets, waiting).toBe(0)
+  await expect.poll(() => crowd.realtime.gateway.matchmaker().queued_tickets, waiting).toBe(0)
   expect(await call(ann, 'accept_request', target)).toMatchObject({ members: [{}, {}, {}] })
 })
 
 test('[R-PTY-8] 64-bit integers go through whole; what is no JSON value does not', async () => {
-  const { ann, bob, cid, party_id } = await started(startTogether())
+  const { ann, bob, cid, party_id } = await together()
   forget({ ann, bob, cid })
   const body = (data: string) => `{"party_id":"${party_id}","data":${data}}`
   const send = (data: string) => callMethod(ann, 'party.send', body(data))
@@ -181,7 +153,7 @@ test('[R-PTY-8] 64-bit integers go through whole; what is no JSON value does not
 })
 
 test('[R-PTY-8] messages of one sender arrive in their order', async () => {
-  const { ann, bob, party_id } = await started(startTogether())
+  const { ann, bob, party_id } = await together()
   const sent = Array.from({ length: 15 }, (_, index) => index)
   for (const data of sent) await call(ann, 'send', { party_id, data })
   const heard: unknown[] = []

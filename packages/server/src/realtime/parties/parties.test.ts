@@ -1,28 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { type FixtureOptions, type RealtimeFixture, textOf, waiting } from '../realtime.fixture.ts'
+import { describe, expect, test } from 'vitest'
+import { textOf, waiting } from '../realtime.fixture.ts'
 import { callMethod, joinAs, type Player } from '../rooms/rooms.fixture.ts'
-import {
-  type Crowd,
-  call,
-  forget,
-  found,
-  push,
-  startCrowd,
-  startTogether,
-} from './parties.fixture.ts'
+import { call, crowds, forget, found, push } from './parties.fixture.ts'
 
-let realtime: RealtimeFixture
-afterEach(() => realtime.close())
-
-/** Keeps what has to be closed. */
-async function started<C extends Crowd>(starting: Promise<C>): Promise<C> {
-  const crowd = await starting
-  realtime = crowd.realtime
-  return crowd
-}
-
-const start = (options?: FixtureOptions) => started(startCrowd(options))
-const together = (options?: FixtureOptions) => started(startTogether(options))
+const crowd = crowds()
+const { start, together, joinAgain } = crowd
 
 describe('membership', () => {
   test('[R-PTY-1, R-PTY-2, R-PTY-7] create, invite, accept, with what everybody hears', async () => {
@@ -38,7 +20,7 @@ describe('membership', () => {
       requests: [],
       revision: 1,
     })
-    const expires_at = realtime.clock.nowUnixMs() + 300_000
+    const expires_at = crowd.realtime.clock.nowUnixMs() + 300_000
     const target = { party_id, target_user_id: 'u-bob' }
     expect(await call(ann, 'invite', target)).toMatchObject({
       invitations: [{ user_id: 'u-bob', username: 'bob', expires_at }],
@@ -77,7 +59,7 @@ describe('membership', () => {
 
   test('[R-PTY-5] errors name the party first, then membership, then leadership', async () => {
     const { ann, bob, cid, blocked, party_id } = await together()
-    const guest = await joinAs(realtime)
+    const guest = await joinAs(crowd.realtime)
     const refusals: [Player, string, object, string][] = [
       [guest, 'create', {}, 'authentication required'],
       [ann, 'create', { color: 1 }, 'invalid JSON body'],
@@ -138,9 +120,9 @@ describe('membership', () => {
   test('[R-PTY-9] an open party is entered, any other is asked', async () => {
     const { ann, bob, cid } = await start({ party: { max_members: 2 } })
     const { party_id } = await found(ann)
-    const asked = { requested: true, expires_at: realtime.clock.nowUnixMs() + 300_000 }
+    const asked = { requested: true, expires_at: crowd.realtime.clock.nowUnixMs() + 300_000 }
     expect(await call(bob, 'join', { party_id })).toEqual(asked)
-    await realtime.clock.advance(1000)
+    await crowd.realtime.clock.advance(1000)
     expect(await call(bob, 'join', { party_id })).toEqual(asked)
     expect(await call(cid, 'join', { party_id })).toMatchObject({ requested: true })
     const target = { party_id, target_user_id: 'u-cid' }
@@ -151,7 +133,7 @@ describe('membership', () => {
     expect(await call(bob, 'join', { party_id })).toBe('party is full')
     const late = { party_id, target_user_id: 'u-bob' }
     expect(await call(ann, 'accept_request', late)).toBe('party is full')
-    await realtime.clock.advance(300_000)
+    await crowd.realtime.clock.advance(300_000)
     expect(await call(ann, 'status')).toMatchObject({ requests: [] })
   })
 
@@ -159,14 +141,14 @@ describe('membership', () => {
     const { ann, bob, party_id } = await together()
     bob.end()
     expect(await push(ann)).toMatchObject({ online_members: [{ user_id: 'u-ann' }] })
-    await realtime.clock.advance(59_000)
-    const again = await joinAs(realtime, 't-bob')
+    await crowd.realtime.clock.advance(59_000)
+    const again = await joinAs(crowd.realtime, 't-bob')
     expect(await push(again)).toMatchObject({ type: 'party.presence.snapshot', party_id })
-    await realtime.clock.advance(2000)
+    await crowd.realtime.clock.advance(2000)
     expect(await call(again, 'status')).toMatchObject({ members: [{}, {}] })
     again.end()
-    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(2)
-    await realtime.clock.advance(60_000)
+    await expect.poll(() => crowd.realtime.gateway.sessions().length, waiting).toBe(2)
+    await crowd.realtime.clock.advance(60_000)
     expect(await call(ann, 'status')).toMatchObject({ members: [{ user_id: 'u-ann' }] })
   })
 })
@@ -174,10 +156,7 @@ describe('membership', () => {
 describe('messages and tickets', () => {
   test('[R-PTY-8] a message goes to everybody but the connection that sent it', async () => {
     const { ann, bob, cid, party_id } = await together()
-    const second = realtime.backend.players.get('t-ann')
-    if (second) realtime.backend.players.set('t-ann2', { ...second, session_id: 's-ann2' })
-    realtime.backend.live.add('s-ann2')
-    const phone = await joinAs(realtime, 't-ann2')
+    const phone = await joinAgain('ann')
     expect(await call(ann, 'send', { party_id, data: { at: [1, null] } })).toEqual({ sent: true })
     const from = `"party_id":"${party_id}","sender_user_id":"u-ann"`
     const text = `{"type":"party.message",${from},"data":{"at":[1,null]}}`
@@ -185,7 +164,7 @@ describe('messages and tickets', () => {
     expect([ann.received, cid.received]).toEqual([[], []])
     for (let count = 0; count < 19; count += 1) await call(ann, 'send', { party_id, data: count })
     expect(await call(ann, 'send', { party_id, data: 1 })).toBe('too many requests')
-    await realtime.clock.advance(100)
+    await crowd.realtime.clock.advance(100)
     expect(await call(ann, 'send', { party_id, data: 1 })).toEqual({ sent: true })
   })
 
@@ -208,7 +187,7 @@ describe('messages and tickets', () => {
     for (const client of [ann, bob, cid]) expect((await client.next()).kind).toBe(26)
     await add(ann, { party_id, ...three })
     await call(bob, 'leave', { party_id })
-    expect(realtime.gateway.matchmaker()).toMatchObject({
+    expect(crowd.realtime.gateway.matchmaker()).toMatchObject({
       queued_tickets: 0,
       matches_formed_total: 1,
       tickets_formed_total: 2,

@@ -47,6 +47,16 @@ export async function joinAs(
   return playerOf(client)
 }
 
+/** A second connection of an account, by a session of its own. */
+export async function joinAgain(realtime: RealtimeFixture, name: string): Promise<Player> {
+  const { players, live } = realtime.backend
+  const player = players.get(`t-${name}`)
+  if (player === undefined) throw new Error('no such account')
+  players.set(`t-${name}2`, { ...player, session_id: `s-${name}2` })
+  live.add(`s-${name}2`)
+  return joinAs(realtime, `t-${name}2`)
+}
+
 export const flags = { 1: 1, 2: 9 } as const
 
 export function playerOf(client: TestClient): Player {
