@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** What a schema is, and the schemas inside it. Of Zod's definitions, the parts that are read here. */
+/** What a schema is, and the schemas inside it: of Zod's definitions, the parts read here. */
 export type SchemaDefinition = {
   readonly type: string
   readonly shape?: Readonly<Record<string, z.ZodType>>
