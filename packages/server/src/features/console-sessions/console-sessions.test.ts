@@ -321,9 +321,11 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
       await Promise.all([refreshed, ...early])
       expect(ended.status).toBe(200)
       const rows = await scenario.rowsOf('sessions', `account_id = '${player.user_id}'`)
-      const revoked = rows.filter((row) => row.revoked_at_unix_ms !== null).map(({ id }) => id)
+      const over = rows.filter((row) => row.revoked_at_unix_ms !== null)
+      const revoked = over.map(({ id }) => String(id))
       const announced = await scenario.rowsOf('session_revocations')
-      expect(announced.map(({ session_id }) => session_id)).toEqual(expect.arrayContaining(revoked))
+      const ids = announced.map(({ session_id }) => String(session_id))
+      expect(ids).toEqual(expect.arrayContaining(revoked))
       expect(ended.body).toEqual({ sessions_revoked: revoked.length })
     }
     expect(nodes.flatMap(({ failures }) => failures)).toEqual([])
