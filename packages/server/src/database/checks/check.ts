@@ -1,5 +1,6 @@
 import type { Queries } from '../database.ts'
 import { type Columns, type Row, type Statement, statement } from '../statement.ts'
+import { type TableName, tables } from '../tables/index.ts'
 
 /** One group of invariants; its name stands in `--only` and in the report. */
 export type Check = {
@@ -50,12 +51,27 @@ export function rule<const P extends Columns = Record<never, never>>(
   return { rule, broken, params: values ?? ({} as Row<P>) }
 }
 
-/** Declares a check of the rows of `tables`, all of whose rules are queries. */
+/** Of a table whose number of rows is kept: the number is right. */
+function totalRule(table: TableName) {
+  return rule(`totals.${table}`, {
+    rule: `the total is the number of ${table}`,
+    text: `SELECT 'total of ${table}' AS id FROM (SELECT COUNT(*) AS counted FROM ${table}) AS c
+      WHERE c.counted <> COALESCE((SELECT total FROM totals WHERE name = '${table}'), 0)`,
+  })
+}
+
+const countedTables = new Set(tables.filter(({ counted }) => counted).map(({ name }) => name))
+
+/**
+ * Declares a check of the rows of `tables`, all of whose rules are queries. What the catalogue says
+ * of the tables is added.
+ */
 export function defineCheck(
   name: string,
-  { tables, rules }: { tables: readonly string[]; rules: readonly Rule[] },
+  { tables: ownTables, rules }: { tables: readonly TableName[]; rules: readonly Rule[] },
 ): Check {
-  const counts = tables.map((table) => `(SELECT COUNT(*) FROM ${table})`)
+  const allRules = [...rules, ...ownTables.filter((each) => countedTables.has(each)).map(totalRule)]
+  const counts = ownTables.map((table) => `(SELECT COUNT(*) FROM ${table})`)
   const counted = statement({
     name: `doctor.${name}.rows`,
     text: `SELECT ${counts.join(' + ')} AS counted`,
@@ -66,7 +82,7 @@ export function defineCheck(
     async examine(state, examplesMax) {
       const rows = (await state.get(counted, {}))?.counted ?? 0
       const finding: Finding = { rows, violations: 0, examples: [] }
-      for (const { rule, broken, params } of rules) {
+      for (const { rule, broken, params } of allRules) {
         // One row at least, because it carries the number of all.
         const found = await state.all(broken, { ...params, limit: Math.max(1, examplesMax) })
         finding.violations += found[0]?.violations ?? 0

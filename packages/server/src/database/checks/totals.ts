@@ -2,15 +2,6 @@ import { rule } from './check.ts'
 
 /** Totals are kept beside the rows that they count, so that nobody has to count these. */
 
-/** The rows of a table, kept under its name. */
-export function totalRule(table: 'groups' | 'chat_channels') {
-  return rule(`totals.${table}`, {
-    rule: `the total is the number of ${table}`,
-    text: `SELECT 'total of ${table}' AS id FROM (SELECT COUNT(*) AS counted FROM ${table}) AS c
-      WHERE c.counted <> COALESCE((SELECT total FROM totals WHERE name = '${table}'), 0)`,
-  })
-}
-
 /** Accounts are counted some time after they came; those that are not are in no total. */
 export const accountsTotalRule = rule('totals.accounts', {
   rule: 'the total is the number of accounts that were counted',

@@ -11,6 +11,7 @@ export const chatChannels = defineTable('chat_channels', {
     last_activity_unix_ms: 'time',
   },
   key: ['channel'],
+  counted: true,
 })
 
 export const chatMessages = defineTable('chat_messages', {

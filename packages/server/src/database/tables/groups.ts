@@ -16,6 +16,7 @@ export const groups = defineTable('groups', {
   },
   key: ['id'],
   sequence: 'id',
+  counted: true,
 })
 
 export const groupMembers = defineTable('group_members', {

@@ -16,22 +16,31 @@ import * as tournaments from './tournaments.ts'
 import * as transactions from './transactions.ts'
 import * as wallet from './wallet.ts'
 
+const declared = {
+  ...schema,
+  ...deployment,
+  ...accounts,
+  ...apiKeys,
+  ...audit,
+  ...wallet,
+  ...friends,
+  ...groups,
+  ...notifications,
+  ...chat,
+  ...storage,
+  ...leaderboards,
+  ...tournaments,
+  ...purchases,
+  ...transactions,
+  ...playRecords,
+}
+
+type Declared = (typeof declared)[keyof typeof declared]
+
 /** Every table of the schema: all that these files declare. */
-export const tables: readonly Table[] = [
-  schema,
-  deployment,
-  accounts,
-  apiKeys,
-  audit,
-  wallet,
-  friends,
-  groups,
-  notifications,
-  chat,
-  storage,
-  leaderboards,
-  tournaments,
-  purchases,
-  transactions,
-  playRecords,
-].flatMap((declared): readonly Table[] => Object.values(declared))
+export const tables: readonly Table[] = Object.values(declared)
+
+export type TableName = Declared['name']
+
+/** Tables whose number of rows is kept. */
+export type CountedTable = Extract<Declared, { readonly counted: true }>['name']

@@ -5,8 +5,8 @@ import type { Columns, ColumnType } from '../statement.ts'
  * explorer, the doctor and the test tools. The migrations say the same as plain SQL; a test holds
  * both together.
  */
-export type Table<C extends Columns = Columns> = {
-  readonly name: string
+export type Table<C extends Columns = Columns, N extends string = string> = {
+  readonly name: N
   readonly columns: C
   /** The primary key, in its order. */
   readonly key: readonly (keyof C & string)[]
@@ -16,6 +16,8 @@ export type Table<C extends Columns = Columns> = {
   readonly sensitive: readonly (keyof C & string)[]
   /** Whether the explorer shows it: to all its readers, to a human admin alone, or to nobody. */
   readonly visibility: 'shown' | 'protected' | 'hidden'
+  /** Whether the number of its rows is kept in the table `totals`. */
+  readonly counted: boolean
 }
 
 type Facts<C extends Columns> = Pick<Table<C>, 'columns' | 'key'> &
@@ -31,8 +33,13 @@ type Facts<C extends Columns> = Pick<Table<C>, 'columns' | 'key'> &
  *   sequence: 'id',
  * })
  */
-export function defineTable<const C extends Columns>(name: string, facts: Facts<C>): Table<C> {
-  return { name, sequence: undefined, sensitive: [], visibility: 'shown', ...facts }
+export function defineTable<
+  const C extends Columns,
+  const N extends string,
+  const K extends boolean = false,
+>(name: N, facts: Facts<C> & { counted?: K }): Table<C, N> & { readonly counted: K } {
+  const counted = (facts.counted ?? false) as K
+  return { name, sequence: undefined, sensitive: [], visibility: 'shown', ...facts, counted }
 }
 
 /**

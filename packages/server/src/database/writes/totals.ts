@@ -1,8 +1,6 @@
 import type { Queries, Transaction } from '../database.ts'
 import { statement } from '../statement.ts'
-
-/** What is counted as it comes and goes. */
-export type Counted = 'groups' | 'chat_channels'
+import type { CountedTable } from '../tables/index.ts'
 
 const grow = statement({
   name: 'totals.grow',
@@ -31,10 +29,10 @@ const of = statement({
  * transaction's other statements.
  */
 export const totals = {
-  grow: async (tx: Transaction, name: Counted): Promise<void> =>
+  grow: async (tx: Transaction, name: CountedTable): Promise<void> =>
     void (await tx.run(grow, { name })),
-  shrink: async (tx: Transaction, name: Counted): Promise<void> =>
+  shrink: async (tx: Transaction, name: CountedTable): Promise<void> =>
     void (await tx.run(shrink, { name })),
-  of: async (tx: Queries, name: Counted): Promise<number> =>
+  of: async (tx: Queries, name: CountedTable): Promise<number> =>
     (await tx.get(of, { name }))?.total ?? 0,
 }

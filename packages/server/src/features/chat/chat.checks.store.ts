@@ -1,5 +1,4 @@
 import { type Check, defineCheck, rule } from '../../database/checks/check.ts'
-import { totalRule } from '../../database/checks/totals.ts'
 
 /** @param historyLimit `chat.history_limit` */
 export function createChatCheck(historyLimit: number): Check {
@@ -33,7 +32,6 @@ export function createChatCheck(historyLimit: number): Check {
         params: { history_limit: 'integer' },
         values: { history_limit: historyLimit },
       }),
-      totalRule('chat_channels'),
     ],
   })
 }

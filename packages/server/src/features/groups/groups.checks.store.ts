@@ -1,5 +1,4 @@
 import { defineCheck, rule } from '../../database/checks/check.ts'
-import { totalRule } from '../../database/checks/totals.ts'
 
 const members = `SELECT group_id, COUNT(*) AS members,
     SUM(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END) AS superadmins
@@ -30,6 +29,5 @@ export const groupsCheck = defineCheck('groups', {
         JOIN (${members}) AS m ON m.group_id = g.id
         WHERE g.max_size > 0 AND m.members > g.max_size AND m.members > g.members_kept`,
     }),
-    totalRule('groups'),
   ],
 })

@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDeployment } from './deployment.ts'
+import { heldTables } from './held-tables.ts'
 import { createRandom } from './random.ts'
+import { scriptCurrency } from './scripts.ts'
 import { type CrashStore, sqliteCrashes } from './stores.ts'
 
 const oldest = (table: string) => `${table} WHERE rowid = (SELECT MIN(rowid) FROM ${table})`
-const newest = (table: string) => `${table} WHERE rowid = (SELECT MAX(rowid) FROM ${table})`
+const newest = (table: string, where = 'true') =>
+  `${table} WHERE rowid = (SELECT MAX(rowid) FROM ${table} WHERE ${where})`
 const group = 'SELECT MIN(id) FROM groups'
 
 /** What could be wrong with a store after a crash, the part that must say so, and how to do it. */
@@ -20,7 +23,11 @@ const losses: readonly (readonly [loss: string, part: string, text: string])[] =
   ['half of a pair', 'players', "UPDATE sessions SET refresh_digest = CAST('x' || id AS BLOB)"],
   ['the life of sessions', 'players', 'UPDATE sessions SET revoked_at_unix_ms = 1'],
   ['the end of sessions', 'players', 'UPDATE sessions SET revoked_at_unix_ms = NULL'],
-  ['an entry', 'wallets', `DELETE FROM ${newest('wallet_ledger')}`],
+  [
+    'an entry',
+    'wallets',
+    `DELETE FROM ${newest('wallet_ledger', `currency <> '${scriptCurrency}'`)}`,
+  ],
   ['a balance', 'wallets', 'UPDATE wallet_balances SET balance = balance + 1'],
   ['half of a relation', 'friends', `DELETE FROM ${oldest('friend_edges')}`],
   [
@@ -67,12 +74,37 @@ it('[O-TX-1] has nothing to say against a store that holds what was answered', a
   await deployment.model.examine(store.url)
 })
 
-it.each(losses)('[O-TX-1] finds %s of %s missing or different', async (_, part, text) => {
+/** The store after some harm, as its URL. */
+function changed(harm: (db: DatabaseSync) => void): string {
   const path = join(store.folder, 'changed.db')
   copyFileSync(store.url.slice('sqlite:'.length), path)
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false })
-  db.exec(text)
+  harm(db)
   db.close()
-  const found = deployment.model.examine(`sqlite:${path}`)
+  return `sqlite:${path}`
+}
+
+it.each(losses)('[O-TX-1] finds %s of %s missing or different', async (_, part, text) => {
+  const found = deployment.model.examine(changed((db) => db.exec(text)))
   await expect(found).rejects.toThrow(new RegExp(`^${part}`))
 })
+
+const tables = Object.entries(heldTables)
+const isHeld = ([, how]: (typeof tables)[number]) => how === 'held'
+
+it.each(tables.filter(isHeld))('[O-TX-1] misses the rows of %s', async (table) => {
+  let rows = 0
+  const url = changed((db) => {
+    rows = Number(db.prepare(`DELETE FROM ${table}`).run().changes)
+  })
+  expect(rows).toBeGreaterThan(0)
+  await expect(deployment.model.examine(url)).rejects.toThrow()
+})
+
+it.each(tables.filter((table) => !isHeld(table)))(
+  '[O-TX-1] does not hold %s, so that it has to say why',
+  async (table, why) => {
+    expect(Object(why).not).toMatch(/^.{10,80}$/)
+    await deployment.model.examine(changed((db) => db.exec(`DELETE FROM ${table}`)))
+  },
+)
