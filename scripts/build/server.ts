@@ -7,7 +7,9 @@ const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'packages/server/dist')
 
 /** All that the server is made of; what the lockfile pins stands for everything else. */
-const sources = ['packages/server/src', 'packages/contract/src', 'scripts/build']
+const sources = ['server', 'contract', 'client']
+  .map((name) => `packages/${name}/src`)
+  .concat('scripts/build')
 const lockfile = join(root, 'package-lock.json')
 
 const serverSource = join(root, 'packages/server/src')
@@ -20,6 +22,8 @@ const programs: Readonly<Record<string, string>> = {
   'checkpoint-worker': 'database/sqlite/checkpoint.worker.ts',
   'explorer-worker': 'database/sqlite/explorer.worker.ts',
   'read-worker': 'database/sqlite/read.worker.ts',
+  'test-preload': 'script-test/preload.ts',
+  'open-game': 'script-test/open-game.ts',
 }
 
 /** Packages that are loaded as they are installed: of machine code, or not installed at all. */
@@ -28,7 +32,7 @@ const external = ['@node-rs/argon2', 'pg-native', 'pg-cloudflare', 'bufferutil',
 /**
  * Joins the modules of the server into few files, `packages/server/dist/main.mjs` and what it
  * loads, so that a start opens and links few files instead of some six hundred; so do the threads
- * and the processes that it starts. What `test-script` loads beside a game's tests stays a source.
+ * and the processes that it starts.
  *
  * @returns whether it was built: without `always` only when a source is newer than the files
  */
@@ -85,7 +89,9 @@ function readSource({ path }: { path: string }) {
   const text = readFileSync(path, 'utf8')
   // They would say where the built file lies.
   if (/\bimport\.meta\.(?:dirname|filename)\b/.test(text)) throw new Error(`${path}: use its url`)
-  const own = `new URL(${JSON.stringify(relative(dist, path))}, import.meta.url).href`
+  const place = JSON.stringify(relative(dist, path))
+  // A program may have got something behind a question mark.
+  const own = `new URL(${place} + new URL(import.meta.url).search, import.meta.url).href`
   const contents = withPrograms(text, path, {
     built: (file) => `new URL('./${file}', import.meta.url)`,
     other: own,

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench } from '../benchmark.ts'
 import { type Child, type ChildOptions, startChild } from './child.ts'
@@ -44,5 +46,7 @@ export function startMeasured(
 ): Promise<Child> {
   const path = fileURLToPath(new URL(`${program}.ts`, programs))
   const args = [path, JSON.stringify(options)]
-  return startChild({ args, cwd: bench.folder, cores: bench.cores, on, readyWithinMs })
+  // They run from their sources: the next one finds what the compiler made of them.
+  const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
+  return startChild({ args, cwd: bench.folder, env, cores: bench.cores, on, readyWithinMs })
 }
