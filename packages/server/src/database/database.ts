@@ -83,7 +83,8 @@ export type Database = Queries & {
   readonly durable: boolean
   /**
    * Answers one lookup, at once when the answer is at hand. On PostgreSQL, calls made in the same
-   * turn of the event loop share one round trip. Callers may share the row: do not change it.
+   * turn of the event loop, or while others are under way, share one round trip. Callers may share
+   * the row: do not change it.
    */
   find<P extends Columns, R extends P>(
     lookup: Lookup<P, R>,

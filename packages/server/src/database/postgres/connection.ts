@@ -21,14 +21,19 @@ type ClientConfig = pg.ClientConfig & { pipeline: boolean }
 export class Connection {
   readonly #client: pg.Client
   readonly #clock: Clock
+  readonly #statementTimeoutMs: number
   readonly #onLost: (connection: Connection) => void
   #alive = false
   #underWay = 0
+  #statementsUnderWay = 0
   #lastProgressMs = 0
   /** The names of the statements that the server has prepared here. */
   readonly #prepared = new Set<string>()
   #plannedMs: number
   #sentSince = 0
+  /** Statements of the present turn that are still to be sent, in their order. */
+  #together: Asked[] = []
+  #isCorked = false
   /** While its statements may take their time, so that silence does not mean that it is lost. */
   patient = false
 
@@ -41,6 +46,7 @@ export class Connection {
     }
     this.#client = new pg.Client(config)
     this.#clock = options.clock
+    this.#statementTimeoutMs = options.statementTimeoutMs
     this.#onLost = onLost
     this.#plannedMs = options.clock.monotonicMs()
     this.#client.on('error', () => this.#lost())
@@ -81,39 +87,62 @@ export class Connection {
     return this.#underWay
   }
 
-  /** How long the oldest query under way has been without any progress, unless it is patient. */
+  /**
+   * How long the oldest query under way has been without any progress, unless it is patient.
+   * Statements that travel together are answered together, each within its own time limit.
+   */
   silentMs(): number {
-    return this.#underWay === 0 || this.patient
-      ? 0
-      : this.#clock.monotonicMs() - this.#lastProgressMs
+    if (this.#underWay === 0 || this.patient) return 0
+    const allowedMs = (this.#statementsUnderWay - this.#underWay) * this.#statementTimeoutMs
+    return this.#clock.monotonicMs() - this.#lastProgressMs - allowedMs
   }
 
   /** Runs a prepared statement; it is prepared at its first use on this connection. */
-  query({ prepared: { name, text }, values }: Sent): Promise<Answer> {
-    const answer = this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
-    if (name !== '' && !this.#prepared.has(name)) this.#notePrepared(name, answer)
-    return answer
+  query(call: Sent): Promise<Answer> {
+    this.#sendTogether()
+    return this.#query(call)
   }
 
-  /** Runs text that is not prepared: COMMIT and the like. */
+  /** Runs text that is not prepared: ROLLBACK and the like. */
   command(text: string): Promise<Answer> {
+    this.#sendTogether()
     return this.#send({ text, rowMode: 'array', types: rawTypes })
   }
 
   /**
-   * Runs calls whose rows nobody asks for, then COMMIT, in one message: the server reads and
-   * answers once. A call that fails takes COMMIT with it, and the transaction stays open.
+   * Runs a prepared statement of a transaction. Those of one turn travel as one message, which the
+   * server reads and answers at once. One that fails takes all behind it with it.
    */
-  async commit(calls: readonly Sent[]): Promise<Answer> {
-    if (calls.length === 0) return this.command('COMMIT')
-    const together = [...calls, commitCall]
-    if (together.every(({ prepared }) => this.#prepared.has(prepared.name))) {
-      const answers = await this.#send(new Together(together))
-      return (answers as unknown as Answer[]).at(-1) as Answer
+  together(call: Sent): Promise<Answer> {
+    if (this.#together.length === 0) queueMicrotask(() => this.#sendTogether())
+    return new Promise((resolve, reject) => this.#together.push({ call, resolve, reject }))
+  }
+
+  #sendTogether(): void {
+    if (this.#together.length === 0) return
+    const asked = this.#together
+    this.#together = []
+    if (!asked.every(({ call }) => this.#prepared.has(call.prepared.name))) {
+      // Each is prepared at its first use here, by itself.
+      for (const { call, resolve, reject } of asked) this.#query(call).then(resolve, reject)
+      return
     }
-    // Each is prepared at its first use here, by itself.
-    for (const call of calls) await this.query(call)
-    return this.query(commitCall)
+    const sent = this.#send(new Together(asked.map(({ call }) => call)), asked.length)
+    sent.then(
+      (result) => {
+        const answers = [result].flat() as Answer[]
+        for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer)
+      },
+      (error) => {
+        for (const { reject } of asked) reject(error)
+      },
+    )
+  }
+
+  #query({ prepared: { name, text }, values }: Sent): Promise<Answer> {
+    const answer = this.#send({ name, text, values, rowMode: 'array', types: rawTypes })
+    if (name !== '' && !this.#prepared.has(name)) this.#notePrepared(name, answer)
+    return answer
   }
 
   /**
@@ -141,20 +170,35 @@ export class Connection {
     this.#client.connection.stream.destroy()
   }
 
-  #send(query: pg.QueryArrayConfig<WireValue[]> | Together): Promise<Answer> {
+  #send(query: pg.QueryArrayConfig<WireValue[]> | Together, statements = 1): Promise<Answer> {
     if (!this.#alive) return Promise.reject(new ConnectionLost('the connection is gone'))
     if (this.#underWay === 0) this.#lastProgressMs = this.#clock.monotonicMs()
     this.#underWay += 1
-    this.#sentSince += 1
+    this.#statementsUnderWay += statements
+    this.#sentSince += statements
+    this.#cork()
     return new Promise((resolve, reject) => {
       this.#client.query(query as pg.QueryArrayConfig<WireValue[]>, (error, answer) => {
         this.#underWay -= 1
+        this.#statementsUnderWay -= statements
         this.#lastProgressMs = this.#clock.monotonicMs()
         if (!error) return resolve(answer)
         const reason = lostOr(error)
         if (reason instanceof ConnectionLost) this.destroy()
         reject(reason)
       })
+    })
+  }
+
+  /** What one turn sends leaves in one write. */
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    const { stream } = this.#client.connection
+    stream.cork()
+    queueMicrotask(() => {
+      this.#isCorked = false
+      stream.uncork()
     })
   }
 
@@ -190,26 +234,29 @@ type Sent = {
   readonly values: WireValue[]
 }
 
-const commitCall: Sent = { prepared: { name: 'guildhall.commit', text: 'COMMIT' }, values: [] }
+type Asked = {
+  readonly call: Sent
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
 
 /** Prepared calls that the server answers as one, because nothing stands between them. */
 class Together extends pg.Query {
   readonly #calls: readonly Sent[]
 
   constructor(calls: readonly Sent[]) {
-    super({ ...commitCall.prepared, types: rawTypes })
+    super({ text: '', rowMode: 'array', types: rawTypes } as pg.QueryConfig)
     this.#calls = calls
   }
 
   /** In place of `pg`'s own messages for one statement, which end with a sync each. */
   override readonly submit = (wire: pg.Connection): void => {
-    wire.stream.cork()
     for (const { prepared, values } of this.#calls) {
       wire.bind({ statement: prepared.name, values }, true)
+      wire.describe({ type: 'P', name: '' }, true)
       wire.execute({}, true)
     }
     wire.sync()
-    wire.stream.uncork()
   }
 }
 

@@ -29,6 +29,33 @@ describe('merged lookups', () => {
     expect(asked.length).toBe(3)
   })
 
+  it('gather while two queries of their kind are under way, and share the next', async () => {
+    const asked: { names: unknown[]; end: () => void }[] = []
+    const merged = new MergedLookups(async (_lookup, rows) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      asked.push({ names: rows.map(({ a }) => a), end: resolve })
+      await promise
+      return rows.map((row, n) => ({ ...row, n }))
+    })
+    const question = (a: string) => ({ a, b: new Uint8Array() })
+    const turn = () => new Promise(setImmediate)
+    const answers = [merged.find(find, question('1'))]
+    await turn()
+    for (const a of ['2', '3', '4']) {
+      answers.push(merged.find(find, question(a)))
+      await turn()
+    }
+    answers.push(merged.find(other, question('5')))
+    await turn()
+    expect(asked.map(({ names }) => names)).toEqual([['1'], ['2'], ['5']])
+    asked[0]?.end()
+    expect(await answers[0]).toMatchObject({ a: '1' })
+    await turn()
+    expect(asked.map(({ names }) => names)).toEqual([['1'], ['2'], ['5'], ['3', '4']])
+    for (const { end } of asked) end()
+    expect(await Promise.all(answers)).toMatchObject(['1', '2', '3', '4', '5'].map((a) => ({ a })))
+  })
+
   it('distinguish questions whose values look alike when put together', async () => {
     const questions: Question[] = [
       { a: null, b: new Uint8Array() },
@@ -46,7 +73,9 @@ describe('merged lookups', () => {
     const empty = new MergedLookups(async () => [])
     expect(await empty.find(find, { a: 'a', b: new Uint8Array() })).toBeUndefined()
     const failing = new MergedLookups(() => Promise.reject(new Error('gone')))
-    const asked = ['a', 'b'].map((a) => failing.find(find, { a, b: new Uint8Array() }))
-    for (const each of asked) await expect(each).rejects.toThrow('gone')
+    for (let time = 0; time < 2; time += 1) {
+      const asked = ['a', 'b'].map((a) => failing.find(find, { a, b: new Uint8Array() }))
+      for (const each of asked) await expect(each).rejects.toThrow('gone')
+    }
   })
 })

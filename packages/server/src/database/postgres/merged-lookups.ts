@@ -11,21 +11,29 @@ type Question = {
   readonly answer: PromiseWithResolvers<AnyRow | undefined>
 }
 
-/** Collects the lookups of one turn of the event loop and asks for them in one round trip each. */
+type Questions = Map<string, Question>
+
+/**
+ * Collects the lookups of one turn of the event loop and asks for them in one round trip each. While
+ * two of a kind are under way, its next questions gather: the busier the node, the fewer its
+ * queries, which cost both sides more than what they ask for.
+ */
 export class MergedLookups {
   readonly #answers: Answers
-  #turn = new Map<AnyLookup, Map<string, Question>>()
+  readonly #waiting = new Map<AnyLookup, Questions>()
+  readonly #underWay = new Map<AnyLookup, number>()
+  #isAwaitingTurn = false
 
   constructor(answers: Answers) {
     this.#answers = answers
   }
 
   find(lookup: AnyLookup, params: AnyRow): Promise<AnyRow | undefined> {
-    if (this.#turn.size === 0) atEndOfTurn(() => this.#flush())
-    let questions = this.#turn.get(lookup)
+    let questions = this.#waiting.get(lookup)
     if (!questions) {
       questions = new Map()
-      this.#turn.set(lookup, questions)
+      this.#waiting.set(lookup, questions)
+      if (this.#mayAsk(lookup)) this.#askSoon()
     }
     const key = keyOf(lookup.params, params)
     let question = questions.get(key)
@@ -36,13 +44,20 @@ export class MergedLookups {
     return question.answer.promise
   }
 
-  #flush(): void {
-    const turn = this.#turn
-    this.#turn = new Map()
-    for (const [lookup, questions] of turn) void this.#ask(lookup, questions)
+  #askSoon(): void {
+    if (this.#isAwaitingTurn) return
+    this.#isAwaitingTurn = true
+    atEndOfTurn(() => {
+      this.#isAwaitingTurn = false
+      for (const [lookup, questions] of this.#waiting) {
+        if (this.#mayAsk(lookup)) void this.#ask(lookup, questions)
+      }
+    })
   }
 
-  async #ask(lookup: AnyLookup, questions: ReadonlyMap<string, Question>): Promise<void> {
+  async #ask(lookup: AnyLookup, questions: Questions): Promise<void> {
+    this.#waiting.delete(lookup)
+    this.#count(lookup, 1)
     try {
       const asked = [...questions.values()]
       const rows = await this.#answers(
@@ -54,8 +69,21 @@ export class MergedLookups {
     } catch (error) {
       for (const { answer } of questions.values()) answer.reject(error)
     }
+    this.#count(lookup, -1)
+    if (this.#waiting.has(lookup)) this.#askSoon()
+  }
+
+  #mayAsk(lookup: AnyLookup): boolean {
+    return (this.#underWay.get(lookup) ?? 0) < underWayMax
+  }
+
+  #count(lookup: AnyLookup, change: 1 | -1): void {
+    this.#underWay.set(lookup, (this.#underWay.get(lookup) ?? 0) + change)
   }
 }
+
+/** With a second one nobody waits for a connection that is stuck. */
+const underWayMax = 2
 
 /**
  * The parameters as one text; with several, each is led by its length, so none runs into another.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { openDatabase } from '../open.ts'
-import { statement } from '../statement.ts'
+import { batchStatement, statement } from '../statement.ts'
 import { testBackends } from '../testing/backends.ts'
 import { silentLog } from '../testing/silent-log.ts'
 
@@ -29,6 +29,17 @@ describe.each(postgres)('plans on $name', ({ open }) => {
     clock.pass(600_000)
     expect(await planOfRead(db)).toContain('Seq Scan')
     expect(await planOfRead(db)).toContain('Index Only Scan')
+    await dispose()
+  })
+
+  it('are made once for batches of any size', async () => {
+    const { db, dispose } = await openSmall({ max_connections: 1 })
+    for (let batch = 0; batch < 40; batch += 1) {
+      const ids = Array.from({ length: 2 + (batch % 7) }, (_, at) => ({ id: String(at) }))
+      await db.each(notesById, ids)
+    }
+    const plans = await db.get(plansOf, { name: notesById.name })
+    expect(plans).toEqual({ custom: 5, generic: 35 })
     await dispose()
   })
 
@@ -86,6 +97,21 @@ const noteById = statement({
   text: 'SELECT id FROM notes WHERE id = :id',
   params: { id: 'text' },
   row: { id: 'text' },
+})
+
+const notesById = batchStatement({
+  name: 'plans-test.notes-by-id',
+  text: 'SELECT n.id FROM {{rows}} AS r JOIN notes n ON n.id = r.id',
+  params: { id: 'text' },
+  row: { id: 'text' },
+})
+
+const plansOf = statement({
+  name: 'plans-test.plans-of',
+  text: `SELECT custom_plans AS custom, generic_plans AS generic
+    FROM pg_prepared_statements WHERE name = :name`,
+  params: { name: 'text' },
+  row: { custom: 'integer', generic: 'integer' },
 })
 
 /** How this connection would run one of its prepared statements now. */

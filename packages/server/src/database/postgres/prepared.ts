@@ -101,7 +101,10 @@ const manyRows: Dialect = {
   // The cast leaves nothing for the server to infer, so a statement means the same everywhere.
   parameter: (index, type) => `$${index}::${typeName(type)}`,
   rows(params) {
-    const arrays = Object.values(params).map((type, at) => `$${at + 1}::${typeName(type)}[]`)
+    // Out of a SELECT: a short array is nothing to plan for, or each batch would be planned anew.
+    const arrays = Object.values(params).map((type, at) => {
+      return `(SELECT $${at + 1}::${typeName(type)}[])`
+    })
     const names = Object.keys(params).join(', ')
     return `(SELECT * FROM unnest(${arrays.join(', ')}) AS given (${names}))`
   },

@@ -4,6 +4,7 @@ import type { Randomness } from '../../kernel/ids.ts'
 import { DatabaseContention, type TransactionOptions } from '../database.ts'
 import type { SchemaTransaction } from '../migrations/schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
+import { inTheirOrder } from '../writes/in-their-order.ts'
 import type { Connection } from './connection.ts'
 import { ConnectionLost, isContention } from './errors.ts'
 import type { Call, PreparedStatements } from './prepared.ts'
@@ -67,29 +68,21 @@ export async function runTransaction<T>(
   body: (tx: SchemaTransaction) => Promise<T>,
   options: RunOptions,
 ): Promise<T> {
-  const { isolation = 'serializable', idempotent = false, snapshot = false } = options
-  const { long = false } = options
+  const { idempotent = false, long = false } = options
   const tx = new PostgresTransaction(connection, options)
   let committing = false
   try {
-    // Not awaited here: it travels together with the first statement.
-    const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
     connection.patient = long
-    const job = long ? '; SET LOCAL statement_timeout = 0' : ''
-    // For one transaction only: behind a pooler, others inherit what a session has set.
-    const flush = options.durable === 'later' ? '; SET LOCAL synchronous_commit = off' : ''
-    const plans = long ? '; SET LOCAL plan_cache_mode = force_custom_plan' : ''
-    // Every row will be fetched; the server would plan for the first tenth of them.
-    const parts = options.inParts ? '; SET LOCAL cursor_tuple_fraction = 1' : ''
-    const more = job + flush + plans + parts
-    const begun = connection.command(`BEGIN ISOLATION LEVEL ${mode}${more}`)
-    begun.catch(() => {})
+    // Not awaited here: they travel together with the first statement.
+    const begun = beginningOf(options).map((text) => connection.together(callOf(text)))
+    for (const command of begun) command.catch(() => {})
     const result = await body(tx)
-    await begun
+    await Promise.all(begun)
     tx.end()
     committing = true
-    const { command } = await connection.commit(tx.last)
-    if (command !== 'COMMIT')
+    const last = [...tx.last, callOf('COMMIT')].map((call) => connection.together(call))
+    const committed = (await inTheirOrder(last)).at(-1)
+    if (committed?.command !== 'COMMIT')
       throw new Error('a transaction went on after one of its statements failed')
     return result
   } catch (error) {
@@ -104,6 +97,26 @@ export async function runTransaction<T>(
   } finally {
     connection.patient = false
   }
+}
+
+function beginningOf(options: RunOptions): string[] {
+  const { isolation = 'serializable', snapshot = false, long = false } = options
+  const mode = snapshot ? 'REPEATABLE READ READ ONLY' : isolation.toUpperCase()
+  const commands = [`BEGIN ISOLATION LEVEL ${mode}`]
+  // For one transaction only: behind a pooler, others inherit what a session has set.
+  if (options.durable === 'later') commands.push('SET LOCAL synchronous_commit = off')
+  if (long) {
+    commands.push('SET LOCAL statement_timeout = 0')
+    commands.push('SET LOCAL plan_cache_mode = force_custom_plan')
+  }
+  // Every row will be fetched; the server would plan for the first tenth of them.
+  if (options.inParts) commands.push('SET LOCAL cursor_tuple_fraction = 1')
+  return commands
+}
+
+/** A command, prepared like a statement. */
+function callOf(text: string) {
+  return { prepared: { name: `guildhall: ${text}`, text }, values: [] }
 }
 
 class PostgresTransaction implements SchemaTransaction {
@@ -127,7 +140,7 @@ class PostgresTransaction implements SchemaTransaction {
     this.#check()
     const call = this.#prepared.call<R>(statement, params)
     if (this.#inParts) return this.#fetched(call)
-    return call.prepared.rows(await this.#connection.query(call))
+    return call.prepared.rows(await this.#connection.together(call))
   }
 
   async get<P extends Columns, R extends Columns>(
@@ -136,7 +149,7 @@ class PostgresTransaction implements SchemaTransaction {
   ): Promise<Row<R> | undefined> {
     this.#check()
     const call = this.#prepared.call<R>(statement, params)
-    return call.prepared.rows(await this.#connection.query(call))[0]
+    return call.prepared.rows(await this.#connection.together(call))[0]
   }
 
   async run<P extends Columns, R extends Columns>(
@@ -144,7 +157,7 @@ class PostgresTransaction implements SchemaTransaction {
     params: Row<P>,
   ): Promise<number> {
     this.#check()
-    const answer = await this.#connection.query(this.#prepared.call(statement, params))
+    const answer = await this.#connection.together(this.#prepared.call(statement, params))
     return answer.rowCount ?? 0
   }
 
@@ -155,7 +168,7 @@ class PostgresTransaction implements SchemaTransaction {
     this.#check()
     if (rows.length === 0) return []
     const call = this.#prepared.callWith<R>(statement, rows)
-    return call.prepared.rows(await this.#connection.query(call))
+    return call.prepared.rows(await this.#connection.together(call))
   }
 
   atCommit<P extends Columns>(
