@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -31,8 +32,19 @@ export async function fillBoard(
   { url, records, checkout = ownCheckout }: FilledBoard,
 ): Promise<void> {
   await migrateWith(bench, url, checkout)
-  if (url.startsWith('sqlite:')) fillFile(url.slice('sqlite:'.length), records)
+  if (url.startsWith('sqlite:')) fillFile(pathOf(url), records)
   else await fillPostgres(url, records)
+}
+
+/** Copies a database file that nobody serves; answers the URL of the copy. */
+export function copyOfFile(url: string, name: string): string {
+  const copy = `${url}-${name}`
+  copyFileSync(pathOf(url), pathOf(copy))
+  return copy
+}
+
+function pathOf(url: string): string {
+  return url.slice('sqlite:'.length)
 }
 
 async function migrateWith(bench: Bench, url: string, checkout: string): Promise<void> {

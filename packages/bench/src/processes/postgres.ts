@@ -28,13 +28,17 @@ const program = `
   process.stdout.write('ready url=' + server.url('postgres') + '\\n')
 `
 
-/** Makes another database of the server; answers its URL. */
-export async function createDatabase(server: Child, name: string): Promise<string> {
+/** Makes another database of the server, empty or a copy of one; answers its URL. */
+export async function createDatabase(
+  server: Child,
+  name: string,
+  template = 'template1',
+): Promise<string> {
   const url = new URL(server.fact('url'))
   const client = new pg.Client({ connectionString: url.href })
   await client.connect()
   try {
-    await client.query(`CREATE DATABASE ${name}`)
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   } finally {
     await client.end()
   }
