@@ -155,8 +155,11 @@ export type Handlers<
   Principals extends PrincipalByAccess,
   Request,
   Mutation = never,
+  Written = never,
 > = {
-  [K in keyof A]: (call: Call<A[K], Principals, Request, Mutation>) => Promise<Answer<A[K]>>
+  [K in keyof A]: (
+    call: Call<A[K], Principals, Request, Mutation>,
+  ) => Promise<Answer<A[K]> | Written>
 }
 
 /** What a caller is, by the access of the route. */

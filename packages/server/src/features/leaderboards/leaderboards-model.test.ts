@@ -1,9 +1,10 @@
-import type { JsonObject } from '@guildhall/contract'
+import { type JsonObject, leaderboardsApi } from '@guildhall/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../database/database.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
+import { compileWriter } from '../../kernel/json/json-writer.ts'
 import { bySystem } from '../../kernel/mutation.ts'
 import { createBoardsCheck } from './leaderboards.checks.store.ts'
 import {
@@ -17,8 +18,9 @@ import {
 const int64Max = 2n ** 63n - 1n
 const int64Min = -(2n ** 63n)
 
-const letters = ['u', 'é', '\u{1f600}', '\uffee']
-const userIds = Array.from({ length: 160 }, (_, index) => `${letters[index % 4]}${index}`)
+/** Also such as JSON writes in other letters, or might. */
+const letters = ['u', 'é', '\u{1f600}', '\uffee', '"', '\\', '/', '\u2028']
+const userIds = Array.from({ length: 160 }, (_, index) => `${letters[index % 8]}${index}`)
 const user = fc.constantFrom(...userIds)
 const score = fc.oneof(
   { weight: 6, arbitrary: fc.bigInt({ min: -4n, max: 4n }) },
@@ -26,7 +28,12 @@ const score = fc.oneof(
   { weight: 2, arbitrary: fc.bigInt({ min: int64Min, max: int64Max }) },
 )
 /** Whole numbers that a JavaScript number holds come back as such. */
-const metadata = fc.constantFrom<JsonObject | null>({ level: 1 }, { big: int64Max }, null)
+const metadata = fc.constantFrom<JsonObject | null>(
+  { level: 1 },
+  { big: int64Max },
+  { 'a"\n': ['\u0001\\', { b: null }], c: 0.5 },
+  null,
+)
 const submission = fc.record({ user_id: user, score, subscore: score, metadata })
 const submissions = fc.array(submission, { minLength: 2, maxLength: 60, size: 'max' })
 const operation = fc.oneof(
@@ -51,6 +58,8 @@ const course = fc.record({
   operator: fc.constantFrom('best' as const, 'set' as const, 'incr' as const),
   operations: fc.array(operation, { minLength: 5, maxLength: 25, size: 'max' }),
 })
+
+const writeRecords = compileWriter(leaderboardsApi.records.ok)
 
 /** A board and its model, both of which do the same. */
 function openPair(db: Database, id: string, model: ReturnType<typeof createModel>) {
@@ -94,11 +103,16 @@ function openPair(db: Database, id: string, model: ReturnType<typeof createModel
       const middle = Math.floor(total / 2)
       const page = (limit: number, offset: number) => ({
         asked: boards.records(id, { limit, offset }),
+        written: boards.writtenRecords(id, { limit, offset }),
         expected: { board: id, total, items: ranked.slice(offset, offset + limit) },
       })
       const pages = [page(500, 0), page(3, middle), page(2, Math.max(0, total - 1))]
       pages.push(page(3, total), page(9, total + 5), page(40, 101), page(1, 130))
-      for (const { asked, expected } of pages) expect(await asked).toEqual(expected)
+      for (const { asked, written, expected } of pages) {
+        expect(await asked).toEqual(expected)
+        // What the database writes is what the filter of declared members lets through.
+        expect((await written).text).toBe(writeRecords(expected))
+      }
       for (const record of [ranked[0], ranked[middle], ranked.at(-1)]) {
         if (record === undefined) continue
         expect(await boards.rankOf(id, record.user_id)).toEqual(record)

@@ -14,7 +14,7 @@ import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
-import { writtenOnce } from '../../kernel/json/written-once.ts'
+import { WrittenJson } from '../../kernel/json/written-json.ts'
 import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/mutation.ts'
 import {
   ResetDue,
@@ -25,7 +25,7 @@ import {
 } from './leaderboards.batch.ts'
 import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
 import { beginPeriod } from './leaderboards.periods.ts'
-import { type AroundRow, type PageRow, ranksStore } from './leaderboards.ranks.store.ts'
+import { type AroundRow, betweenWritten, type PageRow, ranksStore } from './leaderboards.ranks.store.ts'
 import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
 
 export type LeaderboardsDeps = {
@@ -93,13 +93,17 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     return { ...record, board_id, subscore, metadata: text }
   }
 
-  const pages = sharedReads(async ({ id, page }: { id: string; page: Page }, isShared) => {
+  const pages = sharedReads(async ({ id, page }: { id: string; page: Page }) => {
     const { limit, offset } = page
     const [head, ...rows] = await ranksStore.page(db, { board_id: id, limit, offset })
     if (head?.total === undefined || head.total === null) throw unknownBoard()
     const items = rows.filter(isRecord).map((row, index) => rankedOf(row, offset + 1 + index))
-    const answer = { board: id, total: head.total, items }
-    return isShared ? writtenOnce(answer) : answer
+    return { board: id, total: head.total, items }
+  })
+  const writtenPages = sharedReads(async ({ id, page }: { id: string; page: Page }) => {
+    const found = await ranksStore.writtenPage(db, { board_id: id, ...page })
+    if (found === undefined) throw unknownBoard()
+    return writtenPage(id, page.offset, found)
   })
 
   return {
@@ -122,7 +126,12 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       mutate(mutation, (tx) => removeRecord(tx, { id, userId }, deps.blockSizes), lockedRows),
 
     /** Records by rank, and the number of all, as of one moment. Callers may share it. */
-    records: (id: string, page: Page) => pages(`${page.limit} ${page.offset} ${id}`, { id, page }),
+    records: (id: string, page: Page) => pages(nameOf(id, page), { id, page }),
+    /**
+     * The same as JSON, which the database writes: to make objects of the rows and to write those
+     * took more than to read them.
+     */
+    writtenRecords: (id: string, page: Page) => writtenPages(nameOf(id, page), { id, page }),
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
       const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })
@@ -152,6 +161,24 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       return inRankOrder(rows).map(([row, rank]) => rankedOf(row, rank))
     },
   }
+}
+
+function nameOf(id: string, { limit, offset }: Page): string {
+  return `${limit} ${offset} ${id}`
+}
+
+/** The answer of the route of records; their ranks follow from the offset. */
+function writtenPage(
+  id: string,
+  offset: number,
+  { total, records }: { total: number; records: string | null },
+): WrittenJson {
+  const rows = records === null ? [] : records.split(betweenWritten)
+  let items = ''
+  for (const [at, row] of rows.entries()) {
+    items += `${at === 0 ? '' : ','}{"rank":${offset + 1 + at},${row}`
+  }
+  return new WrittenJson(`{"board":${JSON.stringify(id)},"total":${total},"items":[${items}]}`)
 }
 
 type SubmissionRequest = Omit<Submission, 'ignoresDue'> & { mutation: Mutation }

@@ -3,13 +3,12 @@ import { sharedReads } from './shared-reads.ts'
 
 /** Reads that wait until the test ends them; each answers which one it was. */
 function setUp() {
-  const begun: { body: string; isShared: boolean; end: (error?: Error) => void }[] = []
-  const read = sharedReads((body: string, isShared) => {
+  const begun: { body: string; end: (error?: Error) => void }[] = []
+  const read = sharedReads((body: string) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const number = begun.length + 1
     begun.push({
       body,
-      isShared,
       end: (error) => (error ? reject(error) : resolve(`${body} ${number}`)),
     })
     return promise
@@ -23,10 +22,7 @@ it('reads once for those who ask in one turn, and by itself for each key', async
   const { begun, ask } = setUp()
   const answers = [ask('a'), ask('a'), ask('b')]
   await turn()
-  expect(begun.map(({ body, isShared }) => [body, isShared])).toEqual([
-    ['a', true],
-    ['b', false],
-  ])
+  expect(begun.map(({ body }) => body)).toEqual(['a', 'b'])
   for (const { end } of begun) end()
   expect(await Promise.all(answers)).toEqual(['a 1', 'a 1', 'b 2'])
 })

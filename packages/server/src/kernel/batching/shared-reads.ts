@@ -1,19 +1,18 @@
 import { atEndOfTurn } from '../clock.ts'
 
-type Read<W, T> = { request: W; askedBy: number; answer: PromiseWithResolvers<T> }
+type Read<W, T> = { request: W; answer: PromiseWithResolvers<T> }
 
 /**
  * Makes one read of those that are asked for under the same key in one turn of the event loop, or
  * while such a read is under way: they share the next one. So an answer is never older than its
  * question, and a page that everybody looks at is read once for all of them.
  *
- * @param read receives whether several asked, who then get the same answer
  * @example
  * const page = sharedReads((board: string) => store.firstPage(board))
  * await page('monthly', 'monthly')
  */
 export function sharedReads<W, T>(
-  read: (request: W, isShared: boolean) => Promise<T>,
+  read: (request: W) => Promise<T>,
 ): (key: string, request: W) => Promise<T> {
   const waiting = new Map<string, Read<W, T>>()
   const underWay = new Set<string>()
@@ -29,11 +28,11 @@ export function sharedReads<W, T>(
     })
   }
 
-  async function begin(key: string, { request, askedBy, answer }: Read<W, T>): Promise<void> {
+  async function begin(key: string, { request, answer }: Read<W, T>): Promise<void> {
     waiting.delete(key)
     underWay.add(key)
     try {
-      answer.resolve(await read(request, askedBy > 1))
+      answer.resolve(await read(request))
     } catch (error) {
       answer.reject(error)
     } finally {
@@ -45,11 +44,10 @@ export function sharedReads<W, T>(
   return (key, request) => {
     let next = waiting.get(key)
     if (next === undefined) {
-      next = { request, askedBy: 0, answer: Promise.withResolvers() }
+      next = { request, answer: Promise.withResolvers() }
       waiting.set(key, next)
       if (!underWay.has(key)) beginSoon()
     }
-    next.askedBy += 1
     return next.answer.promise
   }
 }
