@@ -12,8 +12,6 @@ export type Dialect = {
   lock(strength: string, table: string): string
   /** Whether the text `whole` has `part` in it, by bytes. */
   contains(whole: string, part: string): string
-  /** A text as a string of JSON. */
-  json(text: string): string
   /** Bytes as a text of hex digits. */
   hex(bytes: string): string
   /** The database's clock in Unix milliseconds. */
@@ -22,6 +20,8 @@ export type Dialect = {
   readonly fence: string
   /** A parameter that no plan depends on, as a bare one behind LIMIT or OFFSET does. */
   unplanned(parameter: string): string
+  /** A column of the row `r` of a batch statement, or the parameter behind it. */
+  value(column: string, parameter: string): string
   /** A condition that holds anyway, where it shortens a search. */
   narrowed(condition: string): string
 }
@@ -86,12 +86,12 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const hex = /^hex ([\w.]+)$/.exec(word)
   if (hex?.[1]) return dialect.hex(hex[1])
-  const json = /^json ([\w.]+)$/.exec(word)
-  if (json?.[1]) return dialect.json(json[1])
   const narrowed = /^narrowed ([\w.]+ >= [\w.]+)$/.exec(word)
   if (narrowed?.[1]) return dialect.narrowed(narrowed[1])
   const unplanned = /^unplanned :(\w+)$/.exec(word)
   if (unplanned?.[1]) return dialect.unplanned(parameter(unplanned[1]))
+  const value = /^value r\.(\w+)$/.exec(word)
+  if (value?.[1]) return dialect.value(`r.${value[1]}`, parameter(value[1]))
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

@@ -110,11 +110,11 @@ const manyRows: Dialect = {
   },
   given: (params) => `SELECT * FROM ${manyRows.rows(params)} AS given`,
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
-  json: (text) => `to_json(${text})::text`,
   hex: (bytes) => `encode(${bytes}, 'hex')`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   // Out of a SELECT a number is nothing to plan for: the plan is made once and kept.
   unplanned: (parameter) => `(SELECT ${parameter})`,
+  value: (column) => `(SELECT ${column})`,
   fence: 'OFFSET 0',
   narrowed: (condition) => `AND ${condition}`,
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',

@@ -14,7 +14,6 @@ import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
-import { WrittenJson } from '../../kernel/json/written-json.ts'
 import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/mutation.ts'
 import {
   ResetDue,
@@ -25,7 +24,9 @@ import {
 } from './leaderboards.batch.ts'
 import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
 import { beginPeriod } from './leaderboards.periods.ts'
-import { type AroundRow, betweenWritten, type PageRow, ranksStore } from './leaderboards.ranks.store.ts'
+import { pageOf, writtenPageOf } from './leaderboards.pages.ts'
+import { type PageRow, pagesStore } from './leaderboards.pages.store.ts'
+import { type AroundRow, ranksStore } from './leaderboards.ranks.store.ts'
 import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
 
 export type LeaderboardsDeps = {
@@ -93,18 +94,13 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     return { ...record, board_id, subscore, metadata: text }
   }
 
-  const pages = sharedReads(async ({ id, page }: { id: string; page: Page }) => {
-    const { limit, offset } = page
-    const [head, ...rows] = await ranksStore.page(db, { board_id: id, limit, offset })
-    if (head?.total === undefined || head.total === null) throw unknownBoard()
-    const items = rows.filter(isRecord).map((row, index) => rankedOf(row, offset + 1 + index))
-    return { board: id, total: head.total, items }
-  })
-  const writtenPages = sharedReads(async ({ id, page }: { id: string; page: Page }) => {
-    const found = await ranksStore.writtenPage(db, { board_id: id, ...page })
-    if (found === undefined) throw unknownBoard()
-    return writtenPage(id, page.offset, found)
-  })
+  const pageRow = async (id: string, { limit, offset }: Page): Promise<PageRow> => {
+    const row = await pagesStore.page(db, { board_id: id, wanted: limit, skipped: offset })
+    if (row === undefined) throw unknownBoard()
+    return row
+  }
+  const pages = sharedPages(async (id, page) => pageOf(await pageRow(id, page)))
+  const writtenPages = sharedPages(async (id, page) => writtenPageOf(await pageRow(id, page)))
 
   return {
     async list(): Promise<{ items: Leaderboard[]; total: number }> {
@@ -126,12 +122,9 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       mutate(mutation, (tx) => removeRecord(tx, { id, userId }, deps.blockSizes), lockedRows),
 
     /** Records by rank, and the number of all, as of one moment. Callers may share it. */
-    records: (id: string, page: Page) => pages(nameOf(id, page), { id, page }),
-    /**
-     * The same as JSON, which the database writes: to make objects of the rows and to write those
-     * took more than to read them.
-     */
-    writtenRecords: (id: string, page: Page) => writtenPages(nameOf(id, page), { id, page }),
+    records: pages,
+    /** The same as JSON. */
+    writtenRecords: writtenPages,
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
       const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })
@@ -163,22 +156,9 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
   }
 }
 
-function nameOf(id: string, { limit, offset }: Page): string {
-  return `${limit} ${offset} ${id}`
-}
-
-/** The answer of the route of records; their ranks follow from the offset. */
-function writtenPage(
-  id: string,
-  offset: number,
-  { total, records }: { total: number; records: string | null },
-): WrittenJson {
-  const rows = records === null ? [] : records.split(betweenWritten)
-  let items = ''
-  for (const [at, row] of rows.entries()) {
-    items += `${at === 0 ? '' : ','}{"rank":${offset + 1 + at},${row}`
-  }
-  return new WrittenJson(`{"board":${JSON.stringify(id)},"total":${total},"items":[${items}]}`)
+function sharedPages<T>(read: (id: string, page: Page) => Promise<T>) {
+  const shared = sharedReads(({ id, page }: { id: string; page: Page }) => read(id, page))
+  return (id: string, page: Page) => shared(`${page.limit} ${page.offset} ${id}`, { id, page })
 }
 
 type SubmissionRequest = Omit<Submission, 'ignoresDue'> & { mutation: Mutation }
@@ -298,8 +278,4 @@ function inRankOrder(rows: readonly AroundRow[]): [AroundRow, rank: number][] {
   const before = rows.filter(({ is_before }) => is_before).reverse()
   const after = rows.filter(({ is_before }) => !is_before)
   return [...before, ...after].map((row, index) => [row, row.owner_rank - before.length + index])
-}
-
-function isRecord(row: PageRow): row is PageRow & RecordRow {
-  return row.user_id !== null
 }
