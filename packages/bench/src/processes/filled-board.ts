@@ -111,8 +111,9 @@ function statementsOf(records: number, { user, place, none, from }: Words): stri
     `INSERT INTO leaderboard_records
         (period, place, user_id, score, subscore, updated_at_unix_ms, submissions)
       SELECT ${period}, ${place}, user_id, score, 0, 1700000000000, 1
-      FROM (SELECT ${best} AS best, score, ${user} AS user_id FROM (
-        SELECT n * 104729 % 10000019 AS score, n * 7919 % 4294967291 AS id FROM ${from}) AS a) AS b`,
+      FROM (SELECT ${best} AS best, score, ${user} AS user_id
+        FROM (SELECT n * 104729 % 10000019 AS score, n * 7919 % 4294967291 AS id FROM ${from}) AS a
+      ) AS b`,
     // As large as many submissions leave them, with bounds as short as theirs mostly are.
     `INSERT INTO leaderboard_blocks (period, level, bound, records)
       SELECT ${period}, level, CASE WHEN at = 0 THEN ${none}
@@ -122,7 +123,7 @@ function statementsOf(records: number, { user, place, none, from }: Words): stri
       FROM (SELECT place, LAG(place) OVER (ORDER BY place) AS before,
           ROW_NUMBER() OVER (ORDER BY place) - 1 AS at
         FROM leaderboard_records WHERE period = ${period}) AS placed
-      JOIN (SELECT 1 AS level, 33 AS size UNION ALL SELECT 2, 1056 UNION ALL SELECT 3, 33792) AS sizes
-        ON at % size = 0`,
+      JOIN (SELECT 1 AS level, 33 AS size UNION ALL SELECT 2, 1056
+        UNION ALL SELECT 3, 33792) AS sizes ON at % size = 0`,
   ]
 }

@@ -19,8 +19,8 @@ import type { JsonObject } from '@guildhall/contract'
  *   is answered in a fifth of the time of bytes;
  * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
  *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
- * - `{{value r.skipped}}`: a column of the row `r` of a batch statement behind LIMIT or OFFSET, or in
- *   a subquery there, where SQLite takes no column: the parameter there, and never planned for;
+ * - `{{value r.skipped}}`: a column of the row `r` of a batch statement behind LIMIT or OFFSET, or
+ *   in a subquery there, where SQLite takes a parameter only; PostgreSQL plans for no value of it;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
  *   character has a special meaning, and the empty text is in every other.
  *

@@ -52,13 +52,15 @@ function blockAtOffset(name: string, level: number, above?: string): string {
         + SUM(k.records) OVER (ORDER BY k.bound ROWS UNBOUNDED PRECEDING) AS bigint) AS before
       FROM leaderboard_blocks k
       WHERE k.period = (SELECT period FROM board) AND k.level = ${level} ${start}) AS s
-    WHERE s.before <= {{value r.skipped}} AND s.before + s.records > {{value r.skipped}} LIMIT 1)`
+    WHERE s.before <= {{value r.skipped}} AND s.before + s.records > {{value r.skipped}}
+    LIMIT 1)`
 }
 
 const farPage = page('leaderboards.far-page', {
   blocks: `WITH
     board AS MATERIALIZED (SELECT period FROM leaderboards WHERE id = {{value r.board_id}}),
-    ${blockAtOffset('top', 3)}, ${blockAtOffset('mid', 2, 'top')}, ${blockAtOffset('low', 1, 'mid')}`,
+    ${blockAtOffset('top', 3)}, ${blockAtOffset('mid', 2, 'top')},
+    ${blockAtOffset('low', 1, 'mid')}`,
   from: 'AND e.place >= (SELECT bound FROM low)',
   // Behind the last record there is no block, and then no record is found whatever is skipped.
   before: '- COALESCE((SELECT before FROM low), {{value r.skipped}})',

@@ -23,9 +23,9 @@ import {
   unknownBoard,
 } from './leaderboards.batch.ts'
 import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
-import { beginPeriod } from './leaderboards.periods.ts'
-import { pageOf, writtenPageOf } from './leaderboards.pages.ts'
 import { type PageRow, pagesStore } from './leaderboards.pages.store.ts'
+import { pageOf, writtenPageOf } from './leaderboards.pages.ts'
+import { beginPeriod } from './leaderboards.periods.ts'
 import { type AroundRow, ranksStore } from './leaderboards.ranks.store.ts'
 import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
 
