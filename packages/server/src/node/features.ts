@@ -54,162 +54,66 @@ export type Features = ReturnType<typeof createFeatures>
 
 /**
  * Builds the features that need neither the gateway nor the script, each after those that it needs
- * something of.
+ * something of. Tasks, checks and the end of the node follow the order of the list.
  */
-export function createFeatures(deps: FeaturesDeps) {
-  const trail = createTrail(deps)
-  const people = createPeople(deps, trail)
-  const game = createGame(deps, trail, people)
-  return { ...trail, ...people, ...game, ...createPlayRecords(deps, trail) }
-}
+export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(deps)) {
+  const { config, observeHash: observe, settingSources, leases } = deps
+  const { mutate, mutateMany, recorder } = trail.audit
+  const jobLease = (name: string) => (config.scheduler.enabled ? leases.of(name) : undefined)
+  const own = { nodeId: config.server.node_id, onHold: deps.clockWatch.onHold, jobLease }
+  const base = { ...deps, ...own, mutate, mutateMany, recorder }
+  const sourceOf = (key: string) => settingSources?.get(key)?.text ?? 'default'
+  const exported = { walletOf: balancesOf, friendsOf, groupsOf, storageOf }
 
-export type Trail = ReturnType<typeof createTrail>
-type People = ReturnType<typeof createPeople>
-
-/** What every change of an operator goes through. */
-export function createTrail({ db, clock, ids, log, config, leases }: FeaturesDeps) {
-  const idempotency = idempotencyFeature({ db, clock })
-  const audit = auditFeature({
-    ...{ db, clock, ids, log },
-    nodeId: config.server.node_id,
-    config: config.logs,
-    lease: db.durable ? leases.of('sealer') : undefined,
-    recordAnswer: idempotency.record,
-    recordAnswers: idempotency.recordAll,
-  })
-  const boots = defineFeature({ pruners: { ended_boots: createEndedBootsPruner(db) } })
-  return { boots, idempotency, audit }
-}
-
-/** Players, operators and machines: who they are, and how they sign in. */
-export function createPeople(deps: FeaturesDeps, { audit }: Trail) {
-  const { db, clock, ids, log, config, secrets, version } = deps
-  const base = { db, clock, ids, log, mutate: audit.mutate }
-  const { hashing: hashingConfig, limits } = config.authentication
-  const observe = deps.observeHash
-  const hashing = createHashing({ ...base, config: hashingConfig, ...(observe && { observe }) })
-  const admission = admissionFeature({ ...base, secret: secrets.admission, limits })
+  const hashing = createHashing({ ...base, config: config.authentication.hashing, observe })
+  const admission = admissionFeature(base)
   const accounts = accountsFeature(base)
-  const { onRevoked } = deps
-  const sessions = sessionsFeature({
-    ...base,
-    secret: secrets.sessions,
-    config: config.sessions,
-    onRevoked,
-  })
-  const admit = async (plan: Parameters<typeof admission.take>[0]) => {
-    await admission.take(plan)
-  }
+  const sessions = sessionsFeature(base)
+  const outbox = outboxFeature(base)
+  const tournaments = tournamentsFeature({ ...base, accounts, outbox })
+  const wallet = walletFeature({ ...base, accounts })
+  const notifications = notificationsFeature(base)
+  const storage = storageFeature(base)
+  const scriptLogs = scriptLogsFeature(base)
+  const telemetry = telemetryFeature(base)
+
   return {
+    ...trail,
     hashing,
     admission,
     accounts,
     sessions,
-    signIn: signInFeature({ db, hashing, accounts, sessions, admit }),
-    console: consoleFeature({
-      ...base,
-      config: config.console,
-      verifyPassword: hashing.verify,
-      admit: admission.take,
-      recorder: audit.recorder,
-    }),
+    signIn: signInFeature({ ...base, hashing, accounts, sessions, admission }),
+    console: consoleFeature({ ...base, hashing, admission }),
     apiKeys: apiKeysFeature(base),
-    config: configFeature(
-      {
-        node_id: config.server.node_id,
-        version,
-        backend: db.backend,
-        groups: describeConfig(config),
-      },
-      (key) => deps.settingSources?.get(key)?.text ?? 'default',
-    ),
-    database: databaseFeature({
-      explorer: db.explorer,
-      clock,
-      ids,
-      recorder: audit.recorder,
-    }),
-    consoleSessions: consoleSessionsFeature({
-      ...base,
-      ...sessions.forOperators,
-      accountExists: accounts.exists,
-      isConnected: deps.players.isConnected,
-    }),
-    consoleAccounts: consoleAccountsFeature({
-      ...base,
-      ...sessions.forOperators,
-      walletOf: balancesOf,
-      friendsOf,
-      groupsOf,
-      storageOf,
-    }),
-  }
-}
-
-/** What is kept of play: matches, lines of scripts, and what they count. */
-function createPlayRecords(deps: FeaturesDeps, { audit }: Trail) {
-  const { db, clock, ids, log, config, bootId } = deps
-  const base = { db, clock, ids, log, bootId, nodeId: config.server.node_id, config: config.logs }
-  const scriptLogs = scriptLogsFeature({ ...base, recorder: audit.recorder })
-  const telemetry = telemetryFeature(base)
-  const matchRecords = matchRecordsFeature({
-    ...base,
-    recorder: audit.recorder,
-    logs: scriptLogs,
-    slices: telemetry,
-    settled: (match_id) => telemetry.slices.finish({ match_id }),
-  })
-  return { scriptLogs, telemetry, matchRecords }
-}
-
-/** What belongs to players, and what they play for. */
-export function createGame(deps: FeaturesDeps, { audit }: Trail, { accounts }: People) {
-  const { db, clock, log, clockWatch, config, leases, players } = deps
-  const { mutate, mutateMany } = audit
-  const base = { db, clock, log, mutate, mutateMany, players, onHold: clockWatch.onHold }
-  const leaseOf = (name: string) => (config.scheduler.enabled ? leases.of(name) : undefined)
-
-  const outbox = outboxFeature(base)
-  const tournaments = tournamentsFeature({
-    ...base,
-    config: config.tournaments,
-    lease: leaseOf('settlement'),
-    accountState: accounts.stateOf,
-    leave: outbox.add,
-  })
-  const wallet = walletFeature({ ...base, config: config.wallet, accountExists: accounts.exists })
-  const notifications = notificationsFeature({
-    ...base,
-    capacity: config.notifications.capacity,
-  })
-  const storage = storageFeature({ ...base, declared: config.storage.indexes })
-  return {
+    config: configFeature({ ...base, groups: describeConfig(config), sourceOf }),
+    database: databaseFeature(base),
+    consoleSessions: consoleSessionsFeature({ ...base, accounts, sessions }),
+    consoleAccounts: consoleAccountsFeature({ ...base, ...exported, sessions }),
     wallet,
-    friends: friendsFeature({ ...base, accountExists: accounts.exists }),
+    friends: friendsFeature({ ...base, accounts }),
     groups: groupsFeature(base),
-    chat: chatFeature({
-      ...base,
-      nodeId: config.server.node_id,
-      historyLimit: config.chat.history_limit,
-      moderationRetentionDays: config.logs.audit_retention_days,
-    }),
+    chat: chatFeature(base),
     notifications,
     storage,
-    transactions: transactionsFeature({
-      ...base,
-      config: config.wallet,
-      ...{ wallet, storage, notifications },
-    }),
-    leaderboards: leaderboardsFeature({
-      ...base,
-      config: config.leaderboards,
-      intervalMs: config.scheduler.interval_ms,
-      lease: leaseOf('boards'),
-      periodClosed: tournaments.periodClosed,
-    }),
-    outboundHttp: outboundHttpFeature({ clock, config: config.runtime.outbound_http }),
+    transactions: transactionsFeature({ ...base, wallet, storage, notifications }),
+    leaderboards: leaderboardsFeature({ ...base, tournaments }),
+    outboundHttp: outboundHttpFeature(base),
     outbox,
     tournaments,
-    purchases: purchasesFeature({ ...base, config: config.purchases }),
+    purchases: purchasesFeature(base),
+    scriptLogs,
+    telemetry,
+    matchRecords: matchRecordsFeature({ ...base, scriptLogs, telemetry }),
   }
+}
+
+type Trail = ReturnType<typeof createTrail>
+
+/** What every change of an operator goes through. */
+export function createTrail(deps: FeaturesDeps) {
+  const idempotency = idempotencyFeature(deps)
+  const audit = auditFeature({ ...deps, nodeId: deps.config.server.node_id, idempotency })
+  const boots = defineFeature({ pruners: { ended_boots: createEndedBootsPruner(deps.db) } })
+  return { boots, idempotency, audit }
 }

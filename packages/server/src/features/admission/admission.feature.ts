@@ -6,15 +6,21 @@ import {
   createAdmission,
 } from './admission.service.ts'
 
+type AdmissionFeatureDeps = Pick<AdmissionDeps, 'db' | 'clock'> & {
+  config: { authentication: Pick<AdmissionDeps, 'limits'> }
+  secrets: { admission: AdmissionDeps['secret'] }
+}
+
 /** The limits in front of sign-ins and logins. */
-export function admissionFeature(deps: Omit<AdmissionDeps, 'count'>) {
+export function admissionFeature({ db, clock, config, secrets }: AdmissionFeatureDeps) {
   const refusals = new Map<AdmissionRule, number>(admissionRules.map((rule) => [rule, 0]))
   let refused = 0
   const count = (rule: AdmissionRule) => {
     refused += 1
     refusals.set(rule, (refusals.get(rule) ?? 0) + 1)
   }
-  const { take, prune } = createAdmission({ ...deps, count })
+  const { limits } = config.authentication
+  const { take, prune } = createAdmission({ db, clock, limits, secret: secrets.admission, count })
   return defineFeature(
     {
       pruners: { admission_windows: prune },

@@ -19,26 +19,31 @@ type AuditFeatureDeps = {
   ids: Ids
   log: Log
   nodeId: string
-  /** The `logs` section of the configuration. */
-  config: {
-    audit_ring_capacity: number
-    audit_max_queue_items: number
-    audit_retention_days: number
-    audit_chain_key?: string | undefined
-    flush_batch_items: number
-    flush_interval_ms: number
+  config: { logs: LogsConfig }
+  /** One node of a deployment links the chain. */
+  leases: { of(name: string): Lease<Transaction> }
+  idempotency: {
+    record: MutationsDeps['recordAnswer']
+    recordAll: CombinedMutationsDeps['recordAnswers']
   }
-  /** One node of a deployment links the chain; absent where there is none, in memory. */
-  lease: Lease<Transaction> | undefined
-} & Pick<MutationsDeps, 'recordAnswer'> &
-  Pick<CombinedMutationsDeps, 'recordAnswers'>
+}
+
+type LogsConfig = {
+  audit_ring_capacity: number
+  audit_max_queue_items: number
+  audit_retention_days: number
+  audit_chain_key?: string | undefined
+  flush_batch_items: number
+  flush_interval_ms: number
+}
 
 /**
  * The audit trail: the recorder, its queue and the chain on a durable backend, the reader of both,
  * and the one way in which mutations change the store.
  */
 export function auditFeature(deps: AuditFeatureDeps) {
-  const { db, clock, nodeId, config, lease } = deps
+  const { db, clock, nodeId, idempotency } = deps
+  const config = deps.config.logs
   const log = deps.log.component('audit')
   const queue = db.durable ? queueOf(deps, (events) => audit.write(events)) : undefined
   const recorder = createAuditRecorder({
@@ -58,6 +63,7 @@ export function auditFeature(deps: AuditFeatureDeps) {
     retentionDays: config.audit_retention_days,
     ...(queue && { queue: { flush: (timeoutMs: number) => queue.flush(timeoutMs), dropped } }),
   })
+  const lease = db.durable ? deps.leases.of('sealer') : undefined
   const sealer = lease && createSealer({ ...deps, log, lease, key: config.audit_chain_key })
 
   function logRingOnly({ action, actor, target, details }: RecordedEvent): void {
@@ -75,21 +81,21 @@ export function auditFeature(deps: AuditFeatureDeps) {
     },
     {
       recorder,
-      mutate: createMutate({ ...deps, recorder }),
-      mutateMany: createMutateMany({ ...deps, recorder }),
+      mutate: createMutate({ ...deps, recorder, recordAnswer: idempotency.record }),
+      mutateMany: createMutateMany({ ...deps, recorder, recordAnswers: idempotency.recordAll }),
     },
   )
 }
 
 function queueOf(
-  { clock, log, config }: AuditFeatureDeps,
+  { clock, log, config: { logs } }: AuditFeatureDeps,
   write: (events: readonly RecordedEvent[]) => Promise<void>,
 ) {
   return createWriteBehind<RecordedEvent>({
     name: 'audit',
-    capacity: config.audit_max_queue_items,
-    batchItems: config.flush_batch_items,
-    flushIntervalMs: config.flush_interval_ms,
+    capacity: logs.audit_max_queue_items,
+    batchItems: logs.flush_batch_items,
+    flushIntervalMs: logs.flush_interval_ms,
     write,
     clock,
     log,

@@ -6,9 +6,15 @@ import { type ConsoleAccountsDeps, createConsoleAccounts } from './console-accou
 
 const countIntervalMs = 5000
 
+type Endings = 'revokeSessions' | 'closeSessions'
+
+type ConsoleAccountsFeatureDeps = Omit<ConsoleAccountsDeps, Endings> & {
+  sessions: { forOperators: Pick<ConsoleAccountsDeps, Endings> }
+}
+
 /** Accounts as operators run them. */
-export function consoleAccountsFeature(deps: ConsoleAccountsDeps) {
-  const accounts = createConsoleAccounts(deps)
+export function consoleAccountsFeature({ sessions, ...deps }: ConsoleAccountsFeatureDeps) {
+  const accounts = createConsoleAccounts({ ...deps, ...sessions.forOperators })
   const run = createAccountCount(deps.db)
   return defineFeature({
     routes: mount({ consoleAccounts: consoleAccountHandlers(accounts) }),

@@ -3,7 +3,10 @@ import { defineFeature, mount } from '../feature.ts'
 import { consoleHandlers } from './console.routes.ts'
 import { type ConsoleDeps, createConsole } from './console.service.ts'
 
-type ConsoleFeatureDeps = Omit<ConsoleDeps, 'recordLogin' | 'recordFailedLogin'> & {
+type ConsoleFeatureDeps = Pick<ConsoleDeps, 'clock' | 'ids'> & {
+  config: { console: ConsoleDeps['config'] }
+  hashing: { verify: ConsoleDeps['verifyPassword'] }
+  admission: { take: ConsoleDeps['admit'] }
   recorder: Pick<AuditRecorder, 'record'>
 }
 
@@ -11,9 +14,14 @@ type ConsoleFeatureDeps = Omit<ConsoleDeps, 'recordLogin' | 'recordFailedLogin'>
 const failedNameBytesMax = 128
 
 /** Logins of operators, which the audit trail records. */
-export function consoleFeature({ recorder, ...deps }: ConsoleFeatureDeps) {
+export function consoleFeature(deps: ConsoleFeatureDeps) {
+  const { clock, ids, config, hashing, admission, recorder } = deps
   const operators = createConsole({
-    ...deps,
+    clock,
+    ids,
+    config: config.console,
+    verifyPassword: hashing.verify,
+    admit: admission.take,
     recordLogin: (operator) =>
       recorder.record({
         ...actorOf(operator),

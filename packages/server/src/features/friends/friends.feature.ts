@@ -4,9 +4,13 @@ import { friendHandlers } from './friends.routes.ts'
 import { friendFunctions } from './friends.script.ts'
 import { createFriends, type FriendsDeps } from './friends.service.ts'
 
+type FriendsFeatureDeps = Omit<FriendsDeps, 'accountExists'> & {
+  accounts: { exists: FriendsDeps['accountExists'] }
+}
+
 /** Relations between accounts. */
-export function friendsFeature(deps: FriendsDeps) {
-  const friends = createFriends(deps)
+export function friendsFeature({ accounts, ...deps }: FriendsFeatureDeps) {
+  const friends = createFriends({ ...deps, accountExists: accounts.exists })
   const parts = {
     routes: mount({ friends: friendHandlers(friends) }),
     script: friendFunctions(friends),

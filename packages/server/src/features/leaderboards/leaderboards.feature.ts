@@ -19,17 +19,23 @@ type LeaderboardsFeatureDeps = {
   log: Log
   mutate: Mutate<Transaction>
   mutateMany: MutateMany<Transaction>
-  /** The `leaderboards` section of the configuration. */
-  config: { execute_reset_schedules: boolean; closed_periods_kept: number }
-  /** Pause between two looks at the schedules, in milliseconds. */
-  intervalMs: number
+  config: {
+    leaderboards: { execute_reset_schedules: boolean; closed_periods_kept: number }
+    /** Pause between two looks at the schedules. */
+    scheduler: { interval_ms: number }
+  }
   /** One node of a deployment executes schedules; absent on one that may not. */
-  lease: Lease<Transaction> | undefined
-} & Pick<ResetsDeps, 'onHold' | 'periodClosed'>
+  jobLease(name: string): Lease<Transaction> | undefined
+  tournaments: Pick<ResetsDeps, 'periodClosed'>
+} & Pick<ResetsDeps, 'onHold'>
 
 /** Boards with their records, and the resets of those that have a schedule. */
-export function leaderboardsFeature(deps: LeaderboardsFeatureDeps) {
-  const { config, onHold, log } = deps
+export function leaderboardsFeature({ jobLease, tournaments, ...given }: LeaderboardsFeatureDeps) {
+  const { onHold, log } = given
+  const config = given.config.leaderboards
+  const intervalMs = given.config.scheduler.interval_ms
+  const { periodClosed } = tournaments
+  const deps = { ...given, config, intervalMs, lease: jobLease('boards'), periodClosed }
   const execute = config.execute_reset_schedules
   const resets = createResets({ ...deps, log: log.component('leaderboards'), execute })
   const boards = createLeaderboards({

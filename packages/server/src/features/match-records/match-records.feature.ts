@@ -6,22 +6,26 @@ import { createMatchRecorder } from './match-records.recorder.ts'
 import { createMatchRecords, type MatchRecordsDeps } from './match-records.service.ts'
 import { matchRecordsStore, type RecordRow } from './match-records.store.ts'
 
-type MatchRecordsFeatureDeps = Omit<MatchRecordsDeps, 'queue' | 'retentionDays'> & {
+type Own = Omit<MatchRecordsDeps, 'queue' | 'retentionDays' | 'logs' | 'slices'>
+
+type MatchRecordsFeatureDeps = Own & {
   log: Log
-  /** The `logs` section of the configuration. */
   config: {
-    matches_max_queue_items: number
-    matches_retention_days: number
-    flush_batch_items: number
-    flush_interval_ms: number
+    logs: {
+      matches_max_queue_items: number
+      matches_retention_days: number
+      flush_batch_items: number
+      flush_interval_ms: number
+    }
   }
-  /** Called when the last hook of a match has ended. */
-  settled(matchId: string): void
+  scriptLogs: MatchRecordsDeps['logs']
+  telemetry: MatchRecordsDeps['slices'] & { slices: { finish(of: { match_id: string }): void } }
 }
 
 /** Records of matches: the gateway opens and closes them, operators read them. */
 export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
-  const { db, config } = deps
+  const { db, scriptLogs, telemetry } = deps
+  const config = deps.config.logs
   const queue = db.durable
     ? createWriteBehind<RecordRow>({
         ...deps,
@@ -38,10 +42,13 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
       })
     : undefined
   const write = (row: RecordRow) => queue?.add(row)
+  const settled = (match_id: string) => telemetry.slices.finish({ match_id })
   const records = createMatchRecords({
     ...deps,
     queue,
     retentionDays: config.matches_retention_days,
+    logs: scriptLogs,
+    slices: telemetry,
   })
   return defineFeature(
     {
@@ -61,6 +68,6 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
         if (closed > 0) deps.log.warn('closed matches of an earlier boot', { matches: closed })
       },
     },
-    { recorder: createMatchRecorder({ ...deps, write }) },
+    { recorder: createMatchRecorder({ ...deps, write, settled }) },
   )
 }

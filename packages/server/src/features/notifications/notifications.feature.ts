@@ -5,10 +5,15 @@ import { notificationHandlers } from './notifications.routes.ts'
 import { notificationFunctions } from './notifications.script.ts'
 import { createNotifications, type NotificationsDeps } from './notifications.service.ts'
 
+type NotificationsFeatureDeps = Omit<NotificationsDeps, 'capacity'> & {
+  config: { notifications: Pick<NotificationsDeps, 'capacity'> }
+  players: LivePlayers
+}
+
 /** Notices for accounts, of which the deployment keeps the newest. */
-export function notificationsFeature(deps: NotificationsDeps & { players: LivePlayers }) {
-  const notifications = createNotifications(deps)
-  const pushes = createPushes(deps.players)
+export function notificationsFeature({ config, players, ...deps }: NotificationsFeatureDeps) {
+  const notifications = createNotifications({ ...deps, ...config.notifications })
+  const pushes = createPushes(players)
   return defineFeature(
     {
       routes: mount({ notifications: notificationHandlers(notifications) }),

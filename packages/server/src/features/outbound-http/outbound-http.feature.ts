@@ -3,9 +3,14 @@ import { defineFeature } from '../feature.ts'
 import { outboundHttpFunctions } from './outbound-http.script.ts'
 import { createOutboundHttp, type OutboundHttpDeps } from './outbound-http.service.ts'
 
+type OutboundHttpFeatureDeps = Pick<OutboundHttpDeps, 'clock'> & {
+  config: { runtime: { outbound_http: OutboundHttpDeps['config'] } }
+}
+
 /** HTTP requests of the game's script to other servers. */
-export function outboundHttpFeature(deps: Omit<OutboundHttpDeps, 'resolve'>) {
-  const outbound = createOutboundHttp({ ...deps, resolve: resolveAll })
+export function outboundHttpFeature({ clock, config }: OutboundHttpFeatureDeps) {
+  const { outbound_http } = config.runtime
+  const outbound = createOutboundHttp({ clock, config: outbound_http, resolve: resolveAll })
   return defineFeature({
     script: outboundHttpFunctions(outbound),
     counters: () => ({ script_http_requests_total: outbound.requestsTotal() }),

@@ -4,13 +4,12 @@ import { createPurchases, type PurchasesDeps } from './purchases.service.ts'
 import { createCustomValidator } from './purchases.validator.ts'
 
 type PurchasesFeatureDeps = Omit<PurchasesDeps, 'validate'> & {
-  /** The `purchases` section of the configuration. */
-  config: { max_receipt_bytes: number }
+  config: { purchases: { max_receipt_bytes: number } }
 }
 
 /** Purchases, and the subscriptions among them. */
 export function purchasesFeature({ config, ...deps }: PurchasesFeatureDeps) {
-  const validate = createCustomValidator(config.max_receipt_bytes)
+  const validate = createCustomValidator(config.purchases.max_receipt_bytes)
   const purchases = createPurchases({ ...deps, validate })
   return defineFeature({
     routes: mount({

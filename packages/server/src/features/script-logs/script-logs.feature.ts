@@ -5,18 +5,20 @@ import { createScriptLogs, type ScriptLogsDeps } from './script-logs.service.ts'
 import { type LogRow, scriptLogsStore } from './script-logs.store.ts'
 
 type ScriptLogsFeatureDeps = Omit<ScriptLogsDeps, 'queue' | 'retentionDays'> & {
-  /** The `logs` section of the configuration. */
   config: {
-    match_logs_max_queue_items: number
-    match_logs_retention_days: number
-    flush_batch_items: number
-    flush_interval_ms: number
+    logs: {
+      match_logs_max_queue_items: number
+      match_logs_retention_days: number
+      flush_batch_items: number
+      flush_interval_ms: number
+    }
   }
 }
 
 /** Lines that the game's script writes, and what operators read of them. */
 export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
-  const { db, config } = deps
+  const { db } = deps
+  const config = deps.config.logs
   const queue = db.durable
     ? createWriteBehind<LogRow>({
         ...deps,

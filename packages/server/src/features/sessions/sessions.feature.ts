@@ -3,10 +3,16 @@ import { sessionPruners } from './sessions.jobs.ts'
 import { sessionHandlers } from './sessions.routes.ts'
 import { createSessions, type SessionsDeps } from './sessions.service.ts'
 
+type SessionsFeatureDeps = Omit<SessionsDeps, 'config' | 'secret'> & {
+  config: { sessions: SessionsDeps['config'] }
+  secrets: { sessions: SessionsDeps['secret'] }
+}
+
 /** Sessions of players. */
-export function sessionsFeature(deps: SessionsDeps) {
-  const sessions = createSessions(deps)
-  const accessTtlSec = deps.config.access_ttl_sec
+export function sessionsFeature({ config, secrets, ...deps }: SessionsFeatureDeps) {
+  const secret = secrets.sessions
+  const sessions = createSessions({ ...deps, config: config.sessions, secret })
+  const accessTtlSec = config.sessions.access_ttl_sec
   return defineFeature(
     {
       routes: mount({ sessions: sessionHandlers(sessions, accessTtlSec) }),

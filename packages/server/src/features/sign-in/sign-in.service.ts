@@ -8,7 +8,7 @@ import { refuse } from '../../kernel/failure.ts'
 export type SignInDeps = {
   db: Database
   /** Counts an attempt; refuses with 429 when a limit is reached. */
-  admit(plan: readonly AdmissionRule[]): Promise<void>
+  admit(plan: readonly AdmissionRule[]): Promise<unknown>
   hashing: {
     hash(password: string): Promise<string>
     verify(verifier: string, password: string): Promise<boolean>

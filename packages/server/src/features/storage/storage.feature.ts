@@ -18,12 +18,12 @@ type StorageFeatureDeps = {
   db: Database
   log: Log
   mutateMany: MutateMany<Transaction>
-  /** The indexes of the configuration. */
-  declared: readonly IndexDeclaration[]
+  config: { storage: { indexes: readonly IndexDeclaration[] } }
 }
 
 /** Stored objects: the console's section, what scripts may ask, and the indexes over them. */
-export function storageFeature({ db, mutateMany, declared, ...deps }: StorageFeatureDeps) {
+export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatureDeps) {
+  const declared = config.storage.indexes
   const log = deps.log.component('storage')
   const filters = createFilters(declared, log)
   const known = createKnownIndexes()

@@ -16,12 +16,13 @@ type TelemetryFeatureDeps = {
   ids: Pick<Ids, 'durable'>
   log: Log
   nodeId: string
-  /** The `logs` section of the configuration. */
   config: {
-    telemetry_max_queue_items: number
-    telemetry_retention_days: number
-    flush_batch_items: number
-    flush_interval_ms: number
+    logs: {
+      telemetry_max_queue_items: number
+      telemetry_retention_days: number
+      flush_batch_items: number
+      flush_interval_ms: number
+    }
   }
   hostReaders?: HostReaders
 }
@@ -30,7 +31,8 @@ const hostIntervalMs = 1000
 
 /** The machine of this node, and what scripts count during parts of matches. */
 export function telemetryFeature(deps: TelemetryFeatureDeps) {
-  const { db, config } = deps
+  const { db } = deps
+  const config = deps.config.logs
   const queue = db.durable
     ? createWriteBehind<SliceRow>({
         ...deps,

@@ -20,9 +20,11 @@ type TournamentsFeatureDeps = {
   /** Whether no tournament may be ended, because the clock may be wrong. */
   onHold(): boolean
   /** One node of a deployment settles; absent on one that may not. */
-  lease: Lease<Transaction> | undefined
-} & Pick<RegistrationDeps, 'accountState'> &
-  Pick<SettlementRulesDeps, 'config' | 'leave'>
+  jobLease(name: string): Lease<Transaction> | undefined
+  config: { tournaments: SettlementRulesDeps['config'] }
+  accounts: { stateOf: RegistrationDeps['accountState'] }
+  outbox: { add: SettlementRulesDeps['leave'] }
+}
 
 /** A reset of a board, as tournaments and scripts receive it. */
 type ClosedPeriod = { leaderboard_id: string; period: number; sort: string; due_at_unix_ms: number }
@@ -32,9 +34,11 @@ export const boardReset = 'on_leaderboard_reset'
 
 /** Tournaments on boards, and their settlement. */
 export function tournamentsFeature(deps: TournamentsFeatureDeps) {
-  const rules = createSettlementRules(deps)
+  const { config, accounts, outbox } = deps
+  const rules = createSettlementRules({ ...deps, config: config.tournaments, leave: outbox.add })
   const tournaments = createTournaments(deps)
-  const { register } = createRegistration(deps)
+  const { register } = createRegistration({ ...deps, accountState: accounts.stateOf })
+  const ownLease = deps.jobLease('settlement')
   const settlementOf = (lease: Lease<Transaction>) =>
     createSettlement({ ...deps, log: deps.log.component('settlement'), lease, rules })
   return defineFeature(
@@ -42,7 +46,7 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
       routes: mount({ tournaments: tournamentHandlers(tournaments) }),
       script: tournamentFunctions({ tournaments, register }),
       checks: [tournamentsCheck],
-      ...(deps.lease && settling(settlementOf(deps.lease))),
+      ...(ownLease && settling(settlementOf(ownLease))),
     },
     {
       register,
@@ -53,7 +57,7 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
         await rules.finalizeForReset(tx, { leaderboard_id, due_at_unix_ms, period, sort })
         // Periods only ever count up, so a later reset of the board has the larger number.
         const event = { leaderboard_id, due_at_unix_ms, fencing_token: period }
-        await deps.leave(tx, [{ kind: boardReset, payload: JSON.stringify(event) }])
+        await outbox.add(tx, [{ kind: boardReset, payload: JSON.stringify(event) }])
       },
     },
   )

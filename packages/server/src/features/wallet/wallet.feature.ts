@@ -5,13 +5,16 @@ import { walletHandlers } from './wallet.routes.ts'
 import { walletFunctions } from './wallet.script.ts'
 import { createWallets, type WalletDeps } from './wallet.service.ts'
 
-type WalletFeatureDeps = WalletDeps & {
-  /** The `wallet` section of the configuration. */
-  config: { ledger_retention: number; idempotency_retention_days: number }
+type WalletFeatureDeps = Omit<WalletDeps, 'config' | 'accountExists'> & {
+  config: { wallet: WalletConfig }
+  accounts: { exists: WalletDeps['accountExists'] }
 }
 
+type WalletConfig = { ledger_retention: number; idempotency_retention_days: number }
+
 /** Balances and their ledger. */
-export function walletFeature(deps: WalletFeatureDeps) {
+export function walletFeature({ accounts, ...given }: WalletFeatureDeps) {
+  const deps = { ...given, config: given.config.wallet, accountExists: accounts.exists }
   const wallets = createWallets(deps)
   const pruners = createWalletPruners(deps)
   return defineFeature(

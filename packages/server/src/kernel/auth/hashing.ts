@@ -42,7 +42,7 @@ type HashingDeps = {
   clock: Pick<Clock, 'monotonicMs'>
   log: Log
   /** Receives how long each hash or check took on its thread. */
-  observe?: (durationMs: number) => void
+  observe?: ((durationMs: number) => void) | undefined
   startWorker?: () => Worker
 }
 

@@ -1,6 +1,6 @@
 import { createHttpServer } from '../../kernel/http/server.ts'
 import { createSourceAddress } from '../../kernel/http/source-address.ts'
-import { createGame, createPeople, type Trail } from '../../node/features.ts'
+import { createFeatures } from '../../node/features.ts'
 import { joinRoutes } from '../../node/joined.ts'
 import { createPipelineDeps } from '../../node/pipeline.ts'
 import { type MeasuredOptions, openDeployment } from './deployment.ts'
@@ -30,9 +30,8 @@ process.once('SIGTERM', async () => {
   process.exit(0)
 })
 
-async function serve(name: string, trail: Trail) {
-  const people = createPeople(shared, trail)
-  const features = { ...trail, ...people, ...createGame(shared, trail, people) }
+async function serve(name: string, own: typeof trail) {
+  const features = createFeatures(shared, own)
   const server = createHttpServer({
     config: config.http,
     clock,
@@ -51,7 +50,7 @@ async function serve(name: string, trail: Trail) {
     fact: `${name}=http://127.0.0.1:${port}`,
     async close() {
       await server.close(0)
-      await people.hashing.stop()
+      await features.hashing.stop()
     },
   }
 }

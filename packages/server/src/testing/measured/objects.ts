@@ -17,11 +17,7 @@ type Options = MeasuredOptions & {
 const options: Options = JSON.parse(process.argv[2] ?? '')
 const { shared, audit } = await openDeployment(options)
 const { db, clock } = shared
-const { runtime } = storageFeature({
-  ...shared,
-  mutateMany: audit.mutateMany,
-  declared: shared.config.storage.indexes,
-})
+const { runtime } = storageFeature({ ...shared, mutateMany: audit.mutateMany })
 
 const filler = 'x'.repeat(85)
 let written = 0
