@@ -7,6 +7,7 @@ const dialect: Dialect = {
   rows: (params) => `<rows ${Object.keys(params).join(' ')}>`,
   given: (params) => `<given ${Object.keys(params).join(' ')}>`,
   lock: (strength, table) => `<${strength} ${table}>`,
+  json: (text) => `<json of ${text}>`,
   hex: (bytes) => `<hex of ${bytes}>`,
   unplanned: (parameter) => `<any ${parameter}>`,
   value: (column, parameter) => `<value ${column} ${parameter}>`,
@@ -54,6 +55,9 @@ describe('a statement', () => {
     )
     expect(render('SELECT {{hex x.key}} WHERE :a = :b')).toBe(
       'SELECT <hex of x.key> WHERE <1 text> = <2 bigint>',
+    )
+    expect(render('SELECT {{json x.name}} WHERE :a = :b')).toBe(
+      'SELECT <json of x.name> WHERE <1 text> = <2 bigint>',
     )
     expect(render('SELECT * FROM (SELECT :a, :b {{fence}}) AS x')).toBe(
       'SELECT * FROM (SELECT <1 text>, <2 bigint> <fence>) AS x',

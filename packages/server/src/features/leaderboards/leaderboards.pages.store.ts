@@ -8,24 +8,18 @@ const pageParams = { board_id: 'text', wanted: 'integer', skipped: 'integer' } a
 const pageRow = { ...pageParams, total: 'integer', records: 'text?' } as const
 export type PageRow = Row<typeof pageRow>
 
-/** Neither a name nor JSON has these two letters. */
-export const betweenColumns = '\t'
+/** No text of JSON has this letter. */
 export const betweenRecords = '\n'
 
-/** In the order of `recordOfText`; metadata is empty where there is none. */
-const recordText = [
-  'e.user_id',
-  'e.score',
-  'e.subscore',
-  "COALESCE(e.metadata, '')",
-  'e.updated_at_unix_ms',
-  'e.submissions',
-].join(` || '${betweenColumns}' || `)
+/** The members of a record as JSON, in the order of the contract, behind its rank. */
+const recordText = `'"user_id":' || {{json e.user_id}} || ',"score":' || e.score
+  || ',"subscore":' || e.subscore || ',"metadata":' || COALESCE(e.metadata, 'null')
+  || ',"updated_at_unix_ms":' || e.updated_at_unix_ms || ',"submissions":' || e.submissions`
 
 /**
- * A lookup, so that the pages of a turn are one statement on PostgreSQL. The records of a page are
- * one text: a value for each of their columns costs more than to find them. In rank order, because
- * nothing is done with the sorted records besides.
+ * A lookup, so that pages of a turn are one statement on PostgreSQL. The records of a page are one
+ * text of JSON: to make values of their columns and to write those costs more than to find them. In
+ * rank order, because nothing is done with the sorted records besides.
  */
 function page(name: string, { blocks = '', from = '', before = '' }) {
   return lookup({
