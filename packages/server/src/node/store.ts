@@ -1,5 +1,4 @@
 import type { Config } from '../config/schema.ts'
-import { countErrors } from '../database/engine/error-count.ts'
 import { deploymentSecret } from '../database/jobs/deployment-secrets.ts'
 import { migrate, pendingMigrations, SchemaNotUsable } from '../database/migrations/migrate.ts'
 import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
@@ -7,6 +6,7 @@ import { openDatabase } from '../database/open.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
+import { countErrors } from './error-count.ts'
 
 export type StoreDeps = {
   config: Config

@@ -195,6 +195,34 @@ describe('messages and tickets', () => {
     })
   })
 
+  test.each([
+    ['as it was, and waits again', false, 2],
+    ['left by a member, and does not', true, 1],
+  ])('[R-MM-13] a party whose match lost its room is %s', async (_, leaves, queued) => {
+    const { ann, bob, cid, party_id } = await together()
+    const { script, gateway } = crowd.realtime
+    script.boundTo = { revision_id: 'r', generation: 1 }
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    script.onMatched = async () => {
+      asked.resolve()
+      await answer.promise
+      return { status: 'absent' }
+    }
+    for (const [client, of] of [
+      [ann, { party_id }],
+      [cid, {}],
+    ] as const) {
+      await callMethod(client, 'matchmaker.add', { ...of, min_count: 3 })
+    }
+    await asked.promise
+    expect(gateway.matchmaker()).toMatchObject({ queued_tickets: 0 })
+    if (leaves) await call(bob, 'leave', { party_id })
+    gateway.closeBoundRooms(1)
+    answer.resolve()
+    await expect.poll(() => gateway.matchmaker().queued_tickets, waiting).toBe(queued)
+  })
+
   test('[R-MM-2] all members must be connected to queue', async () => {
     const { ann, bob, party_id } = await together()
     bob.end()

@@ -1,13 +1,13 @@
-import type { Awaitable } from '../../kernel/time/awaitable.ts'
 import {
   DatabaseContention,
   DatabaseUnavailable,
   StatementTimeout,
   UniqueViolation,
-} from '../database.ts'
-import type { OpenedDatabase } from '../migrations/schema-access.ts'
-import { sqlState } from '../postgres/errors.ts'
-import { resultCode } from '../sqlite/errors.ts'
+} from '../database/database.ts'
+import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
+import { sqlState } from '../database/postgres/errors.ts'
+import { resultCode } from '../database/sqlite/errors.ts'
+import type { Awaitable } from '../kernel/time/awaitable.ts'
 
 /**
  * The same database, and how often it has failed: once for each statement, lookup or transaction. A

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { UniqueViolation } from '../database.ts'
-import { batchStatement, lookup, statement } from '../statement.ts'
-import { type TestDatabase, testBackends } from '../testing/backends.ts'
+import { UniqueViolation } from '../database/database.ts'
+import { batchStatement, lookup, statement } from '../database/statement.ts'
+import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
 import { countErrors } from './error-count.ts'
 
 const columns = { id: 'text' } as const
