@@ -1,7 +1,8 @@
 import { type CombinerOptions, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Database } from '../database.ts'
+import { Turns } from '../reads/turns.ts'
 
-type MergeOptions<T, R> = Omit<CombinerOptions<T, R>, 'runsMax'>
+type MergeOptions<T, R> = Omit<CombinerOptions<T, R>, 'runsMax' | 'inTurn'>
 
 /**
  * Makes one write of many: those that are asked for while one is under way share the next one,
@@ -16,13 +17,28 @@ export function mergedWrites<T, R>(
   db: Database,
   options: MergeOptions<T, R>,
 ): (item: T) => Promise<R> {
-  if (db.backend === 'postgres') return createCombiner(options)
+  if (db.backend === 'postgres') return createCombiner({ ...options, inTurn: turnsOf(db) })
   return async (item) => {
     const [result] = await options.run([item])
     if (result?.ok) return result.value
     throw result?.error
   }
 }
+
+/**
+ * On PostgreSQL the merged writes of all kinds share a few turns: fewer and larger batches cost the
+ * server and the node less, and each further connection has to plan and to cache for itself. A run
+ * must not wait for a merged write of another kind.
+ */
+export function turnsOf(db: Database): CombinerOptions<unknown, unknown>['inTurn'] {
+  if (db.backend !== 'postgres') return undefined
+  const own = turns.get(db) ?? new Turns(runsAtOnce)
+  turns.set(db, own)
+  return (run) => own.take(run)
+}
+
+const runsAtOnce = 3
+const turns = new WeakMap<Database, Turns>()
 
 /**
  * Makes one transaction of many: `run` does what was asked for together, in one transaction. On a

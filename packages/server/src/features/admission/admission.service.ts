@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
+import { turnsOf } from '../../database/writes/merged-writes.ts'
 import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -40,7 +41,11 @@ type Verdict = AdmissionRule | 'admitted'
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
   const keyOf = cachedKeys(secret)
   const full = cachedFull()
-  const judge = createCombiner<Judged<Slot>, Verdict>({ itemsMax: 256, run: judgeInTurn })
+  const judge = createCombiner<Judged<Slot>, Verdict>({
+    itemsMax: 256,
+    run: judgeInTurn,
+    inTurn: turnsOf(db),
+  })
 
   /**
    * The counters may reach the disk a moment later: whoever signs in with them is answered after

@@ -27,7 +27,7 @@ export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatu
   const log = deps.log.component('storage')
   const filters = createFilters(declared, log)
   const known = createKnownIndexes()
-  const write = createWriter({ mutateMany, indexes: known })
+  const write = createWriter({ db, mutateMany, indexes: known })
   const indexes = createIndexJobs({ db, log, declared, filters, write })
   const { query } = createQueries({ db, inForce: indexes.inForce })
   const runtime = {

@@ -1,5 +1,6 @@
 import type { StorageObject } from '@guildhall/contract'
-import { type Transaction, UniqueViolation } from '../../database/database.ts'
+import { type Database, type Transaction, UniqueViolation } from '../../database/database.ts'
+import { turnsOf } from '../../database/writes/merged-writes.ts'
 import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import { bySystem, type MutateMany, type Mutation } from '../../kernel/mutation.ts'
 import { applyAll, type Batch } from './storage.batch.ts'
@@ -7,6 +8,7 @@ import type { KnownIndexes } from './storage.entries.ts'
 import { type Operation, type Outcome, weightOf } from './storage.operations.ts'
 
 export type WriterDeps = {
+  db: Database
   mutateMany: MutateMany<Transaction>
   indexes: KnownIndexes
 }
@@ -29,7 +31,7 @@ const attemptsMax = 16
  * The one way in which objects change. What is asked for at the same time shares a transaction: one
  * statement of each kind and one commit for all, and for each batch its own verdict.
  */
-export function createWriter({ mutateMany, indexes }: WriterDeps): StorageWriter {
+export function createWriter({ db, mutateMany, indexes }: WriterDeps): StorageWriter {
   async function commit(items: readonly Item[]) {
     for (let made = 1; ; made += 1) {
       try {
@@ -45,6 +47,7 @@ export function createWriter({ mutateMany, indexes }: WriterDeps): StorageWriter
 
   const write = createCombiner<Item, readonly Outcome[]>({
     itemsMax,
+    inTurn: turnsOf(db),
     async run(items) {
       const results: CombinedResult<readonly Outcome[]>[] = []
       for (const part of partsOf(items)) {

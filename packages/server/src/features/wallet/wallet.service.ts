@@ -4,6 +4,7 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
+import { turnsOf } from '../../database/writes/merged-writes.ts'
 import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { MutateMany, Mutation } from '../../kernel/mutation.ts'
@@ -45,6 +46,7 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
 
   const adjust = createCombiner<Item, Adjusted>({
     itemsMax,
+    inTurn: turnsOf(db),
     async run(items) {
       for (let made = 1; ; made += 1) {
         const nowUnixMs = clock.nowUnixMs()

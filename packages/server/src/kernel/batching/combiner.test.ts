@@ -74,6 +74,34 @@ describe('a combiner', () => {
     expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10, 12, 14])
   })
 
+  it('waits for its turn among others, and takes what comes until then', async () => {
+    const begin: (() => void)[] = []
+    const runs: (readonly number[])[] = []
+    const double = createCombiner<number, number>({
+      itemsMax: 100,
+      async run(items) {
+        runs.push(items)
+        return items.map((item) => ({ ok: true, value: item * 2 }))
+      },
+      async inTurn(run) {
+        await new Promise<void>((resolve) => begin.push(resolve))
+        await run()
+      },
+    })
+    const answers = [double(1), double(2)]
+    await someTurns()
+    answers.push(double(3))
+    await someTurns()
+    expect([runs, begin.length]).toEqual([[], 1])
+    begin[0]?.()
+    expect(await Promise.all(answers)).toEqual([2, 4, 6])
+    const last = double(4)
+    await someTurns()
+    begin[1]?.()
+    expect(await last).toBe(8)
+    expect(runs).toEqual([[1, 2, 3], [4]])
+  })
+
   it('gives a run at most so many items, in the order in which they came', async () => {
     const { double, runs } = openDoubling(2)
     const answers = Promise.all([1, 2, 3, 4, 5].map(double))

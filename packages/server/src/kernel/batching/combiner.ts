@@ -16,6 +16,11 @@ export type CombinerOptions<T, R> = {
    * prepares its work while the others wait for a disk.
    */
   runsMax?: number
+  /**
+   * Begins a run when those of other combiners leave room for it; at once if not given. What comes
+   * until then joins the run.
+   */
+  inTurn?: ((run: () => Promise<void>) => Promise<void>) | undefined
 }
 
 type Call<T, R> = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void }
@@ -30,7 +35,7 @@ type Call<T, R> = { item: T; resolve: (value: R) => void; reject: (error: unknow
  * await addSession({ id, account_id })
  */
 export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) => Promise<R> {
-  const { run, itemsMax, runsMax = 1 } = options
+  const { run, itemsMax, runsMax = 1, inTurn = (work) => work() } = options
   const waiting: Call<T, R>[] = []
   let underWay = 0
   let isAwaitingTurn = false
@@ -41,9 +46,14 @@ export function createCombiner<T, R>(options: CombinerOptions<T, R>): (item: T) 
     isAwaitingTurn = true
     atEndOfTurn(() => {
       isAwaitingTurn = false
-      const share = Math.ceil(waiting.length / (runsMax - underWay))
+      const parts = runsMax - underWay
       underWay += 1
-      void runOnce(waiting.splice(0, Math.min(share, itemsMax))).then(() => {
+      const ended = inTurn(async () => {
+        if (waiting.length === 0) return
+        const share = Math.ceil(waiting.length / parts)
+        await runOnce(waiting.splice(0, Math.min(share, itemsMax)))
+      })
+      void ended.then(() => {
         underWay -= 1
         runNext()
       })
