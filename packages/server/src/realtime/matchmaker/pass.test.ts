@@ -138,3 +138,21 @@ test('[R-MM-8] what fails in a pass neither ends the node nor the passes behind 
   await found.clock.advance(250)
   expect(found.queue.size).toBe(0)
 })
+
+test('[R-MM-7, R-MM-13] who found nobody finds a ticket that comes back with its age', async () => {
+  const { clock, ticketOf, groups, queue } = startPasses()
+  const upToFour = { min_count: 2, max_count: 4 }
+  const [ann, bob] = [ticketOf({ ...upToFour, properties: { a: 1 } }), ticketOf({})]
+  await clock.advance(250)
+  // The two fit Ann, but not each other; with the first of them she waits for more.
+  ticketOf({ ...upToFour, query: 'a == 1' })
+  const cid = ticketOf({ query: 'a == 1' })
+  await clock.advance(250)
+  queue.giveBack(ann, 'no_room')
+  await clock.advance(250)
+  const formed = [
+    [ann.id, bob.id],
+    [cid.id, ann.id],
+  ]
+  expect(groups).toEqual(formed)
+})

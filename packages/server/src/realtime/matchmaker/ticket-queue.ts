@@ -75,9 +75,9 @@ export function createTicketQueue(clock: Clock): TicketQueue {
       ticket.state = 'queued'
       ticket.finishedMs = undefined
       ticket.reason = reason
-      // Others have come meanwhile.
-      ticket.alone = undefined
       add(ticket)
+      // Others have come meanwhile, and looked without it: it is older than what they look for next.
+      for (const other of order) other.alone = undefined
     },
     find(id, account) {
       const ticket = known.get(id)
