@@ -76,7 +76,7 @@ export function createTicketQueue(clock: Clock): TicketQueue {
       ticket.finishedMs = undefined
       ticket.reason = reason
       add(ticket)
-      // Others have come meanwhile, and looked without it: it is older than what they look for next.
+      // Others came meanwhile, or have looked without it and would now look at newer ones only.
       for (const other of order) other.alone = undefined
     },
     find(id, account) {
