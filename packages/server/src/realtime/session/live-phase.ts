@@ -15,6 +15,7 @@ type LiveParts = { session: Session; connection: Connection; inbound: Inbound; d
  * script takes nothing more, and its peer has to give signs of life.
  */
 export class LivePhase {
+  readonly name = 'live'
   readonly participant: Participant
   readonly client: ClientState
   readonly #session: Session

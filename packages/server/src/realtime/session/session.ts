@@ -25,7 +25,7 @@ import type { FlushDue, SessionDeps } from './session-deps.ts'
  */
 type Phase =
   | { name: 'greeting'; greeting: Greeting }
-  | { name: 'live'; live: LivePhase }
+  | LivePhase
   | { name: 'closing'; closing: ClosingPhase<Session> }
   | { name: 'gone' }
 
@@ -80,7 +80,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   receivedDatagram(datagram: Uint8Array): void {
     const envelope = this.#inbound.datagram(datagram, this.#phase.name === 'live')
     if (envelope === undefined || this.#phase.name !== 'live') return
-    this.#phase.live.takeDatagram(envelope)
+    this.#phase.takeDatagram(envelope)
   }
 
   violated(detail: ProtocolDetail): void {
@@ -92,7 +92,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   ponged(): void {
-    if (this.#phase.name === 'live') this.#phase.live.ponged()
+    if (this.#phase.name === 'live') this.#phase.ponged()
   }
 
   drained(): void {
@@ -118,7 +118,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   take(envelope: Envelope): void {
     const phase = this.#phase
-    if (phase.name === 'live') phase.live.take(envelope)
+    if (phase.name === 'live') phase.take(envelope)
     else if (phase.name === 'greeting') phase.greeting.take(envelope)
   }
 
@@ -205,13 +205,13 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     if (this.#inbound.incompleteForMs(nowMs) > incompleteFrameMsMax) {
       this.#deps.metrics.decode_errors_total += 1
       this.#violate('incomplete frame')
-    } else if (this.#phase.name === 'live' && !this.#phase.live.isAlive(nowMs)) {
+    } else if (this.#phase.name === 'live' && !this.#phase.isAlive(nowMs)) {
       this.end(closings.livenessTimeout)
     }
   }
 
   sessionEnded(nowUnixMs: number): boolean {
-    return this.#phase.name === 'live' && this.#phase.live.sessionEnded(nowUnixMs)
+    return this.#phase.name === 'live' && this.#phase.sessionEnded(nowUnixMs)
   }
 
   /** Only a session that was accepted has a participant; asking any other is a bug. */
@@ -221,7 +221,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   }
 
   #resume(reason: 'script' | 'rate'): void {
-    if (this.#phase.name === 'live') this.#phase.live.resume(reason)
+    if (this.#phase.name === 'live') this.#phase.resume(reason)
     else this.#inbound.resume(reason)
   }
 
@@ -256,7 +256,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     const [connection, inbound, deps] = [this.#connection, this.#inbound, this.#deps]
     const live = new LivePhase({ session: this, connection, inbound, deps }, player)
     this.#lived = live
-    this.#phase = { name: 'live', live }
+    this.#phase = live
     this.#decide()
     live.begin(waiting)
   }
