@@ -37,7 +37,7 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
       ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
       mutate: unused,
       revokeSessions: unused,
-      closeSessions: () => {},
+      endSessions: unused,
       walletOf: async () => new Map<string, bigint>(),
       friendsOf: async () => [],
       groupsOf: async () => [],

@@ -6,7 +6,7 @@ import { type ConsoleAccountsDeps, createConsoleAccounts } from './console-accou
 
 const countIntervalMs = 5000
 
-type Endings = 'revokeSessions' | 'closeSessions'
+type Endings = 'revokeSessions' | 'endSessions'
 
 type ConsoleAccountsFeatureDeps = Omit<ConsoleAccountsDeps, Endings> & {
   sessions: { forOperators: Pick<ConsoleAccountsDeps, Endings> }

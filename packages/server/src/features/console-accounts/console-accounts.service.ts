@@ -27,8 +27,11 @@ export type ConsoleAccountsDeps = {
   mutate: Mutate<Transaction>
   /** Revokes every session of an account in the same transaction; answers with their ids. */
   revokeSessions(tx: Transaction, id: string): Promise<string[]>
-  /** Closes the connections of sessions whose revocation is committed. */
-  closeSessions(sessionIds: readonly string[]): void
+  /** Commits a change that revokes sessions, then closes their connections. */
+  endSessions<T>(
+    mutation: Mutation,
+    change: (tx: Transaction) => Promise<Done<T> & { revoked: readonly string[] }>,
+  ): Promise<T>
   /** What other features keep of an account, for the export. */
   walletOf(tx: Queries, id: string): Promise<Related['wallet']>
   friendsOf(tx: Queries, id: string): Promise<Related['friends']>
@@ -46,25 +49,6 @@ export type ConsoleAccounts = ReturnType<typeof createConsoleAccounts>
 export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
   const { db, mutate } = deps
   const rules = createRules(deps)
-
-  /** Commits a change that ends sessions, then closes their connections. */
-  async function ending<T>(
-    mutation: Mutation,
-    change: (tx: Transaction) => Promise<Done<T> & { revoked: string[] }>,
-  ): Promise<T> {
-    let revoked: string[] = []
-    const answer = await mutate(
-      mutation,
-      async (tx) => {
-        const done = await change(tx)
-        revoked = done.revoked
-        return done
-      },
-      { isolation: 'read committed' },
-    )
-    deps.closeSessions(revoked)
-    return answer
-  }
 
   return {
     /** Accounts in every state by username; `filter` is a part of the id or the username. */
@@ -108,13 +92,13 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
       }).catch(asUsernameConflict),
 
     ban: (mutation: Mutation, id: string): Promise<AccountRow> =>
-      ending(mutation, (tx) => rules.setState(tx, id, 'disabled')),
+      deps.endSessions(mutation, (tx) => rules.setState(tx, id, 'disabled')),
 
     unban: (mutation: Mutation, id: string): Promise<AccountRow> =>
-      ending(mutation, (tx) => rules.setState(tx, id, 'active')),
+      deps.endSessions(mutation, (tx) => rules.setState(tx, id, 'active')),
 
     delete: (mutation: Mutation, id: string): Promise<undefined> =>
-      ending(mutation, (tx) => rules.delete(tx, id)),
+      deps.endSessions(mutation, (tx) => rules.delete(tx, id)),
 
     /** Everything that belongs to an account, as one state of the database. */
     export: (actor: Actor, id: string): Promise<AccountExport> =>

@@ -2,7 +2,7 @@ import { defineFeature, mount } from '../feature.ts'
 import { consoleSessionHandlers } from './console-sessions.routes.ts'
 import { type ConsoleSessionsDeps, createConsoleSessions } from './console-sessions.service.ts'
 
-type Own = Pick<ConsoleSessionsDeps, 'db' | 'clock' | 'mutate'>
+type Own = Pick<ConsoleSessionsDeps, 'db' | 'clock'>
 
 type ConsoleSessionsFeatureDeps = Own & {
   accounts: { exists: ConsoleSessionsDeps['accountExists'] }

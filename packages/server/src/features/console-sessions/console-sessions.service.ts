@@ -1,21 +1,23 @@
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
+import type { Done, Mutation } from '../../kernel/mutation.ts'
 import { consoleSessionsStore } from './console-sessions.store.ts'
 
 export type ConsoleSessionsDeps = {
   db: Database
   clock: Clock
-  mutate: Mutate<Transaction>
   /** Whether an account has this id, in whatever state. */
   accountExists(tx: Queries, id: string): Promise<boolean>
   /** Revokes a session in the transaction; false when it was revoked already. */
   revokeSession(tx: Transaction, id: string): Promise<boolean>
   /** Revokes every session of an account whose row the transaction holds; answers their ids. */
   revokeSessions(tx: Transaction, account_id: string): Promise<string[]>
-  /** Closes the connections of sessions whose revocation is committed. */
-  closeSessions(sessionIds: readonly string[]): void
+  /** Commits a change that revokes sessions, then closes their connections. */
+  endSessions<T>(
+    mutation: Mutation,
+    change: (tx: Transaction) => Promise<Done<T> & { revoked: readonly string[] }>,
+  ): Promise<T>
   /** Whether a session has a connection on this node. */
   isConnected(sessionId: string): boolean
 }
@@ -28,24 +30,8 @@ type Ending = Done<Revoked> & { revoked: readonly string[] }
 
 /** Sessions of an account as operators see and end them. No token or digest is ever shown. */
 export function createConsoleSessions(deps: ConsoleSessionsDeps) {
-  const { db, clock, mutate, isConnected } = deps
+  const { db, clock, isConnected } = deps
   const rules = createRules(deps)
-
-  /** Commits what ends sessions, then closes their connections. */
-  async function ending(mutation: Mutation, change: (tx: Transaction) => Promise<Ending>) {
-    let revoked: readonly string[] = []
-    const answer = await mutate(
-      mutation,
-      async (tx) => {
-        const done = await change(tx)
-        revoked = done.revoked
-        return done
-      },
-      { isolation: 'read committed' },
-    )
-    deps.closeSessions(revoked)
-    return answer
-  }
 
   return {
     /** Live sessions of an account in whatever state, newest first, and how many there are. */
@@ -61,11 +47,11 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps) {
 
     /** Ends every session of an account, which stays active. */
     revokeAll: (mutation: Mutation, account_id: string): Promise<Revoked> =>
-      ending(mutation, (tx) => rules.revokeAll(tx, account_id)),
+      deps.endSessions(mutation, (tx) => rules.revokeAll(tx, account_id)),
 
     /** Ends one session of an account; nothing happens to one that has ended already. */
     revoke: (mutation: Mutation, account_id: string, id: string): Promise<Revoked> =>
-      ending(mutation, (tx) => rules.revoke(tx, { account_id, id })),
+      deps.endSessions(mutation, (tx) => rules.revoke(tx, { account_id, id })),
   }
 }
 

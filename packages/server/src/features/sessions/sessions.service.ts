@@ -5,6 +5,7 @@ import { mergedWrites } from '../../database/writes/merged-writes.ts'
 import type { PlayerPrincipal } from '../../kernel/auth/principal.ts'
 import { sha256 } from '../../kernel/auth/sha256.ts'
 import { refuse } from '../../kernel/failure.ts'
+import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { Awaitable } from '../../kernel/time/awaitable.ts'
 import {
   accessLookup,
@@ -20,6 +21,7 @@ import { createTokens, type TokensDeps } from './sessions.tokens.ts'
 
 export type SessionsDeps = TokensDeps & {
   db: Database
+  mutate: Mutate<Transaction>
   config: { revoke_on_replay: boolean }
   /** Called after the commit that revoked these sessions, to close their connections. */
   onRevoked(sessionIds: readonly string[]): void
@@ -202,8 +204,27 @@ export function createSessions(deps: SessionsDeps) {
 }
 
 /** How operators end sessions, in the transaction of what they change. */
-function endings({ clock, onRevoked }: SessionsDeps) {
+function endings({ clock, mutate, onRevoked }: SessionsDeps) {
   return {
+    /** Commits a change that revokes sessions, then closes their connections. */
+    async endSessions<T>(
+      mutation: Mutation,
+      change: (tx: Transaction) => Promise<Done<T> & { revoked: readonly string[] }>,
+    ): Promise<T> {
+      let revoked: readonly string[] = []
+      const answer = await mutate(
+        mutation,
+        async (tx) => {
+          const done = await change(tx)
+          revoked = done.revoked
+          return done
+        },
+        { isolation: 'read committed' },
+      )
+      if (revoked.length > 0) onRevoked(revoked)
+      return answer
+    },
+
     /** Revokes one session; false when it was revoked already. */
     revokeSession: (tx: Transaction, id: string): Promise<boolean> =>
       sessionsStore.revoke(tx, { id, now_unix_ms: clock.nowUnixMs() }),
@@ -214,11 +235,6 @@ function endings({ clock, onRevoked }: SessionsDeps) {
      */
     revokeSessions: (tx: Transaction, account_id: string): Promise<string[]> =>
       sessionsStore.revokeAllOf(tx, { account_id, now_unix_ms: clock.nowUnixMs() }),
-
-    /** Closes the connections of sessions whose revocation is committed. */
-    closeSessions(sessionIds: readonly string[]): void {
-      if (sessionIds.length > 0) onRevoked(sessionIds)
-    },
   }
 }
 
