@@ -17,6 +17,8 @@ export default defineConfig({
     // Generous, because a loaded machine must not turn a right answer into a failure.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
+    setupFiles: ['scripts/patient-waits.ts'],
     // Two that compute and one that waits: many tests wait for a process, a lease or a minute.
     maxWorkers: 3,
     reporters: ['default'],
