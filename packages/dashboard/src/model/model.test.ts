@@ -5,7 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { diffLines, withContext } from './diff.ts'
 import { jsonPages, jsonText, placeOf } from './json.ts'
 import { textParts } from './text.ts'
-import { bytesText, duration, exactTime, grouped, localTime, relativeTime } from './time.ts'
+import {
+  bytesText,
+  counted,
+  duration,
+  exactTime,
+  grouped,
+  localTime,
+  relativeTime,
+} from './time.ts'
 
 describe('JSON for people', () => {
   it('[H-GEN-15] keeps all 64 bits, in one line and on pages', () => {
@@ -109,6 +117,7 @@ describe('times', () => {
       '1 d',
     ])
     expect([bytesText(0), bytesText(999), bytesText(1_500_000)]).toEqual(['0 B', '999 B', '1.5 MB'])
+    expect([counted(1, 'line'), counted(2_000, 'line')]).toEqual(['1 line', '2,000 lines'])
     expect(grouped(int64Min)).toBe('-9,223,372,036,854,775,808')
   })
 })

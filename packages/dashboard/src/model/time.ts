@@ -65,6 +65,11 @@ export function grouped(value: number | bigint): string {
   return value.toLocaleString('en')
 }
 
+/** E.g. `1 line` and `2,000 lines`. */
+export function counted(count: number, word: string): string {
+  return `${grouped(count)} ${word}${count === 1 ? '' : 's'}`
+}
+
 /** E.g. `1.5 MB`. */
 export function bytesText(bytes: number): string {
   const names = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']

@@ -12,6 +12,12 @@ import type { Stage } from './stage.ts'
 const bookings = 100_000
 const grouped = (value: bigint) => value.toLocaleString('en-US')
 
+/** The number and the text of the last row that is drawn, at one moment. */
+const lastRow = `(() => {
+  const row = [...document.querySelectorAll('[data-row]')].at(-1)
+  return [Number(row.dataset.row), row.textContent]
+})()`
+
 /** A node on a file that holds an account of 100,000 bookings, and then lacks a table. */
 export function realStoreTests(stage: () => Stage): void {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-real-store-'))
@@ -82,20 +88,19 @@ export function realStoreTests(stage: () => Stage): void {
         .getByText(`booking ${bookings - 1}`)
         .waitFor()
       await rows.locator('[data-row="0"]').focus()
-      let at = 0
+      let [at, text] = [0, '']
       await expect
         .poll(
           async () => {
             await page.keyboard.press('End')
-            at = await page.evaluate<number>('Number(document.activeElement.dataset.row ?? 0)')
+            ;[at, text] = await page.evaluate<[number, string]>(lastRow)
             return at
           },
           { timeout: 20_000 },
         )
         .toBeGreaterThan(1000)
-      const deep = rows.locator(`[data-row="${at}"]`)
-      await deep.getByText(`booking ${bookings - 1 - at}`, { exact: true }).waitFor()
-      await deep.getByText(grouped(int64Max - BigInt(at)), { exact: true }).waitFor()
+      expect(text).toContain(`booking ${bookings - 1 - at}`)
+      expect(text).toContain(grouped(int64Max - BigInt(at)))
       expect(await rows.locator('[data-row]').count()).toBeLessThan(100)
       await page.getByLabel('Order').selectOption('ascending')
       const oldest = rows.locator('[data-row="0"]')
@@ -148,6 +153,10 @@ export function realStoreTests(stage: () => Stage): void {
       const { entries } = await node.desk.errorJournal.list({ query: {} })
       expect(entries).toHaveLength(1)
       await pane.getByText(entries[0]?.fingerprint ?? 'none').waitFor()
+      await page.reload()
+      await pane.getByText(entries[0]?.fingerprint ?? 'none').waitFor()
+      await page.goBack()
+      await pane.waitFor({ state: 'detached' })
       await open('')
       const recent = page.getByRole('table', { name: 'Recent errors' }).locator('[data-row="0"]')
       await recent.getByText('request failed').waitFor()

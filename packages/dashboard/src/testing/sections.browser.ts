@@ -25,6 +25,25 @@ export function sectionTests(stage: () => Stage): void {
     })
   })
 
+  it('[H-ACC-4] an edit sends what was changed alone, and takes nothing back', async () => {
+    const { node, seeded } = stage()
+    const params = { id: seeded.accounts.kai ?? '' }
+    await stage().with(async ({ page, open }) => {
+      await open(`/accounts/${params.id}`)
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Display name', { exact: true }).fill('Kai the Second')
+      // The game changes something else of it meanwhile.
+      const metadata = { level: 99 }
+      await node.desk.consoleAccounts.update({ params, body: { metadata } })
+      await submit(page, 'Save')
+      await page.getByText('Kai the Second').first().waitFor()
+      const stored = await node.desk.consoleAccounts.get({ params })
+      expect(stored).toMatchObject({ display_name: 'Kai the Second', metadata })
+      const { entries } = await node.desk.audit.list({ query: { limit: 1 } })
+      expect(entries[0]?.details).toBe('fields=display_name')
+    })
+  })
+
   it('[H-WAL-2] a wallet is adjusted, and a debit beyond it is refused in words', async () => {
     await stage().with(async ({ page, open }) => {
       await open(`/accounts/${stage().seeded.accounts.cem}?tab=wallet`)

@@ -57,7 +57,7 @@ export function sizeTests(stage: () => Stage): void {
       await page.getByText('[4000]').waitFor()
       await expect.poll(() => page.locator('.json .leaf').count()).toBeLessThan(1_000)
       await page.getByRole('button', { name: 'Edit' }).click()
-      await page.getByText(/lines,/).waitFor()
+      await page.getByText(/lines, /).waitFor()
     })
   })
 

@@ -7,8 +7,14 @@ export function usePathPart(name: string): string | undefined {
   return params[name]
 }
 
-/** A member of the query: filters and tabs stand there, so that a link leads to the same view. */
-export function useQueryPart(name: string): [string, (value: string) => void] {
+/**
+ * A member of the query: filters and tabs stand there, so that a link leads to the same view. What
+ * opens a pane is pushed, so that back closes it.
+ */
+export function useQueryPart(
+  name: string,
+  { pushes = false } = {},
+): [string, (value: string) => void] {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false })
   const navigate = useNavigate()
   const set = useCallback(
@@ -18,9 +24,9 @@ export function useQueryPart(name: string): [string, (value: string) => void] {
         [name]: value || undefined,
       })
       // The members of a query are the page's own; the router knows of none.
-      void navigate({ to: '.', search: search as never, replace: true })
+      void navigate({ to: '.', search: search as never, replace: !pushes })
     },
-    [name, navigate],
+    [name, navigate, pushes],
   )
   const value = search[name]
   return [typeof value === 'string' ? value : '', set]

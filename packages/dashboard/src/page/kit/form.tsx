@@ -32,6 +32,11 @@ export function useForm<F extends Fields>(fields: F) {
       // Each value was read by the field of its name; only the mapped type knows that.
       return Object.fromEntries(values) as ValuesOf<F>
     },
+    /** Of the values those whose text is another than at first. */
+    changed(values: ValuesOf<F>): Partial<ValuesOf<F>> {
+      const changed = Object.entries(values).filter(([name]) => texts[name] !== first.current[name])
+      return Object.fromEntries(changed) as Partial<ValuesOf<F>>
+    },
     /** Puts the server's words about a field beside it; answers whether it did. */
     complain(error: unknown): void {
       if (!(error instanceof GuildhallError) || error.status !== 400) return
@@ -60,8 +65,11 @@ type FormDialogProps<F extends Fields> = {
   title: string
   action: string
   fields: F
-  /** Sends it; the dialog closes when it succeeds. */
-  submit(values: ValuesOf<F>): Promise<unknown>
+  /**
+   * Sends it; the dialog closes when it succeeds. Who edits sends what was changed alone: the rest
+   * may be another by now.
+   */
+  submit(values: ValuesOf<F>, changed: Partial<ValuesOf<F>>): Promise<unknown>
   onClose(): void
   wide?: boolean
   children?: ReactNode
@@ -91,7 +99,7 @@ export function FormDialog<F extends Fields>(props: FormDialogProps<F>) {
 
 function useSubmit<F extends Fields>(
   form: FormHandle<F>,
-  submit: (values: ValuesOf<F>) => Promise<unknown>,
+  submit: FormDialogProps<F>['submit'],
   onDone: () => void,
 ) {
   const [error, setError] = useState<Error | null>(null)
@@ -102,7 +110,7 @@ function useSubmit<F extends Fields>(
     setBusy(true)
     setError(null)
     try {
-      await submit(values)
+      await submit(values, form.changed(values))
       onDone()
     } catch (refusal) {
       form.complain(refusal)

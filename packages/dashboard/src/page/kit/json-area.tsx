@@ -1,6 +1,6 @@
 import type { TextareaHTMLAttributes } from 'react'
 import { jsonPages } from '../../model/json.ts'
-import { bytesText, grouped } from '../../model/time.ts'
+import { bytesText, counted } from '../../model/time.ts'
 import { readJsonObject } from './field-kinds.ts'
 
 type JsonAreaProps = TextareaHTMLAttributes<HTMLTextAreaElement> & {
@@ -8,7 +8,7 @@ type JsonAreaProps = TextareaHTMLAttributes<HTMLTextAreaElement> & {
   onText(text: string): void
 }
 
-/** A place to write a JSON object; it says where it is broken, and sets it out on request. */
+/** A place to write a JSON object; it says where it is broken, and formats it on request. */
 export function JsonArea({ onText, value, ...attributes }: JsonAreaProps) {
   const read = readJsonObject(value)
   return (
@@ -16,7 +16,7 @@ export function JsonArea({ onText, value, ...attributes }: JsonAreaProps) {
       <textarea className="code" {...attributes} value={value} spellCheck={false} />
       <div className="row small">
         <span className="muted" aria-live="polite">
-          {'complaint' in read ? read.complaint : `${grouped(value.split('\n').length)} lines, `}
+          {'complaint' in read ? read.complaint : `${counted(value.split('\n').length, 'line')}, `}
           {'value' in read && bytesText(new Blob([value]).size)}
         </span>
         <span className="grow" />
@@ -26,7 +26,7 @@ export function JsonArea({ onText, value, ...attributes }: JsonAreaProps) {
           disabled={'complaint' in read}
           onClick={() => 'value' in read && onText(jsonPages(read.value))}
         >
-          Set out
+          Format
         </button>
       </div>
     </div>

@@ -149,6 +149,8 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
     useFlushSync: false,
   })
   const shown = useShown(rows.length, virtualizer)
+  // Entries of the audit trail have no id: two of one moment may say the same.
+  const keys = new Set<string>()
   const { hasMore, more } = listing
   const nearEnd = shown.end >= rows.length - 10 && rows.length >= virtualFrom
   useEffect(() => {
@@ -168,9 +170,11 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
       {rows.slice(shown.start, shown.end).map((row, offset) => {
         const index = shown.start + offset
         const key = rowKey(row)
+        const isTwin = keys.has(key)
+        keys.add(key)
         return (
           <TableRow
-            key={key}
+            key={isTwin ? `${key} ${index}` : key}
             row={row}
             index={index}
             columns={columns}

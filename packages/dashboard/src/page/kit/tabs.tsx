@@ -1,4 +1,6 @@
 import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useQueryPart } from '../data/location.ts'
 
 type TabsProps = {
   label: string
@@ -9,8 +11,15 @@ type TabsProps = {
 /** Views of one thing, each with an address of its own. */
 export function Tabs({ label, tabs }: TabsProps) {
   const first = tabs[0]?.[0]
+  const [tab] = useQueryPart('tab')
+  const strip = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is current then.
+  useEffect(() => {
+    const current = strip.current?.querySelector('[aria-current="page"]')
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab])
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav ref={strip} className="tabs" aria-label={label}>
       {tabs.map(([key, words]) => (
         <Link
           key={key}

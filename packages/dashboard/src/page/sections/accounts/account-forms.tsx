@@ -1,4 +1,4 @@
-import type { AccountDetail } from '@guildhall/contract'
+import type { AccountDetail, JsonObject } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
@@ -35,6 +35,8 @@ export function CreateAccount({ onClose }: { onClose(): void }) {
   )
 }
 
+type Change = { username?: string; display_name?: string; metadata?: JsonObject }
+
 export function EditAccount({ account, onClose }: { account: AccountDetail; onClose(): void }) {
   const { id, username, display_name, metadata } = account
   const fields = useMemo(
@@ -43,14 +45,14 @@ export function EditAccount({ account, onClose }: { account: AccountDetail; onCl
       display_name: anyText({
         label: 'Display name',
         initial: display_name ?? '',
-        hint: 'Nothing clears it',
+        hint: 'Empty: there is none',
       }),
       metadata: jsonField({ label: 'Metadata', value: metadata ?? {} }),
     }),
     [username, display_name, metadata],
   )
   const change = useChange({
-    send: (desk, body: { username: string }, idempotencyKey) =>
+    send: (desk, body: Change, idempotencyKey) =>
       desk.consoleAccounts.update({ params: { id }, body, idempotencyKey }),
     touches: ['accounts'],
     done: 'Saved',
@@ -60,8 +62,7 @@ export function EditAccount({ account, onClose }: { account: AccountDetail; onCl
       title="Edit the account"
       action="Save"
       fields={fields}
-      // Only what was changed is sent, so that the audit trail shows just that.
-      submit={(values) => change.mutateAsync({ ...values })}
+      submit={(_, changed) => change.mutateAsync(changed)}
       onClose={onClose}
     />
   )

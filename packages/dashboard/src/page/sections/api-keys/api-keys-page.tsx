@@ -92,7 +92,7 @@ export function ApiKeysPage() {
 const newKey = {
   name: textField({ label: 'Name', hint: 'What uses it' }),
   scopes: checksField({ label: 'Scopes', choices: scopes, hint: 'All are read-only' }),
-  expires_at: optionalTime({ label: 'Ends', hint: 'Nothing: it stays until it is revoked' }),
+  expires_at: optionalTime({ label: 'Ends', hint: 'Empty: it stays until it is revoked' }),
 }
 
 type NewKey = {

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '@guildhall/contract'
-import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
+import { useQueryPart } from '../../data/location.ts'
 import { usePages } from '../../data/reads.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Copyable } from '../../kit/copy.tsx'
@@ -25,25 +25,26 @@ const columns: readonly Column<JournalEntry>[] = [
 ]
 
 export function ErrorJournalPage() {
-  const [open, setOpen] = useState<JournalEntry>()
+  const [incident, setIncident] = useQueryPart('incident', { pushes: true })
   const listing = usePages(['errorJournal'], async (desk, offset?: number) => {
     const query = { limit: 100, offset: offset ?? 0 }
     const page = await desk.errorJournal.list({ query })
     return { items: page.entries, total: page.total, next: page.next_offset ?? undefined }
   })
+  const open = listing.rows.find(({ fingerprint }) => fingerprint === incident)
   const list = (
     <DataTable
       label="Errors"
       columns={columns}
       listing={listing}
       rowKey={({ fingerprint }) => fingerprint}
-      openKey={open?.fingerprint}
-      onOpen={setOpen}
+      openKey={incident}
+      onOpen={({ fingerprint }) => setIncident(fingerprint)}
       empty={<Empty title="No errors">Nothing has failed on this node.</Empty>}
     />
   )
   const pane = open && (
-    <Pane title="Incident" label="Incident" onClose={() => setOpen(undefined)}>
+    <Pane title="Incident" label="Incident" onClose={() => setIncident('')}>
       <p>
         <Text>{open.message}</Text>
       </p>

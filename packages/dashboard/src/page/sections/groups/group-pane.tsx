@@ -85,6 +85,8 @@ function GroupActions({ group, onDeleted }: { group: GroupDetail; onDeleted(): v
   )
 }
 
+type GroupChange = { description?: string; max_size?: number; open?: boolean }
+
 function EditGroup({ group, onClose }: { group: GroupDetail; onClose(): void }) {
   const { id, description, max_size, open } = group
   const fields = useMemo(
@@ -102,7 +104,7 @@ function EditGroup({ group, onClose }: { group: GroupDetail; onClose(): void }) 
     [description, max_size, open],
   )
   const change = useChange({
-    send: (desk, body: { description: string }, idempotencyKey) =>
+    send: (desk, body: GroupChange, idempotencyKey) =>
       desk.groups.update({ params: { id }, body, idempotencyKey }),
     touches: ['groups'],
     done: 'Saved',
@@ -112,7 +114,7 @@ function EditGroup({ group, onClose }: { group: GroupDetail; onClose(): void }) 
       title="Edit the group"
       action="Save"
       fields={fields}
-      submit={(body) => change.mutateAsync(body)}
+      submit={(_, changed) => change.mutateAsync(changed)}
       onClose={onClose}
     />
   )

@@ -1,6 +1,6 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { Link } from '@tanstack/react-router'
-import { duration, exactTime, grouped } from '../../../model/time.ts'
+import { counted, duration, exactTime, grouped } from '../../../model/time.ts'
 import { useRead } from '../../data/reads.ts'
 import { Badge, type Tone } from '../../kit/badge.tsx'
 import { Copyable } from '../../kit/copy.tsx'
@@ -47,7 +47,7 @@ function Record({ entries: { record, counts } }: { entries: Entries }) {
         'Most at once': grouped(record.peak_participants),
         Room: <RecordRoom {...record} />,
         'Script revision': record.script_revision_id ?? <None />,
-        'About it': `${grouped(counts.logs)} lines, ${grouped(counts.telemetry_slices)} slices`,
+        'About it': `${counted(counts.logs, 'line')}, ${counted(counts.telemetry_slices, 'slice')}`,
       }}
     />
   )
@@ -85,7 +85,7 @@ function momentsOf({ record, logs, telemetry_slices }: Entries): Moment[] {
         tone: 'accent',
         title: `telemetry ${slice.context_kind}`,
         text:
-          `${grouped(slice.marker_total)} markers, ${grouped(slice.accepted_total)} accepted, ` +
+          `${counted(slice.marker_total, 'marker')}, ${grouped(slice.accepted_total)} accepted, ` +
           `${grouped(slice.rejected_total)} rejected, ${grouped(slice.corrected_total)} corrected`,
       }),
     ),

@@ -1,6 +1,6 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { api, type JsonObject } from '@guildhall/contract'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
@@ -44,7 +44,7 @@ const pageSize = 200
 export function NotificationsPage() {
   const [user, setUser] = useQueryPart('user')
   const [isNew, setNew] = useQueryPart('new')
-  const [open, setOpen] = useState<Note>()
+  const [openId, setOpenId] = useQueryPart('open', { pushes: true })
   const maySend = useMay(api.notifications.send)
   const picking = usePicking()
   const listing = usePages(['notifications', 'list', user], async (desk, before?: number) => {
@@ -52,6 +52,7 @@ export function NotificationsPage() {
     const { items, total } = await desk.notifications.list({ query })
     return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
   })
+  const open = listing.rows.find(({ id }) => String(id) === openId)
   const list = (
     <>
       <div className="page-tools">
@@ -67,8 +68,8 @@ export function NotificationsPage() {
         columns={columns}
         listing={listing}
         rowKey={({ id }) => String(id)}
-        openKey={open && String(open.id)}
-        onOpen={setOpen}
+        openKey={openId}
+        onOpen={({ id }) => setOpenId(String(id))}
         picking={maySend ? picking : undefined}
         empty={<Empty title="No notifications" />}
       />
@@ -86,10 +87,7 @@ export function NotificationsPage() {
         )
       }
     >
-      <Split
-        list={list}
-        pane={open && <NotePane note={open} onClose={() => setOpen(undefined)} />}
-      />
+      <Split list={list} pane={open && <NotePane note={open} onClose={() => setOpenId('')} />} />
       {isNew && maySend && <SendNote user={user} onClose={() => setNew('')} />}
     </Page>
   )
@@ -130,7 +128,7 @@ type NewNote = {
 function SendNote({ user, onClose }: { user: string; onClose(): void }) {
   const fields = useMemo(
     () => ({
-      user_id: optionalText({ label: 'User id', hint: 'Nothing: everybody', initial: user }),
+      user_id: optionalText({ label: 'User id', hint: 'Empty: everybody', initial: user }),
       subject: textField({ label: 'Subject' }),
       code: integerField({ label: 'Code', initial: '0', min: -2147483648, max: 2147483647 }),
       content: jsonField({ label: 'Content' }),

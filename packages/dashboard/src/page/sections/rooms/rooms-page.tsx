@@ -62,8 +62,8 @@ export function RoomsPage() {
           onValue={setFilter}
           isMain={true}
         />
+        <Matchmaker totals={rooms.data?.matchmaker ?? null} />
       </div>
-      <Matchmaker totals={rooms.data?.matchmaker ?? null} />
       <DataTable
         label="Rooms"
         columns={columns}

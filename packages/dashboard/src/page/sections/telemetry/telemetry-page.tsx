@@ -1,6 +1,6 @@
 import type { HostTelemetry, TelemetrySlice } from '@guildhall/contract'
 import { useEffect, useState } from 'react'
-import { bytesText, duration, grouped } from '../../../model/time.ts'
+import { bytesText, counted, duration, grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { Badge } from '../../kit/badge.tsx'
@@ -81,7 +81,7 @@ function Host() {
         ) : (
           <p>
             {bytesText(storage.used_bytes)} of {bytesText(storage.total_bytes)} used on{' '}
-            {grouped(storage.mounted_filesystems)} file systems,{' '}
+            {counted(storage.mounted_filesystems, 'file system')},{' '}
             {bytesText(storage.available_bytes)} free
           </p>
         )}
