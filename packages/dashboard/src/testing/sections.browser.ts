@@ -86,6 +86,14 @@ export function sectionTests(stage: () => Stage): void {
     })
   })
 
+  it('[H-DBX-1] a database in memory is not asked for, and says why', async () => {
+    await stage().with(async ({ page, open, complaints }) => {
+      await open('/database?schema=main&table=accounts')
+      await page.getByText('A database in memory cannot be read here').waitFor()
+      expect(complaints).toEqual([])
+    })
+  })
+
   it('[H-CHT-5] messages are moderated in bulk', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/chat/lobby')

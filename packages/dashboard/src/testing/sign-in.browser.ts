@@ -80,6 +80,8 @@ export function signInTests(stage: () => Stage): void {
           expect(await page.getByRole('button', { name: forbidden }).allTextContents()).toEqual([])
           await expect.poll(() => page.getByRole('checkbox').count()).toBe(0)
         }
+        await open('/api-keys?new=yes')
+        await page.getByText('Your role does not allow this section.').waitFor()
         await page.keyboard.press('Control+k')
         await page.getByRole('combobox').fill('create')
         expect(await page.getByRole('option').allTextContents()).toEqual([])

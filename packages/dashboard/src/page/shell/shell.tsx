@@ -4,13 +4,14 @@ import { useNodeStatus } from '../data/node-status.ts'
 import { mayNow } from '../data/permissions.ts'
 import { Badge } from '../kit/badge.tsx'
 import { Glyph } from '../kit/glyph.tsx'
+import { Empty } from '../kit/states.tsx'
 import { Toasts } from '../kit/toasts.tsx'
 import { useSession } from '../session/session.ts'
 import { SignInAgain, SignInPage } from '../session/sign-in.tsx'
 import { HelpDialog } from './help.tsx'
 import { useKeys } from './keys.ts'
 import { Palette } from './palette.tsx'
-import { sectionGroups } from './sections.ts'
+import { sectionGroups, sections } from './sections.ts'
 import { TopBar } from './top-bar.tsx'
 
 /** What stands around every view. */
@@ -43,7 +44,7 @@ export function Shell() {
         <Menu />
         <main id="main" className="main" tabIndex={-1}>
           <NodeNotice />
-          <Outlet />
+          <View />
         </main>
       </div>
       {shown === 'palette' && <Palette onClose={() => setShown(undefined)} />}
@@ -52,6 +53,14 @@ export function Shell() {
       <Toasts />
     </>
   )
+}
+
+/** The view of the address; links from elsewhere may lead to one that is not for everybody. */
+function View() {
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const section = sections.find((one) => `${path}/`.startsWith(`${one.path}/`))
+  if (section === undefined || mayNow(section.reads)) return <Outlet />
+  return <Empty title="Not allowed">Your role does not allow this section.</Empty>
 }
 
 function Menu() {

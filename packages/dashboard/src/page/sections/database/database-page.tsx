@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useQueryPart } from '../../data/location.ts'
+import { useNodeStatus } from '../../data/node-status.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Page } from '../../kit/page.tsx'
@@ -26,6 +27,9 @@ export function DatabasePage() {
   const [schema] = useQueryPart('schema')
   const [table] = useQueryPart('table')
   const navigate = useNavigate()
+  const { data, isPending } = useNodeStatus()
+  if (isPending) return <Page title="Database">{null}</Page>
+  if (data?.status.backend === 'in-memory') return <NothingToRead />
   if (table === '') return <Tables />
   const back = () => void navigate({ to: '/database' })
   return (
@@ -61,6 +65,16 @@ function InAnySchema({ table }: { table: string }) {
         return <TableView key={table} table={relation.table} />
       }}
     </Await>
+  )
+}
+
+function NothingToRead() {
+  return (
+    <Page title="Database">
+      <Empty title="A database in memory cannot be read here">
+        It needs a database file or PostgreSQL.
+      </Empty>
+    </Page>
   )
 }
 
