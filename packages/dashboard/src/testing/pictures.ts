@@ -37,6 +37,7 @@ try {
     { name: 'overview', path: '', waitMs: watchedMs },
     { name: 'accounts', path: '/accounts' },
     { name: 'wallet', path: `/accounts/${accounts.ana}?tab=wallet`, dark: true },
+    { name: 'sessions', path: `/accounts/${played.player}?tab=sessions` },
     { name: 'leaderboard', path: '/leaderboards/weekly' },
     { name: 'match', path: `/match-records/${match}`, dark: true },
     {
