@@ -41,17 +41,21 @@ function Receiver({ id }: { id: string | null }) {
 
 const pageSize = 200
 
+function useNotes(user: string) {
+  return usePages(['notifications', 'list', user], async (desk, before?: number) => {
+    const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
+    const { items, total } = await desk.notifications.list({ query })
+    return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
+  })
+}
+
 export function NotificationsPage() {
   const [user, setUser] = useQueryPart('user')
   const [isNew, setNew] = useQueryPart('new')
   const [openId, setOpenId] = useQueryPart('open', { pushes: true })
   const maySend = useMay(api.notifications.send)
   const picking = usePicking()
-  const listing = usePages(['notifications', 'list', user], async (desk, before?: number) => {
-    const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
-    const { items, total } = await desk.notifications.list({ query })
-    return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
-  })
+  const listing = useNotes(user)
   const open = listing.rows.find(({ id }) => String(id) === openId)
   const list = (
     <>
