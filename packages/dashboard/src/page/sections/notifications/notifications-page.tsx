@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
-import { usePages } from '../../data/reads.ts'
+import { type Listing, usePages } from '../../data/reads.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { BulkBar } from '../../kit/bulk.tsx'
 import { integerField, jsonField, optionalText, textField } from '../../kit/field-kinds.ts'
@@ -41,21 +41,16 @@ function Receiver({ id }: { id: string | null }) {
 
 const pageSize = 200
 
-function useNotes(user: string) {
-  return usePages(['notifications', 'list', user], async (desk, before?: number) => {
-    const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
-    const { items, total } = await desk.notifications.list({ query })
-    return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
-  })
-}
-
 export function NotificationsPage() {
   const [user, setUser] = useQueryPart('user')
   const [isNew, setNew] = useQueryPart('new')
   const [openId, setOpenId] = useQueryPart('open', { pushes: true })
   const maySend = useMay(api.notifications.send)
-  const picking = usePicking()
-  const listing = useNotes(user)
+  const listing = usePages(['notifications', 'list', user], async (desk, before?: number) => {
+    const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
+    const { items, total } = await desk.notifications.list({ query })
+    return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
+  })
   const open = listing.rows.find(({ id }) => String(id) === openId)
   const list = (
     <>
@@ -67,17 +62,7 @@ export function NotificationsPage() {
           isMain={true}
         />
       </div>
-      <DataTable
-        label="Notifications"
-        columns={columns}
-        listing={listing}
-        rowKey={({ id }) => String(id)}
-        openKey={openId}
-        onOpen={({ id }) => setOpenId(String(id))}
-        picking={maySend ? picking : undefined}
-        empty={<Empty title="No notifications" />}
-      />
-      {maySend && <BulkBar picking={picking} touches={['notifications']} actions={[removal]} />}
+      <Notes listing={listing} openId={openId} onOpen={setOpenId} />
     </>
   )
   return (
@@ -94,6 +79,28 @@ export function NotificationsPage() {
       <Split list={list} pane={open && <NotePane note={open} onClose={() => setOpenId('')} />} />
       {isNew && maySend && <SendNote user={user} onClose={() => setNew('')} />}
     </Page>
+  )
+}
+
+type NotesProps = { listing: Listing<Note>; openId: string; onOpen(id: string): void }
+
+function Notes({ listing, openId, onOpen }: NotesProps) {
+  const mayDelete = useMay(api.notifications.delete)
+  const picking = usePicking()
+  return (
+    <>
+      <DataTable
+        label="Notifications"
+        columns={columns}
+        listing={listing}
+        rowKey={({ id }) => String(id)}
+        openKey={openId}
+        onOpen={({ id }) => onOpen(String(id))}
+        picking={mayDelete ? picking : undefined}
+        empty={<Empty title="No notifications" />}
+      />
+      {mayDelete && <BulkBar picking={picking} touches={['notifications']} actions={[removal]} />}
+    </>
   )
 }
 
