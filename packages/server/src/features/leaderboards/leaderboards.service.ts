@@ -23,8 +23,8 @@ import {
   unknownBoard,
 } from './leaderboards.batch.ts'
 import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
-import { type PageRow, pagesStore } from './leaderboards.pages.store.ts'
-import { pageOf, writtenPageOf } from './leaderboards.pages.ts'
+import { type PageRow, type PageWanted, pagesStore } from './leaderboards.pages.store.ts'
+import { writtenPageOf } from './leaderboards.pages.ts'
 import { beginPeriod } from './leaderboards.periods.ts'
 import { type AroundRow, ranksStore } from './leaderboards.ranks.store.ts'
 import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
@@ -94,13 +94,18 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     return { ...record, board_id, subscore, metadata: text }
   }
 
-  const pageRow = async (id: string, { limit, offset }: Page): Promise<PageRow> => {
-    const row = await pagesStore.page(db, { board_id: id, wanted: limit, skipped: offset })
+  const pages = sharedPages(async (wanted) => {
+    const [head, ...rows] = await pagesStore.page(db, wanted)
+    if (head?.total === undefined || head.total === null) throw unknownBoard()
+    const first = wanted.skipped + 1
+    const items = rows.filter(isRecord).map((row, index) => rankedOf(row, first + index))
+    return { board: wanted.board_id, total: head.total, items }
+  })
+  const writtenPages = sharedPages(async (wanted) => {
+    const row = await pagesStore.written(db, wanted)
     if (row === undefined) throw unknownBoard()
-    return row
-  }
-  const pages = sharedPages(async (id, page) => pageOf(await pageRow(id, page)))
-  const writtenPages = sharedPages(async (id, page) => writtenPageOf(await pageRow(id, page)))
+    return writtenPageOf(row)
+  })
 
   return {
     async list(): Promise<{ items: Leaderboard[]; total: number }> {
@@ -156,9 +161,11 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
   }
 }
 
-function sharedPages<T>(read: (id: string, page: Page) => Promise<T>) {
-  const shared = sharedReads(({ id, page }: { id: string; page: Page }) => read(id, page))
-  return (id: string, page: Page) => shared(`${page.limit} ${page.offset} ${id}`, { id, page })
+function sharedPages<T>(read: (wanted: PageWanted) => Promise<T>) {
+  const shared = sharedReads(read)
+  return (id: string, { limit, offset }: Page) => {
+    return shared(`${limit} ${offset} ${id}`, { board_id: id, wanted: limit, skipped: offset })
+  }
 }
 
 type SubmissionRequest = Omit<Submission, 'ignoresDue'> & { mutation: Mutation }
@@ -278,4 +285,8 @@ function inRankOrder(rows: readonly AroundRow[]): [AroundRow, rank: number][] {
   const before = rows.filter(({ is_before }) => is_before).reverse()
   const after = rows.filter(({ is_before }) => !is_before)
   return [...before, ...after].map((row, index) => [row, row.owner_rank - before.length + index])
+}
+
+function isRecord(row: PageRow): row is PageRow & RecordRow {
+  return row.user_id !== null
 }
