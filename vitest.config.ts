@@ -19,8 +19,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     setupFiles: ['scripts/patient-waits.ts'],
-    // Two that compute and one that waits: many tests wait for a process, a lease or a minute.
-    maxWorkers: 3,
+    // Two that compute and two that wait: many tests wait for a process, a lease or a minute.
+    maxWorkers: 4,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 
 /** As many kills as `npm test` has time for; `npm run crash-test` makes 200. */
-const roundsDefault = 25
+const roundsDefault = 12
 /** A kill with its restart and verification takes a second, and more on a loaded machine. */
 const roundMsMax = 20_000
 
