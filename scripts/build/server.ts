@@ -17,7 +17,7 @@ const serverSource = join(root, 'packages/server/src')
 const programs: Readonly<Record<string, string>> = {
   main: 'main.ts',
   'script-worker': 'script/worker/engines/javascript/main.ts',
-  'script-watchdog': 'script/worker/watchdog.ts',
+  'script-watchdog': 'script/worker/watchdog/watchdog.ts',
   'hashing-worker': 'kernel/auth/hashing-worker.ts',
   'checkpoint-worker': 'database/sqlite/checkpoint.worker.ts',
   'explorer-worker': 'database/sqlite/explorer.worker.ts',

@@ -24,7 +24,7 @@ import {
 import { ClockUnfit } from './kernel/time/clock-watch.ts'
 import { within } from './kernel/time/within.ts'
 import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
-import { ScriptLoadError } from './script/load-error.ts'
+import { ScriptLoadError } from './script/process/load-error.ts'
 import { version } from './version.ts'
 
 /** An uncaught error ends the node in order, but not at leisure, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../config/load.ts'
-import type { ChainReport, VerifyOptions } from '../features/audit/audit.verify.ts'
+import type { ChainReport, VerifyOptions } from '../features/audit/chain/verify.ts'
 import type { Invocation } from './arguments.ts'
 import { visitDatabase, whyNotReadable } from './database-visit.ts'
 import { exitCodes, printJson, printLines, refuse, type Terminal } from './terminal.ts'
@@ -19,7 +19,7 @@ export async function auditVerify(
   const reason = whyNotReadable(database.url, terminal.cwd)
   if (reason !== undefined) return refuse(terminal, reason)
 
-  const { verifyChain } = await import('../features/audit/audit.verify.ts')
+  const { verifyChain } = await import('../features/audit/chain/verify.ts')
   const options = { key: logs.audit_chain_key, ...(expect === undefined ? {} : { expect }) }
   const access = { terminal, access: 'read', refused: exitCodes.configuration } as const
   return visitDatabase(loaded, access, async ({ db }) => {

@@ -23,7 +23,7 @@ export async function doctor(
 
   const [{ checkNames, diagnose }, { deploymentChecks }] = await Promise.all([
     import('../doctor/doctor.ts'),
-    import('../node/deployment-checks.ts'),
+    import('../node/features/deployment-checks.ts'),
   ])
   const access = { terminal, access: 'read', refused: exitCodes.configuration } as const
   return visitDatabase(loaded, access, async (visit) => {

@@ -1,6 +1,6 @@
 import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { statement } from '../database/statement.ts'
-import { sealerOn } from '../features/audit/audit.fixture.ts'
+import { sealerOn } from '../features/audit/chain/sealer.fixture.ts'
 import { createSystemClock } from '../kernel/clock.ts'
 
 /** A small deployment in which everything is as it should be. */

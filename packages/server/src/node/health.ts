@@ -8,8 +8,8 @@ import type { Supervisor } from '../kernel/tasks/supervisor.ts'
 import type { ClockWatch } from '../kernel/time/clock-watch.ts'
 import type { EventLoopLag } from '../kernel/time/event-loop-lag.ts'
 import { createHealth, type HealthJudge } from '../shell/health.ts'
-import { type FeatureList, failingOf, isDegraded, queuesOf } from './joined.ts'
-import type { Play } from './play.ts'
+import { type FeatureList, failingOf, isDegraded, queuesOf } from './features/joined.ts'
+import type { Play } from './play/play.ts'
 import { essentialTasks } from './tasks.ts'
 
 type HealthParts = {

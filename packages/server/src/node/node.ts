@@ -16,11 +16,11 @@ import { createTopic } from '../kernel/play/topic.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
-import { createConnectedPlayers } from '../realtime/connected-players.ts'
+import { createConnectedPlayers } from '../realtime/players/connected-players.ts'
 import { openClockWatch } from './clocks.ts'
-import { createDiskWatch } from './disk.ts'
-import { createFeatures } from './features.ts'
-import { createHealthOf } from './health.ts'
+import { createDiskWatch } from './database/disk.ts'
+import { openStore } from './database/store.ts'
+import { createFeatures } from './features/features.ts'
 import {
   afterClaim,
   catchUp,
@@ -30,19 +30,19 @@ import {
   joinScript,
   prunersOf,
   queuesOf,
-} from './joined.ts'
+} from './features/joined.ts'
+import { createPlayFeatures } from './features/play-features.ts'
+import type { Shared } from './features/shared.ts'
+import { createHealthOf } from './health.ts'
+import { createListener } from './http/listener.ts'
+import { createPipelineDeps } from './http/pipeline.ts'
 import { journalDirectory } from './journal-directory.ts'
-import { createListener } from './listener.ts'
 import { createInstruments } from './metrics/instruments.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
-import { peopleOf } from './people.ts'
-import { createPipelineDeps } from './pipeline.ts'
-import { createPlay } from './play.ts'
-import { createPlayFeatures } from './play-features.ts'
-import type { Shared } from './shared.ts'
+import { peopleOf } from './play/people.ts'
+import { createPlay } from './play/play.ts'
 import { Shutdown } from './shutdown.ts'
 import { createStatus } from './status.ts'
-import { openStore } from './store.ts'
 import { startTasks } from './tasks.ts'
 
 export type StartOptions = {

@@ -3,11 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { databaseNow } from '../database/reads/stored-time.ts'
 import { statement } from '../database/statement.ts'
 import { type TestDatabase, testBackends } from '../database/testing/backends.ts'
-import {
-  addBoards,
-  cursorsOf,
-  epochsOf,
-} from '../features/leaderboards/leaderboards.resets.fixture.ts'
+import { addBoards, cursorsOf, epochsOf } from '../features/leaderboards/resets/resets.fixture.ts'
 import { createFakeClock } from '../kernel/clock.fake.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'

@@ -9,7 +9,7 @@ import { createRetention, type PruneCounts, type RetentionDeps } from '../kernel
 import type { Supervisor, TaskHandle } from '../kernel/tasks/supervisor.ts'
 import type { ClockWatch } from '../kernel/time/clock-watch.ts'
 import { clockCheckMs, createClockCheck } from './clocks.ts'
-import { type FeatureList, prunersOf, queuesOf, tasksOf } from './joined.ts'
+import { type FeatureList, prunersOf, queuesOf, tasksOf } from './features/joined.ts'
 
 export type TasksDeps = {
   supervisor: Supervisor

@@ -4,8 +4,8 @@ import { createFakeClock } from '../kernel/clock.fake.ts'
 import { createConnectionCaps } from './connection-caps.ts'
 import { createGatewayMetrics } from './metrics.ts'
 import { transportConfig } from './realtime.fixture.ts'
-import { createDeadlineQueue } from './session/deadline-queue.ts'
-import { TokenBuckets } from './session/token-buckets.ts'
+import { createDeadlineQueue } from './session/closing/deadline-queue.ts'
+import { TokenBuckets } from './session/inbound/token-buckets.ts'
 
 const rates = {
   inbound_envelopes_per_sec: 100,

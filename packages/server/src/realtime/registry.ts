@@ -1,6 +1,6 @@
 import type { GatewayMetrics } from './metrics.ts'
-import type { LiveSession } from './session/live-session.ts'
-import type { Participant } from './session/participant.ts'
+import type { LiveSession } from './session/live/live-session.ts'
+import type { Participant } from './session/live/participant.ts'
 
 /**
  * Who plays on this node: all participants by id, dropped ones included, and those that are

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
-import { closings } from './session/closings.ts'
-import type { Seats } from './session/seats.ts'
+import { closings } from './session/closing/closings.ts'
+import type { Seats } from './session/seats/seats.ts'
 import type { Session } from './session/session.ts'
 
 type SweeperDeps = {

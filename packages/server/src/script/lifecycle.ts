@@ -5,9 +5,8 @@ import type { Log } from '../kernel/log/log.ts'
 import { nobody } from '../kernel/play/calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { type Selection, selectEntrypoint } from './languages.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
+import { type Selection, selectEntrypoint } from './process/languages.ts'
 import {
   afterFailedAttempt,
   afterFailure,
@@ -16,8 +15,9 @@ import {
   firstRecovery,
   type Recovery,
   shownFailures,
-} from './recovery.ts'
-import { type Loaded, ScriptWorker, type WorkerEnd } from './script-worker.ts'
+} from './process/recovery.ts'
+import { type Loaded, ScriptWorker, type WorkerEnd } from './process/script-worker.ts'
+import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
 import { type Handlers, hookCode } from './wire/hooks.ts'
 import type { LineSettings, NodeTime, StartReason } from './wire/protocol.ts'
 import { revisionId, type ScriptFile } from './wire/revision.ts'

@@ -1,6 +1,6 @@
 import type { ScriptConfig } from './config.ts'
-import { canonicalLanguage, type LanguageName } from './languages.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { canonicalLanguage, type LanguageName } from './process/languages.ts'
 import type { ReadinessState } from './readiness.ts'
 import type { Handlers } from './wire/hooks.ts'
 

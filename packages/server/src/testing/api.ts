@@ -9,7 +9,7 @@ import { createSourceAddress } from '../kernel/http/source-address.ts'
 import { createIds, newBootId } from '../kernel/ids.ts'
 import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'
-import { createFeatures, type Features } from '../node/features.ts'
+import { createFeatures, type Features } from '../node/features/features.ts'
 import {
   countersOf,
   type FeatureList,
@@ -17,9 +17,9 @@ import {
   prunersOf,
   queuesOf,
   tasksOf,
-} from '../node/joined.ts'
-import { createPipelineDeps } from '../node/pipeline.ts'
-import { createPlayFeatures, type PlayPorts } from '../node/play-features.ts'
+} from '../node/features/joined.ts'
+import { createPlayFeatures, type PlayPorts } from '../node/features/play-features.ts'
+import { createPipelineDeps } from '../node/http/pipeline.ts'
 import { testConfig } from './config.ts'
 import { createFakePlayers, type FakePlayers } from './players.fake.ts'
 

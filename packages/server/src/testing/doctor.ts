@@ -4,7 +4,7 @@ import { testVersion } from '../database/testing/template.ts'
 import { checkNames, type Diagnosis, diagnose } from '../doctor/doctor.ts'
 import { createSystemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
-import { deploymentChecks } from '../node/deployment-checks.ts'
+import { deploymentChecks } from '../node/features/deployment-checks.ts'
 import { testConfig } from './config.ts'
 
 /** What the store of a test keeps at most; smaller than a configuration may be. */

@@ -1,7 +1,7 @@
 import type { ScriptCaller } from '../kernel/play/script.ts'
-import { joinScript } from '../node/joined.ts'
-import { answerFilter } from '../script/answers.ts'
-import { checkedArguments, scriptRows } from '../script/arguments.ts'
+import { joinScript } from '../node/features/joined.ts'
+import { answerFilter } from '../script/functions/answers.ts'
+import { checkedArguments, scriptRows } from '../script/functions/arguments.ts'
 import type { HostFunctions } from '../script/ports.ts'
 import type { TestApi } from './api.ts'
 

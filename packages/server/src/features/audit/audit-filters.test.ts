@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { sealerOn } from './audit.fixture.ts'
 import { type AuditQuery, type AuditRow, auditStore } from './audit.store.ts'
+import { sealerOn } from './chain/sealer.fixture.ts'
 
 const actions = ['groups', 'groups.create', 'groups.update', 'groupsy', 'storage.write', 'A', 'é']
 const actors = ['ada', 'bo', 'ad']

@@ -3,10 +3,10 @@ import { type TestDatabase, testBackends } from '../../database/testing/backends
 import { createAuditRecorder } from '../../kernel/audit/recorder.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
-import { chainStore } from './audit.chain.store.ts'
-import { sealerOn } from './audit.fixture.ts'
 import { createAudit } from './audit.service.ts'
-import { verifyChain } from './audit.verify.ts'
+import { chainStore } from './chain/chain.store.ts'
+import { sealerOn } from './chain/sealer.fixture.ts'
+import { verifyChain } from './chain/verify.ts'
 
 const day = 86_400_000
 

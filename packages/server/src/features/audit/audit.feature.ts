@@ -6,12 +6,12 @@ import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, type FeatureTask, mount } from '../feature.ts'
-import { createAuditCheck } from './audit.checks.ts'
 import { type CombinedMutationsDeps, createMutateMany } from './audit.combined-mutations.ts'
 import { createMutate, type MutationsDeps } from './audit.mutations.ts'
 import { auditHandlers } from './audit.routes.ts'
-import { createSealer, headIntervalMs, type Sealer, sealIntervalMs } from './audit.sealer.ts'
 import { createAudit } from './audit.service.ts'
+import { createAuditCheck } from './chain/chain.checks.ts'
+import { createSealer, headIntervalMs, type Sealer, sealIntervalMs } from './chain/sealer.ts'
 
 type AuditFeatureDeps = {
   db: Database

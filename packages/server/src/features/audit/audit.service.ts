@@ -4,8 +4,8 @@ import type { Database, Transaction } from '../../database/database.ts'
 import type { AuditRecorder, RecordedEvent } from '../../kernel/audit/recorder.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
-import { chainStore } from './audit.chain.store.ts'
 import { type AuditRow, auditStore } from './audit.store.ts'
+import { chainStore } from './chain/chain.store.ts'
 
 export type AuditDeps = {
   db: Database

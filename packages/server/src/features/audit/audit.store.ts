@@ -3,7 +3,7 @@ import { batchStatement, type Row, type Statement, statement } from '../../datab
 import { auditUnsealed } from '../../database/tables/audit.ts'
 import { without } from '../../database/tables/table.ts'
 
-/** What an entry says, sealed or not; `audit.chain.store.ts` has the columns that seal it. */
+/** What an entry says, sealed or not; `chain/chain.store.ts` has the columns that seal it. */
 export const entryColumns = without(auditUnsealed, 'number')
 export type AuditRow = Row<typeof entryColumns>
 

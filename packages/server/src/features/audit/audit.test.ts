@@ -8,8 +8,8 @@ import {
 } from '../../kernel/audit/recorder.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { sealerOn } from './audit.fixture.ts'
 import { createAudit } from './audit.service.ts'
+import { sealerOn } from './chain/sealer.fixture.ts'
 
 const day = 86_400_000
 

@@ -5,13 +5,13 @@ import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, mount } from '../feature.ts'
 import { createBoardsCheck } from './leaderboards.checks.store.ts'
-import { createLeaderboardPruners } from './leaderboards.jobs.ts'
-import { createResetPass } from './leaderboards.resets.jobs.ts'
-import { createResets, type ResetsDeps } from './leaderboards.resets.ts'
 import { leaderboardHandlers } from './leaderboards.routes.ts'
-import { createScheduler } from './leaderboards.scheduler.ts'
 import { leaderboardFunctions } from './leaderboards.script.ts'
 import { createLeaderboards } from './leaderboards.service.ts'
+import { createResetPass } from './resets/resets.jobs.ts'
+import { createResets, type ResetsDeps } from './resets/resets.ts'
+import { createScheduler } from './resets/scheduler.ts'
+import { createLeaderboardPruners } from './retention/retention.jobs.ts'
 
 type LeaderboardsFeatureDeps = {
   db: Database

@@ -4,9 +4,9 @@ import { statement } from '../../database/statement.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
-import type { BlockSizes } from './leaderboards.blocks.ts'
 import { closePeriod } from './leaderboards.periods.ts'
 import { createLeaderboards, type LeaderboardsDeps } from './leaderboards.service.ts'
+import type { BlockSizes } from './ranks/blocks.ts'
 
 /** Blocks that a handful of records split and join, so that small boards have all levels. */
 export const tinyBlocks: BlockSizes = { min: 2, max: 5 }

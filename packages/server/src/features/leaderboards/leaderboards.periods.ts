@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/database.ts'
-import { openBlocks } from './leaderboards.blocks.ts'
 import { leaderboardsStore } from './leaderboards.store.ts'
+import { openBlocks } from './ranks/blocks.ts'
 
 export type Closing = {
   board: string

@@ -15,19 +15,19 @@ import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject, writeJson } from '../../kernel/json/free-json.ts'
 import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/mutation.ts'
+import { beginPeriod } from './leaderboards.periods.ts'
+import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
+import { type BlockSizes, countChanges, keepSizes } from './ranks/blocks.ts'
+import { type PageRow, type PageWanted, pagesStore } from './ranks/pages.store.ts'
+import { writtenPageOf } from './ranks/pages.ts'
+import { type AroundRow, ranksStore } from './ranks/ranks.store.ts'
 import {
   ResetDue,
   recordOf,
   type Submission,
   submitAll,
   unknownBoard,
-} from './leaderboards.batch.ts'
-import { type BlockSizes, countChanges, keepSizes } from './leaderboards.blocks.ts'
-import { type PageRow, type PageWanted, pagesStore } from './leaderboards.pages.store.ts'
-import { writtenPageOf } from './leaderboards.pages.ts'
-import { beginPeriod } from './leaderboards.periods.ts'
-import { type AroundRow, ranksStore } from './leaderboards.ranks.store.ts'
-import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
+} from './submissions/batch.ts'
 
 export type LeaderboardsDeps = {
   db: Database

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { scriptOf } from '../../testing/script-calls.fixture.ts'
-import { versionOf } from './storage.operations.ts'
 import type { ObjectAddress, ObjectRemoval, ObjectWrite } from './storage.runtime.ts'
+import { versionOf } from './writes/operations.ts'
 
 type Runtime = Scenario['api']['features']['storage']['runtime']
 

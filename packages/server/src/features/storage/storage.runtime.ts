@@ -3,9 +3,11 @@ import type { Database, Transaction } from '../../database/database.ts'
 import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/mutation.ts'
-import { applyAll, type Batch } from './storage.batch.ts'
-import type { KnownIndexes } from './storage.entries.ts'
-import type { StorageFilters } from './storage.filters.ts'
+import type { KnownIndexes } from './indexes/entries.ts'
+import type { StorageFilters } from './indexes/filters.ts'
+import { defaultPermission } from './storage.service.ts'
+import { type Place, storageStore } from './storage.store.ts'
+import { applyAll, type Batch } from './writes/batch.ts'
 import {
   type ActingUser,
   type Operation,
@@ -13,10 +15,8 @@ import {
   storedValue,
   weightOf,
   writeOf,
-} from './storage.operations.ts'
-import { defaultPermission } from './storage.service.ts'
-import { type Place, storageStore } from './storage.store.ts'
-import type { StorageWriter } from './storage.writer.ts'
+} from './writes/operations.ts'
+import type { StorageWriter } from './writes/writer.ts'
 
 export type RuntimeDeps = {
   db: Database

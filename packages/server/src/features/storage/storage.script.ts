@@ -2,7 +2,7 @@ import type { storageDelete, storageScript, storageWrite } from '@guildhall/cont
 import type { z } from 'zod'
 import { readObject } from '../../kernel/json/free-json.ts'
 import type { ScriptPart } from '../../kernel/play/script.ts'
-import type { createQueries } from './storage.queries.ts'
+import type { createQueries } from './indexes/queries.ts'
 import type {
   createStorageRuntime,
   ObjectRemoval,

@@ -4,11 +4,11 @@ import type { Database, Queries } from '../../database/database.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readObject } from '../../kernel/json/free-json.ts'
 import type { Mutation } from '../../kernel/mutation.ts'
+import type { StorageFilters } from './indexes/filters.ts'
 import { cursorOf, positionOf } from './storage.cursor.ts'
-import type { StorageFilters } from './storage.filters.ts'
-import { storedValue, writeOf } from './storage.operations.ts'
 import { type Place, type StoredRow, storageStore } from './storage.store.ts'
-import type { StorageWriter } from './storage.writer.ts'
+import { storedValue, writeOf } from './writes/operations.ts'
+import type { StorageWriter } from './writes/writer.ts'
 
 export type StorageDeps = { db: Database; write: StorageWriter; filters: StorageFilters }
 

@@ -6,10 +6,10 @@ import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { createSettlement } from './settlement/settlement.jobs.ts'
+import { createSettlementRules } from './settlement/settlement.ts'
 import type { TournamentDesk } from './tournaments.fixture.ts'
 import { backgroundOf, openTournamentDesk, putBoard } from './tournaments.fixture.ts'
-import { createSettlement } from './tournaments.jobs.ts'
-import { createSettlementRules } from './tournaments.settlement.ts'
 
 /** A result that stands where the settlement wants to write one. */
 const inTheWay = statement({

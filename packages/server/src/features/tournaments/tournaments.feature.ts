@@ -4,13 +4,17 @@ import type { Log } from '../../kernel/log/log.ts'
 import type { Mutate } from '../../kernel/mutation.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, type FeatureTask, mount } from '../feature.ts'
+import {
+  createSettlement,
+  type Settlement,
+  settlementIntervalMs,
+} from './settlement/settlement.jobs.ts'
+import { createSettlementRules, type SettlementRulesDeps } from './settlement/settlement.ts'
 import { tournamentsCheck } from './tournaments.checks.store.ts'
-import { createSettlement, type Settlement, settlementIntervalMs } from './tournaments.jobs.ts'
 import { createRegistration, type RegistrationDeps } from './tournaments.registration.ts'
 import { tournamentHandlers } from './tournaments.routes.ts'
 import { tournamentFunctions } from './tournaments.script.ts'
 import { createTournaments } from './tournaments.service.ts'
-import { createSettlementRules, type SettlementRulesDeps } from './tournaments.settlement.ts'
 
 type TournamentsFeatureDeps = {
   db: Database

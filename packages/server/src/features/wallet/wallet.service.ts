@@ -8,9 +8,9 @@ import { turnsOf } from '../../database/writes/merged-writes.ts'
 import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { MutateMany, Mutation } from '../../kernel/mutation.ts'
-import { type Adjusted, adjustAll, type BatchItem, unknownAccount } from './wallet.batch.ts'
-import { type WalletView, walletsOf } from './wallet.book.ts'
-import type { Booking, KeyedAdjustment } from './wallet.keys.ts'
+import { type Adjusted, adjustAll, type BatchItem, unknownAccount } from './adjustments/batch.ts'
+import { type WalletView, walletsOf } from './adjustments/book.ts'
+import type { Booking, KeyedAdjustment } from './adjustments/keys.ts'
 import { type EntryRow, walletStore } from './wallet.store.ts'
 
 export type WalletDeps = {

@@ -1,8 +1,8 @@
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
-import type { LiveAccounts } from '../accounts.ts'
-import type { RoomRequests } from '../rooms/request-queue.ts'
+import type { LiveAccounts } from '../players/accounts.ts'
+import type { RoomRequests } from '../rooms/requests/request-queue.ts'
 import type { BuiltInAnswer, BuiltInMethods } from '../rpc/built-in.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
 import type { Matchmaker } from './matchmaker.ts'
 
 type MatchmakerMethodsDeps = {

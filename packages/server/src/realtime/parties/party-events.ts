@@ -1,8 +1,8 @@
 import { kinds, type PartyPush } from '@guildhall/contract'
 import { writeJson } from '../../kernel/json/free-json.ts'
-import type { LiveAccounts } from '../accounts.ts'
+import type { LiveAccounts } from '../players/accounts.ts'
 import { type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
 import type { Party } from './party.ts'
 
 type PresencePush = Extract<PartyPush, { online_members: unknown }>['type']

@@ -8,8 +8,8 @@ import {
   sessionFlags,
 } from '@guildhall/contract'
 import { type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
-import type { LiveSession } from '../session/live-session.ts'
-import type { Participant } from '../session/participant.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
+import type { Participant } from '../session/live/participant.ts'
 import type { Room } from './room.ts'
 
 type Version = 1 | 2

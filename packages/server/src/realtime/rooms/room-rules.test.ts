@@ -16,7 +16,7 @@ import {
   textOf,
   waiting,
 } from '../realtime.fixture.ts'
-import { closings, type ProtocolDetail, protocolError } from '../session/closings.ts'
+import { closings, type ProtocolDetail, protocolError } from '../session/closing/closings.ts'
 import { barrier, callMethod, joinAll, joinAs, type Player } from './rooms.fixture.ts'
 
 let realtime: RealtimeFixture

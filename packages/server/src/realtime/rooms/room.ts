@@ -1,7 +1,7 @@
 import type { RoomMember } from '@guildhall/contract'
 import type { BoundMatch } from '../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../kernel/play/rooms.ts'
-import type { Participant } from '../session/participant.ts'
+import type { Participant } from '../session/live/participant.ts'
 
 /**
  * A live group of participants. Who is in it changes by `Rooms` only, so that members, counts and

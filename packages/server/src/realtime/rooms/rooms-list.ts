@@ -4,7 +4,7 @@ import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import { fits, parseQuery, type Query } from '../query/query.ts'
 import type { BuiltInAnswer, BuiltInMethod } from '../rpc/built-in.ts'
 import { takeCall } from '../rpc/rate-bucket.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
 import type { Room } from './room.ts'
 import type { Rooms } from './rooms.ts'
 

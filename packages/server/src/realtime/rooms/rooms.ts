@@ -16,8 +16,8 @@ import type {
 } from '../../kernel/play/room-hooks.ts'
 import type { Label } from '../../kernel/play/rooms.ts'
 import type { GatewayMetrics } from '../metrics.ts'
-import type { LiveSession } from '../session/live-session.ts'
-import type { Participant } from '../session/participant.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
+import type { Participant } from '../session/live/participant.ts'
 import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
 import { Room } from './room.ts'
 

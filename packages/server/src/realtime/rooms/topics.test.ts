@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { createGatewayMetrics } from '../metrics.ts'
-import { newParticipant } from '../session/participant.ts'
+import { newParticipant } from '../session/live/participant.ts'
 import { createTopics } from './topics.ts'
 
 function open() {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { GatewayMetrics } from '../metrics.ts'
-import type { Participant } from '../session/participant.ts'
+import type { Participant } from '../session/live/participant.ts'
 
 /** Named groups of participants that scripts make; a topic exists while somebody is in it. */
 export type Topics = {

@@ -1,6 +1,6 @@
 import { type JsonObject, parseExact } from '@guildhall/contract'
-import { isObject } from '../rooms/label-answers.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import { isObject } from '../rooms/requests/label-answers.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
 
 /** A method that the service answers itself. Payload and reply are JSON objects. */
 export type BuiltInMethod = {

@@ -9,8 +9,8 @@ import {
 import { writeJson } from '../../kernel/json/free-json.ts'
 import type { RpcOutcome as ScriptOutcome } from '../../kernel/play/calls.ts'
 import type { GameScript } from '../ports.ts'
-import { protocolError } from '../session/closings.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import { protocolError } from '../session/closing/closings.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
 import { type BuiltInMethod, type BuiltInMethods, isBuiltIn, readPayload } from './built-in.ts'
 
 type RpcOutcome = ScriptOutcome & { after?: (() => void) | undefined }

@@ -1,7 +1,7 @@
 import { type AuthResult, type Envelope, frameHeaderBytes } from '@guildhall/contract'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { Player, VerifyPlayer } from '../ports.ts'
-import type { Closing, ProtocolDetail } from './closings.ts'
+import type { Closing, ProtocolDetail } from './closing/closings.ts'
 import {
   closingAfter,
   type FirstFrame,

@@ -6,7 +6,7 @@ import {
   kinds,
   WireError,
 } from '@guildhall/contract'
-import { type Closing, closings, type ProtocolDetail, protocolError } from './closings.ts'
+import { type Closing, closings, type ProtocolDetail, protocolError } from './closing/closings.ts'
 
 /** Who gets in: anybody, only accounts by AUTH, or only accounts whatever comes first. */
 export type HandshakePolicy = 'guests_welcome' | 'no_guests' | 'auth_required'

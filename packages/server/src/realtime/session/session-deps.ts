@@ -1,13 +1,13 @@
 import type { Envelope } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Arrivals } from '../arrivals.ts'
+import type { Arrivals } from '../players/arrivals.ts'
 import type { VerifyPlayer } from '../ports.ts'
 import type { SendQueueDeps } from '../send-queue/send-queue.ts'
-import type { DeadlineQueue } from './deadline-queue.ts'
+import type { DeadlineQueue } from './closing/deadline-queue.ts'
 import type { HandshakePolicy } from './handshake.ts'
-import type { InboundDeps } from './inbound.ts'
-import type { LiveSession } from './live-session.ts'
-import type { LivenessConfig } from './liveness.ts'
+import type { InboundDeps } from './inbound/inbound.ts'
+import type { LiveSession } from './live/live-session.ts'
+import type { LivenessConfig } from './live/liveness.ts'
 import type { Session } from './session.ts'
 
 /** When a session is flushed: at the end of the turn, or soon if only positions wait. */

@@ -1,5 +1,5 @@
 import type { FrameQueue } from '../send-queue/frame-queue.ts'
-import type { ProtocolDetail } from '../session/closings.ts'
+import type { ProtocolDetail } from '../session/closing/closings.ts'
 
 /**
  * One accepted connection, as a transport gives it to the gateway. It has two lanes. The reliable

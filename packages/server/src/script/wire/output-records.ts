@@ -1,5 +1,5 @@
 import type { ScriptFunctionName } from '@guildhall/contract'
-import { commandNames } from '../arguments.ts'
+import { commandNames } from '../functions/arguments.ts'
 
 /**
  * How commands and outcomes travel from the worker: records of 64-bit floats in the order in which

@@ -1,5 +1,5 @@
 import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
-import type { LoadProblem } from '../load-error.ts'
+import type { LoadProblem } from '../process/load-error.ts'
 import { type Handlers, isHookName } from './hooks.ts'
 import type { ScriptFile } from './revision.ts'
 

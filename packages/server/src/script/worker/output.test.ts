@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commandNames } from '../arguments.ts'
+import { commandNames } from '../functions/arguments.ts'
 import { visitOutput } from '../wire/output-records.ts'
 import { newInvocation } from './invocation.ts'
 import { Output } from './output.ts'

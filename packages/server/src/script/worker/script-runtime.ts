@@ -19,7 +19,7 @@ import { createPrinter } from './printer.ts'
 import { createRegistry } from './registry.ts'
 import { Runner } from './runner.ts'
 import { createTimers } from './timers.ts'
-import { startWatchdog } from './watched.ts'
+import { startWatchdog } from './watchdog/watched.ts'
 
 type RuntimeDeps = {
   post: (message: FromWorker) => void

@@ -46,7 +46,7 @@ export const heldTables: Readonly<Record<TableName, 'held' | { not: string }>> =
   leaderboard_periods: 'held',
   leaderboard_records: 'held',
   leaderboard_blocks: 'held',
-  tournaments: { not: 'tournaments-processes.test.ts kills nodes while they settle' },
+  tournaments: { not: 'settlement/processes.test.ts kills nodes while they settle' },
   tournament_entries: { not: 'as tournaments' },
   tournament_snapshots: { not: 'as tournaments' },
   tournament_results: { not: 'as tournaments' },

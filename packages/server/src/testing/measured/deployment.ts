@@ -7,7 +7,7 @@ import { testVersion } from '../../database/testing/template.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
 import { createClockWatch } from '../../kernel/time/clock-watch.ts'
-import { createTrail } from '../../node/features.ts'
+import { createTrail } from '../../node/features/features.ts'
 import { testConfig } from '../config.ts'
 import { noPlayers } from '../no-players.ts'
 

@@ -1,9 +1,9 @@
 import type { Database } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
-import { blocksStore } from '../../features/leaderboards/leaderboards.blocks.store.ts'
 import { beginPeriod } from '../../features/leaderboards/leaderboards.periods.ts'
-import { boundBetween, placeOf } from '../../features/leaderboards/leaderboards.place.ts'
 import { leaderboardsStore } from '../../features/leaderboards/leaderboards.store.ts'
+import { blocksStore } from '../../features/leaderboards/ranks/blocks.store.ts'
+import { boundBetween, placeOf } from '../../features/leaderboards/ranks/place.ts'
 
 const chunkRows = 2000
 /** Records of a block of each level, as many submissions leave them. */

@@ -1,6 +1,6 @@
 import type { ScriptFunction } from '@guildhall/contract'
 import { Failure } from '../../../kernel/failure.ts'
-import { checkedArguments, commandIndexes } from '../../arguments.ts'
+import { checkedArguments, commandIndexes } from '../../functions/arguments.ts'
 import { copyArguments, toJson } from '../arguments.ts'
 import { GuildhallError, invalidArgument } from '../errors.ts'
 import { type BindingHost, callerOf, countCommand, countPayload } from './binding-host.ts'

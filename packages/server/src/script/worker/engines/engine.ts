@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import type { LoadProblem } from '../../load-error.ts'
+import type { LoadProblem } from '../../process/load-error.ts'
 import type { WorkerSettings } from '../../wire/protocol.ts'
 import type { ScriptFile } from '../../wire/revision.ts'
 import type { ErrorPlace } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { LoadProblem } from '../../../load-error.ts'
+import type { LoadProblem } from '../../../process/load-error.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { Engine, EngineDeps, Scope } from '../engine.ts'
 import { describeError } from './describe-error.ts'

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { protocolTimes } from '../../../wire/limits.ts'
-import { memoryBytesMax } from '../../memory-bounds.ts'
-import { reportFd } from '../../watchdog-protocol.ts'
+import { memoryBytesMax } from '../../watchdog/memory-bounds.ts'
+import { reportFd } from '../../watchdog/watchdog-protocol.ts'
 
 /**
  * Holds what a script keeps to its memory: objects and what hangs on them outside of the engine's

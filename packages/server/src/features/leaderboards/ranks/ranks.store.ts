@@ -1,0 +1,76 @@
+import type { Queries } from '../../../database/database.ts'
+import { lookup, type Row, statement } from '../../../database/statement.ts'
+import { recordNames, recordRow } from '../leaderboards.store.ts'
+import { boundAt } from './blocks.store.ts'
+
+const recordsOfE = recordNames.map((name) => `e.${name}`).join(', ')
+
+/** Records of the blocks of a level that lie before a bound, from the bound of the level above. */
+function sumBefore(level: number, { from, until }: { from?: string; until: string }): string {
+  const start = from === undefined ? '' : `AND k.bound >= ${from}`
+  return `(SELECT COALESCE(SUM(k.records), 0) FROM leaderboard_blocks k
+    WHERE k.period = e.period AND k.level = ${level} ${start} AND k.bound < ${until})`
+}
+
+/** The columns of a record `e` together with the bounds of the blocks that count it. */
+const placedRecord = `e.period, e.place, ${recordsOfE}, ${boundAt(3, 'e')} AS top,
+  ${boundAt(2, 'e')} AS mid, ${boundAt(1, 'e')} AS low`
+
+/** The rank of a placed record: what the blocks before its own count, and the records before it. */
+const rankOfE = `CAST(1 + ${sumBefore(3, { until: 'e.top' })}
+  + ${sumBefore(2, { from: 'e.top', until: 'e.mid' })}
+  + ${sumBefore(1, { from: 'e.mid', until: 'e.low' })}
+  + (SELECT COUNT(*) FROM leaderboard_records o
+    WHERE o.period = e.period AND o.place >= e.low AND o.place < e.place) AS bigint)`
+
+const owner = { board_id: 'text', user_id: 'text' } as const
+
+const ranked = lookup({
+  name: 'leaderboards.ranked-record',
+  text: `WITH e AS MATERIALIZED (SELECT r.board_id, ${placedRecord}
+      FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
+      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)
+    SELECT e.board_id, ${recordsOfE}, ${rankOfE} AS rank FROM e`,
+  params: owner,
+  row: { ...owner, ...recordRow, rank: 'integer' },
+})
+
+const aroundRow = { ...recordRow, is_before: 'flag', owner_rank: 'integer' } as const
+export type AroundRow = Row<typeof aroundRow>
+
+/** One statement, so that the rank of the owner and the records beside it are of one moment. */
+const around = statement({
+  name: 'leaderboards.around',
+  text: `WITH owner AS MATERIALIZED (SELECT e.period, e.place, ${rankOfE} AS rank FROM (
+      SELECT ${placedRecord} FROM leaderboards b
+      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = :user_id
+      WHERE b.id = :board_id) AS e)
+    SELECT ${recordsOfE}, 1 AS is_before, (SELECT rank FROM owner) AS owner_rank FROM (
+      SELECT e.* FROM leaderboard_records e
+      WHERE e.period = (SELECT period FROM owner) AND e.place < (SELECT place FROM owner)
+      ORDER BY e.place DESC LIMIT :before) AS e
+    UNION ALL
+    SELECT ${recordsOfE}, 0, (SELECT rank FROM owner) FROM (
+      SELECT e.* FROM leaderboard_records e
+      WHERE e.period = (SELECT period FROM owner) AND e.place >= (SELECT place FROM owner)
+      ORDER BY e.place LIMIT :after + 1) AS e`,
+  params: { ...owner, before: 'integer', after: 'integer' },
+  row: aroundRow,
+})
+
+const exists = statement({
+  name: 'leaderboards.exists',
+  text: 'SELECT id FROM leaderboards WHERE id = :id',
+  params: { id: 'text' },
+  row: { id: 'text' },
+})
+
+/** Reads of ranks. Each is one statement, so what it answers held at one moment. */
+export const ranksStore = {
+  ranked,
+  /** The records of these owners with their ranks, as of one moment. */
+  rankedAll: (tx: Queries, owners: readonly Row<typeof owner>[]) => tx.each(ranked, owners),
+  /** In no order; those before the owner and those from the owner on, in a row. */
+  around: (tx: Queries, wanted: Row<(typeof around)['params']>) => tx.all(around, wanted),
+  exists: async (tx: Queries, id: string) => (await tx.get(exists, { id })) !== undefined,
+}

@@ -1,0 +1,90 @@
+import type { Queries } from '../../../database/database.ts'
+import { type Row, type Statement, statement } from '../../../database/statement.ts'
+import { storageIndexes } from '../../../database/tables/storage.ts'
+
+/** Fields that a query may ask for at once. */
+export const queryFieldsMax = 8
+
+/** Bytes of values of one page; the first row is always given. */
+const valueBytesMax = 4_194_304
+
+/**
+ * The state of the index comes with every row; an empty page is one row without an object. A row
+ * that has no value does not fit into the page any more, nor does any behind it.
+ */
+const found = {
+  state: storageIndexes.columns.state,
+  user_id: 'text?',
+  key: 'text?',
+  version: 'text?',
+  read_permission: 'integer?',
+  write_permission: 'integer?',
+  value: 'text?',
+} as const
+export type FoundRow = Row<typeof found>
+
+const page = {
+  id: 'integer',
+  collection: 'text',
+  after_user_id: 'text',
+  after_key: 'text',
+  limit: 'integer',
+} as const
+export type QueryPage = Row<typeof page>
+
+type Params = Readonly<Record<string, 'text' | 'integer'>>
+
+/**
+ * The entries of the first field, in their order, of which the object must have the others too.
+ * Joined in the order in which they stand, or an engine without statistics might sort a million.
+ */
+function queryOf(fields: number): Statement<Params, typeof found> {
+  const others = Array.from({ length: fields - 1 }, (_, at) => at + 1)
+  const params: Record<string, 'text' | 'integer'> = { ...page }
+  for (let at = 0; at < fields; at += 1) {
+    params[`field_${at}`] = 'text'
+    params[`value_${at}`] = 'text'
+  }
+  const joins = others.map((at) => `CROSS JOIN storage_index_entries e${at}`)
+  const same = others.map(
+    (at) => `AND e${at}.index_id = :id AND e${at}.field = :field_${at}
+      AND e${at}.value = :value_${at} AND e${at}.user_id = e0.user_id AND e${at}.key = e0.key`,
+  )
+  return statement({
+    name: `storage.query-${fields}`,
+    text: `SELECT i.state, p.user_id, p.key, p.version, p.read_permission, p.write_permission,
+        v.value
+      FROM storage_indexes i LEFT JOIN (
+        SELECT q.user_id, q.key, q.version, q.read_permission, q.write_permission, q.bytes,
+          SUM(q.bytes) OVER (ORDER BY q.user_id, q.key) - q.bytes AS bytes_before
+        FROM (SELECT o.user_id, o.key, o.version, o.read_permission, o.write_permission, o.bytes
+        FROM storage_index_entries e0 ${joins.join(' ')} CROSS JOIN storage_objects o
+        WHERE e0.index_id = :id AND e0.field = :field_0 AND e0.value = :value_0
+          AND (e0.user_id, e0.key) > (:after_user_id, :after_key) ${same.join(' ')}
+          AND o.collection = :collection AND o.user_id = e0.user_id AND o.key = e0.key
+        ORDER BY e0.user_id, e0.key LIMIT :limit) AS q) AS p ON 1 = 1
+      LEFT JOIN storage_objects v
+        ON v.collection = :collection AND v.user_id = p.user_id AND v.key = p.key
+          AND (p.bytes_before = 0 OR p.bytes_before + p.bytes <= ${valueBytesMax})
+      WHERE i.id = :id ORDER BY p.user_id, p.key`,
+    params,
+    row: found,
+  })
+}
+
+const queries = Array.from({ length: queryFieldsMax }, (_, at) => queryOf(at + 1))
+
+/** The objects that have all of the 1..8 entries, and the state of the index at that moment. */
+export function queryEntries(
+  tx: Queries,
+  { entries, ...page }: QueryPage & { entries: readonly { field: string; value: string }[] },
+): Promise<FoundRow[]> {
+  const query = queries[entries.length - 1]
+  if (query === undefined) throw new Error('a query has 1 to 8 entries')
+  const params: Record<string, string | number> = { ...page }
+  for (const [at, { field, value }] of entries.entries()) {
+    params[`field_${at}`] = field
+    params[`value_${at}`] = value
+  }
+  return tx.all(query, params)
+}

@@ -1,0 +1,53 @@
+import {
+  DatabaseContention,
+  DatabaseUnavailable,
+  StatementTimeout,
+  UniqueViolation,
+} from '../../database/database.ts'
+import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
+import { sqlState } from '../../database/postgres/errors.ts'
+import { resultCode } from '../../database/sqlite/errors.ts'
+import type { Awaitable } from '../../kernel/time/awaitable.ts'
+
+/**
+ * The same database, and how often it has failed: once for each statement, lookup or transaction. A
+ * key that exists already is an answer, and what a transaction's body throws is its own affair.
+ */
+export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors(): number } {
+  let errors = 0
+
+  /** Looks on: whoever asked gets the very same promise, and waits no longer for it. */
+  function watched<T extends Awaitable<unknown>>(answer: T): T {
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        if (isFault(error)) errors += 1
+      })
+    }
+    return answer
+  }
+
+  return {
+    db: {
+      ...db,
+      all: (statement, params) => watched(db.all(statement, params)),
+      get: (statement, params) => watched(db.get(statement, params)),
+      run: (statement, params) => watched(db.run(statement, params)),
+      each: (statement, rows) => watched(db.each(statement, rows)),
+      find: (lookup, params) => watched(db.find(lookup, params)),
+      transaction: (body, options) => watched(db.transaction(body, options)),
+      longRead: (body) => watched(db.longRead(body)),
+    },
+    errors: () => errors,
+  }
+}
+
+function isFault(error: unknown): boolean {
+  if (error instanceof UniqueViolation) return false
+  return (
+    faults.some((fault) => error instanceof fault) ||
+    sqlState(error) !== undefined ||
+    resultCode(error) !== undefined
+  )
+}
+
+const faults = [DatabaseUnavailable, DatabaseContention, StatementTimeout]

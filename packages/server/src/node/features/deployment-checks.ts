@@ -1,0 +1,44 @@
+import type { Config } from '../../config/schema.ts'
+import type { Check } from '../../database/checks/check.ts'
+import { createLeases } from '../../database/jobs/leases.ts'
+import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
+import { createSequencesCheck } from '../../doctor/sequences.store.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import { createClockWatch } from '../../kernel/time/clock-watch.ts'
+import { createConnectedPlayers } from '../../realtime/players/connected-players.ts'
+import { createFeatures } from './features.ts'
+import { checksOf } from './joined.ts'
+
+export type DeploymentChecksDeps = {
+  db: OpenedDatabase
+  clock: Clock
+  ids: Ids
+  log: Log
+  config: Config
+  version: string
+  bootId: string
+}
+
+/**
+ * What must always hold in the store of a deployment: the checks of its features, and of what
+ * belongs to no single one. The features are built and not started.
+ */
+export function deploymentChecks(deps: DeploymentChecksDeps): readonly Check[] {
+  const { db, clock, ids, log, config, bootId } = deps
+  const features = createFeatures({
+    ...deps,
+    clockWatch: createClockWatch({ clock, log }),
+    leases: createLeases({ db, clock, log, holder: bootId, lifeMs: config.scheduler.lease_ttl_ms }),
+    secrets: { admission: ids.bytes(32), sessions: ids.bytes(32) },
+    onRevoked: () => undefined,
+    players: createConnectedPlayers().live,
+  })
+  const sequences = createSequencesCheck({
+    backend: db.backend,
+    notificationsMax: config.notifications.capacity,
+    ledgerMax: config.wallet.ledger_retention,
+  })
+  return [...checksOf(features), sequences]
+}

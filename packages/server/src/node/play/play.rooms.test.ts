@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { kinds, type MatchmakerMatched, sessionOptionsBody } from '@guildhall/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openClient, textOf, waiting } from '../../realtime/realtime.fixture.ts'
+import { callMethod, type Player, playerOf } from '../../realtime/rooms/rooms.fixture.ts'
+import { createCaller } from '../../testing/api.ts'
+import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+
+const script = `
+const heard = []
+let ticked = false
+guildhall.on_rpc('heard', () => heard)
+guildhall.on_rpc('ticked', () => ticked)
+guildhall.on_room_create((ctx, name) =>
+  name === 'no' ? { refuse: 'not here' } : { map: ctx.options.map, mode: 'm', max_players: 4 })
+guildhall.on_room_join((ctx, room) => ctx.options.key === 'open' || 'locked: ' + room.map)
+guildhall.on_matchmaker_matched(({ members }) => ({ map: 'duel', max_players: members.length }))
+for (const event of ['created', 'started', 'join', 'leave', 'ended']) {
+  guildhall['on_match_' + event]((ctx) => heard.push(
+    [event, ctx.room_id, ctx.participants, ctx.termination_reason].filter((part) => part !== undefined).join(' ')))
+}
+guildhall.on_drop((ctx) => heard.push('drop ' + ctx.username))
+guildhall.on_return((ctx) => heard.push('return ' + ctx.username))
+guildhall.on_leave((ctx) => heard.push('gone ' + (ctx.username ?? 'guest')))
+guildhall.on_tick((dt, room_id) => { if (room_id === 1 && dt > 0) ticked = true })
+guildhall.on_message(100, (ctx, body) => {
+  guildhall.room_update(ctx.room_id, { mode: 'late' })
+  guildhall.broadcast(100, body)
+})
+`
+
+let folder: string
+let node: NodeProcess
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'guildhall-rooms-'))
+  writeFileSync(join(folder, 'main.ts'), script)
+  node = await startNodeProcess({
+    'runtime.scripts_dir': folder,
+    'runtime.tick_hz': '20',
+    'rooms.reconnect_grace_ms': '60000',
+  })
+})
+
+afterAll(async () => {
+  await node.stop()
+  rmSync(folder, { recursive: true })
+})
+
+async function signUp(username: string): Promise<string> {
+  const answer = await createCaller(node.url)('POST', '/v1/auth/device', {
+    body: { id: `device-${username}`, create: true, username },
+  })
+  const { token } = answer.body as { token: string }
+  return token
+}
+
+/** Connects with a token, or as a guest without one, and asks for presence with names. */
+async function connect(token = ''): Promise<Player> {
+  const client = playerOf(await openClient(Number(new URL(node.url).port)))
+  client.send(kinds.AUTH.first, token)
+  client.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags: 9 }))
+  await client.lines(2)
+  return client
+}
+
+const heard = async (client: Player) => (await callMethod(client, 'heard', '')) as string[]
+
+test('[S-HK-6, S-HK-7, S-HK-8, S-HK-9, S-HK-11] every hook of rooms runs in the order of events', async () => {
+  const tokens = { ann: await signUp('ann'), bob: await signUp('bob') }
+  const ann = await connect(tokens.ann)
+  let bob = await connect(tokens.bob)
+  ann.enter({ mode: 'create', name: 'no', options: '' })
+  expect(await ann.line()).toBe('rejected 48 not here')
+  ann.enter({ mode: 'create', name: 'den', options: '{"map":"arena"}' })
+  expect(await ann.lines(2)).toMatchObject(['joined 1 arena/m', /^v2 snapshot 1/])
+  bob.joinRoom(1)
+  expect(await bob.line()).toBe('rejected 22 locked: arena')
+  bob.enter({ mode: 'join', room_id: 1, options: '{"key":"open"}' })
+  expect((await bob.lines(2))[0]).toBe('joined 1 arena/m')
+  expect(await ann.line()).toMatch(/^v2 joined 1 2:/)
+  bob.send(100, 'hi')
+  expect(await ann.line()).toBe('kind 100 hi')
+  bob.end()
+  expect(await ann.line()).toMatch(/^v2 dropped 1 2:/)
+  bob = playerOf(await openClient(Number(new URL(node.url).port)))
+  bob.send(kinds.AUTH.first, tokens.bob)
+  expect((await bob.lines(2))[1]).toBe('joined 1 arena/late')
+  expect(await ann.line()).toMatch(/^v2 returned 1 2:/)
+  await expect.poll(() => callMethod(bob, 'ticked', ''), waiting).toBe(true)
+  bob.leave()
+  expect(await bob.line()).toBe('left 1')
+  ann.leave()
+  await expect
+    .poll(() => heard(bob), waiting)
+    .toEqual([
+      'created 1 0',
+      'started 1 1',
+      'join 1 1',
+      'join 1 2',
+      'drop bob',
+      'return bob',
+      'leave 1 1',
+      'leave 1 0',
+      'ended 1 0 final_departure',
+    ])
+})
+
+test('[R-MM-10, R-MM-12, S-HK-8] the matchmaker makes a room with the label of the script', async () => {
+  const [one, two] = [await connect(), await connect()]
+  for (const guest of [one, two]) await callMethod(guest, 'matchmaker.add', {})
+  for (const guest of [one, two]) {
+    const { kind, body } = await guest.next()
+    expect(kind).toBe(kinds.MATCHMAKER_MATCHED.first)
+    const { ticket_id, join_token, match_id }: MatchmakerMatched = JSON.parse(textOf(body))
+    const reply = await callMethod(guest, 'matchmaker.accept', { ticket_id, join_token })
+    expect(reply).toEqual({ accepted: true, match_id })
+    expect(await guest.line()).toBe(`joined ${match_id} duel/matchmaker`)
+    await guest.line()
+    guest.end()
+  }
+})

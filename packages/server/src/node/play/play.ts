@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http'
+import type { LoadedConfig } from '../../config/load.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
+import type { IndexFilterPort, ServedScript } from '../../kernel/play/script.ts'
+import { createGateway } from '../../realtime/gateway.ts'
+import type { People } from '../../realtime/parties/people.port.ts'
+import type { ConnectedPlayers } from '../../realtime/players/connected-players.ts'
+import type { LiveSessions, VerifyPlayer } from '../../realtime/ports.ts'
+import { createWebSocketTransport } from '../../realtime/transports/websocket.ts'
+import { createScriptHost } from '../../script/host.ts'
+import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
+
+export type PlayDeps = {
+  loaded: LoadedConfig
+  clock: Clock
+  /** See `StartOptions`. */
+  processClock: Clock | undefined
+  observeCall: ((hook: string, durationMs: number) => void) | undefined
+  ids: Ids
+  log: Log
+  journal: ErrorJournal
+  environment: NodeJS.ProcessEnv
+  /** What scripts ask of the features. */
+  script: FeatureScript
+  players: ConnectedPlayers
+  verifyPlayer: VerifyPlayer
+  liveSessions: LiveSessions
+  sourceOf(request: IncomingMessage): string
+  records: MatchRecorder
+  /** Whether the database keeps lines and results of matches. */
+  durable: boolean
+  setIndexFilter: IndexFilterPort
+  people: People
+  /** A ticket of the matchmaker has been matched after so long; undefined without metrics. */
+  observeWait: ((waitedMs: number) => void) | undefined
+  /** False while the node has lost its node id. */
+  mayMakeRooms(): boolean
+}
+
+export type Play = ReturnType<typeof createPlay>
+
+/**
+ * The game's script and the gateway that its players connect to. The gateway is built with the
+ * script's host, and the host reaches the gateway from the start of the script on.
+ */
+export function createPlay(deps: PlayDeps) {
+  const { loaded, clock, log } = deps
+  const { config } = loaded
+  const script = createScript(deps)
+  const gateway = createGateway({
+    config: config.transport,
+    clock,
+    log,
+    online: deps.players,
+    script: script.game,
+    rooms: config.rooms,
+    matchmaker: config.matchmaker,
+    party: config.party,
+    people: deps.people,
+    serverTimeOffer: config.lag_diagnostics.server_time_offer,
+    ids: deps.ids,
+    records: deps.records,
+    mayMakeRooms: deps.mayMakeRooms,
+    observeWait: deps.observeWait,
+    verifyPlayer: deps.verifyPlayer,
+    liveSessions: deps.liveSessions,
+    nodeSlot: 0,
+  })
+  const websocket = config.transport.websocket.enabled
+    ? createWebSocketTransport({
+        config: config.transport,
+        gateway,
+        sourceOf: deps.sourceOf,
+        newRequestId: deps.ids.requestId,
+      })
+    : undefined
+  if (config.transport.quic.enabled) {
+    log.warn('QUIC and WebTransport are not available in this version; WebSocket serves')
+  }
+  return {
+    script,
+    gateway,
+    async startScript(): Promise<void> {
+      const functions = { ...deps.script, ...gatewayFunctions(gateway) } satisfies ServedScript
+      await script.start({ delivery: gateway, functions, rooms: gateway })
+      if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
+    },
+    acceptUpgrade: websocket?.accept,
+    attached: websocket !== undefined,
+    scriptState: () => script.describe().readiness.state,
+    /** The part of the runtime's view that `/status` shows to everybody. */
+    runtime() {
+      const view = script.describe()
+      const { enabled, configured_language, selected_language, selection_source } = view
+      const { adapter, tier, readiness } = view
+      return {
+        enabled,
+        configured_language,
+        selected_language,
+        selection_source,
+        adapter,
+        tier,
+        readiness: readiness.state,
+      }
+    },
+    metrics: () => ({ ...gateway.metrics(), ...script.metrics() }),
+  }
+}
+
+function createScript(deps: PlayDeps) {
+  const { loaded, clock, log } = deps
+  const { config } = loaded
+  return createScriptHost({
+    config: config.runtime,
+    clock,
+    processClock: deps.processClock,
+    observeCall: deps.observeCall,
+    log: log.component('script'),
+    journal: deps.journal,
+    nodeId: config.server.node_id,
+    environment: deps.environment,
+    lines: {
+      durable: deps.durable,
+      payloadBytesMax: config.logs.match_logs_max_payload_bytes,
+      idSalt: deps.ids.salt,
+    },
+    setIndexFilter: deps.setIndexFilter,
+  })
+}
+
+/** Asked for or not: without its script a game's messages go nowhere, and nothing else says so. */
+function tellOfNoScript({ config, sources }: LoadedConfig, log: Log): void {
+  const { scripts_dir } = config.runtime
+  const isWanted = sources.get('runtime.scripts_dir')?.layer !== 'default'
+  const write = isWanted ? log.warn : log.info
+  write('there is no script, and the node runs without one', { scripts_dir })
+}

@@ -1,0 +1,58 @@
+import type { Broadcast, Delivery } from '../../kernel/play/delivery.ts'
+import type { Registry } from '../registry.ts'
+import type { Rooms } from '../rooms/rooms.ts'
+import type { Topics } from '../rooms/topics.ts'
+import { outgoingFrame, positionFrame } from '../send-queue/outgoing-frame.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
+import type { Participant } from '../session/live/participant.ts'
+import type { ConnectedPlayers } from './connected-players.ts'
+
+type DeliveryDeps = { online: ConnectedPlayers; rooms: Rooms; topics: Topics }
+
+export function createDelivery({ online, rooms, topics }: DeliveryDeps): Delivery {
+  const { registry, live } = online
+
+  function audienceOf({ room_id, topic }: Broadcast): Iterable<Participant> {
+    if (topic !== undefined) return topics.members(topic)
+    return room_id === null ? registry.participants() : (rooms.byId(room_id)?.members ?? [])
+  }
+
+  return {
+    ...live,
+    broadcast(command) {
+      const { kind, body, unreliable, sender, except } = command
+      const frame = outgoingFrame(kind, body)
+      const excluded = except.length === 0 ? undefined : new Set(except)
+      for (const { context, receiver } of audienceOf(command)) {
+        const { participant } = context
+        if (participant === sender || excluded?.has(participant)) continue
+        receiver.deliver(frame, unreliable)
+      }
+    },
+    online: (userIds) => [...new Set(userIds)].filter(registry.isConnected),
+    sessions() {
+      return Array.from(registry.connected(), ({ participant: { context } }) => ({
+        participant: context.participant,
+        user_id: context.user_id,
+        username: context.username,
+        room_id: context.room_id,
+      }))
+    },
+  }
+}
+
+/** Above this many peers a position outside rooms is not passed on. */
+const roomlessPeersMax = 256
+
+/** Passes a position to the sender's peers; false when they are too many for that. */
+export function createPositionRelay({ roomless }: Registry) {
+  return ({ participant: sender }: LiveSession, position: Uint8Array): boolean => {
+    const { room, context } = sender
+    if (room === undefined && roomless.size - 1 > roomlessPeersMax) return false
+    const frame = positionFrame(context.participant, position)
+    for (const peer of room?.members ?? roomless) {
+      if (peer !== sender) peer.receiver.deliver(frame, true)
+    }
+    return true
+  }
+}

@@ -1,0 +1,77 @@
+import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
+import { Unavailable } from '../../kernel/errors/unavailable.ts'
+import { Failure } from '../../kernel/failure.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import { type ScriptCaller, ScriptFailure } from '../../kernel/play/script.ts'
+import type { HostFunctions } from '../ports.ts'
+import type { HostCall, HostResult, Refusal } from '../wire/protocol.ts'
+import { answerFilter } from './answers.ts'
+import { checkedArguments, scriptRows } from './arguments.ts'
+
+type Deps = { functions: HostFunctions; tier: ScriptTier; log: Log }
+
+/** Answers the calls of the worker that need the node, as the table declares them. */
+export function createHostCallAnswerer({ functions, tier, log }: Deps) {
+  const filters = new Map(
+    Object.keys(functions).map((name) => [name, answerFilter(scriptRows.get(name)?.ok)]),
+  )
+  return async ({ id, name, args }: HostCall, caller: ScriptCaller): Promise<HostResult> => {
+    const row = scriptRows.get(name)
+    const fn = functions[name]
+    if (row?.runs !== 'node' || row.planned || !fn)
+      return refused(id, 'unavailable', `${name} is not available`)
+    if (row.tier === 'trusted' && tier !== 'trusted') {
+      return refused(id, 'forbidden', `${name} is not for sandboxed scripts`)
+    }
+    try {
+      const value: unknown = await fn(caller, checkedArguments(name, row, args), undefined)
+      return { id, ok: true, value: filters.get(name)?.(value) }
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal.code === 'internal') {
+        log.error('a call of the script failed', { function: name, error })
+      }
+      return { id, ok: false, ...refusal }
+    }
+  }
+}
+
+function refused(id: number, code: ScriptErrorCode, message: string): HostResult {
+  return { id, ok: false, code, message }
+}
+
+const internal: Refusal = { code: 'internal', message: 'the call failed' }
+
+/** What the script may know of an error. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof ScriptFailure) {
+    const { code, message, reason } = error
+    return reason === undefined ? { code, message } : { code, message, reason }
+  }
+  if (error instanceof Unavailable) return { code: 'unavailable', message: 'not available now' }
+  if (!(error instanceof Failure)) return internal
+  const { index } = error
+  const refusal = failureRefusal(error)
+  return index === undefined ? refusal : { ...refusal, index }
+}
+
+function failureRefusal({ code, text }: Failure): Refusal {
+  switch (code) {
+    case 'invalid_request':
+      return { code: 'invalid_argument', message: text ?? 'an argument is not valid' }
+    case 'conflict':
+      return { code, message: text ?? code }
+    case 'not_found':
+      return { code, message: 'not found' }
+    case 'forbidden':
+      return { code, message: 'forbidden' }
+    case 'runtime_unavailable':
+      return { code: 'unavailable', message: 'not available now' }
+    case 'deadline_exceeded':
+      return { code: 'timeout', message: 'the call took too long' }
+    case 'rate_limited':
+      return { code: 'limit_exceeded', message: 'too many requests' }
+    default:
+      return internal
+  }
+}

@@ -1,0 +1,51 @@
+import { writeJson } from '../../kernel/json/free-json.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import { nobody } from '../../kernel/play/calls.ts'
+import type { FilterCandidate, IndexFilterPort } from '../../kernel/play/script.ts'
+import type { Outcome } from '../calls.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import { hookCode } from '../wire/hooks.ts'
+
+type Deps = { dispatcher: Dispatcher; filters: IndexFilterPort; log: Log }
+
+/** The filters of storage indexes that the serving script registered. */
+export function createIndexFilters({ dispatcher, filters, log }: Deps) {
+  let serving: readonly string[] = []
+
+  /** Rejects when the filter fails or its worker is lost. */
+  async function judge(index: string, candidate: FilterCandidate): Promise<boolean> {
+    const text = `{"index":${JSON.stringify(index)},"candidate":${writeJson(candidate)}}`
+    const outcome = await new Promise<Outcome>((settle) => {
+      const about = { context: nobody, origin: 'server', text } as const
+      dispatcher.call({ hook: hookCode.register_storage_index_filter, ...about, settle })
+    })
+    if (outcome.status !== 'ok') throw new Error(`the filter ended as ${outcome.status}`)
+    const verdict: unknown = JSON.parse(new TextDecoder().decode(outcome.reply))
+    if (typeof verdict !== 'boolean') throw new Error('a filter returns true or false')
+    return verdict
+  }
+
+  function set(index: string, isServed: boolean): void {
+    const filter = (candidate: FilterCandidate) => judge(index, candidate)
+    filters(index, isServed ? filter : undefined).then(
+      (isDeclared) => {
+        if (isServed && !isDeclared)
+          log.warn('a filter is for an index that is not declared', { index })
+      },
+      (error: unknown) => log.error('a filter could not be set', { index, error }),
+    )
+  }
+
+  return {
+    /** A worker serves with these filters. */
+    serve(names: readonly string[]): void {
+      serving = names
+      for (const name of names) set(name, true)
+    },
+    /** The worker is gone. */
+    end(): void {
+      for (const name of serving) set(name, false)
+      serving = []
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import type { Clock, Timer } from '../../kernel/clock.ts'
+import { limits } from '../wire/limits.ts'
+
+type Deps = {
+  clock: Clock
+  /** Calls the worker for a timer that went off. */
+  run(timer: number, settle: () => void): void
+  /** Counts a run that was due while the one before had not settled. */
+  skipped(): void
+  /** While true, runs of repeating timers are skipped. */
+  isBusy(): boolean
+}
+
+/** A timer of the script: once after a time, or again and again. */
+type TimerRequest = { timer: number; ms: number; repeats: boolean }
+
+/** What is kept for a script, with room for those that it has just cancelled. */
+const timersMax = limits.timers * 2
+
+/** The timers of the script that serves. The node keeps the time; a run is a call. */
+export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
+  const running = new Map<number, Timer>()
+  /** Those of the top level wait for on_start; undefined once it has settled. */
+  let waiting: TimerRequest[] | undefined = []
+
+  function once({ timer, ms }: TimerRequest): Timer {
+    return clock.after(ms, () => {
+      running.delete(timer)
+      run(timer, () => {})
+    })
+  }
+
+  /** A run that is due while the one before has not settled is skipped. */
+  function again({ timer, ms }: TimerRequest): Timer {
+    let open = false
+    return clock.every(ms, () => {
+      if (open || isBusy()) {
+        skipped()
+        return
+      }
+      open = true
+      run(timer, () => {
+        open = false
+      })
+    })
+  }
+
+  function set(request: TimerRequest): void {
+    if (waiting) {
+      if (waiting.length < timersMax) waiting.push(request)
+      return
+    }
+    if (running.size >= timersMax) return
+    running.set(request.timer, request.repeats ? again(request) : once(request))
+  }
+
+  return {
+    set,
+    cancel(timer: number): void {
+      running.get(timer)?.cancel()
+      running.delete(timer)
+      waiting = waiting?.filter((request) => request.timer !== timer)
+    },
+    /** on_start has settled: the timers that the top level has set begin. */
+    start(): void {
+      const requests = waiting ?? []
+      waiting = undefined
+      for (const request of requests) set(request)
+    },
+    /** The worker is gone, and its timers with it. */
+    clear(): void {
+      for (const timer of running.values()) timer.cancel()
+      running.clear()
+      waiting = []
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import type { Clock, Timer } from '../../kernel/clock.ts'
+import { nobody } from '../../kernel/play/calls.ts'
+import type { TickRoom } from '../../kernel/play/room-commands.ts'
+import type { ScriptConfig } from '../config.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import type { ScriptMetrics } from '../metrics.ts'
+import { tickBody } from '../wire/call-records.ts'
+import { hookCode } from '../wire/hooks.ts'
+
+/** Rooms of one call. */
+const roomsMax = 16_384
+
+type TickerDeps = {
+  config: Pick<ScriptConfig, 'tick_hz'>
+  clock: Clock
+  dispatcher: Dispatcher
+  metrics: ScriptMetrics
+  /** Whether a script with `on_tick` serves. */
+  wanted: () => boolean
+}
+
+/**
+ * Calls `on_tick` at the configured pace. A tick that cannot run is skipped; the next dt
+ * covers it.
+ */
+export function createTicker({ config, clock, dispatcher, metrics, wanted }: TickerDeps) {
+  let timer: Timer | undefined
+  let rooms: () => readonly TickRoom[] = () => []
+  let lastMs: number | undefined
+  /** Calls of the last tick that have not settled. */
+  let running = 0
+
+  function tick(): void {
+    if (!wanted()) {
+      lastMs = undefined
+      return
+    }
+    if (running > 0 || dispatcher.inbox.isFull()) {
+      metrics.ticksSkipped += 1
+      return
+    }
+    const nowMs = clock.monotonicMs()
+    const dt = (nowMs - (lastMs ?? nowMs - 1000 / config.tick_hz)) / 1000
+    lastMs = nowMs
+    metrics.ticks += 1
+    const due = rooms()
+    let at = 0
+    do {
+      run(dt, due.slice(at, at + roomsMax), at === 0)
+      at += roomsMax
+    } while (at < due.length)
+  }
+
+  /** One call for many rooms. The first of a tick also runs without a room. */
+  function run(dt: number, due: readonly TickRoom[], isFirst: boolean): void {
+    running += 1
+    const settle = () => {
+      running -= 1
+    }
+    const ids = due.map(({ room_id }) => room_id)
+    const body = tickBody(isFirst ? [null, ...ids] : ids)
+    const about = { context: nobody, origin: 'server', detail: dt } as const
+    dispatcher.call({ hook: hookCode.on_tick, ...about, body, rooms: due, settle })
+  }
+
+  return {
+    /** `tickRooms` are those whose label has `tick`, by id ascending. */
+    start(tickRooms: () => readonly TickRoom[]) {
+      rooms = tickRooms
+      if (config.tick_hz > 0) timer = clock.every(1000 / config.tick_hz, tick)
+    },
+    stop: () => timer?.cancel(),
+  }
+}
