@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { openLine } from '../../packages/server/src/realtime/cut-line.fixture.ts'
 import {
   type NodeProcess,
   startNodeProcess,
@@ -140,6 +141,45 @@ it('[R-SDK-24] the console client and the codecs are entry points of the packed 
   const entries = { role: 'admin', sender: 42, hasRoutes: true }
   expect(await runProgram(project, 'entries.js')).toEqual(entries)
 }, 120_000)
+
+it('[R-SDK-23] the tutorial of docs/client.md runs as it is written, also over a restart', async () => {
+  const start = async () => {
+    const started = await startNodeProcess({
+      'runtime.scripts_dir': join(root, 'examples/arena/game'),
+      'runtime.tick_hz': '20',
+      'database.url': `sqlite:${join(folder, 'arena.db')}`,
+    })
+    onTestFinished(() => void started.stop())
+    return { ...started, port: Number(new URL(started.url).port) }
+  }
+  const first = await start()
+  const line = await openLine(first.port)
+  onTestFinished(() => line.close())
+  const project = await openProject('tutorial', { module: 'nodenext', noEmit: true })
+  await writeFile(join(project, 'src/main.ts'), await tutorial(line.url))
+  await compile(project)
+  const game = spawn(process.execPath, ['src/main.ts'], { cwd: project, stdio: 'pipe' })
+  onTestFinished(() => void game.kill())
+  let said = ''
+  for (const output of [game.stdout, game.stderr]) output.on('data', (text) => (said += text))
+  const until = (text: RegExp) => vi.waitFor(() => expect(said).toMatch(text), 30_000)
+  await until(/connected as user-/)
+  await until(/players are at [\d.]+, [\d.]+\nplayers are at /)
+  await first.stop()
+  await until(/lost; next try in [\d.]+ ms/)
+  line.leadTo((await start()).port)
+  await until(/back in room 1\n/)
+  expect(said).not.toMatch(/closed for good|Error/)
+}, 120_000)
+
+/** The program of the ten minutes, with the address of a node. */
+async function tutorial(url: string): Promise<string> {
+  const page = await readFile(join(root, 'docs/client.md'), 'utf8')
+  const [, chapter = ''] = /\n## Ten minutes(.*?)\n## /s.exec(page) ?? []
+  const steps = [...chapter.matchAll(/\n```ts\n(.*?)```\n/gs)].map(([, code]) => code)
+  expect(steps).toHaveLength(6)
+  return steps.join('').replace('http://127.0.0.1:7350', url)
+}
 
 async function compile(project: string): Promise<void> {
   const tsc = join(root, 'node_modules/.bin/tsc')

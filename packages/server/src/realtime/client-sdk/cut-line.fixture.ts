@@ -1,14 +1,22 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** A relay in front of the node. A cut line loses its connections and takes no new ones. */
-export type Line = { url: string; cut(): void; mend(): void; close(): void }
+export type Line = {
+  url: string
+  cut(): void
+  mend(): void
+  /** New connections go to another node. */
+  leadTo(port: number): void
+  close(): void
+}
 
 export async function openLine(port: number): Promise<Line> {
   const sockets = new Set<Socket>()
+  let nodePort = port
   let isCut = false
   const server = createServer((near) => {
     if (isCut) return void near.destroy()
-    const far = connect(port, '127.0.0.1')
+    const far = connect(nodePort, '127.0.0.1')
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -34,6 +42,9 @@ export async function openLine(port: number): Promise<Line> {
     },
     mend() {
       isCut = false
+    },
+    leadTo(port) {
+      nodePort = port
     },
     close() {
       end()
