@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { openLine } from '../../packages/server/src/realtime/cut-line.fixture.ts'
+import { openLine } from '../../packages/server/src/realtime/client-sdk/cut-line.fixture.ts'
 import {
   type NodeProcess,
   startNodeProcess,
