@@ -1,6 +1,7 @@
 import { api } from '@guildhall/contract'
 import type { Check } from '../database/checks/check.ts'
 import type { Transaction } from '../database/database.ts'
+import type { TableName } from '../database/tables/index.ts'
 import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
 import type { ScriptName, ServedScript } from '../kernel/play/script.ts'
@@ -12,7 +13,11 @@ import type { TaskBody } from '../kernel/tasks/supervisor-task.ts'
  * What one feature brings to each place of the node that collects. The node iterates over its
  * features; it knows none of them by name except where another one needs it.
  */
-export type Feature<S extends Section = never, F extends ScriptName = never> = {
+export type Feature<
+  S extends Section = never,
+  F extends ScriptName = never,
+  T extends TableName = never,
+> = {
   /** The handlers of its sections of the contract. */
   readonly routes?: Routes<S>
   /** What the game's script can ask, by names such as `tournaments.register`. */
@@ -25,6 +30,8 @@ export type Feature<S extends Section = never, F extends ScriptName = never> = {
   readonly queues?: readonly Queue[]
   /** What must always hold in the store, for the command `doctor`. */
   readonly checks?: readonly Check[]
+  /** For each of its tables: what finds the rows that a crash loses. */
+  readonly crash?: Readonly<Record<T, FoundBy>>
   /** Counters and gauges for `/status`, by name. */
   counters?(): Readonly<Record<string, number>>
   /** What waits beside the write-behind queues, for the metrics. */
@@ -42,6 +49,28 @@ export type Feature<S extends Section = never, F extends ScriptName = never> = {
   /** Does what comes after the last row of the queues. */
   close?(): Promise<unknown>
 }
+
+/** What finds the rows of a table that a crash loses, or why nothing does. */
+export type FoundBy = CrashModel | { readonly not: string }
+
+/**
+ * The models of the crash tests (`testing/crash`), which hold the store against what was answered,
+ * and the doctor, which holds it against itself.
+ */
+export type CrashModel =
+  | 'players'
+  | 'wallets'
+  | 'friends'
+  | 'groups'
+  | 'chat'
+  | 'notifications'
+  | 'api-keys'
+  | 'purchases'
+  | 'leaderboards'
+  | 'storage'
+  | 'matches'
+  | 'trail'
+  | 'doctor'
 
 /** A section of the contract, e.g. `wallet`. */
 export type Section = keyof typeof api
@@ -80,8 +109,9 @@ export type FeatureTask = {
 export function defineFeature<
   S extends Section = never,
   F extends ScriptName = never,
+  T extends TableName = never,
   M extends object = object,
->(feature: Feature<S, F>, members?: M): Feature<S, F> & M {
+>(feature: Feature<S, F, T>, members?: M): Feature<S, F, T> & M {
   return { ...feature, ...(members as M) }
 }
 

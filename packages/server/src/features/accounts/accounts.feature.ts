@@ -7,5 +7,12 @@ import { type AccountsDeps, createAccounts } from './accounts.service.ts'
 export function accountsFeature(deps: AccountsDeps) {
   const accounts = createAccounts(deps)
   const routes = mount({ accounts: accountHandlers(accounts) })
-  return defineFeature({ routes, checks: [accountsCheck] }, accounts)
+  return defineFeature(
+    {
+      routes,
+      checks: [accountsCheck],
+      crash: { accounts: 'players', identities: 'players' },
+    },
+    accounts,
+  )
 }

@@ -25,6 +25,7 @@ export function admissionFeature({ db, clock, config, secrets }: AdmissionFeatur
     {
       pruners: { admission_windows: prune },
       counters: () => ({ admission_refused_total: refused }),
+      crash: { admission_windows: { not: 'counts attempts, of which no answer speaks' } },
     },
     { take, refusals: (): ReadonlyMap<string, number> => refusals },
   )

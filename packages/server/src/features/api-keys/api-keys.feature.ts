@@ -17,6 +17,7 @@ export function apiKeysFeature(deps: Omit<ApiKeysDeps, 'flushUse'>) {
       counters: () => ({ key_use_dropped_total: backlog().dropped }),
       backlogs: () => [backlog()],
       checks: [apiKeysCheck],
+      crash: { api_keys: 'api-keys' },
       stop: flush,
     },
     { verify: keys.verify, noteUse: note },

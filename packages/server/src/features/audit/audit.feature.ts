@@ -75,6 +75,11 @@ export function auditFeature(deps: AuditFeatureDeps) {
       routes: mount({ audit: auditHandlers(audit) }),
       pruners: { audit_entries: audit.prune },
       checks: [createAuditCheck(config.audit_chain_key)],
+      crash: {
+        audit_unsealed: { not: 'empty once all is sealed; the trail is held' },
+        audit_entries: 'trail',
+        audit_chain_ends: 'doctor',
+      },
       queues: queue === undefined ? [] : [queue],
       counters: () => ({ audit_dropped_total: dropped() }),
       ...(sealer && sealing(sealer)),

@@ -20,6 +20,11 @@ export function chatFeature({ config, players, ...deps }: ChatFeatureDeps) {
     routes: mount({ chat: chatHandlers(chat) }),
     script: chatFunctions(chat, players),
     checks: [createChatCheck(historyLimit)],
+    crash: {
+      chat_channels: 'chat',
+      chat_messages: 'chat',
+      chat_moderation: 'chat',
+    },
     pruners: {
       chat_messages: createHistoryPruner(deps.db, historyLimit),
       chat_moderation: chat.pruneModeration,

@@ -20,5 +20,6 @@ export function consoleAccountsFeature({ sessions, ...deps }: ConsoleAccountsFea
     routes: mount({ consoleAccounts: consoleAccountHandlers(accounts) }),
     script: accountFunctions(accounts),
     tasks: [{ name: 'account-count', intervalMs: countIntervalMs, run }],
+    crash: { account_totals: 'doctor' },
   })
 }

@@ -11,10 +11,13 @@ type FriendsFeatureDeps = Omit<FriendsDeps, 'accountExists'> & {
 /** Relations between accounts. */
 export function friendsFeature({ accounts, ...deps }: FriendsFeatureDeps) {
   const friends = createFriends({ ...deps, accountExists: accounts.exists })
-  const parts = {
-    routes: mount({ friends: friendHandlers(friends) }),
-    script: friendFunctions(friends),
-    checks: [friendsCheck],
-  }
-  return defineFeature(parts, friends)
+  return defineFeature(
+    {
+      routes: mount({ friends: friendHandlers(friends) }),
+      script: friendFunctions(friends),
+      checks: [friendsCheck],
+      crash: { friend_edges: 'friends' },
+    },
+    friends,
+  )
 }

@@ -11,5 +11,9 @@ export function groupsFeature(deps: GroupsDeps) {
     routes: mount({ groups: groupHandlers(groups) }),
     script: groupFunctions(groups),
     checks: [groupsCheck],
+    crash: {
+      groups: 'groups',
+      group_members: 'groups',
+    },
   })
 }

@@ -6,5 +6,12 @@ import { createIdempotency } from './idempotency.service.ts'
 /** Answers of mutations that may be repeated. */
 export function idempotencyFeature(deps: { db: Database; clock: Clock }) {
   const { prune, ...idempotency } = createIdempotency(deps)
-  return defineFeature({ pruners: { idempotency_records: prune } }, idempotency)
+  const repeated = 'held by repeating the requests of lost answers after each crash'
+  return defineFeature(
+    {
+      pruners: { idempotency_records: prune },
+      crash: { idempotency_records: { not: repeated } },
+    },
+    idempotency,
+  )
 }

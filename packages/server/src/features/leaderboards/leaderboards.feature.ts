@@ -52,6 +52,12 @@ export function leaderboardsFeature({ jobLease, tournaments, ...given }: Leaderb
       script: leaderboardFunctions(boards),
       pruners: { leaderboard_periods: createLeaderboardPruners(deps).periods },
       checks: [createBoardsCheck(execute)],
+      crash: {
+        leaderboards: 'leaderboards',
+        leaderboard_periods: 'doctor',
+        leaderboard_records: 'leaderboards',
+        leaderboard_blocks: 'doctor',
+      },
       tasks: [scheduler.task],
       async catchUp(signal) {
         await resets.prepare()

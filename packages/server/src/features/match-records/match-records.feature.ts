@@ -63,6 +63,7 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
       }),
       queues: queue === undefined ? [] : [queue],
       pruners: { match_records: records.prune },
+      crash: { match_records: 'matches' },
       async afterClaim() {
         const closed = await records.closeOrphans()
         if (closed > 0) deps.log.warn('closed matches of an earlier boot', { matches: closed })

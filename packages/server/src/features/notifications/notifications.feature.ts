@@ -19,6 +19,10 @@ export function notificationsFeature({ config, players, ...deps }: Notifications
       routes: mount({ notifications: notificationHandlers(notifications) }),
       script: notificationFunctions(notifications, pushes),
       surplus: { notifications: notifications.prune },
+      crash: {
+        notifications: 'notifications',
+        notification_totals: 'doctor',
+      },
     },
     { store: notifications.store, push: pushes.push },
   )

@@ -5,7 +5,16 @@ import { createOutbox, type OutboxDeps } from './outbox.service.ts'
 /** What has to follow a commit: rows of the same transaction. */
 export function outboxFeature(deps: OutboxDeps) {
   const { add, pruners, dropped } = createOutbox({ ...deps, log: deps.log.component('outbox') })
-  return defineFeature({ pruners, counters: () => ({ outbox_dropped_total: dropped() }) }, { add })
+  return defineFeature(
+    {
+      pruners,
+      counters: () => ({ outbox_dropped_total: dropped() }),
+      crash: {
+        outbox: { not: 'the load has no events; the tests of tournaments kill nodes that have' },
+      },
+    },
+    { add },
+  )
 }
 
 /** Longest wait at the end for what is being delivered, in milliseconds. */

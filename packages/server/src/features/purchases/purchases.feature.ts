@@ -16,5 +16,6 @@ export function purchasesFeature({ config, ...deps }: PurchasesFeatureDeps) {
       purchases: purchaseHandlers(purchases),
       subscriptions: subscriptionHandlers(purchases),
     }),
+    crash: { purchases: 'purchases' },
   })
 }

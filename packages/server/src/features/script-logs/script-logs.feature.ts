@@ -47,6 +47,7 @@ export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
       }),
       queues: queue === undefined ? [] : [queue],
       pruners: { script_logs: prune },
+      crash: { script_logs: { not: 'written after the answer: a crash may lose the last ones' } },
       counters: () => ({
         script_log_lines_total: lines,
         script_log_dropped_total: droppedOf(queue),

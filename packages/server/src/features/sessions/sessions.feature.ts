@@ -17,6 +17,11 @@ export function sessionsFeature({ config, secrets, ...deps }: SessionsFeatureDep
     {
       routes: mount({ sessions: sessionHandlers(sessions, accessTtlSec) }),
       pruners: sessionPruners(deps.db, deps.clock),
+      crash: {
+        sessions: 'players',
+        rotated_refresh_digests: { not: 'the load refreshes no sessions' },
+        session_revocations: { not: 'read by other nodes for a minute; the sessions are held' },
+      },
     },
     { ...sessions, accessTtlSec },
   )

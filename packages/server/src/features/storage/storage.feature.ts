@@ -21,6 +21,8 @@ type StorageFeatureDeps = {
   config: { storage: { indexes: readonly IndexDeclaration[] } }
 }
 
+const ofIndexes = { not: 'the load declares no indexes' }
+
 /** Stored objects: the console's section, what scripts may ask, and the indexes over them. */
 export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatureDeps) {
   const declared = config.storage.indexes
@@ -40,6 +42,14 @@ export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatu
       routes: mount({ storage: storageHandlers(createStorage({ db, write, filters })) }),
       script: storageFunctions(runtime),
       checks: [storageCheck],
+      crash: {
+        storage_objects: 'storage',
+        storage_collections: 'storage',
+        storage_index_guard: ofIndexes,
+        storage_indexes: ofIndexes,
+        storage_index_entries: ofIndexes,
+        storage_index_pending: ofIndexes,
+      },
       tasks: [
         {
           name: 'storage-indexes',

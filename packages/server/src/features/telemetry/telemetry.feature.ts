@@ -60,6 +60,9 @@ export function telemetryFeature(deps: TelemetryFeatureDeps) {
       tasks: [{ name: 'host-metrics', intervalMs: hostIntervalMs, run: host.sample }],
       queues: queue === undefined ? [] : [queue],
       pruners: { telemetry_slices: prune },
+      crash: {
+        telemetry_slices: { not: 'written after the answer: a crash may lose the last ones' },
+      },
       /** What is still open when the node stops is written, too. */
       stop: async () => slices.finishAll(),
     },

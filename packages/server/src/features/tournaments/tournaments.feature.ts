@@ -36,6 +36,8 @@ type ClosedPeriod = { leaderboard_id: string; period: number; sort: string; due_
 /** The event of a reset; its payload is what the script's handler is called with. */
 export const boardReset = 'on_leaderboard_reset'
 
+const crashTests = { not: 'settlement/processes.test.ts kills nodes while they settle' }
+
 /** Tournaments on boards, and their settlement. */
 export function tournamentsFeature(deps: TournamentsFeatureDeps) {
   const { config, accounts, outbox } = deps
@@ -50,6 +52,12 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
       routes: mount({ tournaments: tournamentHandlers(tournaments) }),
       script: tournamentFunctions({ tournaments, register }),
       checks: [tournamentsCheck],
+      crash: {
+        tournaments: crashTests,
+        tournament_entries: crashTests,
+        tournament_snapshots: crashTests,
+        tournament_results: crashTests,
+      },
       ...(ownLease && settling(settlementOf(ownLease))),
     },
     {

@@ -15,5 +15,10 @@ export function transactionsFeature<Prepared, Stored extends { id: number }>(
   return defineFeature({
     script: transactionFunctions(transactions),
     pruners: { transaction_keys: transactions.prune },
+    crash: {
+      transaction_keys: {
+        not: 'held by repeating transactions under their keys during the load',
+      },
+    },
   })
 }

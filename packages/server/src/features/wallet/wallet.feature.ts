@@ -24,6 +24,14 @@ export function walletFeature({ accounts, ...given }: WalletFeatureDeps) {
       pruners: { wallet_keys: pruners.keys },
       surplus: { wallet_ledger: pruners.ledger },
       checks: [walletCheck],
+      crash: {
+        wallet_balances: 'wallets',
+        wallet_ledger: 'wallets',
+        wallet_carried: {
+          not: 'of entries beyond the retention only; the doctor compares it then',
+        },
+        wallet_keys: { not: 'the load adjusts under no keys; transactions do' },
+      },
     },
     { bookIn: wallets.bookIn },
   )

@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/load.ts'
 import { describeConfig } from '../../config/redact.ts'
 import { createEndedBootsPruner } from '../../database/jobs/node-claim.ts'
+import type { TableName } from '../../database/tables/index.ts'
 import { accountsFeature } from '../../features/accounts/accounts.feature.ts'
 import { admissionFeature } from '../../features/admission/admission.feature.ts'
 import { apiKeysFeature } from '../../features/api-keys/api-keys.feature.ts'
@@ -11,7 +12,7 @@ import { consoleFeature } from '../../features/console/console.feature.ts'
 import { consoleAccountsFeature } from '../../features/console-accounts/console-accounts.feature.ts'
 import { consoleSessionsFeature } from '../../features/console-sessions/console-sessions.feature.ts'
 import { databaseFeature } from '../../features/database/database.feature.ts'
-import { defineFeature } from '../../features/feature.ts'
+import { defineFeature, type FoundBy } from '../../features/feature.ts'
 import { friendsFeature } from '../../features/friends/friends.feature.ts'
 import { friendsOf } from '../../features/friends/friends.service.ts'
 import { groupsFeature } from '../../features/groups/groups.feature.ts'
@@ -36,6 +37,7 @@ import { balancesOf } from '../../features/wallet/wallet.service.ts'
 import { createHashing } from '../../kernel/auth/hashing.ts'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
 import type { Secrets } from '../database/store.ts'
+import { joinCrash } from './joined.ts'
 import type { Shared } from './shared.ts'
 
 export type FeaturesDeps = Shared & {
@@ -78,6 +80,7 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
   const telemetry = telemetryFeature(base)
 
   return {
+    node: nodeOwn(deps),
     ...trail,
     hashing,
     admission,
@@ -114,6 +117,28 @@ type Trail = ReturnType<typeof createTrail>
 export function createTrail(deps: FeaturesDeps) {
   const idempotency = idempotencyFeature(deps)
   const audit = auditFeature({ ...deps, nodeId: deps.config.server.node_id, idempotency })
-  const boots = defineFeature({ pruners: { ended_boots: createEndedBootsPruner(deps.db) } })
-  return { boots, idempotency, audit }
+  return { idempotency, audit }
+}
+
+/** What is of the node itself and of no feature. */
+function nodeOwn({ db }: FeaturesDeps) {
+  return defineFeature({
+    pruners: { ended_boots: createEndedBootsPruner(db) },
+    crash: {
+      schema_migrations: 'doctor',
+      schema_lease: { not: 'of a running migration; the next one takes it' },
+      deployment_secrets: { not: 'written once, before the node listens' },
+      leases: { not: 'of a running job; the next node takes it' },
+      node_boots: { not: 'a killed process leaves its row open, as it must' },
+      totals: 'doctor',
+    },
+  })
+}
+
+/**
+ * What finds the rows of each table that a crash loses. A table that no feature declares does not
+ * compile here; neither does one that two declare.
+ */
+export function crashModels(features: Features): Readonly<Record<TableName, FoundBy>> {
+  return joinCrash(features)
 }

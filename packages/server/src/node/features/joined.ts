@@ -1,4 +1,13 @@
-import type { Backlog, Feature, Pruners, Queue, Routes, Section } from '../../features/feature.ts'
+import type { TableName } from '../../database/tables/index.ts'
+import type {
+  Backlog,
+  Feature,
+  FoundBy,
+  Pruners,
+  Queue,
+  Routes,
+  Section,
+} from '../../features/feature.ts'
 import type { ScriptName, ServedScript } from '../../kernel/play/script.ts'
 
 /** Features by their names. */
@@ -42,6 +51,26 @@ export function backlogsOf(features: FeatureList): readonly Backlog[] {
 
 export function checksOf(features: FeatureList) {
   return membersOf(features, 'checks').flat()
+}
+
+/** The tables that these features declare. */
+type TablesOf<F> = F extends { readonly crash?: infer C } ? keyof NonNullable<C> & TableName : never
+
+/** Features of which none declares a table of another one. */
+type EachTableOnce<F> = {
+  readonly [K in keyof F]: {
+    readonly crash?: { readonly [T in TablesOf<F[Exclude<keyof F, K>]>]?: never }
+  }
+}
+
+/**
+ * What finds the rows that a crash loses, by table. Where all tables are expected, one that no
+ * feature declares does not compile; neither does one that two declare.
+ */
+export function joinCrash<F extends FeatureList>(
+  features: F & EachTableOnce<F>,
+): Readonly<Record<TablesOf<F[keyof F]>, FoundBy>> {
+  return Object.assign({}, ...membersOf(features, 'crash'))
 }
 
 export function tasksOf(features: FeatureList) {

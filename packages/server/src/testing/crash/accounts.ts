@@ -24,7 +24,7 @@ export function createAccountsSection(deps: Deps): Section {
     return person.state === 'tombstoned' ? undefined : operations.setState(person, kind)
   }
 
-  return { name: 'accounts', weight: 3, next, read: async () => {}, check: () => {} }
+  return { weight: 3, next, read: async () => {}, check: () => {} }
 }
 
 function createOperations({ people, trail, mark }: Deps) {

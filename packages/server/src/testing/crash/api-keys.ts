@@ -38,7 +38,6 @@ export function createApiKeysSection(deps: Deps): Section {
   }
 
   return {
-    name: 'api-keys',
     weight: 2,
     next,
     async read(state: Queries) {

@@ -82,7 +82,6 @@ export function createChatSection({ trail, random, mark, historyLimit }: Deps): 
   }
 
   return {
-    name: 'chat',
     weight: 6,
     next,
     read: stored.read,

@@ -2,8 +2,11 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testBackends } from '../../database/testing/backends.ts'
+import type { CrashModel } from '../../features/feature.ts'
+import { crashModels } from '../../node/features/features.ts'
+import { openTestApi } from '../api.ts'
 import { createDeployment } from './deployment.ts'
-import { heldTables } from './held-tables.ts'
 import { createRandom } from './random.ts'
 import { scriptCurrency } from './scripts.ts'
 import { type CrashStore, sqliteCrashes } from './stores.ts'
@@ -14,7 +17,7 @@ const newest = (table: string, where = 'true') =>
 const group = 'SELECT MIN(id) FROM groups'
 
 /** What could be wrong with a store after a crash, the part that must say so, and how to do it. */
-const losses: readonly (readonly [loss: string, part: string, text: string])[] = [
+const losses: readonly (readonly [loss: string, part: CrashModel, text: string])[] = [
   ['an account', 'players', `DELETE FROM ${oldest('accounts')}`],
   ['a credential', 'players', `DELETE FROM ${oldest('identities')}`],
   ['a name', 'players', "UPDATE accounts SET display_name = 'nobody'"],
@@ -55,8 +58,8 @@ const losses: readonly (readonly [loss: string, part: string, text: string])[] =
   ['a record', 'matches', `DELETE FROM ${oldest('match_records')}`],
   ['a count', 'matches', 'UPDATE match_records SET join_total = join_total + 1'],
   ['the end', 'matches', "UPDATE match_records SET closed_at_unix_ms = NULL, boot_id = 'bt1-past'"],
-  ['an entry', 'the trail', "DELETE FROM audit_entries WHERE action = 'chat.message.append'"],
-  ['the chain', 'what the doctor finds', 'UPDATE audit_entries SET seq = 99999 WHERE seq = 1'],
+  ['an entry', 'trail', "DELETE FROM audit_entries WHERE action = 'chat.message.append'"],
+  ['the chain', 'doctor', 'UPDATE audit_entries SET seq = 99999 WHERE seq = 1'],
 ]
 
 let store: CrashStore
@@ -84,27 +87,43 @@ function changed(harm: (db: DatabaseSync) => void): string {
   return `sqlite:${path}`
 }
 
-it.each(losses)('[O-TX-1] finds %s of %s missing or different', async (_, part, text) => {
-  const found = deployment.model.examine(changed((db) => db.exec(text)))
-  await expect(found).rejects.toThrow(new RegExp(`^${part}`))
-})
+it.each(losses)(
+  '[O-TX-1] finds %s missing or different, by the model %s',
+  async (_, part, text) => {
+    const found = deployment.model.examine(changed((db) => db.exec(text)))
+    await expect(found).rejects.toThrow(new RegExp(`^${part}`))
+  },
+)
 
-const tables = Object.entries(heldTables)
-const isHeld = ([, how]: (typeof tables)[number]) => how === 'held'
+/** What the features declare. */
+async function declaredModels() {
+  const [memory] = testBackends
+  if (memory === undefined) throw new Error('there is no backend')
+  const { db, dispose } = await memory.open()
+  const { features, close } = await openTestApi({ db })
+  await close()
+  await dispose()
+  return Object.entries(crashModels(features))
+}
 
-it.each(tables.filter(isHeld))('[O-TX-1] misses the rows of %s', async (table) => {
+const declared = await declaredModels()
+const held = declared.flatMap(([table, how]) =>
+  typeof how === 'string' ? [[table, how] as const] : [],
+)
+const notHeld = declared.flatMap(([table, how]) =>
+  typeof how === 'string' ? [] : [[table, how.not] as const],
+)
+
+it.each(held)('[O-TX-1] misses the rows of %s, by the model %s', async (table, model) => {
   let rows = 0
   const url = changed((db) => {
     rows = Number(db.prepare(`DELETE FROM ${table}`).run().changes)
   })
   expect(rows).toBeGreaterThan(0)
-  await expect(deployment.model.examine(url)).rejects.toThrow()
+  await expect(deployment.model.examine(url, model)).rejects.toThrow()
 })
 
-it.each(tables.filter((table) => !isHeld(table)))(
-  '[O-TX-1] does not hold %s, so that it has to say why',
-  async (table, why) => {
-    expect(Object(why).not).toMatch(/^.{10,80}$/)
-    await deployment.model.examine(changed((db) => db.exec(`DELETE FROM ${table}`)))
-  },
-)
+it.each(notHeld)('[O-TX-1] does not hold %s, so that it has to say why', async (table, why) => {
+  expect(why).toMatch(/^.{10,80}$/)
+  await deployment.model.examine(changed((db) => db.exec(`DELETE FROM ${table}`)))
+})

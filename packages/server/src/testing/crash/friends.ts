@@ -93,7 +93,6 @@ export function createFriendsSection({ people, trail, random }: Deps): Section {
   }
 
   return {
-    name: 'friends',
     weight: 3,
     next,
     async read(state: Queries) {

@@ -38,7 +38,6 @@ export function createGroupsSection(deps: Deps): Section {
   }
 
   return {
-    name: 'groups',
     weight: 6,
     next,
     read: stored.read,

@@ -38,7 +38,6 @@ export function createLeaderboardsSection(deps: Deps): Section {
   }
 
   return {
-    name: 'leaderboards',
     weight: 5,
     next,
     read: stored.read,

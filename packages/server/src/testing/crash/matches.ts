@@ -38,7 +38,6 @@ export function createMatchesSection({ random }: { random: Random }): Section {
   }
 
   return {
-    name: 'matches',
     weight: 4,
     next,
     async read(state: Queries) {

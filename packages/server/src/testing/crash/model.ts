@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
 import { openDatabase } from '../../database/open.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'
+import type { CrashModel } from '../../features/feature.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { examine as examineStore } from '../doctor.ts'
 import { expectSame, type Operation, type Section } from './operation.ts'
@@ -28,22 +29,31 @@ export function createModel(random: Random, bounds: Bounds) {
   const read = (db: OpenedDatabase) =>
     db.longRead(async (state) => {
       await trail.read(state)
-      for (const section of sections) await section.read(state)
+      for (const section of Object.values(sections)) await section.read(state)
     })
 
-  const examine = (url: string) =>
+  const examine = (url: string, only?: CrashModel) =>
     reading(url, async (db) => {
       await read(db)
-      for (const section of sections) named(section, section.check)
-      trail.check()
-      await expectHealthy(db, bounds)
+      const doctor = { check: () => expectHealthy(db, bounds) }
+      const models: Readonly<Record<CrashModel, { check(): unknown }>> = {
+        ...sections,
+        trail,
+        doctor,
+      }
+      for (const [name, model] of Object.entries(models)) {
+        if (only === undefined || only === name) await named(name, model.check)
+      }
     })
 
   return {
     traffic,
-    /** Holds a store against what was answered, once all of that is known. */
+    /**
+     * Holds a store against what was answered, once all of that is known: with all models, or with
+     * one of them.
+     */
     examine,
-    next: (): Operation | undefined => chosen(sections, random)?.next(),
+    next: (): Operation | undefined => chosen(Object.values(sections), random)?.next(),
     /**
      * After a crash: finds out what became of every lost operation, repeats those that may be, and
      * then holds the whole store, and what the node answers, against what was answered before.
@@ -56,7 +66,8 @@ export function createModel(random: Random, bounds: Bounds) {
         await traffic.repeatKeyed()
       })
       await examine(url)
-      await Promise.all(sections.map((section) => section.probe?.(desk.call, desk.token)))
+      const parts = Object.values(sections)
+      await Promise.all(parts.map((section) => section.probe?.(desk.call, desk.token)))
     },
   }
 }
@@ -75,14 +86,14 @@ async function reading(url: string, work: (db: OpenedDatabase) => Promise<void>)
 async function expectHealthy(db: OpenedDatabase, bounds: Bounds): Promise<void> {
   const diagnoses = await examineStore(db, { bounds: doctorBounds(bounds) })
   const broken = diagnoses.filter(({ ok }) => !ok)
-  expectSame(broken, [], 'what the doctor finds')
+  expectSame(broken, [], 'what it finds')
 }
 
-function named(section: Section, work: () => void): void {
+async function named(name: string, work: () => unknown): Promise<void> {
   try {
-    work()
+    await work()
   } catch (error) {
-    throw new Error(`${section.name}: ${error instanceof Error ? error.message : error}`)
+    throw new Error(`${name}: ${error instanceof Error ? error.message : error}`)
   }
 }
 

@@ -76,7 +76,6 @@ export function createNotificationsSection({ trail, random, mark, capacity }: De
   }
 
   return {
-    name: 'notifications',
     weight: 4,
     next,
     async read(state: Queries) {

@@ -33,7 +33,6 @@ export type OperationRequest = {
 
 /** One part of the product under load: what is done to it, and what must hold of it ever after. */
 export type Section = {
-  readonly name: string
   /** How often it is chosen, in comparison with the others. */
   readonly weight: number
   /** Something to do; undefined when there is nothing right now. */

@@ -32,7 +32,6 @@ export function createPlayersSection(
   }
 
   return {
-    name: 'players',
     weight: 6,
     next,
     read: people.stored.read,

@@ -49,7 +49,6 @@ export function createPurchasesSection({ trail, random, mark }: Deps): Section {
   }
 
   return {
-    name: 'purchases',
     weight: 2,
     next,
     async read(state: Queries) {

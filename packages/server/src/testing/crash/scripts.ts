@@ -55,7 +55,6 @@ export function createScriptsSection({ people, random, mark }: Deps): Section {
   }
 
   return {
-    name: 'scripts',
     weight: 5,
     next,
     async read(state: Queries) {

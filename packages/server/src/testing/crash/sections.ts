@@ -1,3 +1,4 @@
+import type { CrashModel } from '../../features/feature.ts'
 import { createAccountsSection } from './accounts.ts'
 import { createApiKeysSection } from './api-keys.ts'
 import { createChatSection } from './chat.ts'
@@ -46,28 +47,31 @@ export function doctorBounds({ historyLimit, capacity, ledgerRetention }: Bounds
   return { historyLimit, notificationsMax: capacity, ledgerMax: ledgerRetention }
 }
 
-/** Every part of the product that the load changes. A new one is added here. */
+/** The models that features declare, and two sections that change what those hold. */
+type SectionName = Exclude<CrashModel, 'trail' | 'doctor'> | 'accounts' | 'scripts'
+
+/** Every part of the product that the load changes. A declared model without one does not compile. */
 export function createSections(deps: {
   trail: Trail
   random: Random
   bounds: Bounds
   mark(kind: string): string
-}): Section[] {
+}): Readonly<Record<SectionName, Section>> {
   const { historyLimit, capacity } = deps.bounds
   const people = createPeople(deps.random)
-  return [
-    createPlayersSection(people, deps),
-    createAccountsSection({ ...deps, people }),
-    createWalletsSection({ ...deps, people }),
-    createScriptsSection({ ...deps, people }),
-    createFriendsSection({ ...deps, people }),
-    createGroupsSection(deps),
-    createChatSection({ ...deps, historyLimit }),
-    createNotificationsSection({ ...deps, capacity }),
-    createApiKeysSection(deps),
-    createPurchasesSection(deps),
-    createLeaderboardsSection(deps),
-    createStorageSection(deps),
-    createMatchesSection(deps),
-  ]
+  return {
+    players: createPlayersSection(people, deps),
+    accounts: createAccountsSection({ ...deps, people }),
+    wallets: createWalletsSection({ ...deps, people }),
+    scripts: createScriptsSection({ ...deps, people }),
+    friends: createFriendsSection({ ...deps, people }),
+    groups: createGroupsSection(deps),
+    chat: createChatSection({ ...deps, historyLimit }),
+    notifications: createNotificationsSection({ ...deps, capacity }),
+    'api-keys': createApiKeysSection(deps),
+    purchases: createPurchasesSection(deps),
+    leaderboards: createLeaderboardsSection(deps),
+    storage: createStorageSection(deps),
+    matches: createMatchesSection(deps),
+  }
 }

@@ -96,7 +96,6 @@ export function createStorageSection({ trail, random }: Deps): Section {
   }
 
   return {
-    name: 'storage',
     weight: 5,
     next,
     async read(state: Queries) {

@@ -62,7 +62,6 @@ export function createWalletsSection({ people, trail, random, mark }: Deps): Sec
   }
 
   return {
-    name: 'wallets',
     weight: 8,
     next,
     async read(state: Queries) {
