@@ -50,7 +50,7 @@ export function doctorBounds({ historyLimit, capacity, ledgerRetention }: Bounds
 /** The models that features declare, and two sections that change what those hold. */
 type SectionName = Exclude<CrashModel, 'trail' | 'doctor'> | 'accounts' | 'scripts'
 
-/** Every part of the product that the load changes. A declared model without one does not compile. */
+/** What the load changes. A model that is declared and not written does not compile. */
 export function createSections(deps: {
   trail: Trail
   random: Random
