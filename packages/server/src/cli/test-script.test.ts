@@ -148,6 +148,21 @@ describe('test-script', () => {
     expect(facts.get('broken.test.ts')).toMatchObject({ ok: false })
   }, 120_000)
 
+  it('shows the line of the test whose call was refused', async () => {
+    const refused = `import { test } from 'node:test'
+      import { openGame } from 'guildhall/test'
+      test('refused', async (t) => {
+        const ana = await (await openGame(t)).signIn('ana')
+        await ana.rpc('who')
+        await ana.rpc('throw')
+      })`
+    write({ 'main.ts': game, 'refused.test.ts': refused })
+    const { code, stdout } = await runScriptTests([folder])
+    expect(code).toBe(1)
+    expect(stdout).toContain('RPC handler error')
+    expect(stdout).toContain('refused.test.ts:6:')
+  }, 60_000)
+
   it('ends with 1 when there is no test, and when the script does not load', async () => {
     write({ 'main.ts': game })
     const none = await runScriptTests([folder])

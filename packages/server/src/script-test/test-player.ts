@@ -38,8 +38,15 @@ export async function enterGame({ url, username, clock, realClock }: Entry) {
     send(kind: number, body?: unknown, unreliable = false): void {
       connection.send(kind, body, { unreliable })
     },
-    rpc: async (method: string, payload?: unknown): Promise<unknown> =>
-      readReply(await connection.rpc(method, payload, { as: 'bytes' })),
+    async rpc(method: string, payload?: unknown): Promise<unknown> {
+      try {
+        return readReply(await connection.rpc(method, payload, { as: 'bytes' }))
+      } catch (error) {
+        // The client made it while it read the answer: from here the stack leads to the test.
+        if (error instanceof Error) Error.captureStackTrace(error)
+        throw error
+      }
+    },
     message: (kind: number) =>
       messages.take(`a message of kind ${kind}`, (message) => message.kind === kind),
     notification: () => notifications.take('a notification', () => true),

@@ -35,7 +35,9 @@ export async function send(
   } catch (error) {
     if (signal.aborted) throw fetchFailure('timeout')
     if (error instanceof ScriptFailure) throw error
-    throw fetchFailure(isHeaderOverflow(error) ? 'headers_too_large' : 'request_failed')
+    throw fetchFailure(
+      codeOf(error) === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'request_failed',
+    )
   }
 }
 
@@ -94,9 +96,8 @@ function headersOf(message: IncomingMessage): { [name: string]: string } {
 /** The whole body, decoded when it is compressed by gzip. */
 async function bodyOf(message: IncomingMessage): Promise<Uint8Array> {
   const isGzip = message.headers['content-encoding']?.trim().toLowerCase() === 'gzip'
-  const isEmpty = message.statusCode === 204 || message.statusCode === 304
   const chunks: Buffer[] = []
-  const decoder = isGzip && !isEmpty ? createGunzip() : undefined
+  const decoder = isGzip ? createGunzip() : undefined
   if (decoder !== undefined) message.on('error', (error) => decoder.destroy(error))
   let bytes = 0
   try {
@@ -105,12 +106,16 @@ async function bodyOf(message: IncomingMessage): Promise<Uint8Array> {
       if (bytes > responseBytesMax) throw fetchFailure('response_too_large')
       chunks.push(chunk)
     }
+  } catch (error) {
+    // An answer to HEAD, and an empty one, has nothing to decode, whatever its headers say.
+    const isEmpty = codeOf(error) === 'Z_BUF_ERROR' && decoder?.bytesWritten === 0
+    if (!isEmpty || !message.complete) throw error
   } finally {
     message.destroy()
   }
   return Buffer.concat(chunks)
 }
 
-function isHeaderOverflow(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'HPE_HEADER_OVERFLOW'
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }

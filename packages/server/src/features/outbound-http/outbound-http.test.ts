@@ -107,12 +107,41 @@ describe('a request', () => {
     expect(await reasonOf(sized(300_000_000))).toBe('response_too_large')
   })
 
-  it('[S-HTTP-5] fails when the compressed body is broken', async () => {
-    const service = await serve((_request, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip')
+  it.each([
+    ['HEAD', 200],
+    ['GET', 200],
+    ['GET', 204],
+    ['GET', 304],
+    ['GET', 205],
+  ])(
+    '[S-HTTP-5] [S-API-33] takes an empty answer for what it is: %s, %i',
+    async (method, status) => {
+      const service = await serve((_request, response) => {
+        response.writeHead(status, { 'content-encoding': 'gzip' }).end()
+      })
+      const answer = await service.fetch({ url: service.url, method })
+      expect([answer.status, answer.body.length]).toEqual([status, 0])
+    },
+  )
+
+  it('[S-HTTP-5] fails when a compressed body ends before it began', async () => {
+    const service = await serve((request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '20' })
+      response.flushHeaders()
+      response.write('', () => request.socket.destroy())
     })
     expect(await reasonOf(service.fetch({ url: service.url }))).toBe('request_failed')
   })
+
+  it.each([Buffer.from('not gzip'), Buffer.from([0x1f]), gzipSync('abc').subarray(0, 12)])(
+    '[S-HTTP-5] fails when the compressed body is broken: %j',
+    async (body) => {
+      const service = await serve((_request, response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(body)
+      })
+      expect(await reasonOf(service.fetch({ url: service.url }))).toBe('request_failed')
+    },
+  )
 
   it('[S-HTTP-1] takes at most 1 MiB of response and sends at most 64 KiB', async () => {
     const service = await serve((request, response) => {

@@ -160,6 +160,34 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     )
   })
 
+  it('[S-REC-5] [S-API-23] leaves nothing half done when its process is killed between calls', async () => {
+    const { user_id } = await scenario.signUp()
+    const { rpc, host } = await script(`
+      const buy = (user_id, key) => guildhall.transact([
+        { op: 'wallet', user_id, currency: 'gold', delta: 1, reason: key },
+        { op: 'write', owner: user_id, collection: 'bought', key, value: {} },
+      ], { idempotency_key: key })
+      guildhall.on_rpc('die', async (ctx) => {
+        await buy(ctx.user_id, 'answered')
+        const open = buy(ctx.user_id, 'open')
+        await guildhall.wallet.get(ctx.user_id)
+        process.kill(process.pid, 'SIGKILL')
+        await guildhall.storage_write(null, 'bought', 'after', {})
+      })
+      guildhall.on_rpc('again', async (ctx) => {
+        const first = await buy(ctx.user_id, 'answered')
+        await buy(ctx.user_id, 'open')
+        return first.replayed
+      })`)
+    await expect(rpc('die', null, user_id)).rejects.toThrow('RPC runtime not available')
+    await expect.poll(() => host.describe().readiness.state).toBe('ready')
+    expect(await rpc('again', null, user_id)).toBe(true)
+    const booked = await scenario.rowsOf('wallet_ledger')
+    expect(booked.map(({ reason }) => reason).sort()).toEqual(['answered', 'open'])
+    const stored = await scenario.rowsOf('storage_objects')
+    expect(stored.map(({ key }) => key).sort()).toEqual(['answered', 'open'])
+  })
+
   it('[S-API-17] [R-REV-1] goes on in a handler that bans its own caller', async () => {
     const { rpc, host } = await script(`
       guildhall.on_rpc('ban', async (ctx) => {

@@ -57,14 +57,22 @@ describe('what scripts ask of the features', () => {
   it('[S-API-1] raises refusals with code, index and reason, and hides what broke', async () => {
     const failures: [Error, string, string][] = [
       [refuse.invalid('id must be short'), 'invalid_argument', 'id must be short'],
-      [refuse.notFound('no such tournament: x'), 'not_found', 'not found'],
+      [refuse.notFound('no such tournament: x'), 'not_found', 'tournaments.get: not found'],
       [refuse.conflict('it takes no entrants now'), 'conflict', 'it takes no entrants now'],
-      [refuse.forbidden('not yours: x'), 'forbidden', 'forbidden'],
-      [refuse.runtimeUnavailable('it is being built'), 'unavailable', 'not available now'],
-      [new Failure('deadline_exceeded', { reason: 'x' }), 'timeout', 'the call took too long'],
-      [refuse.rateLimited(1, 'x'), 'limit_exceeded', 'too many requests'],
+      [refuse.forbidden('not yours: x'), 'forbidden', 'tournaments.get: forbidden'],
+      [
+        refuse.runtimeUnavailable('it is being built'),
+        'unavailable',
+        'tournaments.get: not available now',
+      ],
+      [
+        new Failure('deadline_exceeded', { reason: 'x' }),
+        'timeout',
+        'tournaments.get: the call took too long',
+      ],
+      [refuse.rateLimited(1, 'x'), 'limit_exceeded', 'tournaments.get: too many requests'],
       [new ScriptFailure('http_error', 'refused', 'ip_literal_forbidden'), 'http_error', 'refused'],
-      [new Error('password of the database'), 'internal', 'the call failed'],
+      [new Error('password of the database'), 'internal', 'tournaments.get: the call failed'],
     ]
     const { rpc, lines } = await script(
       `${calls}
@@ -93,6 +101,39 @@ describe('what scripts ask of the features', () => {
     expect(await rpc('unserved')).toMatch('tournaments.list is not available')
     expect(lines('error')).toMatchObject([
       { message: 'a call of the script failed', fields: { function: 'tournaments.get' } },
+    ])
+  })
+
+  it('[S-GEN-2] log a refusal with the line that awaits it', async () => {
+    const { rpc, lines } = await script(
+      `const { get, list } = guildhall.tournaments
+      guildhall.on_rpc('direct', async () => {
+        await get('x')
+      })
+      guildhall.on_rpc('deep', () => outer())
+      async function outer() {
+        await inner()
+      }
+      async function inner() {
+        await get('x')
+      }
+      guildhall.on_rpc('together', async () => {
+        await list()
+        await Promise.all([list(), get('x')])
+      })`,
+      {
+        'tournaments.list': () => [],
+        'tournaments.get': () => {
+          throw refuse.conflict('no')
+        },
+      },
+    )
+    for (const method of ['direct', 'deep', 'together']) await rpc(method)
+    const places = lines('warn').map(({ fields }) => [fields?.method, fields?.at])
+    expect(places).toEqual([
+      ['direct', 'main.ts:3'],
+      ['deep', 'main.ts:10'],
+      ['together', 'main.ts:14'],
     ])
   })
 

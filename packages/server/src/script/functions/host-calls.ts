@@ -27,7 +27,7 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
       const value: unknown = await fn(caller, checkedArguments(name, row, args), undefined)
       return { id, ok: true, value: filters.get(name)?.(value) }
     } catch (error) {
-      const refusal = refusalOf(error)
+      const refusal = refusalOf(name, error)
       if (refusal.code === 'internal') {
         log.error('a call of the script failed', { function: name, error })
       }
@@ -40,38 +40,44 @@ function refused(id: number, code: ScriptErrorCode, message: string): HostResult
   return { id, ok: false, code, message }
 }
 
-const internal: Refusal = { code: 'internal', message: 'the call failed' }
-
-/** What the script may know of an error. */
-function refusalOf(error: unknown): Refusal {
+/** What the script may know of an error. What says nothing by itself says at least which call. */
+function refusalOf(name: string, error: unknown): Refusal {
   if (error instanceof ScriptFailure) {
     const { code, message, reason } = error
     return reason === undefined ? { code, message } : { code, message, reason }
   }
-  if (error instanceof Unavailable) return { code: 'unavailable', message: 'not available now' }
-  if (!(error instanceof Failure)) return internal
+  if (error instanceof Unavailable) return unavailable(name)
+  if (!(error instanceof Failure)) return internal(name)
   const { index } = error
-  const refusal = failureRefusal(error)
+  const refusal = failureRefusal(name, error)
   return index === undefined ? refusal : { ...refusal, index }
 }
 
-function failureRefusal({ code, text }: Failure): Refusal {
+function failureRefusal(name: string, { code, text }: Failure): Refusal {
   switch (code) {
     case 'invalid_request':
-      return { code: 'invalid_argument', message: text ?? 'an argument is not valid' }
+      return { code: 'invalid_argument', message: text ?? `${name}: an argument is not valid` }
     case 'conflict':
-      return { code, message: text ?? code }
+      return { code, message: text ?? `${name}: ${code}` }
     case 'not_found':
-      return { code, message: 'not found' }
+      return { code, message: `${name}: not found` }
     case 'forbidden':
-      return { code, message: 'forbidden' }
+      return { code, message: `${name}: forbidden` }
     case 'runtime_unavailable':
-      return { code: 'unavailable', message: 'not available now' }
+      return unavailable(name)
     case 'deadline_exceeded':
-      return { code: 'timeout', message: 'the call took too long' }
+      return { code: 'timeout', message: `${name}: the call took too long` }
     case 'rate_limited':
-      return { code: 'limit_exceeded', message: 'too many requests' }
+      return { code: 'limit_exceeded', message: `${name}: too many requests` }
     default:
-      return internal
+      return internal(name)
   }
+}
+
+function internal(name: string): Refusal {
+  return { code: 'internal', message: `${name}: the call failed` }
+}
+
+function unavailable(name: string): Refusal {
+  return { code: 'unavailable', message: `${name}: not available now` }
 }

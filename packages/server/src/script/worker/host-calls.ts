@@ -6,17 +6,14 @@ import type { Invocation } from './invocation.ts'
 
 /** Calls of the worker to the node, and the promises that wait for their results. */
 export type HostCalls = {
-  ask(invocation: Invocation, name: string, args: readonly unknown[]): Promise<unknown>
+  /** Resolves also for a refusal; never for an invocation that was given up. */
+  ask(invocation: Invocation, name: string, args: readonly unknown[]): Promise<HostResult>
   /** The calls made since they were last taken. */
   take(): HostCall[]
   resolve(result: HostResult): void
 }
 
-type Open = {
-  invocation: Invocation
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
-}
+type Open = { invocation: Invocation; resolve: (result: HostResult) => void }
 
 export function createHostCalls(wantTurnEnd: () => void): HostCalls {
   const open = new HostMap<number, Open>()
@@ -31,7 +28,7 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
       const { id: call = 0, room_id = null } = invocation.call ?? {}
       asked[asked.length] = { id, invocation: call, room_id, name, args }
       wantTurnEnd()
-      return new Promise((resolve, reject) => open.set(id, { invocation, resolve, reject }))
+      return new Promise((resolve) => open.set(id, { invocation, resolve }))
     },
     take() {
       const taken = asked
@@ -45,9 +42,7 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
       const { invocation } = waiting
       invocation.hostCallsOpen -= 1
       // What was given up is not waited for any more: its code does not go on.
-      if (invocation.gaveUp) return
-      if (result.ok) waiting.resolve(result.value)
-      else waiting.reject(new GuildhallError(result.code, result.message, result))
+      if (!invocation.gaveUp) waiting.resolve(result)
     },
   }
 }

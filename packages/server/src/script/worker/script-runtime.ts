@@ -136,7 +136,7 @@ export class ScriptRuntime {
       timers: this.#timers,
       runner,
       print: this.#print,
-      ask: async (name, args) => hostCalls.ask(callerOf(host), name, args),
+      ask: (name, args) => hostCalls.ask(callerOf(host), name, args),
     }
     return createGuildhall(host, {
       node_id: nodeId,

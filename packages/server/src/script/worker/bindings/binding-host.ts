@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { limits } from '../../wire/limits.ts'
-import type { LineSettings, PrintLevel } from '../../wire/protocol.ts'
+import type { HostResult, LineSettings, PrintLevel } from '../../wire/protocol.ts'
 import { GuildhallError } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Body, Output } from '../output.ts'
@@ -20,7 +20,7 @@ export type BindingHost = {
     wantTurnEnd(): void
   }
   /** Calls a function of the node. */
-  ask(name: string, args: readonly unknown[]): Promise<unknown>
+  ask(name: string, args: readonly unknown[]): Promise<HostResult>
   print(level: PrintLevel, text: string): void
 }
 
