@@ -209,19 +209,13 @@ export class Lifecycle {
   }
 
   #workerEnded({ reason, overdue }: WorkerEnd): void {
-    const { clock, config, dispatcher, journal } = this.#deps
+    const { clock, config, dispatcher } = this.#deps
     this.#serving = undefined
     dispatcher.detach(overdue)
     this.#deps.workerLost(this.#generation)
     this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
     this.#advance('worker_failed')
-    const { consecutive_failures } = this.recovery()
-    journal.record({
-      category: 'worker',
-      component: 'script',
-      place: reason,
-      fields: { revision_id: this.revision, reason, consecutive_failures },
-    })
+    this.#record(reason)
     if (this.#recovery.circuitOpen) this.#openCircuit()
     this.#scheduleRestart()
   }
@@ -233,7 +227,7 @@ export class Lifecycle {
   }
 
   async #attempt(): Promise<void> {
-    const { config, log, metrics } = this.#deps
+    const { config, metrics } = this.#deps
     if (!this.#selection) return
     const probing = this.#recovery.circuitOpen
     metrics.restarts += 1
@@ -244,12 +238,24 @@ export class Lifecycle {
       this.#advance(probing ? 'probe_succeeded' : 'restarted')
     } catch (error) {
       if (this.#stopped) return
-      log.error('the script could not be started again', { error })
       this.#recovery = afterFailedAttempt(this.#recovery, config)
+      this.#record('it could not be started again', error)
       if (!probing && this.#recovery.circuitOpen) this.#openCircuit()
       else if (!probing) this.#advance('restart_failed')
       this.#scheduleRestart()
     }
+  }
+
+  /** Of a worker that served, or that was to serve again. */
+  #record(reason: string, error?: unknown): void {
+    const { consecutive_failures } = this.recovery()
+    this.#deps.journal.record({
+      category: 'worker',
+      component: 'script',
+      place: reason,
+      error,
+      fields: { revision_id: this.revision, reason, consecutive_failures },
+    })
   }
 
   #openCircuit(): void {

@@ -88,6 +88,28 @@ describe('a worker that ends', () => {
     expect(host.describe().readiness).toMatchObject({ revision_id: before, generation: 2 })
   })
 
+  it('[O-ERR-1] [S-REC-4] is journalled also when it ends while it loads again', async () => {
+    const { rpc, journal, lines, until } = await script(`
+      const { existsSync, writeFileSync } = process.getBuiltinModule('node:fs')
+      const flag = import.meta.dirname + '/flag'
+      if (existsSync(flag)) process.exit(3)
+      guildhall.on_rpc('exit', () => { writeFileSync(flag, ''); process.exit(2) })
+    `)
+    await rpc('exit')
+    const page = () => journal.page({ offset: 0, limit: 9 })
+    await until(() => page().total === 2)
+    for (const entry of page().entries) {
+      expect(entry).toMatchObject({ category: 'worker', component: 'script' })
+    }
+    const reason = 'it could not be started again'
+    expect(lines('error')).toContainEqual(
+      expect.objectContaining({
+        message: 'the script worker failed',
+        fields: expect.objectContaining({ reason, consecutive_failures: 2 }),
+      }),
+    )
+  })
+
   it('[S-REC-4] opens the circuit when it fails again and again, and then only probes', async () => {
     const { host, until } = await script(
       `guildhall.on_start(() => process.exit())
