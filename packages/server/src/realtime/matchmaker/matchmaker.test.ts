@@ -244,7 +244,7 @@ function heldAnswer() {
 }
 
 describe('a room that ends before anybody has a token', () => {
-  test('[R-MM-13] gives the tickets back to the queue with their age', async () => {
+  test('[R-MM-13, R-CON-3] gives the tickets back to the queue with their age and counts none', async () => {
     const [ann, bob, cid] = await start(3)
     const held = heldAnswer()
     const older = await add(ann, { ttl_ms: 2000 })
@@ -264,6 +264,12 @@ describe('a room that ends before anybody has a token', () => {
     const [first, second] = [await matched(ann), await matched(bob)]
     expect(first).toMatchObject({ ticket_id: older, match_id: 2 })
     expect(second).toMatchObject({ ticket_id: ticket, match_id: 2 })
+    expect(realtime.gateway.matchmaker()).toMatchObject({
+      queued_tickets: 0,
+      matches_formed_total: 1,
+      tickets_formed_total: 2,
+      tickets_cancelled_total: 0,
+    })
     expect(await accept(ann, first)).toMatchObject({ accepted: true })
     expect(await add(cid)).toMatch(/^[\w-]{24}$/)
   })
@@ -281,6 +287,12 @@ describe('a room that ends before anybody has a token', () => {
     held.give()
     await expect.poll(() => status(ann, old), waiting).toMatchObject({ state: 'removed' })
     expect(await status(ann, young)).toMatchObject({ state: 'queued' })
+    expect(realtime.gateway.matchmaker()).toMatchObject({
+      queued_tickets: 1,
+      matches_formed_total: 0,
+      tickets_formed_total: 0,
+      tickets_cancelled_total: 2,
+    })
     const last = await add(cid)
     await realtime.clock.advance(250)
     expect(await matched(ann)).toMatchObject({ ticket_id: young })

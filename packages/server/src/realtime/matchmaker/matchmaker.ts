@@ -67,7 +67,19 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     ttlMs: config.handoff_ttl_ms,
     expired: offers.tokenOver,
   })
-  const formRoom = createForming({ ...deps, log, handoffs, roomsMax: limits.max_rooms })
+  const form = createForming({
+    ...deps,
+    log,
+    handoffs,
+    roomsMax: limits.max_rooms,
+    formed(group) {
+      totals.matches_formed_total += 1
+      for (const ticket of group) countMatched(ticket)
+    },
+    dropped() {
+      totals.tickets_cancelled_total += 1
+    },
+  })
   const passes = createPasses({
     clock,
     log,
@@ -78,12 +90,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     expire: expireTickets,
     gateOpen: hooks.gateOpen,
     fillOffers: offers.fill,
-    form(group) {
-      if (!formRoom(group)) return false
-      totals.matches_formed_total += 1
-      for (const ticket of group) countMatched(ticket)
-      return true
-    },
+    form,
   })
   const expiry = clock.every(expiryEveryMs, () => {
     offers.expire(clock.monotonicMs())
@@ -92,7 +99,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
 
   function countMatched(ticket: Ticket): void {
     totals.tickets_formed_total += 1
-    deps.observeWait?.(clock.monotonicMs() - ticket.createdMs)
+    deps.observeWait?.((ticket.finishedMs ?? clock.monotonicMs()) - ticket.createdMs)
   }
 
   function expireTickets(): void {

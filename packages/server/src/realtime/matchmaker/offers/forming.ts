@@ -20,6 +20,10 @@ export type FormingDeps = {
   mayMakeRooms(): boolean
   /** The members of a party that its leader queues, or why not. */
   partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
+  /** Everybody of the group has a token. */
+  formed(group: readonly Ticket[]): void
+  /** The ticket has lost its room and cannot wait again. */
+  dropped(ticket: Ticket): void
 }
 
 /** Makes the room of a group and gives everybody a token; false when there is no room to have. */
@@ -61,7 +65,10 @@ export function createForming(deps: FormingDeps) {
   function giveBack(group: readonly Ticket[]): void {
     for (const ticket of group) {
       if (mayWaitAgain(ticket)) queue.giveBack(ticket, 'no_room')
-      else ticket.state = 'removed'
+      else {
+        ticket.state = 'removed'
+        deps.dropped(ticket)
+      }
     }
   }
 
@@ -76,6 +83,7 @@ export function createForming(deps: FormingDeps) {
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room)
     }
+    deps.formed(group)
   }
 
   return (group: readonly Ticket[]): boolean => {

@@ -156,3 +156,23 @@ test('[R-MM-7, R-MM-13] who found nobody finds a ticket that comes back with its
   ]
   expect(groups).toEqual(formed)
 })
+
+test('[R-MM-7, R-MM-13] so does who finds nobody just while it comes back', async () => {
+  const { clock, ticketOf, groups, queue } = startPasses()
+  const upToFour = { min_count: 2, max_count: 4 }
+  const [ann, bob] = [ticketOf({ ...upToFour, properties: { a: 1 } }), ticketOf({})]
+  await clock.advance(250)
+  ticketOf({ ...upToFour, query: 'a == 1' })
+  const cid = ticketOf({ query: 'a == 1' })
+  const accepts = cid.accepts.bind(cid)
+  cid.accepts = (other) => {
+    // As in a pause of the pass, which does not look at Ann any more.
+    if (ann.state === 'matched') queue.giveBack(ann, 'no_room')
+    return accepts(other)
+  }
+  await clock.advance(500)
+  expect(groups).toEqual([
+    [ann.id, bob.id],
+    [cid.id, ann.id],
+  ])
+})

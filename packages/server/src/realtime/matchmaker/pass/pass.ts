@@ -105,6 +105,10 @@ export function createPasses(deps: PassDeps): Passes {
     deps.expire()
     const waiting = queue.byAge()
     const newestMs = waiting.at(-1)?.createdMs ?? 0
+    const { givenBack } = queue
+    // Who found nobody has not looked at those that came back meanwhile with their age.
+    const alone = (wideUntilMs: number) =>
+      queue.givenBack === givenBack ? { newestMs, wideUntilMs } : undefined
     const widen = widening(waiting)
     widen()
     yield* deps.fillOffers(waiting, mustPause)
@@ -117,7 +121,7 @@ export function createPasses(deps: PassDeps): Passes {
         const crowd = { byAge: candidates, wideUntilMs, mustPause }
         if (queue.size > 1 && (yield* isStillAlone(seed, crowd))) {
           seed.seen = queue.size - 1
-          seed.alone = { newestMs, wideUntilMs }
+          seed.alone = alone(wideUntilMs)
           break
         }
         const found = yield* scan(seed, candidates, {
@@ -129,8 +133,7 @@ export function createPasses(deps: PassDeps): Passes {
         if (!deps.gateOpen()) return
         // Somebody of the group may have left in a pause; then the seed starts again.
         if (seed.state !== 'queued' || found.group?.every(isWaiting) === false) continue
-        const isAlone = found.reason === 'incompatible'
-        seed.alone = isAlone ? { newestMs, wideUntilMs } : undefined
+        seed.alone = found.reason === 'incompatible' ? alone(wideUntilMs) : undefined
         left += settle(seed, found)
         break
       }

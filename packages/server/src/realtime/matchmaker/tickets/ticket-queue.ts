@@ -17,6 +17,8 @@ export type TicketQueue = {
   /** Every queued ticket, oldest first, and some that have left the queue since. */
   byAge(): readonly Ticket[]
   readonly size: number
+  /** How many tickets were ever put back. */
+  readonly givenBack: number
 }
 
 const finishedVisibleMs = 60_000
@@ -28,6 +30,7 @@ export function createTicketQueue(clock: Clock): TicketQueue {
   /** Sorted; tickets that have left are taken out when they are too many. */
   let order: Ticket[] = []
   let size = 0
+  let givenBack = 0
   const finished = createDeadlineQueue<Ticket>({ clock, delayMs: finishedVisibleMs }, (ticket) => {
     // As long as somebody may still come, the ticket says where to.
     if (ticket.handoffs.some(isGood)) finished.add(ticket)
@@ -69,6 +72,7 @@ export function createTicketQueue(clock: Clock): TicketQueue {
       if (size === 0) order = []
     },
     giveBack(ticket, reason) {
+      givenBack += 1
       finished.remove(ticket)
       // Those that have left the queue may still be in its order.
       order = order.filter((other) => other !== ticket)
@@ -92,6 +96,9 @@ export function createTicketQueue(clock: Clock): TicketQueue {
     },
     get size() {
       return size
+    },
+    get givenBack() {
+      return givenBack
     },
   }
 }
