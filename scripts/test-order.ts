@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * The files that take longest, the longest first. One that began late would keep a worker busy
  * when the others have nothing left to do.
  */
-const longest = [
+export const longest = [
   'crash/crash-postgres.test.ts',
   'crash/crash-sqlite.test.ts',
   'dashboard/src/dashboard.browser.test.ts',

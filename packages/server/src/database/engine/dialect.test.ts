@@ -40,31 +40,22 @@ describe('a statement', () => {
     expect(() => statement({ name: 'é'.repeat(30), text })).toThrow('is too long a name')
   })
 
-  it('has its words replaced', () => {
-    expect(render('SELECT {{now}} FROM t :a :b {{for update of t}}')).toBe(
-      'SELECT <now> FROM t <1 text> <2 bigint> <update t>',
-    )
-    expect(render('SELECT {{contains t.name :a}} FROM t WHERE b = :b')).toBe(
-      'SELECT <<1 text> in t.name> FROM t WHERE b = <2 bigint>',
-    )
-    expect(render('SELECT :a LIMIT {{unplanned :b}}')).toBe(
-      'SELECT <1 text> LIMIT <any <2 bigint>>',
-    )
-    expect(render('SELECT :a LIMIT {{value r.b}}')).toBe(
-      'SELECT <1 text> LIMIT <value r.b <2 bigint>>',
-    )
-    expect(render('SELECT {{hex x.key}} WHERE :a = :b')).toBe(
-      'SELECT <hex of x.key> WHERE <1 text> = <2 bigint>',
-    )
-    expect(render('SELECT {{json x.name}} WHERE :a = :b')).toBe(
-      'SELECT <json of x.name> WHERE <1 text> = <2 bigint>',
-    )
-    expect(render('SELECT * FROM (SELECT :a, :b {{fence}}) AS x')).toBe(
-      'SELECT * FROM (SELECT <1 text>, <2 bigint> <fence>) AS x',
-    )
-    expect(render('SELECT :a WHERE k.b = :b {{narrowed k.b >= p.top}}')).toBe(
-      'SELECT <1 text> WHERE k.b = <2 bigint> <where k.b >= p.top>',
-    )
+  it.each([
+    ['{{now}} :a :b', '<now> <1 text> <2 bigint>'],
+    ['{{for update of t}} :a :b', '<update t> <1 text> <2 bigint>'],
+    ['{{for share of t}} :a :b', '<share t> <1 text> <2 bigint>'],
+    ['{{contains t.name :a}} :b', '<<1 text> in t.name> <2 bigint>'],
+    [':a LIMIT {{unplanned :b}}', '<1 text> LIMIT <any <2 bigint>>'],
+    [':a LIMIT {{value r.b}}', '<1 text> LIMIT <value r.b <2 bigint>>'],
+    ['{{hex x.key}} :a :b', '<hex of x.key> <1 text> <2 bigint>'],
+    ['{{json x.name}} :a :b', '<json of x.name> <1 text> <2 bigint>'],
+    ['(SELECT :a, :b {{fence}}) AS x', '(SELECT <1 text>, <2 bigint> <fence>) AS x'],
+    [':a :b {{narrowed k.b >= p.top}}', '<1 text> <2 bigint> <where k.b >= p.top>'],
+  ])('has its words replaced: %s', (text, rendered) => {
+    expect(render(text)).toBe(rendered)
+  })
+
+  it('has the rows of a batch replaced', () => {
     const batch = batchStatement({ name: 'x', text: '{{rows}} r', params: { a: 'text' } })
     expect(renderStatement(batch, dialect)).toBe('<rows a> r')
     const insert = batchStatement({ name: 'x', text: 'INTO t {{given}}', params: { a: 'text' } })

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../kernel/clock.ts'
 import type { Randomness } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
+import { Semaphore } from '../../kernel/tasks/semaphore.ts'
 import { type DatabaseState, type DatabaseStats, DatabaseUnavailable } from '../database.ts'
-import { Turns } from '../reads/turns.ts'
 import type { DatabaseConfig } from './config.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { classified, isConnectionClass } from './errors.ts'
@@ -30,7 +30,7 @@ export class Executor {
   readonly #pool: Pool
   readonly #probe: Probe
   readonly #retry: RetryDeps
-  readonly #longTurns: Turns
+  readonly #longReads: Semaphore
   readonly #watch: Timer
   #contentionTotal = 0
   #closed = false
@@ -47,7 +47,7 @@ export class Executor {
       clock,
       open: (onLost) => Connection.open(options, onLost),
     })
-    this.#longTurns = new Turns(longReadsMaxOf(config.max_connections - laneCount))
+    this.#longReads = new Semaphore(longReadsMaxOf(config.max_connections - laneCount))
     this.#probe = createProbe({ options, clock })
     this.#retry = {
       clock,
@@ -96,7 +96,7 @@ export class Executor {
 
   /** As `lend`, to so few at a time that the others always find a connection. */
   lendForLong<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#longTurns.take(() => this.lend(work))
+    return this.#longReads.run(() => this.lend(work))
   }
 
   async probe(): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { afterOthers } from '../../kernel/clock.ts'
+import { Semaphore } from '../../kernel/tasks/semaphore.ts'
 import { DatabaseUnavailable, type Queries } from '../database.ts'
-import { Turns } from '../reads/turns.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import { classified } from './errors.ts'
 import type { ReadAnswer, ReadQuestion } from './read.worker.ts'
@@ -26,10 +26,10 @@ export class LongReads {
   /** Of a file: on a thread of their own, some at a time, whose steps take turns. */
   static ofFile(path: string, nowUnixMs: () => number): LongReads {
     const thread: ReadThread = new Thread(new URL('./read.worker.ts', import.meta.url), path)
-    const turns = new Turns(readsMax)
+    const semaphore = new Semaphore(readsMax)
     let begun = 0
     const lend: Lend = (work) =>
-      turns.take(() => {
+      semaphore.run(() => {
         begun += 1
         return work(stepsOn(thread, { read: begun, nowUnixMs }))
       })
@@ -38,9 +38,9 @@ export class LongReads {
 
   /** On the only connection, which others have between two of them. */
   static onConnectionOf(writer: Writer): LongReads {
-    const turns = new Turns(1)
+    const semaphore = new Semaphore(1)
     const lend: Lend = (work) =>
-      turns.take(() => writer.alone((connection) => work(new SteppedRead(connection))))
+      semaphore.run(() => writer.alone((connection) => work(new SteppedRead(connection))))
     return new LongReads(lend, async () => {})
   }
 

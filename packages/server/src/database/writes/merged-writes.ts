@@ -1,8 +1,8 @@
 import { type CombinerOptions, createCombiner } from '../../kernel/batching/combiner.ts'
+import { Semaphore } from '../../kernel/tasks/semaphore.ts'
 import type { Database } from '../database.ts'
-import { Turns } from '../reads/turns.ts'
 
-type MergeOptions<T, R> = Omit<CombinerOptions<T, R>, 'runsMax' | 'inTurn'>
+type MergeOptions<T, R> = Pick<CombinerOptions<T, R>, 'run' | 'itemsMax'>
 
 /**
  * Makes one write of many: those that are asked for while one is under way share the next one,
@@ -26,24 +26,11 @@ export function mergedWrites<T, R>(
 }
 
 /**
- * On PostgreSQL the merged writes of all kinds share a few turns: fewer and larger batches cost the
- * server and the node less, and each further connection has to plan and to cache for itself. A run
- * must not wait for a merged write of another kind.
- */
-export function turnsOf(db: Database): CombinerOptions<unknown, unknown>['inTurn'] {
-  if (db.backend !== 'postgres') return undefined
-  const own = turns.get(db) ?? new Turns(runsAtOnce)
-  turns.set(db, own)
-  return (run) => own.take(run)
-}
-
-const runsAtOnce = 3
-const turns = new WeakMap<Database, Turns>()
-
-/**
- * Makes one transaction of many: `run` does what was asked for together, in one transaction. On a
- * file two may be under way, so that one prepares its work while the other waits for the disk;
- * elsewhere a second would only wait for the locks of the first.
+ * Makes one transaction of many: `run` does what was asked for together, in one transaction.
+ *
+ * @param options `runsOnFile`: so many may be under way on a file, so that one prepares its work
+ * while the others wait for the disk; 1 if not given. Elsewhere a second would only wait for the
+ * locks of the first.
  *
  * @example
  * const submit = mergedTransactions(db, { run: submitAll, itemsMax: 256 })
@@ -51,7 +38,23 @@ const turns = new WeakMap<Database, Turns>()
  */
 export function mergedTransactions<T, R>(
   db: Database,
-  options: MergeOptions<T, R>,
+  { runsOnFile = 1, ...options }: MergeOptions<T, R> & { runsOnFile?: number },
 ): (item: T) => Promise<R> {
-  return createCombiner({ ...options, runsMax: db.backend === 'sqlite' ? 2 : 1 })
+  const runsMax = db.backend === 'sqlite' ? runsOnFile : 1
+  return createCombiner({ ...options, runsMax, inTurn: turnsOf(db) })
 }
+
+/**
+ * On PostgreSQL the merged writes of all kinds share a few turns: fewer and larger batches cost the
+ * server and the node less, and each further connection has to plan and to cache for itself. A run
+ * must not wait for a merged write of another kind.
+ */
+function turnsOf(db: Database): CombinerOptions<unknown, unknown>['inTurn'] {
+  if (db.backend !== 'postgres') return undefined
+  const own = turns.get(db) ?? new Semaphore(runsAtOnce)
+  turns.set(db, own)
+  return (run) => own.run(run)
+}
+
+const runsAtOnce = 3
+const turns = new WeakMap<Database, Semaphore>()

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
-import { turnsOf } from '../../database/writes/merged-writes.ts'
-import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
+import { mergedTransactions } from '../../database/writes/merged-writes.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
@@ -41,17 +41,16 @@ type Verdict = AdmissionRule | 'admitted'
 export function createAdmission({ db, clock, secret, limits, count }: AdmissionDeps) {
   const keyOf = cachedKeys(secret)
   const full = cachedFull()
-  const judge = createCombiner<Judged<Slot>, Verdict>({
+  const judge = mergedTransactions<Judged<Slot>, Verdict>(db, {
     itemsMax: 256,
-    run: judgeInTurn,
-    inTurn: turnsOf(db),
+    run: judgeTogether,
   })
 
   /**
    * The counters may reach the disk a moment later: whoever signs in with them is answered after
    * that, because the session is written behind them in the same log.
    */
-  function judgeInTurn(requests: readonly Judged<Slot>[]): Promise<CombinedResult<Verdict>[]> {
+  function judgeTogether(requests: readonly Judged<Slot>[]): Promise<CombinedResult<Verdict>[]> {
     return db.transaction(
       async (tx) => {
         // One order for all, so that two nodes never wait for each other's rows.

@@ -40,10 +40,10 @@ const count = statement({
 
 const find = statement({
   name: 'console-sessions.find',
-  text: `SELECT revoked_at_unix_ms, refresh_expires_at_unix_ms FROM sessions
+  text: `SELECT refresh_expires_at_unix_ms FROM sessions
     WHERE id = :id AND account_id = :account_id`,
   params: pick(sessions, 'id', 'account_id'),
-  row: pick(sessions, 'revoked_at_unix_ms', 'refresh_expires_at_unix_ms'),
+  row: pick(sessions, 'refresh_expires_at_unix_ms'),
 })
 
 /** Sessions are opened and refreshed under a share of this lock. */
@@ -62,7 +62,7 @@ export const consoleSessionsStore = {
   page: (db: Queries, asked: Row<typeof pageParams>) => db.all(page, asked),
   /** How many sessions of an account are live. */
   count: async (tx: Queries, asked: OfAccount) => (await tx.get(count, asked))?.total ?? 0,
-  /** How a session of this account ends, or has ended. */
+  /** When a session of this account ends, revoked or not. */
   find: (tx: Queries, session: Row<(typeof find)['params']>) => tx.get(find, session),
   /** Keeps sessions of the account from being opened and refreshed; false for unknown ones. */
   lockAccount: async (tx: Transaction, account_id: string) =>

@@ -181,6 +181,7 @@ function createSubmit({
 }: Pick<LeaderboardsDeps, 'db' | 'clock' | 'mutateMany' | 'resetDue' | 'mayReset' | 'blockSizes'>) {
   const combined = mergedTransactions<Submission & { mutation: Mutation }, RecordRow>(db, {
     itemsMax,
+    runsOnFile: 2,
     run: (items) =>
       mutateMany(
         items,

@@ -4,8 +4,8 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
-import { turnsOf } from '../../database/writes/merged-writes.ts'
-import { type CombinedResult, createCombiner } from '../../kernel/batching/combiner.ts'
+import { mergedTransactions } from '../../database/writes/merged-writes.ts'
+import type { CombinedResult } from '../../kernel/batching/combiner.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { MutateMany, Mutation } from '../../kernel/mutation.ts'
 import { type Adjusted, adjustAll, type BatchItem, unknownAccount } from './adjustments/batch.ts'
@@ -44,9 +44,8 @@ const attemptsMax = 5
 export function createWallets({ db, clock, config, mutateMany, accountExists }: WalletDeps) {
   const keyLifeMs = config.idempotency_retention_days * 86_400_000
 
-  const adjust = createCombiner<Item, Adjusted>({
+  const adjust = mergedTransactions<Item, Adjusted>(db, {
     itemsMax,
-    inTurn: turnsOf(db),
     async run(items) {
       for (let made = 1; ; made += 1) {
         const nowUnixMs = clock.nowUnixMs()

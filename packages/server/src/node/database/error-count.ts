@@ -16,8 +16,8 @@ import type { Awaitable } from '../../kernel/time/awaitable.ts'
 export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors(): number } {
   let errors = 0
 
-  /** Looks on: whoever asked gets the very same promise, and waits no longer for it. */
-  function watched<T extends Awaitable<unknown>>(answer: T): T {
+  /** Returns the very same promise, so that nobody waits longer for it. */
+  function counted<T extends Awaitable<unknown>>(answer: T): T {
     if (answer instanceof Promise) {
       answer.catch((error: unknown) => {
         if (isFault(error)) errors += 1
@@ -29,13 +29,13 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
   return {
     db: {
       ...db,
-      all: (statement, params) => watched(db.all(statement, params)),
-      get: (statement, params) => watched(db.get(statement, params)),
-      run: (statement, params) => watched(db.run(statement, params)),
-      each: (statement, rows) => watched(db.each(statement, rows)),
-      find: (lookup, params) => watched(db.find(lookup, params)),
-      transaction: (body, options) => watched(db.transaction(body, options)),
-      longRead: (body) => watched(db.longRead(body)),
+      all: (statement, params) => counted(db.all(statement, params)),
+      get: (statement, params) => counted(db.get(statement, params)),
+      run: (statement, params) => counted(db.run(statement, params)),
+      each: (statement, rows) => counted(db.each(statement, rows)),
+      find: (lookup, params) => counted(db.find(lookup, params)),
+      transaction: (body, options) => counted(db.transaction(body, options)),
+      longRead: (body) => counted(db.longRead(body)),
     },
     errors: () => errors,
   }

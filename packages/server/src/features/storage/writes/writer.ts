@@ -1,7 +1,7 @@
 import type { StorageObject } from '@guildhall/contract'
 import { type Database, type Transaction, UniqueViolation } from '../../../database/database.ts'
-import { turnsOf } from '../../../database/writes/merged-writes.ts'
-import { type CombinedResult, createCombiner } from '../../../kernel/batching/combiner.ts'
+import { mergedTransactions } from '../../../database/writes/merged-writes.ts'
+import type { CombinedResult } from '../../../kernel/batching/combiner.ts'
 import { bySystem, type MutateMany, type Mutation } from '../../../kernel/mutation.ts'
 import type { KnownIndexes } from '../indexes/entries.ts'
 import { applyAll, type Batch } from './batch.ts'
@@ -45,9 +45,8 @@ export function createWriter({ db, mutateMany, indexes }: WriterDeps): StorageWr
     }
   }
 
-  const write = createCombiner<Item, readonly Outcome[]>({
+  const write = mergedTransactions<Item, readonly Outcome[]>(db, {
     itemsMax,
-    inTurn: turnsOf(db),
     async run(items) {
       const results: CombinedResult<readonly Outcome[]>[] = []
       for (const part of partsOf(items)) {
