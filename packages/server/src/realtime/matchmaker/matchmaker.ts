@@ -67,19 +67,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     ttlMs: config.handoff_ttl_ms,
     expired: offers.tokenOver,
   })
-  const form = createForming({
-    ...deps,
-    log,
-    handoffs,
-    roomsMax: limits.max_rooms,
-    formed(group) {
-      totals.matches_formed_total += 1
-      for (const ticket of group) countMatched(ticket)
-    },
-    dropped() {
-      totals.tickets_cancelled_total += 1
-    },
-  })
+  const roomsMax = limits.max_rooms
+  const form = createForming({ ...deps, log, handoffs, roomsMax, countFormed, countDropped })
   const passes = createPasses({
     clock,
     log,
@@ -96,6 +85,15 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     offers.expire(clock.monotonicMs())
     if (queue.size > 0) expireTickets()
   })
+
+  function countFormed(group: readonly Ticket[]): void {
+    totals.matches_formed_total += 1
+    for (const ticket of group) countMatched(ticket)
+  }
+
+  function countDropped(): void {
+    totals.tickets_cancelled_total += 1
+  }
 
   function countMatched(ticket: Ticket): void {
     totals.tickets_formed_total += 1

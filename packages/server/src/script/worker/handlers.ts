@@ -127,26 +127,9 @@ function context(call: CallRecord) {
 }
 
 function messageContext(call: CallRecord) {
-  return {
-    sender: call.participant,
-    user_id: call.about?.user_id ?? null,
-    username: call.about?.username ?? null,
-    room_id: call.room_id,
-    match_id: call.about?.match_id ?? null,
-    origin: scriptOrigins[call.origin],
-    kind: call.detail,
-    unreliable: call.unreliable,
-  }
+  return { ...context(call), kind: call.detail, unreliable: call.unreliable }
 }
 
 function rpcContext(call: CallRecord) {
-  return {
-    sender: call.participant,
-    user_id: call.about?.user_id ?? null,
-    username: call.about?.username ?? null,
-    room_id: call.room_id,
-    match_id: call.about?.match_id ?? null,
-    origin: scriptOrigins[call.origin],
-    method: call.text,
-  }
+  return { ...context(call), method: call.text }
 }

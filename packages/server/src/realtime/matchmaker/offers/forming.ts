@@ -20,10 +20,10 @@ export type FormingDeps = {
   mayMakeRooms(): boolean
   /** The members of a party that its leader queues, or why not. */
   partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
-  /** Everybody of the group has a token. */
-  formed(group: readonly Ticket[]): void
-  /** The ticket has lost its room and cannot wait again. */
-  dropped(ticket: Ticket): void
+  /** Counts a match: everybody of the group has a token. */
+  countFormed(group: readonly Ticket[]): void
+  /** Counts a ticket that has lost its room and cannot wait again. */
+  countDropped(): void
 }
 
 /** Makes the room of a group and gives everybody a token; false when there is no room to have. */
@@ -67,7 +67,7 @@ export function createForming(deps: FormingDeps) {
       if (mayWaitAgain(ticket)) queue.giveBack(ticket, 'no_room')
       else {
         ticket.state = 'removed'
-        deps.dropped(ticket)
+        deps.countDropped()
       }
     }
   }
@@ -83,7 +83,7 @@ export function createForming(deps: FormingDeps) {
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room)
     }
-    deps.formed(group)
+    deps.countFormed(group)
   }
 
   return (group: readonly Ticket[]): boolean => {
