@@ -67,8 +67,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     ttlMs: config.handoff_ttl_ms,
     expired: offers.tokenOver,
   })
-  const roomsMax = limits.max_rooms
-  const form = createForming({ ...deps, log, handoffs, roomsMax, countFormed, countDropped })
+  const form = createForming({ ...deps, log, handoffs, countFormed, countDropped })
   const passes = createPasses({
     clock,
     log,

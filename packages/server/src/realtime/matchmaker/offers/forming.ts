@@ -16,7 +16,7 @@ export type FormingDeps = {
   accounts: LiveAccounts
   handoffs: Handoffs
   queue: TicketQueue
-  roomsMax: number
+  limits: { max_rooms: number }
   mayMakeRooms(): boolean
   /** The members of a party that its leader queues, or why not. */
   partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
@@ -87,7 +87,7 @@ export function createForming(deps: FormingDeps) {
   }
 
   return (group: readonly Ticket[]): boolean => {
-    if (!deps.mayMakeRooms() || rooms.size >= deps.roomsMax) return false
+    if (!deps.mayMakeRooms() || rooms.size >= deps.limits.max_rooms) return false
     const players = group.reduce((sum, { size }) => sum + size, 0)
     const base = { ...defaultLabel('default'), mode: 'matchmaker', open: false }
     const room = rooms.make(null, { ...base, max_players: players })
