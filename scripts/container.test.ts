@@ -6,7 +6,7 @@ import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { readEnvironment } from '../packages/server/src/config/environment.ts'
+import { readEnvironment } from '../packages/server/src/config/sources/environment.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (name: string) => readFileSync(join(root, name), 'utf8')

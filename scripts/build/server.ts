@@ -19,9 +19,9 @@ const programs: Readonly<Record<string, string>> = {
   'script-worker': 'script/worker/engines/javascript/main.ts',
   'script-watchdog': 'script/worker/watchdog/watchdog.ts',
   'hashing-worker': 'kernel/auth/hashing-worker.ts',
-  'checkpoint-worker': 'database/sqlite/checkpoint.worker.ts',
+  'checkpoint-worker': 'database/sqlite/commits/checkpoint.worker.ts',
   'explorer-worker': 'database/sqlite/explorer.worker.ts',
-  'read-worker': 'database/sqlite/read.worker.ts',
+  'read-worker': 'database/sqlite/reads/read.worker.ts',
   'test-preload': 'script-test/preload.ts',
   'open-game': 'script-test/open-game.ts',
 }

@@ -54,8 +54,8 @@ describe('imports', () => {
     [`${server}kernel/failure.ts`, '../testing/api.ts', 'for tests'],
     [`${server}kernel/failure.ts`, '../../../contract/src/index.ts', 'package'],
     [`${server}kernel/failure.ts`, '@guildhall/client', 'must not import client'],
-    ['packages/contract/src/groups.ts', 'node:fs', 'zod only'],
-    ['packages/contract/src/groups.ts', '@guildhall/server', 'must not import server'],
+    ['packages/contract/src/routes/groups.ts', 'node:fs', 'zod only'],
+    ['packages/contract/src/routes/groups.ts', '@guildhall/server', 'must not import server'],
     ['packages/client/src/index.ts', '@guildhall/server', 'must not import server'],
   ])('%s must not import %s', (path, specifier, expected) => {
     for (const statement of [
@@ -82,10 +82,10 @@ describe('imports', () => {
     [`${server}kernel/failure.ts`, '@guildhall/contract'],
     [`${server}kernel/failure.test.ts`, './clock.fake.ts'],
     [`${server}node.ts`, './features/wallet/wallet.service.ts'],
-    [`${server}cli/migrate.ts`, '../database/migrate.ts'],
-    ['packages/contract/src/groups.ts', 'zod'],
-    ['packages/contract/src/groups.ts', './fields.ts'],
-    ['packages/contract/src/groups.test.ts', 'vitest'],
+    [`${server}cli/commands/migrate.ts`, '../../database/migrate.ts'],
+    ['packages/contract/src/routes/groups.ts', 'zod'],
+    ['packages/contract/src/routes/groups.ts', '../values/fields.ts'],
+    ['packages/contract/src/routes/groups.test.ts', 'vitest'],
   ])('%s may import %s', (path, specifier) => {
     expect(problemsOf(checkImports, path, `import { a } from '${specifier}'`)).toEqual([])
   })

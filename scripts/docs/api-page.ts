@@ -51,7 +51,7 @@ export function renderApiPage(description: Description): string {
 
 const introduction = `# HTTP API
 
-<!-- Generated from packages/contract/src; run \`npm run docs\`. -->
+<!-- Generated from packages/contract/src/routes; run \`npm run docs\`. -->
 
 Bodies are JSON in UTF-8. Sizes of texts are bytes of UTF-8, times are Unix milliseconds. Unknown
 fields, unknown and repeated query parameters are refused. Beside the statuses that stand at a

@@ -23,7 +23,7 @@ export type {
   StateEvent,
   Stats,
 } from './realtime/connection-types.ts'
-export type { Message } from './realtime/payload.ts'
+export type { Message } from './realtime/sending/payload.ts'
 export type { PartyCalls } from './rooms/party.ts'
 export type { Member, Room, RoomEnd, RoomEvents } from './rooms/room-types.ts'
 export type { Matched, Search } from './rooms/search.ts'

@@ -1,7 +1,3 @@
-export { accountsApi, Profile } from './accounts.ts'
-export { ApiKey, apiKeysApi } from './api-keys.ts'
-export { AuditEntry, auditApi } from './audit.ts'
-export { type AuditAction, auditActions } from './audit-actions.ts'
 export type {
   Party,
   RoomPage,
@@ -10,71 +6,9 @@ export type {
   TicketCriteria,
   TicketStatus,
 } from './built-in-rpcs.ts'
-export {
-  type ChannelType,
-  ChatChannel,
-  ChatMessage,
-  channelTypes,
-  chatApi,
-} from './chat.ts'
-export { configApi } from './config.ts'
-export { consoleApi } from './console.ts'
-export {
-  type AccountChange,
-  AccountDetail,
-  AccountExport,
-  AccountRow,
-  consoleAccountsApi,
-  type NewAccount,
-} from './console-accounts.ts'
-export { consoleSessionsApi, SessionRow } from './console-sessions.ts'
-export { type Cron, parseCron } from './cron.ts'
-export {
-  type DatabaseCell,
-  type DatabaseFilter,
-  type DatabaseRow,
-  type DatabaseSort,
-  databaseApi,
-  type FilterOperator,
-  filterOperators,
-} from './database.ts'
-export { isDurableId } from './durable-ids.ts'
-export {
-  decodeDatagram,
-  type Envelope,
-  encodeDatagram,
-  encodeFrame,
-  envelopeBytesMax,
-  envelopeBytesMin,
-  FrameDecoder,
-  frameHeaderBytes,
-  WireError,
-  type WireErrorCode,
-} from './envelope.ts'
-export { errorJournalApi, JournalEntry } from './error-journal.ts'
 export { type ErrorBody, type ErrorCode, errorMessageBytesMax, errorTable } from './errors.ts'
-export { parseExact, stringifyExact } from './exact-json.ts'
-export {
-  hasControlCharacter,
-  isBlank,
-  type Json,
-  type JsonObject,
-  utf8Bytes,
-} from './fields.ts'
-export { Friend, friendsApi } from './friends.ts'
 export type { BodyOfKind, DownKind, GameTypes, MethodOf, UpKind } from './game-types.ts'
-export { GroupDetail, type GroupRole, GroupSummary, groupRoles, groupsApi } from './groups.ts'
-export {
-  applicationKindMin,
-  type KindDirection,
-  type KindLane,
-  type KindName,
-  type KindRow,
-  type KindState,
-  kindRow,
-  kinds,
-} from './kinds.ts'
-export type { BodyCodec } from './kinds-bytes.ts'
+export type { BodyCodec } from './kinds/bytes.ts'
 export {
   type DiagCapabilities,
   type DiagClockSync,
@@ -92,7 +26,29 @@ export {
   diagStartBody,
   diagStates,
   diagStatusBody,
-} from './kinds-diagnostics.ts'
+} from './kinds/diagnostics.ts'
+export {
+  decodeDatagram,
+  type Envelope,
+  encodeDatagram,
+  encodeFrame,
+  envelopeBytesMax,
+  envelopeBytesMin,
+  FrameDecoder,
+  frameHeaderBytes,
+  WireError,
+  type WireErrorCode,
+} from './kinds/envelope.ts'
+export {
+  applicationKindMin,
+  type KindDirection,
+  type KindLane,
+  type KindName,
+  type KindRow,
+  type KindState,
+  kindRow,
+  kinds,
+} from './kinds/kinds.ts'
 export {
   type PeerPosition,
   type Position,
@@ -107,7 +63,7 @@ export {
   rpcResponseBody,
   splitSender,
   tagWithSender,
-} from './kinds-play.ts'
+} from './kinds/play.ts'
 export {
   type Departure,
   departures,
@@ -117,7 +73,7 @@ export {
   presenceEvents,
   type RoomPresence,
   roomPresenceBody,
-} from './kinds-presence.ts'
+} from './kinds/presence.ts'
 export {
   type MatchClosed,
   matchClosedBody,
@@ -134,7 +90,7 @@ export {
   roomReferenceBody,
   roomRejectBody,
   roomTextBytesMax,
-} from './kinds-rooms.ts'
+} from './kinds/rooms.ts'
 export {
   type Auth,
   type AuthRejection,
@@ -151,7 +107,48 @@ export {
   sessionFlags,
   sessionInfoBody,
   sessionOptionsBody,
-} from './kinds-session.ts'
+} from './kinds/session.ts'
+export type { ChatPush, MatchmakerMatched, NotificationPush, PartyPush } from './pushes.ts'
+export { accountsApi, Profile } from './routes/accounts.ts'
+export { ApiKey, apiKeysApi } from './routes/api-keys.ts'
+export { AuditEntry, auditApi } from './routes/audit.ts'
+export { type AuditAction, auditActions } from './routes/audit-actions.ts'
+export {
+  type ChannelType,
+  ChatChannel,
+  ChatMessage,
+  channelTypes,
+  chatApi,
+} from './routes/chat.ts'
+export { configApi } from './routes/config.ts'
+export { consoleApi } from './routes/console.ts'
+export {
+  type AccountChange,
+  AccountDetail,
+  AccountExport,
+  AccountRow,
+  consoleAccountsApi,
+  type NewAccount,
+} from './routes/console-accounts.ts'
+export { consoleSessionsApi, SessionRow } from './routes/console-sessions.ts'
+export {
+  type DatabaseCell,
+  type DatabaseFilter,
+  type DatabaseRow,
+  type DatabaseSort,
+  databaseApi,
+  type FilterOperator,
+  filterOperators,
+} from './routes/database.ts'
+export { errorJournalApi, JournalEntry } from './routes/error-journal.ts'
+export { Friend, friendsApi } from './routes/friends.ts'
+export {
+  GroupDetail,
+  type GroupRole,
+  GroupSummary,
+  groupRoles,
+  groupsApi,
+} from './routes/groups.ts'
 export {
   type BoardOperator,
   type BoardSort,
@@ -163,26 +160,24 @@ export {
   leaderboardsApi,
   RankedRecord,
   recordUserId,
-} from './leaderboards.ts'
+} from './routes/leaderboards.ts'
 export {
   MatchRecord,
   matchRecordsApi,
   type TerminationReason,
   terminationReasons,
-} from './match-records.ts'
-export { LiveRoom, MatchmakerTotals, matchesApi } from './matches.ts'
-export { Notification, notificationsApi } from './notifications.ts'
-export { int64Max, int64Min } from './numbers.ts'
-export { type Role, roles, type Scope, scopes } from './principals.ts'
+} from './routes/match-records.ts'
+export { LiveRoom, MatchmakerTotals, matchesApi } from './routes/matches.ts'
+export { Notification, notificationsApi } from './routes/notifications.ts'
+export { type Role, roles, type Scope, scopes } from './routes/principals.ts'
 export {
   Purchase,
   type PurchaseStore,
   purchaseStores,
   purchasesApi,
   Receipt,
-} from './purchases.ts'
-export type { ChatPush, MatchmakerMatched, NotificationPush, PartyPush } from './pushes.ts'
-export { realtimeApi } from './realtime.ts'
+} from './routes/purchases.ts'
+export { realtimeApi } from './routes/realtime.ts'
 export {
   type AdminWrite,
   type Answer,
@@ -196,8 +191,45 @@ export {
   type Method,
   type PrincipalByAccess,
   type Route,
-} from './route.ts'
-export { RpcAnswer, RuntimeView, runtimeApi } from './runtime.ts'
+} from './routes/route.ts'
+export { RpcAnswer, RuntimeView, runtimeApi } from './routes/runtime.ts'
+export {
+  LogDetail,
+  type LogLevel,
+  LogLine,
+  logLevels,
+  scriptLogsApi,
+} from './routes/script-logs.ts'
+export { SessionTokens, sessionsApi } from './routes/sessions.ts'
+export { Health, Readiness, Status, shellApi } from './routes/shell.ts'
+export { CredentialSignIn, EmailSignIn, signInApi } from './routes/sign-in.ts'
+export {
+  StorageObject,
+  StorageRow,
+  storageApi,
+  storageName,
+  storageOwner,
+  storageValueBytesMax,
+} from './routes/storage.ts'
+export { Subscription, subscriptionsApi } from './routes/subscriptions.ts'
+export {
+  HostTelemetry,
+  type SliceCloseReason,
+  sliceCloseReasons,
+  TelemetrySlice,
+  telemetryApi,
+} from './routes/telemetry.ts'
+export {
+  Tournament,
+  TournamentEntry,
+  TournamentRegistration,
+  TournamentResult,
+  type TournamentState,
+  tournamentId,
+  tournamentStates,
+  tournamentsApi,
+} from './routes/tournaments.ts'
+export { Wallet, walletApi } from './routes/wallet.ts'
 export { accountsScript, type ScriptAccount } from './script/accounts.ts'
 export { type ChatEvent, chatScript } from './script/chat.ts'
 export { friendsScript } from './script/friends.ts'
@@ -235,66 +267,46 @@ export { tournamentsScript } from './script/tournaments.ts'
 export { transactScript } from './script/transact.ts'
 export { scriptTypes } from './script/types.ts'
 export { walletScript } from './script/wallet.ts'
-export { LogDetail, type LogLevel, LogLine, logLevels, scriptLogsApi } from './script-logs.ts'
-export { SessionTokens, sessionsApi } from './sessions.ts'
-export { Health, Readiness, Status, shellApi } from './shell.ts'
-export { CredentialSignIn, EmailSignIn, signInApi } from './sign-in.ts'
+export { type Cron, parseCron } from './values/cron.ts'
+export { isDurableId } from './values/durable-ids.ts'
+export { parseExact, stringifyExact } from './values/exact-json.ts'
 export {
-  StorageObject,
-  StorageRow,
-  storageApi,
-  storageName,
-  storageOwner,
-  storageValueBytesMax,
-} from './storage.ts'
-export { Subscription, subscriptionsApi } from './subscriptions.ts'
-export {
-  HostTelemetry,
-  type SliceCloseReason,
-  sliceCloseReasons,
-  TelemetrySlice,
-  telemetryApi,
-} from './telemetry.ts'
-export {
-  Tournament,
-  TournamentEntry,
-  TournamentRegistration,
-  TournamentResult,
-  type TournamentState,
-  tournamentId,
-  tournamentStates,
-  tournamentsApi,
-} from './tournaments.ts'
-export { Wallet, walletApi } from './wallet.ts'
+  hasControlCharacter,
+  isBlank,
+  type Json,
+  type JsonObject,
+  utf8Bytes,
+} from './values/fields.ts'
+export { int64Max, int64Min } from './values/numbers.ts'
 
-import { accountsApi } from './accounts.ts'
-import { apiKeysApi } from './api-keys.ts'
-import { auditApi } from './audit.ts'
-import { chatApi } from './chat.ts'
-import { configApi } from './config.ts'
-import { consoleApi } from './console.ts'
-import { consoleAccountsApi } from './console-accounts.ts'
-import { consoleSessionsApi } from './console-sessions.ts'
-import { databaseApi } from './database.ts'
-import { errorJournalApi } from './error-journal.ts'
-import { friendsApi } from './friends.ts'
-import { groupsApi } from './groups.ts'
-import { leaderboardsApi } from './leaderboards.ts'
-import { matchRecordsApi } from './match-records.ts'
-import { matchesApi } from './matches.ts'
-import { notificationsApi } from './notifications.ts'
-import { purchasesApi } from './purchases.ts'
-import { realtimeApi } from './realtime.ts'
-import { runtimeApi } from './runtime.ts'
-import { scriptLogsApi } from './script-logs.ts'
-import { sessionsApi } from './sessions.ts'
-import { shellApi } from './shell.ts'
-import { signInApi } from './sign-in.ts'
-import { storageApi } from './storage.ts'
-import { subscriptionsApi } from './subscriptions.ts'
-import { telemetryApi } from './telemetry.ts'
-import { tournamentsApi } from './tournaments.ts'
-import { walletApi } from './wallet.ts'
+import { accountsApi } from './routes/accounts.ts'
+import { apiKeysApi } from './routes/api-keys.ts'
+import { auditApi } from './routes/audit.ts'
+import { chatApi } from './routes/chat.ts'
+import { configApi } from './routes/config.ts'
+import { consoleApi } from './routes/console.ts'
+import { consoleAccountsApi } from './routes/console-accounts.ts'
+import { consoleSessionsApi } from './routes/console-sessions.ts'
+import { databaseApi } from './routes/database.ts'
+import { errorJournalApi } from './routes/error-journal.ts'
+import { friendsApi } from './routes/friends.ts'
+import { groupsApi } from './routes/groups.ts'
+import { leaderboardsApi } from './routes/leaderboards.ts'
+import { matchRecordsApi } from './routes/match-records.ts'
+import { matchesApi } from './routes/matches.ts'
+import { notificationsApi } from './routes/notifications.ts'
+import { purchasesApi } from './routes/purchases.ts'
+import { realtimeApi } from './routes/realtime.ts'
+import { runtimeApi } from './routes/runtime.ts'
+import { scriptLogsApi } from './routes/script-logs.ts'
+import { sessionsApi } from './routes/sessions.ts'
+import { shellApi } from './routes/shell.ts'
+import { signInApi } from './routes/sign-in.ts'
+import { storageApi } from './routes/storage.ts'
+import { subscriptionsApi } from './routes/subscriptions.ts'
+import { telemetryApi } from './routes/telemetry.ts'
+import { tournamentsApi } from './routes/tournaments.ts'
+import { walletApi } from './routes/wallet.ts'
 
 /** Every route of the product by feature and name. */
 export const api = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from './fields.ts'
+import type { JsonObject } from './values/fields.ts'
 
 /** The JSON of MATCHMAKER_MATCHED (kind 26). */
 export type MatchmakerMatched = {

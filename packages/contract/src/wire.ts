@@ -2,6 +2,9 @@
  * The entry point for bundles: codecs and constants of what crosses the wire, without the schema
  * library. Everything here is also part of the main entry point, which has all types too.
  */
+
+export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
+export { diagClockSyncBody } from './kinds/diagnostics.ts'
 export {
   decodeDatagram,
   type Envelope,
@@ -10,11 +13,8 @@ export {
   envelopeBytesMax,
   FrameDecoder,
   WireError,
-} from './envelope.ts'
-export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
-export { parseExact, stringifyExact } from './exact-json.ts'
-export { applicationKindMin, kinds } from './kinds.ts'
-export { diagClockSyncBody } from './kinds-diagnostics.ts'
+} from './kinds/envelope.ts'
+export { applicationKindMin, kinds } from './kinds/kinds.ts'
 export {
   peerPositionBody,
   positionBody,
@@ -24,13 +24,13 @@ export {
   rpcResponseBody,
   splitSender,
   tagWithSender,
-} from './kinds-play.ts'
+} from './kinds/play.ts'
 export {
   type Departure,
   type PresenceEntry,
   type RoomPresence,
   roomPresenceBody,
-} from './kinds-presence.ts'
+} from './kinds/presence.ts'
 export {
   matchClosedBody,
   type RoomEnter,
@@ -41,7 +41,7 @@ export {
   roomReferenceBody,
   roomRejectBody,
   roomTextBytesMax,
-} from './kinds-rooms.ts'
+} from './kinds/rooms.ts'
 export {
   type AuthResult,
   authBody,
@@ -52,4 +52,5 @@ export {
   sessionFlags,
   sessionInfoBody,
   sessionOptionsBody,
-} from './kinds-session.ts'
+} from './kinds/session.ts'
+export { parseExact, stringifyExact } from './values/exact-json.ts'

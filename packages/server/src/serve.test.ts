@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Readiness } from '@guildhall/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { makeCertificate } from './kernel/http/certificates.fixture.ts'
+import { makeCertificate } from './kernel/http/connection/certificates.fixture.ts'
 import { builtMain, startNodeProcess } from './testing/node-process.ts'
 
 /** A node of which only the ready line is read: a test can do with its outputs as it likes. */

@@ -16,7 +16,7 @@ import type { Off } from '../listeners.ts'
 import type { PartyCalls } from '../rooms/party.ts'
 import type { Room } from '../rooms/room-types.ts'
 import type { Matched, Search } from '../rooms/search.ts'
-import type { Message } from './payload.ts'
+import type { Message } from './sending/payload.ts'
 
 export type ConnectOptions = {
   /** `auto` (default) is WebTransport where runtime and node have it, else WebSocket. */

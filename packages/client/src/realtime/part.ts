@@ -1,8 +1,8 @@
 import type { GuildhallError } from '../error.ts'
 import type { Host } from '../host.ts'
+import type { Accepted } from './connecting/handshake.ts'
 import type { ConnectionEvents } from './connection-types.ts'
-import type { Accepted } from './handshake.ts'
-import type { WaitingQueue } from './waiting-queue.ts'
+import type { WaitingQueue } from './sending/waiting-queue.ts'
 
 /** What the parts of a connection use of it. */
 export type Wire = {

@@ -7,8 +7,8 @@ import {
 import { GuildhallError } from '../error.ts'
 import { Listeners, type Off } from '../listeners.ts'
 import type { SendOptions } from '../realtime/connection-types.ts'
-import type { Ear } from '../realtime/inbox.ts'
-import type { Message } from '../realtime/payload.ts'
+import type { Ear } from '../realtime/receiving/inbox.ts'
+import type { Message } from '../realtime/sending/payload.ts'
 import { type MemberChange, Members } from './members.ts'
 import type { Member, Room, RoomEnd } from './room-types.ts'
 

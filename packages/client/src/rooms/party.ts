@@ -1,9 +1,9 @@
 import type { NotificationPush, Party, PartyPush } from '@guildhall/contract'
 import { kinds } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
-import type { Calls } from '../realtime/calls.ts'
 import type { Part, Wire } from '../realtime/part.ts'
-import { readJson } from '../realtime/payload.ts'
+import type { Calls } from '../realtime/sending/calls.ts'
+import { readJson } from '../realtime/sending/payload.ts'
 
 type PartyId = { party_id: string }
 type Target = { party_id: string; target_user_id: string }

@@ -1,8 +1,8 @@
 import type { GuildhallError } from '../error.ts'
 import type { CallOptions } from '../realtime/connection-types.ts'
-import { abortedBy, watchDeadline } from '../realtime/deadline.ts'
 import type { Wire } from '../realtime/part.ts'
-import { queueFull } from '../realtime/waiting-queue.ts'
+import { abortedBy, watchDeadline } from '../realtime/sending/deadline.ts'
+import { queueFull } from '../realtime/sending/waiting-queue.ts'
 import type { LiveRoom } from './live-room.ts'
 
 /** What a request came to. A leave has no room. */

@@ -1,7 +1,7 @@
 import type { BodyOfKind, Departure, DownKind, GameTypes, UpKind } from '@guildhall/contract'
 import type { Off } from '../listeners.ts'
 import type { SendOptions } from '../realtime/connection-types.ts'
-import type { Message } from '../realtime/payload.ts'
+import type { Message } from '../realtime/sending/payload.ts'
 
 /** A player in a room. */
 export type Member = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AccountDetail } from '../console-accounts.ts'
-import { label, optional, presentReference } from '../fields.ts'
+import { AccountDetail } from '../routes/console-accounts.ts'
+import { label, optional, presentReference } from '../values/fields.ts'
 import { keptObject } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ChatMessage, chatApi } from '../chat.ts'
-import { optional, presentReference } from '../fields.ts'
+import { ChatMessage, chatApi } from '../routes/chat.ts'
+import { optional, presentReference } from '../values/fields.ts'
 import { options, pageBefore, pageLimit, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

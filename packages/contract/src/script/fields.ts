@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freeObject, type Json, type JsonObject, optional } from '../fields.ts'
+import { freeObject, type Json, type JsonObject, optional } from '../values/fields.ts'
 
 /** Bytes of a body; a string stands for its UTF-8 bytes. Script hosts give `Uint8Array`. */
 export const bytes = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Friend, friendsApi } from '../friends.ts'
+import { Friend, friendsApi } from '../routes/friends.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { id: user_id } = friendsApi.list.params.shape

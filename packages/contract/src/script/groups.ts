@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { optional, presentReference, reference } from '../fields.ts'
-import { GroupDetail, GroupSummary, groupsApi } from '../groups.ts'
-import { pageOf } from '../numbers.ts'
+import { GroupDetail, GroupSummary, groupsApi } from '../routes/groups.ts'
+import { optional, presentReference, reference } from '../values/fields.ts'
+import { pageOf } from '../values/numbers.ts'
 import { options, pageLimit, pageOffset, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freeObject } from '../fields.ts'
+import { freeObject } from '../values/fields.ts'
 import { participantId } from './fields.ts'
 import { RoomLabel, ScriptRoom } from './rooms.ts'
 

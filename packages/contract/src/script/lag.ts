@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { presentReference, unixMs } from '../fields.ts'
+import { presentReference, unixMs } from '../values/fields.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,6 +1,11 @@
 import { z } from 'zod'
-import { optional } from '../fields.ts'
-import { Leaderboard, LeaderboardRecord, leaderboardsApi, RankedRecord } from '../leaderboards.ts'
+import {
+  Leaderboard,
+  LeaderboardRecord,
+  leaderboardsApi,
+  RankedRecord,
+} from '../routes/leaderboards.ts'
+import { optional } from '../values/fields.ts'
 import { keptObject, options, pageLimit, pageOffset } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hasControlCharacter, text, trimmed, utf8Bytes } from '../fields.ts'
+import { hasControlCharacter, text, trimmed, utf8Bytes } from '../values/fields.ts'
 import { json } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 import { traceLevels } from './tools.ts'

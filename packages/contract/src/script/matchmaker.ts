@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional, presentReference } from '../fields.ts'
+import { optional, presentReference } from '../values/fields.ts'
 import { options, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

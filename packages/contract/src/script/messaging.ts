@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { key, presentReference } from '../fields.ts'
+import { key, presentReference } from '../values/fields.ts'
 import { bytes, participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { optional, presentReference, unixMs } from '../fields.ts'
-import { Notification, notificationsApi } from '../notifications.ts'
+import { Notification, notificationsApi } from '../routes/notifications.ts'
+import { optional, presentReference, unixMs } from '../values/fields.ts'
 import { pushedAccountsMax } from './chat.ts'
 import { keptObject, options, pageBefore, pageLimit, participantId, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   text,
   utf8Bytes,
-} from '../fields.ts'
+} from '../values/fields.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

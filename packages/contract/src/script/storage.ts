@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { freeObject, optional, presentReference } from '../fields.ts'
 import {
   readPermission,
   storageApi,
   storageName,
   storageOwner,
   writePermission,
-} from '../storage.ts'
+} from '../routes/storage.ts'
+import { freeObject, optional, presentReference } from '../values/fields.ts'
 import { options } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { key } from '../fields.ts'
+import { key } from '../values/fields.ts'
 import { task } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

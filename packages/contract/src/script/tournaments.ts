@@ -4,7 +4,7 @@ import {
   TournamentEntry,
   TournamentRegistration,
   TournamentResult,
-} from '../tournaments.ts'
+} from '../routes/tournaments.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { id, user_id } = TournamentRegistration.shape

@@ -1,5 +1,10 @@
-import { type FlagAssignment, flagKeys, parseSetting, settingUsage } from '../config/flags.ts'
 import { quoted } from '../config/problem.ts'
+import {
+  type FlagAssignment,
+  flagKeys,
+  parseSetting,
+  settingUsage,
+} from '../config/sources/flags.ts'
 import { suggest } from '../config/suggestion.ts'
 import { type CommandName, commandNames, commands } from './commands.ts'
 

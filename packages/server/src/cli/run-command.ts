@@ -1,5 +1,5 @@
-import type { Environment } from '../config/environment.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import type { Environment } from '../config/sources/environment.ts'
 import { type Invocation, parseArguments } from './arguments.ts'
 import { helpText } from './commands.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
@@ -43,11 +43,11 @@ export async function runCommand(
   }
   switch (invocation.command) {
     case 'version': {
-      const { printVersion } = await import('./version.ts')
+      const { printVersion } = await import('./commands/version.ts')
       return printVersion(invocation, terminal)
     }
     case 'hash-password': {
-      const { hashPassword } = await import('./hash-password.ts')
+      const { hashPassword } = await import('./commands/hash-password.ts')
       return hashPassword(invocation, terminal)
     }
     default:
@@ -68,31 +68,31 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
   }
   switch (invocation.command) {
     case 'check': {
-      const { check } = await import('./check.ts')
+      const { check } = await import('./commands/check.ts')
       return check(loaded, invocation, { terminal, inspectScript: deps.inspectScript })
     }
     case 'migrate': {
-      const { migrateDatabase } = await import('./migrate.ts')
+      const { migrateDatabase } = await import('./commands/migrate.ts')
       return migrateDatabase(loaded, invocation, terminal)
     }
     case 'backup': {
-      const { backUp } = await import('./backup.ts')
+      const { backUp } = await import('./commands/backup.ts')
       return backUp(loaded, invocation, terminal)
     }
     case 'restore': {
-      const { restore } = await import('./restore.ts')
+      const { restore } = await import('./commands/restore.ts')
       return restore(loaded, invocation, terminal)
     }
     case 'test-script': {
-      const { testScript } = await import('./test-script.ts')
+      const { testScript } = await import('./commands/test-script.ts')
       return testScript(loaded, invocation, terminal)
     }
     case 'doctor': {
-      const { doctor } = await import('./doctor.ts')
+      const { doctor } = await import('./commands/doctor.ts')
       return doctor(loaded, invocation, terminal)
     }
     case 'audit verify': {
-      const { auditVerify } = await import('./audit-verify.ts')
+      const { auditVerify } = await import('./commands/audit-verify.ts')
       return auditVerify(loaded, invocation, terminal)
     }
     default:

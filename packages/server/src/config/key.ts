@@ -1,4 +1,4 @@
-import type { Format } from './formats.ts'
+import type { Format } from './values/formats.ts'
 
 /**
  * One configuration key, as data. Everything that is known about a key stands here: the loader

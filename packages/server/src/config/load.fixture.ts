@@ -1,9 +1,9 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Environment } from './environment.ts'
-import { parseSetting } from './flags.ts'
 import { type LoadedConfig, loadConfig } from './load.ts'
+import type { Environment } from './sources/environment.ts'
+import { parseSetting } from './sources/flags.ts'
 
 type Given = {
   /** The text of `guildhall.toml` in the working directory. */

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
-import type { Assignment, Assignments } from './assignment.ts'
-import { type Environment, readEnvironment } from './environment.ts'
-import { type FileLocation, type FileResult, readConfigFile } from './file.ts'
-import { type FlagAssignment, readFlags } from './flags.ts'
 import { isKey, type Section } from './key.ts'
 import { defaultSource, problemLine, type Source } from './problem.ts'
 import { hasDefaultCredentials, isLocal, rules } from './rules.ts'
 import { type Config, keys, schema } from './schema.ts'
-import { readSecretFile } from './secret-file.ts'
+import type { Assignment, Assignments } from './sources/assignment.ts'
+import { type Environment, readEnvironment } from './sources/environment.ts'
+import { type FileLocation, type FileResult, readConfigFile } from './sources/file.ts'
+import { type FlagAssignment, readFlags } from './sources/flags.ts'
+import { readSecretFile } from './sources/secret-file.ts'
 import { hasNoEffect, isUnavailable } from './unavailable.ts'
-import { checkText, checkValue, isSecret, type Verdict } from './values.ts'
+import { checkText, checkValue, isSecret, type Verdict } from './values/values.ts'
 
 export type LoadOptions = {
   readonly env: Environment

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { environmentName } from './environment.ts'
 import type { Key } from './key.ts'
 import { describeDefault } from './redact.ts'
 import { keys, schema } from './schema.ts'
+import { environmentName } from './sources/environment.ts'
 import { hasNoEffect, unavailable } from './unavailable.ts'
-import { allowedBy, isSecret } from './values.ts'
+import { allowedBy, isSecret } from './values/values.ts'
 
 /** The reference page of all keys, docs/configuration.md, as it follows from the schema. */
 export function renderReference(): string {

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
-import { collide, isLoopback, parseAddress } from './address.ts'
 import type { Fault } from './problem.ts'
 import type { Config } from './schema.ts'
+import { collide, isLoopback, parseAddress } from './values/address.ts'
 
 /**
  * A rule between keys. It is skipped while one of its keys has a problem of its own; a fault is

@@ -4,7 +4,7 @@ import { describeDefault } from './redact.ts'
 import { referenceFile, renderReference } from './reference.ts'
 import { keys, sections } from './schema.ts'
 import { unavailable } from './unavailable.ts'
-import { checkText, isSecret } from './values.ts'
+import { checkText, isSecret } from './values/values.ts'
 
 describe('the schema', () => {
   it('[O-KEY-1] is what the reference page says', () => {

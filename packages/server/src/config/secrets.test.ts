@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { environmentFileName, environmentName } from './environment.ts'
 import { createWorkspace } from './load.fixture.ts'
 import { describeConfig } from './redact.ts'
 import { keys } from './schema.ts'
-import { isSecret } from './values.ts'
+import { environmentFileName, environmentName } from './sources/environment.ts'
+import { isSecret } from './values/values.ts'
 
 const workspace = createWorkspace()
 afterAll(() => workspace.remove())

@@ -9,7 +9,7 @@ import {
 import type { Feature } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-journal.ts'
-import { createSourceAddress } from '../kernel/http/source-address.ts'
+import { createSourceAddress } from '../kernel/http/request/source-address.ts'
 import { createIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { createTopic } from '../kernel/play/topic.ts'

@@ -1,6 +1,6 @@
-import { environmentName } from '../config/environment.ts'
-import type { FlagAssignment } from '../config/flags.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import { environmentName } from '../config/sources/environment.ts'
+import type { FlagAssignment } from '../config/sources/flags.ts'
 import type { TestContext } from './test-context.ts'
 
 /** The operator of every game under test. */

@@ -1,4 +1,4 @@
-import type { FlagAssignment } from '../config/flags.ts'
+import type { FlagAssignment } from '../config/sources/flags.ts'
 
 /** What the command hands to the processes that run its test files. */
 export type TestContext = {

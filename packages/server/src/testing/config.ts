@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
-import { environmentName } from '../config/environment.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
+import { environmentName } from '../config/sources/environment.ts'
 
 /**
  * The configuration that a test runs with: the defaults and these keys.

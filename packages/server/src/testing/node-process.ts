@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { environmentName } from '../config/environment.ts'
+import { environmentName } from '../config/sources/environment.ts'
 
 /** A node in a process of its own, as its operators run it. */
 export type NodeProcess = {

@@ -2,7 +2,7 @@ import type { ConsoleClient } from '@guildhall/client/console'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { jsonText } from '../../model/json.ts'
-import { toast } from '../kit/toasts.tsx'
+import { toast } from '../kit/dialog/toasts.tsx'
 import { call } from './desk.ts'
 
 export type ChangeOptions<Input, Output> = {

@@ -1,4 +1,4 @@
-import { Dialog } from '../kit/dialog.tsx'
+import { Dialog } from '../kit/dialog/dialog.tsx'
 
 const keys: readonly [keys: string, what: string][] = [
   ['Ctrl K or ⌘ K', 'Go anywhere: sections, actions, accounts, groups'],

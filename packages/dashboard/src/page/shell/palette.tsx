@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Glyph, type GlyphName } from '../kit/glyph.tsx'
-import { Text } from '../kit/text.tsx'
+import { Text } from '../kit/text/text.tsx'
 import { useFound } from './palette-found.ts'
 
 /** Something that one can go to. */

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useNodeStatus } from '../data/node-status.ts'
-import { Badge, type Tone } from '../kit/badge.tsx'
 import { Glyph } from '../kit/glyph.tsx'
-import { Text } from '../kit/text.tsx'
+import { Badge, type Tone } from '../kit/text/badge.tsx'
+import { Text } from '../kit/text/text.tsx'
 import { session, useSession } from '../session/session.ts'
 
 const tones: Readonly<Record<string, Tone>> = { healthy: 'ok', degraded: 'warn', unhealthy: 'bad' }

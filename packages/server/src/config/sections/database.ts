@@ -1,5 +1,5 @@
-import { databaseUrl } from '../formats.ts'
 import { boolean, integer, secretUrlUnset } from '../key.ts'
+import { databaseUrl } from '../values/formats.ts'
 
 export const database = {
   url: secretUrlUnset(

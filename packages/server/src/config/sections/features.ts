@@ -1,4 +1,3 @@
-import { chainKey, origin } from '../formats.ts'
 import {
   absolutePathUnset,
   boolean,
@@ -8,6 +7,7 @@ import {
   secretUnset,
   strings,
 } from '../key.ts'
+import { chainKey, origin } from '../values/formats.ts'
 
 const days = [1, 3_650] as const
 const queueItems = [1, 1_000_000] as const

@@ -1,5 +1,5 @@
-import { address, cidr, originOrAny } from '../formats.ts'
 import { boolean, integer, pathUnset, string, strings } from '../key.ts'
+import { address, cidr, originOrAny } from '../values/formats.ts'
 
 export const http = {
   bind: string(

@@ -1,5 +1,5 @@
-import { password, shortText } from '../formats.ts'
 import { boolean, integer, secret, secretUnset, string, stringUnset } from '../key.ts'
+import { password, shortText } from '../values/formats.ts'
 
 export const sessions = {
   access_ttl_sec: integer(3_600, [60, 86_400], 'Life of an access token.'),

@@ -1,5 +1,5 @@
-import { address, logLevel, nodeId, urlPath } from '../formats.ts'
 import { boolean, choice, integer, pathUnset, string } from '../key.ts'
+import { address, logLevel, nodeId, urlPath } from '../values/formats.ts'
 
 export const server = {
   node_id: string('dev-1', nodeId, 'Name of this node; unique per deployment.'),

@@ -1,4 +1,3 @@
-import { address, clusterId, natsUrls, origin } from '../formats.ts'
 import {
   boolean,
   choice,
@@ -9,6 +8,7 @@ import {
   string,
   strings,
 } from '../key.ts'
+import { address, clusterId, natsUrls, origin } from '../values/formats.ts'
 
 const queueItems = [1, 1_000_000] as const
 const queueBytes = [65_536, 1_073_741_824] as const

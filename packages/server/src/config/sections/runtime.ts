@@ -1,4 +1,3 @@
-import { hostName } from '../formats.ts'
 import {
   boolean,
   choice,
@@ -9,6 +8,7 @@ import {
   path,
   strings,
 } from '../key.ts'
+import { hostName } from '../values/formats.ts'
 
 const backoffMs = [10, 600_000] as const
 

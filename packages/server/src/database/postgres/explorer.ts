@@ -20,7 +20,7 @@ import {
   pageParts,
   quoted,
 } from '../explorer/page-query.ts'
-import { Connection, type ConnectionOptions } from './connection.ts'
+import { Connection, type ConnectionOptions } from './connections/connection.ts'
 import { ConnectionLost, classified, isConnectionClass, sqlState } from './errors.ts'
 
 type TextRow = readonly (string | null)[]

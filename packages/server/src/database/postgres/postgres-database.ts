@@ -12,13 +12,13 @@ import {
   type Statement,
   statement,
 } from '../statement.ts'
-import { Connection, type ConnectionOptions } from './connection.ts'
+import { Connection, type ConnectionOptions } from './connections/connection.ts'
+import { connectAtStart } from './connections/start.ts'
 import { classified } from './errors.ts'
 import { Executor, type ExecutorDeps } from './executor.ts'
 import { createPostgresExplorer } from './explorer.ts'
 import { MergedLookups } from './merged-lookups.ts'
 import { PreparedStatements } from './prepared.ts'
-import { connectAtStart } from './start.ts'
 import { type RunOptions, runTransaction } from './transactions.ts'
 
 type PostgresDeps = ExecutorDeps & {

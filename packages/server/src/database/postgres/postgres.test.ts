@@ -19,7 +19,7 @@ import {
 import { silentLog } from '../testing/silent-log.ts'
 import { startProxy } from '../testing/tcp-proxy.ts'
 import type { DatabaseConfig } from './config.ts'
-import { DatabaseUnfit } from './start.ts'
+import { DatabaseUnfit } from './connections/start.ts'
 
 const clock = createSystemClock()
 let server: PostgresServer

@@ -1,5 +1,5 @@
 import { DatabaseUnavailable } from '../database.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './connections/connection.ts'
 
 type Lane = { connection: Connection | undefined; opening: Promise<Connection> | undefined }
 

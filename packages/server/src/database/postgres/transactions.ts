@@ -5,7 +5,7 @@ import { DatabaseContention, type TransactionOptions } from '../database.ts'
 import type { SchemaTransaction } from '../migrations/schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
 import { inTheirOrder } from '../writes/in-their-order.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './connections/connection.ts'
 import { ConnectionLost, isContention } from './errors.ts'
 import type { Call, PreparedStatements } from './prepared.ts'
 

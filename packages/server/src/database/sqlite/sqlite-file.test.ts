@@ -14,10 +14,10 @@ import type { OpenedDatabase } from '../migrations/schema-access.ts'
 import { openDatabase } from '../open.ts'
 import { statement } from '../statement.ts'
 import { silentLog } from '../testing/silent-log.ts'
-import { backUpFile } from './backup.ts'
-import { DatabaseInUse } from './file-lock.ts'
+import { backUpFile } from './file/backup.ts'
+import { DatabaseInUse } from './file/file-lock.ts'
+import { openWalFile } from './file/wal-file.ts'
 import { openFileDatabase } from './sqlite-database.ts'
-import { openWalFile } from './wal-file.ts'
 
 const clock = createSystemClock()
 let folder: string

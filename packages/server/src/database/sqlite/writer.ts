@@ -2,7 +2,7 @@ import { atEndOfTurn } from '../../kernel/clock.ts'
 import type { TransactionOptions } from '../database.ts'
 import type { SchemaTransaction } from '../migrations/schema-access.ts'
 import type { BatchStatement, Columns, Row, Statement } from '../statement.ts'
-import type { Commits, Unit } from './commits.ts'
+import type { Commits, Unit } from './commits/commits.ts'
 import type { SqliteConnection } from './connection.ts'
 import { classified } from './errors.ts'
 

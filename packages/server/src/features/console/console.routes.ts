@@ -1,6 +1,6 @@
 import type { consoleApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
-import { limitGroup } from '../../kernel/http/source-address.ts'
+import { limitGroup } from '../../kernel/http/request/source-address.ts'
 import type { Console } from './console.service.ts'
 
 export function consoleHandlers(operators: Console): ServerHandlers<typeof consoleApi> {

@@ -1,6 +1,6 @@
 import type { SessionTokens, signInApi } from '@guildhall/contract'
 import type { RequestInfo, ServerHandlers } from '../../kernel/http/exchange.ts'
-import { limitGroup } from '../../kernel/http/source-address.ts'
+import { limitGroup } from '../../kernel/http/request/source-address.ts'
 import type { SignIn } from './sign-in.service.ts'
 
 /** @param accessTtlSec The life of the access tokens that are handed out */

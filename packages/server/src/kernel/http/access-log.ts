@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Log } from '../log/log.ts'
+import { networkOf } from './request/source-address.ts'
 import type { Answer, AnsweredRequest } from './server.ts'
-import { networkOf } from './source-address.ts'
 
 export type AccessLogConfig = {
   /** `errors`: 5xx and 429. */

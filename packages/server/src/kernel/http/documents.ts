@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Exchange } from './exchange.ts'
-import { hasBody } from './media.ts'
 import type { Serve } from './pipeline.ts'
+import { hasBody } from './request/media.ts'
 
 /** A page or file that is not JSON of the API: the API's description, the dashboard. */
 export type Document = {

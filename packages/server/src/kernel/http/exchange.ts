@@ -4,7 +4,7 @@ import type { OperatorPrincipal, Principals } from '../auth/principal.ts'
 import type { JsonText } from '../json/json-pieces.ts'
 import type { WrittenJson } from '../json/written-json.ts'
 import type { Mutation } from '../mutation.ts'
-import type { RequestHead } from './request-head.ts'
+import type { RequestHead } from './request/request-head.ts'
 
 /** What a handler knows of the request beside its parsed parts. */
 export type RequestInfo = {

@@ -21,8 +21,8 @@ import {
 } from '../mutation.ts'
 import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
 import { idempotentRequest, isMutation } from './idempotent-request.ts'
-import { compileReader } from './request-reader.ts'
-import type { SourceAddress } from './source-address.ts'
+import { compileReader } from './request/request-reader.ts'
+import type { SourceAddress } from './request/source-address.ts'
 
 export type PipelineDeps = {
   verifiers: Verifiers

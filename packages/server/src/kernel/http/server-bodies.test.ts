@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openRawConnection, type RawAnswer, sendRaw } from './raw-connection.fixture.ts'
+import { openRawConnection, type RawAnswer, sendRaw } from './connection/raw-connection.fixture.ts'
 import { openSampleServer, type SampleServer, tokens } from './server.fixture.ts'
 
 /** What comes behind the headers of a request. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openRawConnection, sendRaw } from './raw-connection.fixture.ts'
+import { openRawConnection, sendRaw } from './connection/raw-connection.fixture.ts'
 import { openSampleServer, tokens } from './server.fixture.ts'
 
 async function open(options?: Parameters<typeof openSampleServer>[0]) {

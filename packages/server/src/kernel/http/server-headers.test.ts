@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type RawAnswer, sendRaw } from './raw-connection.fixture.ts'
+import { type RawAnswer, sendRaw } from './connection/raw-connection.fixture.ts'
 import { openSampleServer, tokens } from './server.fixture.ts'
 
 /** What stands in the headers of answers, and what must not. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RawAnswer, sendRaw } from './raw-connection.fixture.ts'
+import { type RawAnswer, sendRaw } from './connection/raw-connection.fixture.ts'
 import { openSampleServer, type SampleServer, tokens } from './server.fixture.ts'
 
 /** Who is asked what, and in which order. */

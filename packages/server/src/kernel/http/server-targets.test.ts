@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openRawConnection, type RawAnswer, sendRaw } from './raw-connection.fixture.ts'
+import { openRawConnection, type RawAnswer, sendRaw } from './connection/raw-connection.fixture.ts'
 import { openSampleServer, type SampleServer, tokens } from './server.fixture.ts'
 
 /** What stands on the first line of a request, and what becomes of it. */

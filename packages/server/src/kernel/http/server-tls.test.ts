@@ -1,7 +1,7 @@
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { makeCertificate } from './certificates.fixture.ts'
-import { openRawConnection, speakRaw } from './raw-connection.fixture.ts'
+import { makeCertificate } from './connection/certificates.fixture.ts'
+import { openRawConnection, speakRaw } from './connection/raw-connection.fixture.ts'
 import { openSampleServer } from './server.fixture.ts'
 
 const valid = { fromUnixMs: 1_600_000_000_000, untilUnixMs: 4_000_000_000_000 }

@@ -7,6 +7,7 @@ import { refuse } from '../failure.ts'
 import { createRecordedLog } from '../log/log.fake.ts'
 import type { Document } from './documents.ts'
 import { bindHandlers } from './exchange.ts'
+import { createSourceAddress } from './request/source-address.ts'
 import {
   type AnsweredRequest,
   createHttpServer,
@@ -14,7 +15,6 @@ import {
   type HttpConfig,
   type HttpServerDeps,
 } from './server.ts'
-import { createSourceAddress } from './source-address.ts'
 
 /** A table of one route per thing that the rules of HTTP speak of. */
 const itemName = z.strictObject({

@@ -10,7 +10,7 @@ import {
   type CertificatePair,
   createCertificateReload,
   readCertificate,
-} from '../../kernel/http/certificates.ts'
+} from '../../kernel/http/connection/certificates.ts'
 import type { Document } from '../../kernel/http/documents.ts'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import { describeApi, openapiInfo } from '../../kernel/http/openapi.ts'

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openKeyDesk } from '../../features/api-keys/api-keys.fixture.ts'
 import { refuse } from '../../kernel/failure.ts'
+import { sendRaw } from '../../kernel/http/connection/raw-connection.fixture.ts'
 import type { MountedRoute } from '../../kernel/http/exchange.ts'
-import { sendRaw } from '../../kernel/http/raw-connection.fixture.ts'
 import { openTestApi, type TestApi } from '../../testing/api.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { isLoopback, parseAddress } from '../../config/address.ts'
 import type { Config } from '../../config/schema.ts'
+import { isLoopback, parseAddress } from '../../config/values/address.ts'
 import { bearerOf } from '../../kernel/auth/bearer.ts'
 import type { ApiKeyPrincipal, Verifiers } from '../../kernel/auth/principal.ts'
 import { refuse } from '../../kernel/failure.ts'

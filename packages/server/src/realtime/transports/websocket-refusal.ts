@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Failure } from '../../kernel/failure.ts'
+import { refusalOf } from '../../kernel/http/connection/refusals.ts'
 import { acceptableRequestId, securityHeaders } from '../../kernel/http/headers.ts'
-import { refusalOf } from '../../kernel/http/refusals.ts'
 
 /** What the answers to refused upgrades need, so that they look like all other answers. */
 export type UpgradeAnswers = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { runCommand } from '../../cli/run-command.ts'
-import { environmentName } from '../../config/environment.ts'
+import { environmentName } from '../../config/sources/environment.ts'
 import { openDatabase } from '../../database/open.ts'
 import { statement } from '../../database/statement.ts'
 import { silentLog } from '../../database/testing/silent-log.ts'

@@ -1,5 +1,5 @@
+import { createSourceAddress } from '../../kernel/http/request/source-address.ts'
 import { createHttpServer } from '../../kernel/http/server.ts'
-import { createSourceAddress } from '../../kernel/http/source-address.ts'
 import { createFeatures } from '../../node/features/features.ts'
 import { joinRoutes } from '../../node/features/joined.ts'
 import { createPipelineDeps } from '../../node/http/pipeline.ts'

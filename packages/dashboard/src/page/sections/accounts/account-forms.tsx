@@ -2,8 +2,8 @@ import type { AccountDetail, JsonObject } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { anyText, jsonField, optionalText, textField } from '../../kit/field-kinds.ts'
-import { FormDialog } from '../../kit/form.tsx'
+import { anyText, jsonField, optionalText, textField } from '../../kit/form/field-kinds.ts'
+import { FormDialog } from '../../kit/form/form.tsx'
 
 const newAccount = {
   username: textField({ label: 'Username', hint: '1 to 128 bytes, kept as typed' }),

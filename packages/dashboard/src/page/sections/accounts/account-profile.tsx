@@ -1,11 +1,11 @@
 import type { AccountDetail } from '@guildhall/contract'
 import { wholeListing } from '../../data/reads.ts'
-import { Copyable } from '../../kit/copy.tsx'
-import { JsonView } from '../../kit/json-view.tsx'
 import { Card, Facts } from '../../kit/page.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { ExactTime, Time } from '../../kit/time.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { Copyable } from '../../kit/text/copy.tsx'
+import { JsonView } from '../../kit/text/json-view.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { ExactTime, Time } from '../../kit/text/time.tsx'
 
 type Identity = AccountDetail['identities'][number]
 

@@ -1,5 +1,5 @@
 import type { AccountRow } from '@guildhall/contract'
-import { Badge } from '../../kit/badge.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
 
 const tones = { active: 'ok', disabled: 'warn', tombstoned: 'bad' } as const
 const words = { active: 'active', disabled: 'banned', tombstoned: 'deleted' } as const

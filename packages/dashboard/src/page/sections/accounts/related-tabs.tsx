@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { Copyable } from '../../kit/copy.tsx'
 import { Card } from '../../kit/page.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { Copyable } from '../../kit/text/copy.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 /** What belongs to an account, as its export has it. */
 function useRelated(id: string) {

@@ -1,12 +1,12 @@
 import type { ApiKey } from '@guildhall/contract'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { Confirm } from '../../kit/confirm.tsx'
-import { Copyable } from '../../kit/copy.tsx'
+import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
-import { Text } from '../../kit/text.tsx'
-import { ExactTime } from '../../kit/time.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { Copyable } from '../../kit/text/copy.tsx'
+import { Text } from '../../kit/text/text.tsx'
+import { ExactTime } from '../../kit/text/time.tsx'
 import { keyTones } from './api-keys-page.tsx'
 
 type KeyPaneProps = { apiKey: ApiKey; onSecret(secret: string): void; onClose(): void }

@@ -1,5 +1,5 @@
-import { CopyButton } from '../../kit/copy.tsx'
-import { Dialog } from '../../kit/dialog.tsx'
+import { Dialog } from '../../kit/dialog/dialog.tsx'
+import { CopyButton } from '../../kit/text/copy.tsx'
 
 /** The only time that the secret is shown. */
 export function SecretDialog({ secret, onClose }: { secret: string; onClose(): void }) {

@@ -1,6 +1,6 @@
 import { useNodeStatus } from '../../data/node-status.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { Time } from '../../kit/time.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 /** The task that links new rows to the chain runs on the node that holds its lease. */
 const sealer = 'audit-sealer'

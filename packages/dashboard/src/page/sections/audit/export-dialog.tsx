@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { exactTime, grouped } from '../../../model/time.ts'
-import { Dialog } from '../../kit/dialog.tsx'
+import { Dialog } from '../../kit/dialog/dialog.tsx'
 import { downloadParts } from '../../kit/download.ts'
 import { ErrorNote } from '../../kit/error-state.tsx'
 import {

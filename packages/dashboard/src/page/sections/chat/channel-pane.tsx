@@ -1,16 +1,16 @@
 import { api, type ChatMessage } from '@guildhall/contract'
 import { useMay } from '../../data/permissions.ts'
 import { usePages } from '../../data/reads.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { BulkBar } from '../../kit/bulk.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
-import { UserLink } from '../../kit/links.tsx'
 import { Pane } from '../../kit/page.tsx'
 import { Empty, Skeleton } from '../../kit/states.tsx'
-import type { Picking } from '../../kit/table-row.tsx'
-import { Text } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
-import { usePicking } from '../../kit/use-picking.ts'
+import { BulkBar } from '../../kit/table/bulk.tsx'
+import type { Picking } from '../../kit/table/table-row.tsx'
+import { usePicking } from '../../kit/table/use-picking.ts'
+import { Badge } from '../../kit/text/badge.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
+import { Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 export function ChannelPane({ channel, onClose }: { channel: string; onClose(): void }) {
   const mayDelete = useMay(api.chat.delete)

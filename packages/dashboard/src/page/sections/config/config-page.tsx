@@ -1,10 +1,10 @@
 import { useQueryPart } from '../../data/location.ts'
 import { useRead } from '../../data/reads.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { FilterChoice, FilterInput } from '../../kit/filter.tsx'
 import { Card, Page } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
-import { None, Text } from '../../kit/text.tsx'
+import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
 
 type Entry = { key: string; value: string; source?: string | undefined }
 type Group = { name: string; entries: readonly Entry[] }

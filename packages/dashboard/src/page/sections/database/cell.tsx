@@ -1,9 +1,9 @@
 import type { DatabaseCell } from '@guildhall/contract'
 import { jsonText } from '../../../model/json.ts'
 import { grouped } from '../../../model/time.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 type CellProps = { cell: DatabaseCell | undefined; column: string }
 

@@ -3,7 +3,7 @@ import { type FilterOperator, filterOperators } from '@guildhall/contract'
 import { type FormEvent, useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
 import { Glyph } from '../../kit/glyph.tsx'
-import { Text } from '../../kit/text.tsx'
+import { Text } from '../../kit/text/text.tsx'
 import type { Description } from './table-view.tsx'
 
 export type Filter = {

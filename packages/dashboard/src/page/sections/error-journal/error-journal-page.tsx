@@ -2,13 +2,13 @@ import type { JournalEntry } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { usePages } from '../../data/reads.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { Copyable } from '../../kit/copy.tsx'
 import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { Text } from '../../kit/text.tsx'
-import { ExactTime, Time } from '../../kit/time.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { Copyable } from '../../kit/text/copy.tsx'
+import { Text } from '../../kit/text/text.tsx'
+import { ExactTime, Time } from '../../kit/text/time.tsx'
 
 const columns: readonly Column<JournalEntry>[] = [
   { key: 'last', head: 'Last seen', width: 110, cell: (row) => <Time at={row.last_seen_ms} /> },

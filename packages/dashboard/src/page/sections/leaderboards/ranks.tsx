@@ -6,11 +6,11 @@ import { exactTime, grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
-import { BulkBar } from '../../kit/bulk.tsx'
-import { UserLink } from '../../kit/links.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { usePicking } from '../../kit/use-picking.ts'
+import { BulkBar } from '../../kit/table/bulk.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { usePicking } from '../../kit/table/use-picking.ts'
+import { UserLink } from '../../kit/text/links.tsx'
 
 export type Ranked = {
   rank: number

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { int64Field, jsonField, textField } from '../../kit/field-kinds.ts'
-import { FormDialog } from '../../kit/form.tsx'
+import { int64Field, jsonField, textField } from '../../kit/form/field-kinds.ts'
+import { FormDialog } from '../../kit/form/form.tsx'
 
 const fields = {
   user_id: textField({ label: 'User id', hint: 'It need not be an account' }),

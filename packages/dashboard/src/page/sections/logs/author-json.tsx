@@ -1,7 +1,7 @@
 import { parseExact } from '@guildhall/client/console'
-import { CopyButton } from '../../kit/copy.tsx'
-import { JsonView } from '../../kit/json-view.tsx'
-import { Text } from '../../kit/text.tsx'
+import { CopyButton } from '../../kit/text/copy.tsx'
+import { JsonView } from '../../kit/text/json-view.tsx'
+import { Text } from '../../kit/text/text.tsx'
 
 /** JSON as its author wrote it: a tree when it is one, else the text. */
 export function AuthorJson({ text, label }: { text: string | undefined; label: string }) {

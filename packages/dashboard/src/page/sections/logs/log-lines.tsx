@@ -1,9 +1,9 @@
 import type { LogLine } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
-import { Badge, type Tone } from '../../kit/badge.tsx'
-import type { Column } from '../../kit/table.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
+import type { Column } from '../../kit/table/table.tsx'
+import { Badge, type Tone } from '../../kit/text/badge.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 export const levelTones: Readonly<Record<LogLine['level'], Tone>> = {
   trace: 'none',

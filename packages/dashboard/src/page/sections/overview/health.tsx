@@ -2,12 +2,12 @@ import type { Status } from '@guildhall/contract'
 import { duration, grouped } from '../../../model/time.ts'
 import { useNodeStatus, useReadiness } from '../../data/node-status.ts'
 import { wholeListing } from '../../data/reads.ts'
-import { Badge, type Tone } from '../../kit/badge.tsx'
 import { Card, FactStrip } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { Badge, type Tone } from '../../kit/text/badge.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 /** What the node is, and whether it is ready, in few lines. */
 export function Node() {

@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Card } from '../../kit/page.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },

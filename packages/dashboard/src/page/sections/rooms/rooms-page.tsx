@@ -3,13 +3,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { usePathPart, useQueryPart } from '../../data/location.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { FilterInput } from '../../kit/filter.tsx'
-import { UserLink } from '../../kit/links.tsx'
 import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { None, Text } from '../../kit/text.tsx'
+import { FilterInput } from '../../kit/table/filter.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
 
 /** So often the rooms are read, in milliseconds. */
 const everyMs = 3_000

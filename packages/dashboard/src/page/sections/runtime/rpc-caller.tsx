@@ -2,11 +2,11 @@ import type { RpcAnswer } from '@guildhall/contract'
 import { type FormEvent, useId, useState } from 'react'
 import { duration } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { Badge } from '../../kit/badge.tsx'
-import { CopyButton } from '../../kit/copy.tsx'
 import { ErrorNote } from '../../kit/error-state.tsx'
 import { Card } from '../../kit/page.tsx'
-import { Text } from '../../kit/text.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { CopyButton } from '../../kit/text/copy.tsx'
+import { Text } from '../../kit/text/text.tsx'
 
 type Sent = { method: string; payload: string }
 type Past = Sent & { id: number; answer: RpcAnswer; ms: number }

@@ -1,11 +1,11 @@
 import { api, type RuntimeView } from '@guildhall/contract'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
-import { Badge, type Tone } from '../../kit/badge.tsx'
 import { Card, Facts, Page } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
-import { None, Text } from '../../kit/text.tsx'
-import { ExactTime } from '../../kit/time.tsx'
+import { Badge, type Tone } from '../../kit/text/badge.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { ExactTime } from '../../kit/text/time.tsx'
 import { RpcCaller } from './rpc-caller.tsx'
 
 const tones: Readonly<Record<RuntimeView['readiness']['state'], Tone>> = {

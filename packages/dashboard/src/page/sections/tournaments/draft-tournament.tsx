@@ -2,8 +2,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { serverNow } from '../../data/node-status.ts'
-import { textField, timeField } from '../../kit/field-kinds.ts'
-import { FormDialog } from '../../kit/form.tsx'
+import { textField, timeField } from '../../kit/form/field-kinds.ts'
+import { FormDialog } from '../../kit/form/form.tsx'
 
 const hourMs = 3_600_000
 

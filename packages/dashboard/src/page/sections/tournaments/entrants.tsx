@@ -2,10 +2,10 @@ import type { ConsoleClient } from '@guildhall/client/console'
 import type { TournamentState } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { UserLink } from '../../kit/links.tsx'
-import { type Column, DataTable } from '../../kit/table.tsx'
-import { None } from '../../kit/text.tsx'
-import { Time } from '../../kit/time.tsx'
+import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
+import { None } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
 
 type Entry = Awaited<ReturnType<ConsoleClient['tournaments']['entries']>>['items'][number]
 type Result = Awaited<ReturnType<ConsoleClient['tournaments']['results']>>['items'][number]

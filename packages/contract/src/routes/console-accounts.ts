@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import {
+  freeObject,
+  hasControlCharacter,
+  isBlank,
+  label,
+  limit,
+  optional,
+  presentReference,
+  reference,
+  text,
+  unixMs,
+  utf8Bytes,
+} from '../values/fields.ts'
+import { int64ByName, offset, pageOf } from '../values/numbers.ts'
+import { Friend } from './friends.ts'
+import { groupRoles } from './groups.ts'
+import { defineApi } from './route.ts'
+
+/** An account as operators see it in lists and in the answers of changes. */
+export const AccountRow = z.strictObject({
+  id: z.string(),
+  username: z.string(),
+  display_name: z.string().nullable(),
+  state: z.enum(['active', 'disabled', 'tombstoned']),
+  created_at_unix_ms: unixMs,
+  updated_at_unix_ms: unixMs,
+})
+export type AccountRow = z.output<typeof AccountRow>
+
+/** One linked credential; verifiers are never shown. */
+const AccountIdentity = z.strictObject({
+  provider: z.enum(['device', 'custom', 'email']),
+  external_id: z.string(),
+  created_at_unix_ms: unixMs,
+})
+
+export const AccountDetail = z.strictObject({
+  ...AccountRow.shape,
+  metadata: freeObject.nullable(),
+  identities: z
+    .array(AccountIdentity)
+    .meta({ description: 'By provider, then time, then external_id' }),
+})
+export type AccountDetail = z.output<typeof AccountDetail>
+
+const AccountGroup = z.strictObject({
+  id: z.int(),
+  name: z.string(),
+  role: z.enum(groupRoles),
+  joined_at_unix_ms: unixMs,
+})
+
+const AccountObject = z.strictObject({
+  collection: z.string(),
+  key: z.string(),
+  version: z.string(),
+})
+
+/** An account with everything that belongs to it. */
+export const AccountExport = z.strictObject({
+  ...AccountDetail.shape,
+  related: z.strictObject({
+    wallet: int64ByName.meta({ description: 'Balances by currency' }),
+    friends: z.array(Friend),
+    groups: z
+      .array(AccountGroup)
+      .nullable()
+      .meta({ description: 'By id; null for an API key without groups:read' }),
+    storage: z
+      .array(AccountObject)
+      .nullable()
+      .meta({ description: 'By collection, then key; null for an API key without storage:read' }),
+  }),
+})
+export type AccountExport = z.input<typeof AccountExport>
+
+const accountPath = z.strictObject({ id: presentReference() })
+
+const NewAccount = z.strictObject({
+  username: label(128),
+  display_name: optional(label(255)),
+  metadata: optional(freeObject),
+})
+export type NewAccount = z.output<typeof NewAccount>
+
+/** Absent and null fields stay; an empty display_name clears it; metadata replaces the object. */
+const AccountChange = z.strictObject({
+  username: optional(label(128)),
+  display_name: optional(clearableLabel(255)),
+  metadata: optional(freeObject),
+})
+export type AccountChange = z.output<typeof AccountChange>
+
+export const consoleAccountsApi = defineApi({
+  list: {
+    method: 'GET',
+    path: '/console/v1/accounts',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'Accounts in every state, by username; the filter is a substring of id or username',
+    query: z.strictObject({
+      filter: reference().optional(),
+      limit: limit({ default: 50, cap: 200 }),
+      offset,
+    }),
+    ok: pageOf(AccountRow),
+  },
+  create: {
+    method: 'POST',
+    path: '/console/v1/accounts',
+    access: 'admin',
+    audit: 'accounts.create',
+    summary: 'Adds an account without a credential',
+    body: NewAccount,
+    ok: AccountRow,
+    status: 201,
+    errors: ['conflict'],
+  },
+  get: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'One account with its metadata and credentials',
+    params: accountPath,
+    ok: AccountDetail,
+    errors: ['not_found'],
+  },
+  update: {
+    method: 'PUT',
+    path: '/console/v1/accounts/{id}',
+    access: 'admin',
+    audit: 'accounts.update',
+    summary: 'Changes username, display name or metadata, in every state of the account',
+    params: accountPath,
+    body: AccountChange,
+    ok: AccountRow,
+    errors: ['not_found', 'conflict'],
+  },
+  ban: {
+    method: 'POST',
+    path: '/console/v1/accounts/{id}/ban',
+    access: 'admin',
+    audit: 'accounts.ban',
+    summary: 'Disables the account and ends its sessions at once',
+    params: accountPath,
+    ok: AccountRow,
+    errors: ['not_found', 'conflict'],
+  },
+  unban: {
+    method: 'POST',
+    path: '/console/v1/accounts/{id}/unban',
+    access: 'admin',
+    audit: 'accounts.unban',
+    summary: 'Makes a disabled account active again',
+    params: accountPath,
+    ok: AccountRow,
+    errors: ['not_found', 'conflict'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/console/v1/accounts/{id}',
+    access: 'admin',
+    audit: 'accounts.delete',
+    summary: 'Unlinks the credentials and ends the sessions; username and record stay',
+    params: accountPath,
+    errors: ['not_found'],
+  },
+  export: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/export',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'Everything that belongs to an account, read as one state, as a file',
+    params: accountPath,
+    ok: AccountExport,
+    attachment: 'account.json',
+    errors: ['not_found'],
+  },
+})
+
+/** A label, or the empty text that clears one. */
+function clearableLabel(bytesMax: number) {
+  return text(
+    (value) =>
+      value === '' ||
+      (utf8Bytes(value) <= bytesMax && !isBlank(value) && !hasControlCharacter(value)),
+    `must be empty, or 1..${bytesMax} bytes, not blank and without control characters`,
+    { maxLength: bytesMax },
+  )
+}

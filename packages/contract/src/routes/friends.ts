@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { presentReference, unixMs } from '../values/fields.ts'
+import { defineApi } from './route.ts'
+
+/** A relation as one side sees it. */
+export const Friend = z.strictObject({
+  user_id: z.string().meta({ description: 'The other account' }),
+  state: z.enum(['invited_sent', 'invited_received', 'friend', 'blocked']),
+  updated_unix_ms: unixMs,
+})
+export type Friend = z.output<typeof Friend>
+
+const ownerPath = z.strictObject({ id: presentReference() })
+
+export const friendsApi = defineApi({
+  list: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/friends',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: "An account's relations, by the other account's id",
+    params: ownerPath,
+    ok: z.array(Friend),
+    errors: ['not_found'],
+  },
+  add: {
+    method: 'POST',
+    path: '/console/v1/accounts/{id}/friends',
+    access: 'admin',
+    audit: 'accounts.friends.add',
+    summary: 'Invites, or accepts the invitation that the other side sent',
+    params: ownerPath,
+    body: z.strictObject({ user_id: presentReference() }),
+    ok: z.array(Friend),
+    errors: ['not_found', 'conflict'],
+  },
+  remove: {
+    method: 'DELETE',
+    path: '/console/v1/accounts/{id}/friends/{other}',
+    access: 'admin',
+    audit: 'accounts.friends.remove',
+    summary: 'Ends the relation on both sides; lifts a block',
+    params: z.strictObject({ id: presentReference(), other: presentReference() }),
+  },
+})

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { count, limit, reference } from '../values/fields.ts'
+import { pathInteger } from '../values/numbers.ts'
+import { defineApi } from './route.ts'
+
+/** A room that is open on this node. */
+export const LiveRoom = z.strictObject({
+  id: count,
+  name: z.string().nullable(),
+  map: z.string(),
+  mode: z.string(),
+  players: count.meta({ description: 'Members, those whose connection is lost included' }),
+  max_players: count.meta({ description: '0 sets no limit' }),
+  open: z.boolean(),
+  script_revision: z.string().nullable(),
+  script_generation: count.nullable(),
+})
+export type LiveRoom = z.output<typeof LiveRoom>
+
+/** What the matchmaker of this node has done since its start; nothing of who waits. */
+export const MatchmakerTotals = z.strictObject({
+  queued_tickets: count,
+  evaluations_total: count,
+  evaluation_duration_us_total: count,
+  matches_formed_total: count,
+  tickets_formed_total: count,
+  tickets_cancelled_total: count,
+  tickets_expired_total: count,
+})
+export type MatchmakerTotals = z.output<typeof MatchmakerTotals>
+
+const get = { method: 'GET', access: 'operator', scope: 'matches:read' } as const
+
+export const matchesApi = defineApi({
+  list: {
+    ...get,
+    path: '/console/v1/matches',
+    summary: 'Open rooms of this node by id; the filter is a substring of name, map or mode',
+    query: z.strictObject({
+      filter: reference().optional(),
+      limit: limit({ default: 100, cap: 500 }),
+    }),
+    ok: z.strictObject({
+      realtime_attached: z.boolean(),
+      total: count.meta({ description: 'Before filter and limit' }),
+      matchmaker: MatchmakerTotals.nullable(),
+      rooms: z.array(LiveRoom),
+    }),
+    errors: ['runtime_unavailable'],
+  },
+  get: {
+    ...get,
+    path: '/console/v1/matches/{id}',
+    summary: 'One open room with its members',
+    params: z.strictObject({ id: pathInteger }),
+    ok: z.strictObject({
+      ...LiveRoom.shape,
+      members: z.array(z.strictObject({ participant: count, user_id: z.string().nullable() })),
+    }),
+    errors: ['not_found', 'runtime_unavailable'],
+  },
+})

@@ -1,0 +1,193 @@
+import type { z } from 'zod'
+import type { ErrorCode } from '../errors.ts'
+import type { AuditAction } from './audit-actions.ts'
+import type { Scope } from './principals.ts'
+
+/**
+ * A route is a value: method, path, who may call it, what it takes, what it answers. The router,
+ * the checks before the handler, the output filter, the audit trail, `openapi.json`, the typed
+ * client and the role matrix test are all derived from it.
+ */
+export type Route = PublicRoute | PlayerRoute | OperatorRead | OperatorPostRead | AdminWrite
+
+/** No credential is needed. With `bearer: 'optional'` a well-formed one is handed on unverified. */
+export type PublicRoute = Shape & {
+  method: Method
+  access: 'public'
+  bearer?: 'optional'
+  scope?: never
+  audit?: never
+}
+
+/** Needs the access token of a live session of an active account. */
+export type PlayerRoute = Shape & {
+  method: Method
+  access: 'player'
+  bearer?: never
+  scope?: never
+  audit?: never
+}
+
+/**
+ * A console GET. Whether API keys may call it must be decided: by a scope, by every valid key
+ * (`any key`), or by none (`no key`). `access: 'admin'` keeps viewers out.
+ */
+export type OperatorRead = Shape & {
+  method: 'GET'
+  access: 'operator' | 'admin'
+  bearer?: never
+  scope: Scope | 'any key' | 'no key'
+  audit?: AuditAction
+  /**
+   * Reads of what was recorded: machines do that again and again, and the durable audit trail must
+   * not fill up with it. They stand in the ring and in the process log.
+   */
+  trail?: 'ring'
+}
+
+/** The database explorer's reads: the only POST routes that a viewer or an API key may call. */
+export type OperatorPostRead = Shape & {
+  method: 'POST'
+  access: 'operator'
+  bearer?: never
+  scope: 'database:read'
+  audit: Extract<AuditAction, `database.${string}`>
+}
+
+/** A console mutation: human admins only, and always audited. It cannot have a scope. */
+export type AdminWrite = Shape & {
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  access: 'admin'
+  bearer?: never
+  scope?: never
+  audit: AuditAction
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+type Shape = {
+  /** Template with named segments, e.g. `/console/v1/groups/{id}`. */
+  path: `/${string}`
+  /** One sentence for the API reference. */
+  summary: string
+  /** One string schema per named segment of the path. */
+  params?: z.ZodObject
+  /**
+   * Declared keys; any other, and any repeated one, is refused. Without it the query is ignored.
+   */
+  query?: z.ZodObject
+  /** A strict object. Without it a body is ignored. */
+  body?: z.ZodType
+  /** `optional`: a missing or empty body counts as `{}`. */
+  bodyNeeded?: 'optional'
+  /** Largest body in bytes; the default is 65,536 for operators and 16,384 for all others. */
+  bodyBytesMax?: number
+  /** No cache may keep the answer. Always so for operators. */
+  noStore?: true
+  /** Pages of the origins in `http.cors_origins` may call it. The default is: players' routes. */
+  crossOrigin?: boolean
+  /** What leaves the process: undeclared members are dropped. Without it the answer is 204. */
+  ok?: z.ZodType
+  /** A success is offered to browsers as a file of this name. */
+  attachment?: `${string}.json`
+  /** The answer shows a secret once: it is never recorded to be given again. */
+  answerHoldsSecret?: true
+  /** Status of success (default 200, or 204 without `ok`); a list lets the handler choose. */
+  status?: 101 | 201 | readonly [200, 201] | readonly [200, 503]
+  /** Refusals beyond those that every route of this access has. */
+  errors?: readonly ErrorCode[]
+}
+
+/** Whether only operators may call a route. */
+export function isForOperators({ access }: Route): boolean {
+  return access === 'operator' || access === 'admin'
+}
+
+/** The routes of one feature by name. */
+export type Api = Readonly<Record<string, Route>>
+
+/**
+ * Declares a feature's routes.
+ *
+ * @example
+ * export const groupsApi = defineApi({
+ *   list: { method: 'GET', path: '/console/v1/groups', access: 'operator', scope: 'groups:read',
+ *     summary: 'Groups by id', query: GroupQuery, ok: pageOf(GroupSummary) },
+ * })
+ */
+export function defineApi<const A extends Api>(api: A & OnlyMembersOfRoutes<A>): A {
+  return api
+}
+
+/** A misspelt optional member would otherwise be one more that nobody reads. */
+type OnlyMembersOfRoutes<A extends Api> = {
+  [K in keyof A]: { [M in Exclude<keyof A[K], MemberOf<Route>>]: never }
+}
+type MemberOf<R> = R extends Route ? keyof R : never
+
+/** What a handler is given: everything of the request, already checked. */
+export type Call<
+  R extends Route,
+  Principals extends PrincipalByAccess,
+  Request,
+  Mutation = never,
+> = {
+  /** Who calls: nobody for public routes. */
+  principal: Principals[R['access']]
+  params: OutputOf<R['params']>
+  query: OutputOf<R['query']>
+  body: OutputOf<R['body']>
+  /** Only for `bearer: 'optional'`: the well-formed credential as sent, not yet verified. */
+  bearer: R extends { bearer: 'optional' } ? string | undefined : undefined
+  /** Only for console mutations: what their change needs to be audited and repeatable. */
+  mutation: R extends AdminWrite ? Mutation : undefined
+  request: Request
+}
+
+/** What a handler answers: the body, or status and body where the route leaves a choice. */
+export type Answer<R extends Route> = R extends { status: readonly (infer S)[] }
+  ? { status: S; body: BodyOf<R> }
+  : BodyOf<R>
+
+/** One handler per route; a missing one does not compile. */
+export type Handlers<
+  A extends Api,
+  Principals extends PrincipalByAccess,
+  Request,
+  Mutation = never,
+  Written = never,
+> = {
+  [K in keyof A]: (
+    call: Call<A[K], Principals, Request, Mutation>,
+  ) => Promise<Answer<A[K]> | Written>
+}
+
+/** What a caller is, by the access of the route. */
+export type PrincipalByAccess = Record<Route['access'], unknown>
+
+/** The typed client of an API: one function per route. */
+export type Client<A extends Api> = {
+  [K in keyof A]: (input: ClientInput<A[K]>) => Promise<BodyOf<A[K]>>
+}
+
+/**
+ * The parts of a request that a route declares, as the sender writes them; mutations of the
+ * console may name themselves to be repeated safely.
+ */
+export type ClientInput<R extends Route> = {
+  [P in 'params' | 'query' as undefined extends R[P] ? never : P]: TextInputOf<R[P]>
+} & { [P in 'body' as undefined extends R[P] ? never : P]: InputOf<R[P]> } & (R extends AdminWrite
+    ? { idempotencyKey?: string | undefined }
+    : unknown)
+
+type OutputOf<S> = S extends z.ZodType ? z.output<S> : undefined
+/** What goes through a path or a query as text may also be given as what it stands for. */
+type TextInputOf<S> = S extends z.ZodType
+  ? {
+      [K in keyof z.input<S>]:
+        | z.input<S>[K]
+        | (K extends keyof z.output<S> ? z.output<S>[K] : never)
+    }
+  : never
+type InputOf<S> = S extends z.ZodType ? z.input<S> : never
+type BodyOf<R extends Route> = R extends { ok: z.ZodType } ? z.input<R['ok']> : undefined

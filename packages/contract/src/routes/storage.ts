@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import {
+  freeObject,
+  key,
+  limit,
+  optional,
+  presentReference,
+  reference,
+  text,
+} from '../values/fields.ts'
+import { defineApi } from './route.ts'
+
+/** Largest value of an object, in bytes of its canonical JSON. */
+export const storageValueBytesMax = 524_288
+
+/** Name of a collection, and key of an object in it: 1..128 bytes without control characters. */
+export const storageName = key(128)
+
+/** A user as owner of objects: not blank, at most 1,024 bytes. It need not be an account. */
+export const storageOwner = presentReference()
+
+/** Who may read: 0 nobody but the server and its operators, 1 the owner too, 2 everybody. */
+export const readPermission = z.int().min(0).max(2)
+/** Who may write: 0 nobody but the server and its operators, 1 the owner too. */
+export const writePermission = z.int().min(0).max(1)
+
+const row = {
+  user_id: z.string().nullable().meta({ description: 'Null is the system' }),
+  key: z.string(),
+  version: z.string().meta({ description: '16 hex digits; the same JSON has the same version' }),
+  read_permission: readPermission,
+  write_permission: writePermission,
+}
+
+export const StorageRow = z.strictObject(row)
+export type StorageRow = z.output<typeof StorageRow>
+
+/**
+ * An object with its value, a JSON object of at most 512 KiB.
+ *
+ * @example
+ * { "collection": "saves", "user_id": null, "key": "slot", "value": { "level": 3 },
+ *   "version": "c6c6e2d1b9b0f7a4", "read_permission": 1, "write_permission": 1 }
+ */
+export const StorageObject = z.strictObject({
+  collection: z.string(),
+  ...row,
+  value: freeObject,
+})
+export type StorageObject = z.output<typeof StorageObject>
+
+const objectPath = z.strictObject({ collection: storageName, key: storageName })
+const owner = storageOwner.optional().meta({ description: 'Absent is the system' })
+
+/** Only a version that an object could have: the empty one would mean none at all. */
+const presentVersion = text(
+  (value) => value !== '' && reference().safeParse(value).success,
+  'must be 1..1024 bytes without U+0000',
+  { minLength: 1, maxLength: 1024 },
+)
+
+export const storageApi = defineApi({
+  collections: {
+    method: 'GET',
+    path: '/console/v1/storage',
+    access: 'operator',
+    scope: 'storage:read',
+    summary: 'Collections by name with the number of their objects, over all owners',
+    ok: z.strictObject({
+      collections: z.array(z.strictObject({ collection: z.string(), objects: z.int().min(1) })),
+    }),
+  },
+  list: {
+    method: 'GET',
+    path: '/console/v1/storage/{collection}',
+    access: 'operator',
+    scope: 'storage:read',
+    summary: "A collection's objects without values: the system's first, then by user and key",
+    params: z.strictObject({ collection: storageName }),
+    query: z.strictObject({
+      user_id: storageOwner.optional().meta({ description: 'Absent is every owner' }),
+      limit: limit({ default: 50, cap: 200 }),
+      cursor: z.string().optional().meta({ description: 'The `next` of the page before' }),
+    }),
+    ok: z.strictObject({
+      collection: z.string(),
+      items: z.array(StorageRow),
+      next: z.string().optional().meta({ description: 'Present when more objects follow' }),
+    }),
+  },
+  get: {
+    method: 'GET',
+    path: '/console/v1/storage/{collection}/{key}',
+    access: 'operator',
+    scope: 'storage:read',
+    summary: 'One object with its value',
+    params: objectPath,
+    query: z.strictObject({ user_id: owner }),
+    ok: StorageObject,
+    errors: ['not_found'],
+  },
+  put: {
+    method: 'PUT',
+    path: '/console/v1/storage/{collection}/{key}',
+    access: 'admin',
+    audit: 'storage.write',
+    summary: 'Stores an object whole; with a version only in place of that one',
+    params: objectPath,
+    query: z.strictObject({ user_id: owner }),
+    body: z.strictObject({
+      value: freeObject.meta({ description: 'At most 524,288 bytes as canonical JSON' }),
+      read_permission: optional(readPermission).meta({ description: 'Default 1' }),
+      write_permission: optional(writePermission).meta({ description: 'Default 1' }),
+      version: optional(reference()).meta({
+        description: 'What must be stored now; empty means that there must be no object',
+      }),
+    }),
+    bodyBytesMax: storageValueBytesMax + 4096,
+    ok: StorageObject,
+    errors: ['conflict'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/console/v1/storage/{collection}/{key}',
+    access: 'admin',
+    audit: 'storage.delete',
+    summary: 'Removes an object; with a version only that one',
+    params: objectPath,
+    query: z.strictObject({ user_id: owner, version: presentVersion.optional() }),
+    errors: ['conflict'],
+  },
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { label, optional, presentReference, reference, unixMs } from '../values/fields.ts'
+import { int64, int64ByName, int64Delta } from '../values/numbers.ts'
+import { defineApi } from './route.ts'
+
+/** One booking, with the balance that it left. */
+export const LedgerEntry = z.strictObject({
+  seq: z.int().min(1).meta({ description: 'Grows over the whole deployment' }),
+  user_id: z.string(),
+  currency: z.string(),
+  delta: int64,
+  balance_after: int64,
+  reason: z.string(),
+  time_unix_ms: unixMs,
+})
+
+/** Balances by currency, never negative, and the newest 100 bookings, newest first. */
+export const Wallet = z.strictObject({
+  balances: int64ByName,
+  ledger: z.array(LedgerEntry),
+})
+
+const walletPath = z.strictObject({ id: presentReference() })
+
+export const walletApi = defineApi({
+  get: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/wallet',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'The wallet of an account',
+    params: walletPath,
+    ok: Wallet,
+    errors: ['not_found'],
+  },
+  adjust: {
+    method: 'POST',
+    path: '/console/v1/accounts/{id}/wallet',
+    access: 'admin',
+    audit: 'accounts.wallet.adjust',
+    summary: 'Credits or debits one currency; a debit beyond the balance is refused',
+    params: walletPath,
+    body: z.strictObject({
+      currency: label(64),
+      delta: int64Delta,
+      reason: optional(reference()),
+    }),
+    ok: Wallet,
+    errors: ['not_found', 'conflict'],
+  },
+})

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import type { LiveStage } from '../stage.ts'
+
+/** More entries than one request answers with. */
+const changes = 620
+
+/** The trail of a node with a file: more pages than one. */
+export function auditTests(stage: () => LiveStage): void {
+  beforeAll(async () => {
+    const { node, seeded } = stage()
+    const params = { id: seeded.accounts.nora ?? '' }
+    const lane = async (first: number) => {
+      for (let index = first; index < changes; index += 8) {
+        const body = { currency: 'tick', delta: 1, reason: `=cmd|${index}` }
+        await node.desk.wallet.adjust({ params, body })
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, first) => lane(first)))
+  })
+
+  it('[H-AUD-7] [H-AUD-8] the trail is filtered by the address, and its chain is watched', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/audit?action=groups.create')
+      await page.getByText('groups.create').locator('visible=true').first().waitFor()
+      await page.getByText('chain is sealed').waitFor()
+      await page.getByLabel('Actor, exactly').fill('nobody-of-this-name')
+      await page.getByText('No entry matches').waitFor()
+      expect(new URL(page.url()).search).toBe('?action=groups.create&actor=nobody-of-this-name')
+    })
+  })
+
+  it('[H-AUD-7] all entries are exported, however many are loaded', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/audit?action=accounts.wallet')
+      const text = await exported(page, 'JSON lines, one entry a line')
+      const entries = text.trimEnd().split('\n')
+      expect(entries.length).toBeGreaterThanOrEqual(changes)
+      const parsed = entries.map((line): { action: string } => JSON.parse(line))
+      expect(new Set(parsed.map(({ action }) => action))).toEqual(
+        new Set(['accounts.wallet.adjust']),
+      )
+      const ofCsv = (await exported(page, 'CSV, for spreadsheets')).trimEnd().split('\r\n')
+      expect(ofCsv[0]).toMatch(/^time,time_unix_ms,actor_type,actor,/)
+      expect(ofCsv).toHaveLength(entries.length + 1)
+    })
+  })
+
+  it('[H-ADM-4] an export that is refused waits, and goes on where it was', async () => {
+    await stage().with(async ({ page, open }) => {
+      let refusals = 1
+      await page.route('**/console/v1/audit?*after=*', (route) => {
+        if (refusals === 0) return route.continue()
+        refusals -= 1
+        return route.fulfill({
+          status: 429,
+          headers: { 'content-type': 'application/json', 'retry-after': '7' },
+          body: '{"code":"rate_limited","message":"too many"}',
+        })
+      })
+      await open('/audit?action=accounts.wallet')
+      await page.getByRole('button', { name: 'Export' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Export' }).click()
+      await dialog.getByText(/s are left/).waitFor()
+      await dialog.getByText('500 entries read').waitFor()
+      const partial = page.waitForEvent('download')
+      await dialog.getByRole('button', { name: 'Save what was read' }).click()
+      expect(await linesOf(await (await partial).path())).toHaveLength(500)
+      const whole = page.waitForEvent('download')
+      await dialog.getByRole('button', { name: 'Go on' }).click()
+      const lines = await linesOf(await (await whole).path())
+      expect(lines.length).toBeGreaterThanOrEqual(changes)
+      expect(new Set(lines).size).toBe(lines.length)
+    })
+  })
+
+  it('an export is stopped, and nothing is read after that', async () => {
+    await stage().with(async ({ page, open }) => {
+      let pages = 0
+      let release = () => {}
+      const isReleased = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route('**/console/v1/audit?*after=*', async (route) => {
+        pages += 1
+        await isReleased
+        await route.continue()
+      })
+      await open('/audit?action=accounts.wallet&actor=admin')
+      await page.getByRole('button', { name: 'Export' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Export' }).click()
+      await expect.poll(() => pages).toBeGreaterThan(0)
+      await dialog.getByRole('button', { name: 'Stop' }).click()
+      release()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      expect(pages).toBeLessThanOrEqual(2)
+    })
+  })
+}
+
+async function exported(page: Page, format: string): Promise<string> {
+  await page.getByRole('button', { name: 'Export' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(format).click()
+  const download = page.waitForEvent('download')
+  await dialog.getByRole('button', { name: 'Export' }).click()
+  const file = await (await download).path()
+  await dialog.getByText(/entries saved, back to/).waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  return readFile(file, 'utf8')
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  return (await readFile(file, 'utf8')).trimEnd().split('\n')
+}

@@ -1,0 +1,136 @@
+import { createPlayer } from '@guildhall/client'
+import { expect, it } from 'vitest'
+import type { LiveStage } from '../stage.ts'
+
+/** Sections that show what a running game does: a script, rooms and players are there. */
+export function liveTests(stage: () => LiveStage): void {
+  it('[H-MAT-1] rooms are shown as they are, and members as they come', async () => {
+    const { node, played } = stage()
+    await stage().with(async ({ page, open }) => {
+      await open('/rooms')
+      await page.getByText('matchmaker: 0 waiting').waitFor()
+      await page.getByRole('row').getByText('open-duel').click()
+      const pane = page.getByRole('complementary', { name: 'Room' })
+      await pane.getByText('2 of 4').waitFor()
+      // The mode was given by the script, as a text that looks like HTML.
+      await pane.getByText('<b>duel</b>').waitFor()
+      const player = createPlayer(node.url)
+      await player.signIn.device({ id: 'late-comer', create: true, username: 'late' })
+      const connection = await player.connect()
+      await connection.rooms.join(played.open.id)
+      await pane.getByText('3 of 4').waitFor()
+      await connection.close()
+      await pane.getByText('2 of 4').waitFor()
+      await pane.getByRole('listitem').first().getByRole('link').click()
+      await page.getByRole('heading', { level: 1 }).getByText('player-1').waitFor()
+    })
+  })
+
+  it('[H-LOG-4] [H-LOG-5] a match has its time line, from its opening to its end', async () => {
+    await stage().with(async ({ page, open, complaints }) => {
+      await open('/match-records')
+      await page.getByRole('row').getByText('finished-duel').click()
+      const moments = page.getByRole('region', { name: 'Timeline' }).getByRole('listitem')
+      await moments.last().getByText('closed').waitFor()
+      const titles = (await moments.locator('.badge').allTextContents()).toSorted()
+      expect(titles).toEqual([
+        'closed',
+        'info duel',
+        'info duel',
+        'opened',
+        'telemetry round',
+        'warn duel.round',
+      ])
+      await expect.poll(() => moments.first().textContent()).toContain('opened')
+      await page.getByText('"<i>ana</i>"').waitFor()
+      await page.getByText('2 markers, 1 accepted, 1 rejected').waitFor()
+      expect(complaints).toEqual([])
+    })
+  })
+
+  it('[H-LOG-1] lines of the script are filtered and read, with exact integers', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/logs')
+      await page.getByText('comes in').first().waitFor()
+      await page.getByLabel('Level').selectOption('warn')
+      await expect.poll(() => page.getByText('comes in').count()).toBe(0)
+      expect(new URL(page.url()).searchParams.get('level')).toBe('warn')
+      await page.getByRole('row').getByText('the round is over').click()
+      await page.getByText('9007199254740993').waitFor()
+      await page.goBack()
+      await page.getByRole('complementary').waitFor({ state: 'detached' })
+    })
+  })
+
+  it('[H-RUN-2] RPCs are called, and the last calls stay at hand', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/runtime')
+      await page.getByText('on_match_join').waitFor()
+      const form = page.locator('form')
+      await form.getByLabel('Method').fill('roll')
+      await form.getByLabel('Payload').fill('{"n": 41}')
+      await form.getByRole('button', { name: 'Call' }).click()
+      const calls = page.getByRole('list', { name: 'Calls, newest first' }).getByRole('listitem')
+      await calls.getByText('{"n":41}').waitFor()
+      await form.getByLabel('Method').fill('boom')
+      await form.getByRole('button', { name: 'Call' }).click()
+      await calls.first().getByText('failed').waitFor()
+      await expect.poll(() => calls.first().textContent()).toContain('RPC handler error')
+      await calls.last().getByRole('button', { name: 'Again' }).click()
+      await expect.poll(() => form.getByLabel('Method').inputValue()).toBe('roll')
+    })
+  })
+
+  it('[H-TEL-1] the machine and the slices of the script are measured', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/telemetry')
+      await page.getByRole('img', { name: /Processor/ }).waitFor()
+      await page.getByText(/free$/).waitFor()
+      const row = page.getByRole('row').filter({ hasText: 'round' }).first()
+      await row.getByText('finished').waitFor()
+    })
+  })
+
+  it('[H-DBX-4] tables are filtered and read, and credentials are not', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/database')
+      await page.getByRole('row').getByText('accounts', { exact: true }).click()
+      await page.getByLabel('Filter').selectOption('username')
+      await page.getByLabel('Value').fill('ana')
+      await page.getByRole('button', { name: 'Add' }).click()
+      await page.locator('[data-row="0"]').getByText('Ana the Bold').waitFor()
+      await expect.poll(() => page.locator('[data-row]').count()).toBe(1)
+      await page.locator('[data-row="0"]').click()
+      const pane = page.getByRole('complementary', { name: 'Row' })
+      await pane.getByText('9223372036854775807').waitFor()
+    })
+  })
+
+  it('[H-CFG-1] settings say where they came from', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/config?set=environment')
+      await page.getByText('environment GUILDHALL_HTTP__BIND').waitFor()
+      await expect
+        .poll(() => page.getByText('default', { exact: true }).locator('visible=true').count())
+        .toBe(0)
+      await page.getByLabel('Part of a key').fill('viewer_password')
+      await page.getByText('redacted').waitFor()
+    })
+  })
+
+  it('the overview counts what happens, and leads to what has failed', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('')
+      const card = (title: string) =>
+        page
+          .locator('.card')
+          .filter({ has: page.getByRole('heading', { name: title, exact: true }) })
+      await card('Rooms').locator('.plot-now').getByText('1').waitFor()
+      await card('Connections').locator('.plot-now').first().getByText('2').waitFor()
+      await card('Answer time').locator('.plot-now').first().getByText(/\d ms/).waitFor()
+      await page.getByText('database ok').waitFor()
+      await card('Recent audit entries').getByRole('link', { name: 'all' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor()
+    })
+  })
+}

@@ -1,0 +1,116 @@
+import { expect, it } from 'vitest'
+import type { Operator } from '../operator.ts'
+import type { Stage } from '../stage.ts'
+
+export function sectionTests(stage: () => Stage): void {
+  it('[H-ACC-3] [H-ACC-5] [H-ACC-6] accounts are created, edited, banned and deleted', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/accounts?new=yes')
+      await page.getByLabel('Username', { exact: true }).fill('newcomer')
+      await submit(page, 'Create')
+      await page.getByRole('heading', { level: 1 }).getByText('newcomer').waitFor()
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Display name', { exact: true }).fill('The New One')
+      await submit(page, 'Save')
+      await page.getByText('The New One').waitFor()
+      await page.getByRole('button', { name: 'Ban' }).click()
+      await submit(page, 'Ban')
+      await page.getByText('banned', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Delete' }).click()
+      const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+      expect(await confirm.isDisabled()).toBe(true)
+      await page.getByLabel('Type newcomer to confirm').fill('newcomer')
+      await confirm.click()
+      await page.getByText('deleted', { exact: true }).waitFor()
+    })
+  })
+
+  it('[H-ACC-4] an edit sends what was changed alone, and takes nothing back', async () => {
+    const { node, seeded } = stage()
+    const params = { id: seeded.accounts.kai ?? '' }
+    await stage().with(async ({ page, open }) => {
+      await open(`/accounts/${params.id}`)
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Display name', { exact: true }).fill('Kai the Second')
+      // The game changes something else of it meanwhile.
+      const metadata = { level: 99 }
+      await node.desk.consoleAccounts.update({ params, body: { metadata } })
+      await submit(page, 'Save')
+      await page.getByText('Kai the Second').first().waitFor()
+      const stored = await node.desk.consoleAccounts.get({ params })
+      expect(stored).toMatchObject({ display_name: 'Kai the Second', metadata })
+      const { entries } = await node.desk.audit.list({ query: { limit: 1 } })
+      expect(entries[0]?.details).toBe('fields=display_name')
+    })
+  })
+
+  it('[H-WAL-2] a wallet is adjusted, and a debit beyond it is refused in words', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open(`/accounts/${stage().seeded.accounts.cem}?tab=wallet`)
+      await page.getByRole('button', { name: 'Adjust' }).click()
+      await page.getByLabel('Currency', { exact: true }).fill('gold')
+      await page.getByLabel('Change', { exact: true }).fill('-1')
+      await page.getByRole('button', { name: 'Book' }).click()
+      await page.getByText('In conflict with what is stored').waitFor()
+      await page.getByLabel('Change', { exact: true }).fill('9223372036854775807')
+      await submit(page, 'Book')
+      await page.getByRole('cell', { name: '+9,223,372,036,854,775,807' }).waitFor()
+    })
+  })
+
+  it('[H-KEY-1] the secret of a key is shown once', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/api-keys?new=yes')
+      await page.getByLabel('Name', { exact: true }).fill('ci')
+      await page.getByRole('checkbox', { name: 'audit:read' }).check()
+      await submit(page, 'Create')
+      const secret = page.getByText(/^svc_k1_[0-9a-f]{32}_/)
+      await secret.waitFor()
+      await page.getByRole('button', { name: 'I have it' }).click()
+      await page.getByRole('row').getByText('ci', { exact: true }).click()
+      await page.getByRole('complementary').getByText('audit:read').waitFor()
+      expect(await secret.count()).toBe(0)
+    })
+  })
+
+  it('[H-TRN-3] a tournament is moved along its edges', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/tournaments/cup-1')
+      await page.getByRole('button', { name: 'Open registration' }).click()
+      await submit(page, 'Open registration')
+      await page.getByRole('img', { name: 'The tournament is registration open' }).waitFor()
+      await page.getByRole('button', { name: 'Cancel it' }).click()
+      await page.getByLabel('Type cup-1 to confirm').fill('cup-1')
+      await submit(page, 'Cancel it')
+      await page.getByRole('img', { name: 'The tournament is cancelled' }).waitFor()
+    })
+  })
+
+  it('[H-DBX-1] a database in memory is not asked for, and says why', async () => {
+    await stage().with(async ({ page, open, complaints }) => {
+      await open('/database?schema=main&table=accounts')
+      await page.getByText('A database in memory cannot be read here').waitFor()
+      expect(complaints).toEqual([])
+    })
+  })
+
+  it('[H-CHT-5] messages are moderated in bulk', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/chat/lobby')
+      await page.getByRole('checkbox', { name: 'Pick message 1' }).check()
+      await page.getByRole('checkbox', { name: 'Pick message 2' }).check()
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await page.getByLabel('Type delete 2 to confirm').fill('delete 2')
+      await submit(page, 'Delete')
+      await expect.poll(() => page.getByText('deleted, revision 2').count()).toBe(3)
+    })
+  })
+}
+
+/** Presses the button of the dialog, which then closes. */
+async function submit(page: Operator['page'], name: string): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  const button = dialog.getByRole('button', { name, exact: true })
+  await button.click()
+  await button.waitFor({ state: 'detached' })
+}

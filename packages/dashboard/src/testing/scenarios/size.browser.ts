@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest'
+import type { Stage } from '../stage.ts'
+
+const rows = 10_000
+
+const observeLongTasks = `
+  globalThis.longTasks = []
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longTasks.push(duration)
+  }).observe({ type: 'longtask' })
+`
+
+export function sizeTests(stage: () => Stage): void {
+  it('a table of 10,000 rows holds few of them, and scrolls without a long task', async () => {
+    await stage().with(async ({ page, open }) => {
+      await page.route('**/console/v1/audit?*', (route) => {
+        const entries = Array.from({ length: rows }, (_, index) => ({
+          time_unix_ms: 1_763_700_000_000 + index,
+          actor_type: 'human',
+          actor: `operator-${index}`,
+          role: 'admin',
+          action: 'groups.create',
+          target: String(index),
+          details: `name=group ${index}`,
+        }))
+        const body = { entries, retained: rows, capacity: rows, durable: false, dropped_total: 0 }
+        return route.fulfill({ json: body })
+      })
+      await open('/audit')
+      await page.getByText('operator-0', { exact: true }).waitFor()
+      await expect.poll(() => page.locator('[data-row]').count()).toBeLessThan(100)
+      await page.evaluate(observeLongTasks)
+      await page.locator('.table-frame').hover()
+      const longest: number[] = []
+      for (const direction of [1, -1, 1]) {
+        for (let turn = 0; turn < 40; turn += 1) await page.mouse.wheel(0, direction * 9_000)
+        await page.waitForTimeout(200)
+        longest.push(await page.evaluate<number>('Math.max(0, ...longTasks.splice(0))'))
+      }
+      await page.locator('[data-row]').first().focus()
+      await page.keyboard.press('End')
+      await page.getByText('operator-9999', { exact: true }).waitFor()
+      process.stdout.write(`longest tasks while 10,000 rows scrolled: ${longest.join(', ')} ms\n`)
+      // Fifty is the bound on a calm machine. These are wall times, and five busy processes beside
+      // the browser have tripled them; a table that draws all rows takes seconds on any machine.
+      expect(Math.min(...longest)).toBeLessThanOrEqual(150)
+      await expect.poll(() => page.locator('[data-row]').count()).toBeLessThan(100)
+    })
+  })
+
+  it('a megabyte of JSON is shown folded, and edited', async () => {
+    await stage().with(async ({ page, open }) => {
+      const items = Array.from({ length: 4_000 }, (_, index) => ({ index, text: 'x'.repeat(90) }))
+      const params = { collection: 'big', key: 'one' }
+      await stage().node.desk.storage.put({ params, query: {}, body: { value: { items } } })
+      await open('/storage?collection=big&key=one')
+      await page.getByText('[4000]').waitFor()
+      await expect.poll(() => page.locator('.json .leaf').count()).toBeLessThan(1_000)
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByText(/lines, /).waitFor()
+    })
+  })
+
+  it('everything of a table works by keyboard, and the focus comes back', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/groups')
+      await page.getByText('Red Team').waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.type('Team')
+      await page.locator('[data-row="0"]').focus()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('End')
+      await page.keyboard.press('Home')
+      await page.keyboard.press('Enter')
+      await page.getByRole('complementary', { name: 'Group' }).waitFor()
+      await page.getByRole('button', { name: 'Edit' }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      const focused = await page.evaluate<string>('document.activeElement.textContent')
+      expect(focused).toBe('Edit')
+      await page.keyboard.press('Escape')
+      await page.getByRole('complementary').waitFor({ state: 'detached' })
+      await page.goBack()
+      await page.getByRole('complementary', { name: 'Group' }).waitFor()
+    })
+  })
+
+  it('the palette leads everywhere', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('')
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('dora')
+      await page.getByRole('option', { name: /dora/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1 }).getByText('dora').waitFor()
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('create a g')
+      await page.getByRole('option', { name: /Create a group/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog', { name: 'New group' }).waitFor()
+    })
+  })
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Operator, signedIn } from '../operator.ts'
+import type { LiveStage } from '../stage.ts'
+
+/** Every view, and something that only stands there once everything was read. */
+const views: readonly (readonly [path: string, sign: string])[] = [
+  ['', 'Background tasks'],
+  ['/accounts', 'Ana the Bold'],
+  ['/accounts/{ana}', 'No credential is linked'],
+  ['/accounts/{ana}?tab=wallet', '9,223,372,036,854,775,807'],
+  ['/accounts/{ana}?tab=friends', 'invited'],
+  ['/accounts/{ana}?tab=groups', 'Red Team'],
+  ['/accounts/{ana}?tab=objects', 'slot-1'],
+  ['/accounts/{ana}?tab=notifications', 'Welcome'],
+  ['/accounts/{ana}?tab=chat', 'No channel has this id'],
+  ['/accounts/{ana}?tab=purchases', 'season-pass'],
+  ['/accounts/{ana}?tab=sessions', 'signed in nowhere'],
+  ['/accounts/{player}?tab=sessions', 'connected'],
+  ['/groups', 'Blue Team'],
+  ['/groups/1', 'superadmin'],
+  ['/chat', 'guild/red'],
+  ['/chat/lobby', 'anyone for a round?'],
+  ['/notifications', 'Maintenance at noon'],
+  ['/storage', 'settings'],
+  ['/storage?collection=saves&key=slot-1&owner={ana}', 'sword'],
+  ['/leaderboards', 'weekly'],
+  ['/leaderboards/weekly', '-9,223,372,036,854,775,808'],
+  ['/tournaments', '2262-04-11'],
+  ['/tournaments/cup-2', 'Nobody is registered'],
+  ['/purchases', 'gems-100'],
+  ['/purchases/T-1', 'SHA-256 of the receipt'],
+  ['/subscriptions', 'expired'],
+  ['/audit', 'scopes=telemetry:read'],
+  ['/api-keys', 'monitoring'],
+  ['/api-keys?new=yes', 'All are read-only'],
+  ['/rooms', 'open-duel'],
+  ['/rooms?filter=none', 'Matchmaker: 0 waiting'],
+  ['/rooms/{room}', 'Members'],
+  ['/telemetry', 'finished'],
+  ['/errors', 'No errors'],
+  ['/match-records', 'finished-duel'],
+  ['/match-records/{match}', 'the round is over'],
+  ['/logs', 'the round is over'],
+  ['/logs/{line}', 'Payload'],
+  ['/runtime', 'What the script registered'],
+  ['/database', 'admission_windows'],
+  ['/database?schema=main&table=accounts', 'tombstoned'],
+  ['/config', 'environment GUILDHALL_RUNTIME__SCRIPTS_DIR'],
+]
+
+export function viewTests(stage: () => LiveStage): void {
+  let operator: Operator
+  let ids: Readonly<Record<string, string>>
+
+  beforeAll(async () => {
+    operator = await signedIn(stage().browser, stage().node)
+    ids = await idsOf(stage())
+  })
+
+  afterAll(() => operator?.leave())
+
+  it.each(views)(
+    '/dashboard%s is accessible in light and dark, fits, and has nothing to complain of',
+    async (path, sign) => {
+      const { page, open, complaints, violations } = operator
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await page.emulateMedia({ colorScheme: 'light' })
+      await open(path.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? 'unknown'))
+      await page.getByText(sign).locator('visible=true').first().waitFor()
+      expect(await violations()).toEqual([])
+      for (const width of [1024, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        const overflow = 'document.documentElement.scrollWidth - innerWidth'
+        expect([width, await page.evaluate<number>(overflow)]).toEqual([width, 0])
+      }
+      // All else of the page is the same in the dark.
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect(await violations('colours')).toEqual([])
+      expect(complaints.splice(0)).toEqual([])
+    },
+  )
+}
+
+/** What stands in the paths in braces. */
+async function idsOf({ node: { desk }, seeded, played }: LiveStage) {
+  const query = { limit: 10 }
+  const matches = await desk.matchRecords.list({ query })
+  const lines = await desk.scriptLogs.list({ query })
+  return {
+    ana: seeded.accounts.ana ?? '',
+    player: played.player,
+    room: String(played.open.id),
+    match: matches.items.find(({ name }) => name === 'finished-duel')?.match_id ?? '',
+    line: lines.items.find(({ tag }) => tag === 'duel.round')?.log_id ?? '',
+  }
+}
