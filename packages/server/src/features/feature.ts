@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.ts'
 import type { TableName } from '../database/tables/index.ts'
 import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
-import type { ScriptName, ServedScript } from '../kernel/play/script.ts'
+import type { EventHook, ScriptName, ServedScript } from '../kernel/play/script.ts'
 import type { PruneBatch } from '../kernel/tasks/retention.ts'
 import type { SelfHealing, TaskHandle } from '../kernel/tasks/supervisor.ts'
 import type { TaskBody } from '../kernel/tasks/supervisor-task.ts'
@@ -28,6 +28,8 @@ export type Feature<
   /** Removes what is more than a number of rows, which must be gone within seconds. */
   readonly surplus?: Pruners
   readonly queues?: readonly Queue[]
+  /** The kinds of events that it leaves in the outbox, and who receives them. */
+  readonly events?: readonly FeatureEvent[]
   /** What must always hold in the store, for the command `doctor`. */
   readonly checks?: readonly Check[]
   /** For each of its tables: what finds the rows that a crash loses. */
@@ -86,6 +88,16 @@ export type Queue = Omit<WriteBehind<never>, 'add'>
 /** How full a queue is; `dropped` counts what it lost since the start. */
 export type Backlog = { name: string; depth: number; capacity: number; dropped: number }
 
+/** Events of one kind call a hook of the script, or are part of a transaction of their own. */
+export type FeatureEvent =
+  | { readonly hook: EventHook }
+  | {
+      readonly kind: string
+      /** How many are under way at the same time. */
+      readonly slots: number
+      within(tx: Transaction, payload: string): Promise<void>
+    }
+
 /** A background loop that the supervisor keeps alive. */
 export type FeatureTask = {
   name: string
@@ -96,6 +108,8 @@ export type FeatureTask = {
   items?: SelfHealing
   /** Runs at once when the database is back after an outage. */
   needsDatabase?: true
+  /** The node is not ready while it fails for long. */
+  essential?: true
   /** Called with the handle of the started task, whose `wake` ends a pause early. */
   started?(task: TaskHandle): void
 }

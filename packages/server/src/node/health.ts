@@ -34,6 +34,7 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
   const { config, db, clock, supervisor, features, play, claim, lag, journal } = parts
   const { clockWatch, disk } = parts
   const queues = queuesOf(features)
+  const essential = essentialTasks(features)
   return createHealth({
     clock,
     databaseState: () => db.state(),
@@ -46,7 +47,7 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
     failingTasks() {
       const failing = supervisor.failing()
       const essentialFailing = failing.some(
-        ({ name, forMs }) => essentialTasks.has(name) && forMs >= failingMaxMs,
+        ({ name, forMs }) => essential.has(name) && forMs >= failingMaxMs,
       )
       // A part that fails is worth a look, but no reason to send nobody here.
       const names = new Set([...failing.map(({ name }) => name), ...failingOf(features)])

@@ -39,7 +39,6 @@ import { createPipelineDeps } from './http/pipeline.ts'
 import { journalDirectory } from './journal-directory.ts'
 import { createInstruments } from './metrics/instruments.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
-import { peopleOf } from './play/people.ts'
 import { createPlay } from './play/play.ts'
 import { Shutdown } from './shutdown.ts'
 import { createStatus } from './status.ts'
@@ -202,7 +201,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     mayMakeRooms: base.claim.ok,
     observeWait: instruments?.observeWait,
     records: stored.matchRecords.recorder,
-    people: peopleOf(stored),
+    people: { usernames: stored.accounts.usernames, areBlocked: stored.friends.areBlocked },
   })
   revoked.subscribe(play.gateway.closeSessions)
   await afterClaim(stored)

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createLeases } from '../database/jobs/leases.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import type { DiskSpace } from '../kernel/host/disk-space.ts'
@@ -7,7 +7,7 @@ import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'
 import { testConfig } from '../testing/config.ts'
 import { openScenario } from '../testing/scenario.ts'
-import { startTasks } from './tasks.ts'
+import { essentialTasks, startTasks } from './tasks.ts'
 
 /** The tasks of a node in memory; `passes` counts those of retention. */
 async function setUp({ disk }: { disk?: DiskSpace } = {}) {
@@ -69,4 +69,12 @@ it('[O-DSK-3] retention runs at once when the disk is nearly full', async () => 
   await clock.advance(5000)
   expect(passes()).toBe(2)
   await dispose()
+})
+
+it.each(testBackends)('[O-HLT-3] these tasks decide whether a node is ready: $name', async (on) => {
+  const scenario = await openScenario(on)
+  onTestFinished(() => scenario.dispose())
+  const own = ['node-claim', 'scheduler', 'write-behind']
+  const expected = on.name === 'postgres' ? [...own, 'revocations'] : own
+  expect([...essentialTasks(scenario.api.features)].sort()).toEqual(expected.sort())
 })

@@ -35,13 +35,14 @@ const surplusIntervalMs = 2000
 /** How long the queues may take for what they held back meanwhile, in milliseconds. */
 const recoveryFlushMs = 5000
 
-/** Tasks whose lasting failure makes the node not ready. */
-export const essentialTasks: ReadonlySet<string> = new Set([
-  'scheduler',
-  'write-behind',
-  'revocations',
-  'node-claim',
-])
+/** Tasks of the node itself whose lasting failure makes it not ready. */
+const ownEssentials = ['write-behind', 'node-claim']
+
+/** All such tasks: those of the node, and those of features. */
+export function essentialTasks(features: FeatureList): ReadonlySet<string> {
+  const theirs = tasksOf(features).filter(({ essential }) => essential)
+  return new Set([...ownEssentials, ...theirs.map(({ name }) => name)])
+}
 
 /** Starts the node's background loops: its own, and those of the features. */
 export function startTasks(deps: TasksDeps): void {

@@ -102,6 +102,12 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
       return profileOf(row)
     },
 
+    /** The usernames of those of the accounts that are active, by their ids. */
+    async usernames(user_ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const found = await accountsStore.activeById(db, user_ids)
+      return new Map(found.map(({ id, username }) => [id, username]))
+    },
+
     /** Active accounts in the order in which they were asked for, each once. */
     async lookup(keys: { user_ids: readonly string[]; usernames: readonly string[] }) {
       const [byId, byUsername] = await Promise.all([

@@ -3,7 +3,7 @@ import { type TestDatabase, testBackends } from '../../database/testing/backends
 import { createAuditRecorder } from '../../kernel/audit/recorder.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
-import { createAudit } from './audit.service.ts'
+import { createAudit, createTrailWriter } from './audit.service.ts'
 import { chainStore } from './chain/chain.store.ts'
 import { sealerOn } from './chain/sealer.fixture.ts'
 import { verifyChain } from './chain/verify.ts'
@@ -27,12 +27,13 @@ describe.each(testBackends)('retention of the audit trail on $name', ({ open }) 
     const { db } = test
     const ids = createIds({ clock, nodeId: 'dev-1', bootId: newBootId() })
     const recorder = createAuditRecorder({ clock, ids, ringCapacity: 10, enqueue: () => {} })
-    const audit = createAudit({ db, clock, nodeId: 'dev-1', recorder, retentionDays: 2 })
+    const audit = createAudit({ db, clock, recorder, retentionDays: 2 })
+    const write = createTrailWriter({ db, nodeId: 'dev-1' })
     return {
       prune: audit.prune,
       async write(...actors: string[]) {
         const about = { action: 'groups.create', role: 'admin', target: '1', details: '' } as const
-        await audit.write(
+        await write(
           actors.map((actor) => recorder.prepare({ actor_type: 'human', actor, ...about })),
         )
         await sealerOn(db, clock).seal()

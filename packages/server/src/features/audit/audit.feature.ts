@@ -9,7 +9,7 @@ import { defineFeature, type FeatureTask, mount } from '../feature.ts'
 import { type CombinedMutationsDeps, createMutateMany } from './audit.combined-mutations.ts'
 import { createMutate, type MutationsDeps } from './audit.mutations.ts'
 import { auditHandlers } from './audit.routes.ts'
-import { createAudit } from './audit.service.ts'
+import { createAudit, createTrailWriter } from './audit.service.ts'
 import { createAuditCheck } from './chain/chain.checks.ts'
 import { createSealer, headIntervalMs, type Sealer, sealIntervalMs } from './chain/sealer.ts'
 
@@ -42,10 +42,10 @@ type LogsConfig = {
  * and the one way in which mutations change the store.
  */
 export function auditFeature(deps: AuditFeatureDeps) {
-  const { db, clock, nodeId, idempotency } = deps
+  const { db, clock, idempotency } = deps
   const config = deps.config.logs
   const log = deps.log.component('audit')
-  const queue = db.durable ? queueOf(deps, (events) => audit.write(events)) : undefined
+  const queue = db.durable ? queueOf(deps) : undefined
   const recorder = createAuditRecorder({
     ...deps,
     ringCapacity: config.audit_ring_capacity,
@@ -58,7 +58,6 @@ export function auditFeature(deps: AuditFeatureDeps) {
   const audit = createAudit({
     db,
     clock,
-    nodeId,
     recorder,
     retentionDays: config.audit_retention_days,
     ...(queue && { queue: { flush: (timeoutMs: number) => queue.flush(timeoutMs), dropped } }),
@@ -92,16 +91,15 @@ export function auditFeature(deps: AuditFeatureDeps) {
   )
 }
 
-function queueOf(
-  { clock, log, config: { logs } }: AuditFeatureDeps,
-  write: (events: readonly RecordedEvent[]) => Promise<void>,
-) {
+function queueOf(deps: AuditFeatureDeps) {
+  const { clock, log } = deps
+  const { logs } = deps.config
   return createWriteBehind<RecordedEvent>({
     name: 'audit',
     capacity: logs.audit_max_queue_items,
     batchItems: logs.flush_batch_items,
     flushIntervalMs: logs.flush_interval_ms,
-    write,
+    write: createTrailWriter(deps),
     clock,
     log,
   })

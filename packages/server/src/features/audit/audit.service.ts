@@ -7,10 +7,18 @@ import type { Transact } from '../../kernel/tasks/lease.ts'
 import { type AuditRow, auditStore } from './audit.store.ts'
 import { chainStore } from './chain/chain.store.ts'
 
+/** Makes what writes entries to the durable trail; a repeat of the same entries changes nothing. */
+export function createTrailWriter({ db, nodeId }: { db: Database; nodeId: string }) {
+  return (events: readonly RecordedEvent[]) =>
+    db.transaction(async (tx) => {
+      const rows = events.map((event) => rowOf(event, nodeId))
+      await auditStore.insert(tx, rows)
+    })
+}
+
 export type AuditDeps = {
   db: Database
   clock: Clock
-  nodeId: string
   recorder: AuditRecorder
   retentionDays: number
   /** The queue before the durable trail; absent in memory, where the ring is all there is. */
@@ -24,7 +32,7 @@ export type Audit = ReturnType<typeof createAudit>
 /** Longest wait of a reader for this node's own queue, in milliseconds. */
 const flushTimeoutMs = 2000
 
-export function createAudit({ db, clock, nodeId, recorder, retentionDays, queue }: AuditDeps) {
+export function createAudit({ db, clock, recorder, retentionDays, queue }: AuditDeps) {
   function fromRing(query: AuditQuery) {
     // Cursors and matches belong to the durable trail; without one they find nothing.
     const outOfReach = query.after !== undefined || query.match_id !== undefined
@@ -56,14 +64,6 @@ export function createAudit({ db, clock, nodeId, recorder, retentionDays, queue 
       retained: recorder.retained(),
       capacity: recorder.capacity,
     }),
-    /** Writes what the queue collected; a repeat of the same rows changes nothing. */
-    write: (events: readonly RecordedEvent[]) =>
-      db.transaction(async (tx) => {
-        await auditStore.insert(
-          tx,
-          events.map((event) => rowOf(event, nodeId)),
-        )
-      }),
     /**
      * Removes up to `batchItems` entries past their retention, from the beginning of the chain, and
      * notes where it begins now; answers how many. What is not sealed yet stays.

@@ -8,7 +8,7 @@ import {
 } from '../../kernel/audit/recorder.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { createAudit } from './audit.service.ts'
+import { createAudit, createTrailWriter } from './audit.service.ts'
 import { sealerOn } from './chain/sealer.fixture.ts'
 
 const day = 86_400_000
@@ -318,9 +318,10 @@ describe.each(testBackends)('what the audit trail keeps on $name', (backend) => 
     const waiting: RecordedEvent[] = []
     const enqueue = (event: RecordedEvent) => void waiting.push(event)
     const recorder = createAuditRecorder({ clock, ids, ringCapacity: 10, enqueue })
-    const queue = { flush: () => audit.write(waiting.splice(0)), dropped: () => 0 }
-    const audit = createAudit({ db, clock, nodeId: 'dev-1', recorder, retentionDays: 1, queue })
-    return { recorder, audit }
+    const write = createTrailWriter({ db, nodeId: 'dev-1' })
+    const queue = { flush: () => write(waiting.splice(0)), dropped: () => 0 }
+    const audit = createAudit({ db, clock, recorder, retentionDays: 1, queue })
+    return { recorder, write, audit }
   }
 
   it('[H-AUD-1] gives back every field of an entry, and no field that it does not have', async () => {
@@ -358,15 +359,15 @@ describe.each(testBackends)('what the audit trail keeps on $name', (backend) => 
   })
 
   it('[O-WB-2] writes a repeated batch once', async () => {
-    const { recorder, audit } = openTrail()
+    const { recorder, write, audit } = openTrail()
     const actor = { actor_type: 'human', actor: 'twice', role: 'admin' } as const
     const event = { ...actor, action: 'groups.create', target: '1', details: '' } as const
     const batch = [recorder.prepare(event), recorder.prepare(event)]
-    await audit.write(batch)
-    await audit.write(batch)
+    await write(batch)
+    await write(batch)
     expect((await audit.list({ limit: 10 })).entries).toHaveLength(durable ? 2 : 0)
     await sealerOn(scenario.db, scenario.clock).seal()
-    await audit.write(batch)
+    await write(batch)
     expect((await audit.list({ limit: 10 })).entries).toHaveLength(durable ? 2 : 0)
     await sealerOn(scenario.db, scenario.clock).seal()
     expect(await scenario.countRows('audit_entries')).toBe(2)

@@ -60,8 +60,8 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
     },
 
     /** Whether one of the two blocks the other. */
-    async areBlocked(pair: PairKey): Promise<boolean> {
-      const edges = await friendsStore.edgesOfPair(db, pair)
+    async areBlocked(user_id: string, other_id: string): Promise<boolean> {
+      const edges = await friendsStore.edgesOfPair(db, { user_id, other_id })
       return edges.some(({ state }) => state === 'blocked')
     },
 

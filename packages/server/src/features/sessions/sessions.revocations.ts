@@ -31,7 +31,6 @@ export function createRevocations({ db, clock, gateway }: RevocationsDeps): () =
 export function revocationsFeature(deps: RevocationsDeps) {
   if (deps.db.backend !== 'postgres') return defineFeature({})
   const run = createRevocations(deps)
-  return defineFeature({
-    tasks: [{ name: 'revocations', intervalMs: readIntervalMs, run, needsDatabase: true }],
-  })
+  const task = { name: 'revocations', intervalMs: readIntervalMs, run } as const
+  return defineFeature({ tasks: [{ ...task, needsDatabase: true, essential: true }] })
 }

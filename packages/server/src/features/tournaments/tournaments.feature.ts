@@ -4,12 +4,17 @@ import type { Log } from '../../kernel/log/log.ts'
 import type { Mutate } from '../../kernel/mutation.ts'
 import type { Lease } from '../../kernel/tasks/lease.ts'
 import { defineFeature, type FeatureTask, mount } from '../feature.ts'
+import { createNoticeWriter, type NoticesDeps, resultNotices } from './settlement/notices.ts'
 import {
   createSettlement,
   type Settlement,
   settlementIntervalMs,
 } from './settlement/settlement.jobs.ts'
-import { createSettlementRules, type SettlementRulesDeps } from './settlement/settlement.ts'
+import {
+  createSettlementRules,
+  type SettlementRulesDeps,
+  tournamentCompleted,
+} from './settlement/settlement.ts'
 import { tournamentsCheck } from './tournaments.checks.store.ts'
 import { createRegistration, type RegistrationDeps } from './tournaments.registration.ts'
 import { tournamentHandlers } from './tournaments.routes.ts'
@@ -28,19 +33,23 @@ type TournamentsFeatureDeps = {
   config: { tournaments: SettlementRulesDeps['config'] }
   accounts: { stateOf: RegistrationDeps['accountState'] }
   outbox: { add: SettlementRulesDeps['leave'] }
+  notifications: { store: NoticesDeps['notify'] }
 }
 
 /** A reset of a board, as tournaments and scripts receive it. */
 type ClosedPeriod = { leaderboard_id: string; period: number; sort: string; due_at_unix_ms: number }
 
 /** The event of a reset; its payload is what the script's handler is called with. */
-export const boardReset = 'on_leaderboard_reset'
+const boardReset = 'on_leaderboard_reset'
+
+/** Events of results that are under way at the same time. */
+const noticeSlots = 2
 
 const crashTests = { not: 'settlement/processes.test.ts kills nodes while they settle' }
 
 /** Tournaments on boards, and their settlement. */
 export function tournamentsFeature(deps: TournamentsFeatureDeps) {
-  const { config, accounts, outbox } = deps
+  const { config, accounts, outbox, notifications } = deps
   const rules = createSettlementRules({ ...deps, config: config.tournaments, leave: outbox.add })
   const tournaments = createTournaments(deps)
   const { register } = createRegistration({ ...deps, accountState: accounts.stateOf })
@@ -58,6 +67,15 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
         tournament_snapshots: crashTests,
         tournament_results: crashTests,
       },
+      events: [
+        {
+          kind: resultNotices,
+          slots: noticeSlots,
+          within: createNoticeWriter({ notify: notifications.store }),
+        },
+        { hook: tournamentCompleted },
+        { hook: boardReset },
+      ],
       ...(ownLease && settling(settlementOf(ownLease))),
     },
     {

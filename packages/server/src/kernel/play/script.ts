@@ -27,6 +27,9 @@ export type ScriptPart<A extends ScriptApi> = ScriptFunctions<A, ScriptCaller> &
 export type ServedScript = ScriptPart<typeof scriptApi>
 export type ScriptName = keyof ServedScript
 
+/** Hooks that run for what has happened in the deployment, on one node and at least once. */
+export type EventHook = 'on_leaderboard_reset' | 'on_tournament_completed'
+
 /** A change by the script; with an action it is audited under that name. */
 export function byScript({ revision_id }: ScriptCaller, action?: AuditAction): Mutation {
   const actor = { kind: 'script', revision_id } as const

@@ -49,6 +49,11 @@ export function backlogsOf(features: FeatureList): readonly Backlog[] {
   return [...queues, ...membersOf(features, 'backlogs').flatMap((backlogs) => backlogs())]
 }
 
+/** The kinds of events that features leave in the outbox. */
+export function eventsOf(features: FeatureList) {
+  return membersOf(features, 'events').flat()
+}
+
 export function checksOf(features: FeatureList) {
   return membersOf(features, 'checks').flat()
 }

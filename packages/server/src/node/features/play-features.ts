@@ -3,12 +3,10 @@ import { type MatchesDeps, matchesFeature } from '../../features/matches/matches
 import { deliveryFeature } from '../../features/outbox/outbox.feature.ts'
 import { type RuntimeDeps, runtimeFeature } from '../../features/runtime/runtime.feature.ts'
 import { revocationsFeature } from '../../features/sessions/sessions.revocations.ts'
-import { createNoticeWriter, resultNotices } from '../../features/tournaments/settlement/notices.ts'
-import { tournamentCompleted } from '../../features/tournaments/settlement/settlement.ts'
-import { boardReset } from '../../features/tournaments/tournaments.feature.ts'
 import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
-import type { EventHook } from '../../script/wire/hooks.ts'
+import type { EventHook } from '../../kernel/play/script.ts'
 import type { Features } from './features.ts'
+import { eventsOf, type FeatureList } from './joined.ts'
 import type { Shared } from './shared.ts'
 
 /** What these features need of the gateway and of the script. */
@@ -25,9 +23,8 @@ export type PlayPorts = {
 /** The script of this node, as far as it is called with events. */
 type ScriptEvents = { ready(): boolean; deliver(hook: EventHook, event: string): Promise<void> }
 
-/** Events of one kind that are under way at the same time. */
+/** Events of one hook that are under way at the same time. */
 const hookSlots = 16
-const noticeSlots = 2
 
 /** Builds the features that stand on the gateway and the script. */
 export function createPlayFeatures(shared: Shared, features: Features, play: PlayPorts) {
@@ -46,23 +43,17 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
   }
 }
 
-/** Delivers events to notifications and to the script. */
+/** Delivers the events of features, those of hooks to the script. */
 export function createDelivery(
   shared: Pick<Shared, 'db' | 'clock' | 'log'>,
-  features: Features,
+  features: FeatureList,
   script: ScriptEvents,
 ) {
-  const hookConsumer = (kind: EventHook) => {
-    const outside = (payload: string) => script.deliver(kind, payload)
-    return { kind, slots: hookSlots, ready: script.ready, outside }
-  }
-  const within = createNoticeWriter({ notify: features.notifications.store })
-  return deliveryFeature({
-    ...shared,
-    consumers: [
-      { kind: resultNotices, slots: noticeSlots, within },
-      hookConsumer(tournamentCompleted),
-      hookConsumer(boardReset),
-    ],
+  const consumers = eventsOf(features).map((event) => {
+    if ('within' in event) return event
+    const { hook } = event
+    const outside = (payload: string) => script.deliver(hook, payload)
+    return { kind: hook, slots: hookSlots, ready: script.ready, outside }
   })
+  return deliveryFeature({ ...shared, consumers })
 }

@@ -21,9 +21,6 @@ export function hookNameOf(code: number): string {
   return hooksByCode[code]?.name ?? 'timer'
 }
 
-/** Hooks that run for what has happened in the deployment, on one node and at least once. */
-export type EventHook = 'on_leaderboard_reset' | 'on_tournament_completed'
-
 /** What the top level of a script registered. */
 export type Handlers = {
   readonly rpcs: readonly string[]

@@ -14,6 +14,7 @@ export function createScheduler({ clock, intervalMs, pass }: SchedulerDeps) {
     name: 'scheduler',
     intervalMs,
     needsDatabase: true,
+    essential: true,
     /** Sleeps until the next board is due, but never longer than the interval. */
     async run(run) {
       timer?.cancel()
