@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { kinds, sessionOptionsBody } from '@guildhall/contract'
+import { describe, expect, test, vi } from 'vitest'
 import { textOf, waiting } from '../realtime.fixture.ts'
-import { callMethod, joinAs, type Player } from '../rooms/rooms.fixture.ts'
+import { callMethod, flags, joinAs, type Player } from '../rooms/rooms.fixture.ts'
 import { call, crowds, forget, found, push } from './parties.fixture.ts'
 
 const crowd = crowds()
@@ -55,6 +56,19 @@ describe('membership', () => {
       'party.presence.delta',
     ])
     expect(await call(bob, 'status')).toMatchObject({ party_id, revision: 3 })
+  })
+
+  test('[R-CLS-3] who ends leaves the room before the party is sent that it is offline', async () => {
+    const members = await together()
+    const { ann, bob } = members
+    ann.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags: flags[1] }))
+    for (const player of [ann, bob]) player.create('a')
+    await vi.waitFor(() => expect(crowd.realtime.gateway.rooms()[0]?.players).toBe(2), waiting)
+    await call(ann, 'status')
+    forget(members)
+    bob.end()
+    expect(await ann.line()).toBe('v1 left 1 2:u-bob:disconnected')
+    expect(await push(ann)).toMatchObject({ online_members: [{ user_id: 'u-ann' }] })
   })
 
   test('[R-PTY-5] errors name the party first, then membership, then leadership', async () => {

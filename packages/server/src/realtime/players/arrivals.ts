@@ -8,6 +8,7 @@ import { closings, type SeatFate } from '../session/closing/closings.ts'
 import type { LiveSession } from '../session/live/live-session.ts'
 import { newParticipant, nobody, type Participant } from '../session/live/participant.ts'
 import type { Seats } from '../session/seats/seats.ts'
+import type { Disconnected } from './gatherings.ts'
 import type { Revocation } from './revocation.ts'
 
 /** What happens when a connection becomes a participant, and when it stops being one. */
@@ -75,20 +76,20 @@ type EndingDeps = {
   script: GameScript
   rooms: Rooms
   topics: Topics
-  /** A connection of the participant is gone; its account may have others. */
-  disconnected(participant: Participant): void
+  disconnected: Disconnected
 }
 
 /** The end of a participant, whatever the cause, in this order. Its connection is taken off. */
 export function createEnding(deps: EndingDeps) {
-  const { registry, script, rooms, topics } = deps
+  const { registry, script, rooms, topics, disconnected } = deps
   return (participant: Participant, departure: Departure): void => {
     participant.live = undefined
     participant.receiver = nobody
     script.leave(participant.context)
-    deps.disconnected(participant)
+    disconnected.cancelTicket(participant)
     rooms.leave(participant, departure)
     topics.leaveAll(participant)
+    disconnected.updateParty(participant)
     registry.remove(participant)
   }
 }

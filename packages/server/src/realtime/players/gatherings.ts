@@ -21,6 +21,14 @@ type GatheringsDeps = Omit<GatewayDeps, 'rooms'> & {
   accounts: LiveAccounts
 }
 
+/** What follows when a connection of a participant is gone; its account may have others. */
+export type Disconnected = {
+  /** The ticket of the account goes with its last connection. */
+  cancelTicket(participant: Participant): void
+  /** Its party is sent that nobody of the account is connected any more. */
+  updateParty(participant: Participant): void
+}
+
 const idBytes = 18
 
 /** How players find each other: tickets and parties. */
@@ -70,14 +78,21 @@ export function createGatherings(deps: GatheringsDeps) {
     partyOf,
   })
 
+  function isConnected({ context: { user_id } }: Participant): boolean {
+    return user_id !== null && registry.isConnected(user_id)
+  }
+
   return {
     matchmaker,
     cameOnline: parties.cameOnline,
-    disconnected(participant: Participant): void {
-      const { user_id } = participant.context
-      if (user_id !== null && registry.isConnected(user_id)) return
-      matchmaker.accountGone(accounts.keyOf(participant))
-      if (user_id !== null) parties.wentOffline(user_id)
+    disconnected: {
+      cancelTicket(participant: Participant): void {
+        if (!isConnected(participant)) matchmaker.accountGone(accounts.keyOf(participant))
+      },
+      updateParty(participant: Participant): void {
+        const { user_id } = participant.context
+        if (user_id !== null && !isConnected(participant)) parties.wentOffline(user_id)
+      },
     },
     methods: (requests: RoomRequests): BuiltInMethods => ({
       ...matchmakerMethods({ matchmaker, accounts, hooks: script, requests }),

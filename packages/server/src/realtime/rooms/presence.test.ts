@@ -1,7 +1,12 @@
-import { kinds, sessionOptionsBody } from '@guildhall/contract'
+import { kinds, type RoomPresence, roomPresenceBody, sessionOptionsBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
 import { type RealtimeFixture, startRealtime } from '../realtime.fixture.ts'
-import { barrier, joinAll, joinAs } from './rooms.fixture.ts'
+import { newClientState } from '../session/live/client-state.ts'
+import { newParticipant } from '../session/live/participant.ts'
+import { sendSnapshot } from './presence.ts'
+import { defaultLabel } from './requests/label-answers.ts'
+import { Room } from './room.ts'
+import { barrier, flags, joinAll, joinAs } from './rooms.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -67,6 +72,27 @@ test('[R-KND-7] asking within a room is answered by a snapshot, once per change'
     'info',
     'info',
     'v2 snapshot 1 1',
+  ])
+})
+
+test('[R-PRS-3] a part of a snapshot has at most 512 members in version 1', () => {
+  const [id, label] = [1, defaultLabel('a')]
+  const room = new Room({ id, matchId: 'mt1-0', name: 'a', binding: null, label })
+  room.members = Array.from({ length: 1025 }, (_, index) => newParticipant(index + 1, undefined))
+  const parts: RoomPresence[] = []
+  const client = { ...newClientState(0), flags: flags[1] }
+  sendSnapshot(room, {
+    participant: newParticipant(1, undefined),
+    client,
+    send: (_kind, body) => void parts.push(roomPresenceBody.decode(body)),
+    deliver() {},
+    end() {},
+    takeUnsent: () => [],
+  })
+  expect(parts.map(({ version, more, entries }) => [version, more, entries.length])).toEqual([
+    [1, true, 512],
+    [1, true, 512],
+    [1, false, 1],
   ])
 })
 

@@ -8,7 +8,11 @@ import type { LiveSession } from '../session/live/live-session.ts'
 import type { Room } from './room.ts'
 import type { Rooms } from './rooms.ts'
 
-type RoomsListDeps = { rooms: Rooms; hooks: RoomHooks; clock: Clock }
+type RoomsListDeps = {
+  rooms: Pick<Rooms, 'listed'>
+  hooks: Pick<RoomHooks, 'admit'>
+  clock: Pick<Clock, 'monotonicMs'>
+}
 
 /** One call: what is asked for, and how far it has come. */
 type Search = {

@@ -13,8 +13,8 @@ const roomsMax = 16_384
 type TickerDeps = {
   config: Pick<ScriptConfig, 'tick_hz'>
   clock: Clock
-  dispatcher: Dispatcher
-  metrics: ScriptMetrics
+  dispatcher: Pick<Dispatcher, 'call' | 'inbox'>
+  metrics: Pick<ScriptMetrics, 'ticks' | 'ticksSkipped'>
   /** Whether a script with `on_tick` serves. */
   wanted: () => boolean
 }

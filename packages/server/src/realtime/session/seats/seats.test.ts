@@ -1,4 +1,10 @@
-import { kinds, sessionOptionsBody } from '@guildhall/contract'
+import {
+  encodeFrame,
+  kinds,
+  roomCreateBody,
+  rpcRequestBody,
+  sessionOptionsBody,
+} from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   bytesOf,
@@ -7,7 +13,8 @@ import {
   startRealtime,
   waiting,
 } from '../../realtime.fixture.ts'
-import { joinAs, type Player, playerOf } from '../../rooms/rooms.fixture.ts'
+import { joinAgain, joinAs, type Player, playerOf } from '../../rooms/rooms.fixture.ts'
+import { StreamsConnection } from '../../transports/streams-connection.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -28,6 +35,15 @@ async function startInRoom(options: FixtureOptions = {}): Promise<{ ann: Player;
 
 const dropped = () =>
   expect.poll(() => realtime.gateway.metrics().dropped_seats_active, waiting).toBe(1)
+/** Ann on a connection that gives credit as the test says. */
+async function openPeer(): Promise<StreamsConnection> {
+  const peer = new StreamsConnection()
+  peer.events = realtime.gateway.accept(peer)
+  peer.events.received(0, encodeFrame(kinds.AUTH.first, bytesOf('t-ann')))
+  await expect.poll(() => peer.kinds(), waiting).toContain(kinds.AUTH_RESULT.first)
+  return peer
+}
+
 const say = (text: string) =>
   realtime.gateway.broadcast({
     kind: 100,
@@ -103,6 +119,54 @@ describe('a lost connection', () => {
     })
     await realtime.clock.advance(20_000)
     expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+  })
+
+  test('[R-RET-3] what had not left yet is kept as far as it means something to who returns', async () => {
+    realtime = await startRealtime({ rooms: { reconnect_grace_ms: graceMs } })
+    const { gateway, script } = realtime
+    const peer = await openPeer()
+    peer.events.received(0, encodeFrame(21, roomCreateBody.encode({ name: 'a' })))
+    await expect.poll(() => peer.kinds(), waiting).toEqual([6, 23])
+    peer.credit = 0
+    peer.datagrams.room = 0
+    const request = { request_id: 1n, method: 'echo', payload: bytesOf('') }
+    peer.events.received(0, encodeFrame(3, rpcRequestBody.encode(request)))
+    peer.events.received(0, encodeFrame(22, new Uint8Array(8)))
+    await expect.poll(() => gateway.metrics().room_rejects_total, waiting).toBe(1)
+    await expect.poll(() => script.hooks(), waiting).toContain('rpc 1')
+    gateway.push(['u-ann'], 28, bytesOf('{}'))
+    const to = { body: bytesOf('x'), participants: [1] }
+    gateway.send({ kind: 101, ...to, unreliable: false })
+    gateway.send({ kind: 102, ...to, unreliable: true })
+    gateway.send({ kind: 103, ...to, unreliable: false })
+    peer.events.closed()
+    expect(gateway.metrics().dropped_seats_active).toBe(1)
+    const again = await openPeer()
+    await expect.poll(() => again.kinds(), waiting).toEqual([6, 23, 28, 101, 103])
+    expect(again.sent.datagrams).toEqual([])
+    expect(gateway.metrics().reliable_queue_bytes).toBe(0)
+  })
+
+  test.each([
+    ['of its own session', 't-ann', 1],
+    ['that dropped last, where its session has none', 't-ann3', 2],
+  ])('[R-RET-4] of several seats of an account it takes the one %s', async (_, token, taken) => {
+    realtime = await startRealtime({ rooms: { reconnect_grace_ms: graceMs } })
+    const [ann, ann2] = [await joinAs(realtime, 't-ann'), await joinAgain(realtime, 'ann')]
+    const third = realtime.backend.players.get('t-ann')
+    if (third === undefined) throw new Error('ann has no session')
+    realtime.backend.players.set('t-ann3', { ...third, session_id: 's-ann3' })
+    realtime.backend.live.add('s-ann3')
+    for (const [count, player] of [ann, ann2].entries()) {
+      player.create('a')
+      await player.line()
+      player.end()
+      const { metrics } = realtime.gateway
+      await expect.poll(() => metrics().dropped_seats_active, waiting).toBe(count + 1)
+    }
+    await realtime.join(token)
+    const [back] = realtime.gateway.sessions()
+    expect(back?.participant).toBe(taken)
   })
 
   test('[R-RET-6] the seat ends with the grace, and the last one ends the room', async () => {
@@ -189,6 +253,25 @@ describe('no seat is kept', () => {
     await bob.line()
     end()
     expect(await bob.line()).toBe(`v2 left 1 1:u-ann:ann:${reason}`)
+    expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'leave 1'])
+  })
+
+  test('[R-RET-6, R-SES-3] when the life of its session is over', async () => {
+    realtime = await startRealtime({ rooms: { reconnect_grace_ms: 120_000 } })
+    const { players } = realtime.backend
+    const ann = players.get('t-ann')
+    if (ann === undefined) throw new Error('ann has no session')
+    const refresh_expires_at_unix_ms = realtime.clock.nowUnixMs() + 30_000
+    players.set('t-ann', { ...ann, refresh_expires_at_unix_ms })
+    const player = await joinAs(realtime, 't-ann')
+    player.create('a')
+    await player.line()
+    player.end()
+    await dropped()
+    await realtime.clock.advance(29_000)
+    expect(realtime.gateway.rooms()).toHaveLength(1)
+    await realtime.clock.advance(31_000)
+    expect(realtime.gateway.rooms()).toEqual([])
     expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'leave 1'])
   })
 

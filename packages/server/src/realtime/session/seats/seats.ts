@@ -2,6 +2,7 @@ import type { Departure, SeatTimes } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { TransportLimits } from '../../config.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
+import type { Disconnected } from '../../players/gatherings.ts'
 import type { GameScript, Player } from '../../ports.ts'
 import type { Registry } from '../../registry.ts'
 import { sendNotice, sendSnapshot } from '../../rooms/presence.ts'
@@ -49,14 +50,13 @@ export type SeatsDeps = {
   script: GameScript
   registry: Registry
   rooms: Rooms
-  /** The connection of the participant is gone; its account may have others. */
-  disconnected(participant: Participant): void
+  disconnected: Disconnected
   /** Runs the end of a participant. */
   finish(participant: Participant, departure: Departure): void
 }
 
 export function createSeats(deps: SeatsDeps): Seats {
-  const { clock, metrics, limits, ledger, graceMs, script, registry, rooms } = deps
+  const { clock, metrics, limits, ledger, graceMs, script, registry, rooms, disconnected } = deps
   /** In the order in which they dropped. */
   const seats = new Map<Participant, Seat>()
   const byUser = new Map<string, Set<Seat>>()
@@ -125,7 +125,8 @@ export function createSeats(deps: SeatsDeps): Seats {
       deadlines.add(seat)
       metrics.dropped_seats_active = seats.size
       script.drop(context, timesOf(seat))
-      deps.disconnected(participant)
+      disconnected.cancelTicket(participant)
+      disconnected.updateParty(participant)
       if (room) sendNotice(room, participant, { event: 'dropped', reason: 'dropped' })
       // What is handed over takes no place from the others.
       if (fate === 'kept') endBeyondMax()

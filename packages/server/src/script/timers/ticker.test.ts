@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { createFakeClock } from '../../kernel/clock.fake.ts'
+import type { TickRoom } from '../../kernel/play/room-commands.ts'
+import type { Dispatcher } from '../dispatcher.ts'
+import { createInbox } from '../inbox.ts'
+import { tickBody } from '../wire/call-records.ts'
+import { createTicker } from './ticker.ts'
+
+type Tick = Parameters<Dispatcher['call']>[0]
+
+/** Ticks at 10 Hz, whose calls settle when the test says so. */
+function start(rooms: TickRoom[] = []) {
+  const clock = createFakeClock()
+  const inbox = createInbox({ inbox_calls: 1, inbox_bytes: 100 })
+  const metrics = { ticks: 0, ticksSkipped: 0 }
+  const calls: Tick[] = []
+  const dispatcher = { inbox, call: (tick: Tick) => void calls.push(tick) }
+  const state = { serves: true }
+  const wanted = () => state.serves
+  const ticker = createTicker({ config: { tick_hz: 10 }, clock, dispatcher, metrics, wanted })
+  ticker.start(() => rooms)
+  return { clock, inbox, metrics, calls, state, dts: () => calls.map(({ detail }) => detail) }
+}
+
+const settle = (tick: Tick | undefined) => tick?.settle({ status: 'ok', reply: new Uint8Array() })
+
+it('[S-HK-4] skips and counts a tick while the previous one runs, and the next dt covers it', async () => {
+  const { clock, metrics, calls, dts } = start()
+  await clock.advance(100)
+  await clock.advance(200)
+  expect([dts(), metrics]).toEqual([[0.1], { ticks: 1, ticksSkipped: 2 }])
+  settle(calls[0])
+  await clock.advance(100)
+  settle(calls[1])
+  await clock.advance(100)
+  expect([dts(), metrics]).toEqual([[0.1, 0.3, 0.1], { ticks: 3, ticksSkipped: 2 }])
+})
+
+it('[S-WP-6] skips ticks while the inbox is full, and none without a script that ticks', async () => {
+  const { clock, inbox, metrics, calls, state } = start()
+  inbox.add(1)
+  await clock.advance(300)
+  expect([calls.length, metrics.ticksSkipped]).toEqual([0, 3])
+  inbox.remove(1)
+  state.serves = false
+  await clock.advance(1000)
+  expect([calls.length, metrics.ticksSkipped]).toEqual([0, 3])
+  state.serves = true
+  await clock.advance(100)
+  expect(calls.map(({ detail }) => detail)).toEqual([0.1])
+})
+
+it('[S-HK-4] makes more calls for more than 16,384 rooms, all with one dt', async () => {
+  const rooms = Array.from({ length: 40_000 }, (_, index) => {
+    return { room_id: index + 1, match_id: 'mt1-0', generation: null }
+  })
+  const { clock, calls, metrics, dts } = start(rooms)
+  await clock.advance(100)
+  const ids = rooms.map(({ room_id }) => room_id)
+  expect(calls.map(({ body }) => body)).toEqual([
+    tickBody([null, ...ids.slice(0, 16_384)]),
+    tickBody(ids.slice(16_384, 32_768)),
+    tickBody(ids.slice(32_768)),
+  ])
+  expect(dts()).toEqual([0.1, 0.1, 0.1])
+  for (const tick of calls.slice(0, 2)) settle(tick)
+  await clock.advance(100)
+  expect([calls.length, metrics]).toEqual([3, { ticks: 1, ticksSkipped: 1 }])
+})
