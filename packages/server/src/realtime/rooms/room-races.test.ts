@@ -1,7 +1,17 @@
+import { encodeFrame, roomCreateBody, sessionOptionsBody } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { HookAnswer } from '../../kernel/play/room-hooks.ts'
 import { type RealtimeFixture, startRealtime, waiting } from '../realtime.fixture.ts'
-import { barrier, callMethod, joinAll, joinAs, type Player, playerOf } from './rooms.fixture.ts'
+import { StreamsConnection } from '../transports/streams-connection.fixture.ts'
+import {
+  barrier,
+  callMethod,
+  flags,
+  joinAll,
+  joinAs,
+  type Player,
+  playerOf,
+} from './rooms.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -140,6 +150,33 @@ test('[R-ROOM-2, R-ROOM-4] a room may end while another one is being made, under
     'ended 2 (0) final_departure',
     'join 3 1 (2)',
   ])
+})
+
+test('[R-GEN-7, R-BP-4] a room may lose its last member in the step that enters it', async () => {
+  realtime = await startRealtime({ limits: { max_queued_bytes_total: 200 } })
+  const [slow, watching] = [new StreamsConnection(), new StreamsConnection()]
+  const enter = (name: string) => encodeFrame(21, roomCreateBody.encode({ name }))
+  for (const peer of [slow, watching]) {
+    peer.events = realtime.gateway.accept(peer)
+    peer.events.received(0, encodeFrame(5, new Uint8Array()))
+    await expect.poll(() => peer.kinds(), waiting).toEqual([6])
+  }
+  slow.events.received(0, enter('b'))
+  await expect.poll(() => slow.kinds(), waiting).toContain(23)
+  watching.events.received(0, encodeFrame(44, sessionOptionsBody.encode({ flags: flags[1] })))
+  watching.events.received(0, enter('a'))
+  await expect.poll(() => watching.kinds(), waiting).toContain(46)
+  const [ann] = await joinAll(realtime, 1)
+  ann?.create('a')
+  expect(await ann?.line()).toBe('joined 2 a/')
+  await expect.poll(() => watching.kinds().filter((kind) => kind === 46).length, waiting).toBe(2)
+  slow.credit = 0
+  watching.credit = 0
+  const body = new Uint8Array(180)
+  realtime.gateway.send({ kind: 100, body, unreliable: false, participants: [1] })
+  ann?.joinRoom(1)
+  expect(await ann?.line()).toBe('rejected 22 room not found')
+  expect(realtime.gateway.rooms()).toMatchObject([{ name: 'a', players: 1 }])
 })
 
 test('[R-ROOM-5, R-ROOM-10] the 1,001st member of a room is refused', async () => {

@@ -147,6 +147,35 @@ describe('hooks of rooms', () => {
     ])
   })
 
+  it('[S-HK-9] match hooks are given the match as it is after the event, and what happened', async () => {
+    const { host, rpc, until } = await script(`
+      const seen = []
+      for (const event of ['created', 'started', 'join', 'leave', 'ended']) {
+        guildhall['on_match_' + event]((ctx) => { seen.push([event, ctx]) })
+      }
+      guildhall.on_rpc('seen', () => seen)`)
+    const { binding: _, ...ctx } = { ...match, name: 'den', max_players: 4 }
+    const of = { ...ctx, binding: { revision_id: 'sha256:x', generation: 1 } }
+    const ana = { participant: 5, user_id: 'ana' }
+    let settled = 0
+    const raise = (event: MatchEvent) => host.game.match(event, () => (settled += 1))
+    raise({ ...of, event: 'created', participants: 0 })
+    raise({ ...of, event: 'started' })
+    raise({ ...of, event: 'join', ...ana, properties: { rank: 7 } })
+    raise({ ...of, event: 'join', ...ana, participant: 6, properties: null })
+    raise({ ...of, event: 'leave', ...ana, open: false })
+    raise({ ...of, event: 'ended', termination_reason: 'server_closed' })
+    await until(() => settled === 6)
+    expect(JSON.parse(String(await rpc('seen')))).toEqual([
+      ['created', { ...ctx, participants: 0 }],
+      ['started', ctx],
+      ['join', { ...ctx, ...ana, properties: { rank: 7 } }],
+      ['join', { ...ctx, ...ana, participant: 6, properties: null }],
+      ['leave', { ...ctx, ...ana, open: false }],
+      ['ended', { ...ctx, termination_reason: 'server_closed' }],
+    ])
+  })
+
   it('[S-HK-11] [S-INV-2] on_drop and on_return keep the order of the participant; RPCs wait for a return', async () => {
     const { host, rpc, message, until } = await script(`
       const order = []

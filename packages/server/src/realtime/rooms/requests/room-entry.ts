@@ -91,8 +91,8 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const after = objection(live, room)
     if (typeof after === 'string') return after
     if (after.isMember) return rejoin(live, after.room)
-    rooms.admit(live, after.room)
-    return undefined
+    // The room ends if the queues, too full by what the old room is sent now, cost it its last member.
+    return rooms.admit(live, after.room) ? undefined : 'room not found'
   }
 
   const join = (...request: Parameters<typeof askToJoin>) =>
