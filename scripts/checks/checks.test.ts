@@ -258,6 +258,7 @@ describe('words', () => {
     ['packages/a/src/a.ts', "const host = 'npm.example.internal'"],
     ['packages/a/src/a.ts', '/** Tells the gateway. */'],
     ['docs/a.md', 'the node remembers it'],
+    ['packages/a/src/a.ts', '/** Looks on: nothing waits for it. */'],
   ])('finds in %s: %s', (path, text) => {
     const { sources } = tree({ [path]: text })
     expect(checkWords(sources, 'npm.example.internal')).toHaveLength(1)

@@ -7,7 +7,15 @@ const parentPath = /(?<![\w.\-/])(?:\.\.\/)+(?:[\w-][\w.-]*)?/g
 /** A folder that lies beside the repository. */
 const besidePath = /\.\.\/shared\b/g
 /** Components are things: they return, send, log, reject. The words stand here as patterns. */
-const personal = /\b(?:[Tt]ell(?:s|ing)?|[Tt]old|[Ww]ish(?:es|ed)?|[Rr]emember(?:s|ed)?)\b/g
+const personalWords = [
+  '[Tt]ell(?:s|ing)?',
+  '[Tt]old',
+  '[Ww]ish(?:es|ed)?',
+  '[Rr]emember(?:s|ed)?',
+  '[Bb]elieves?',
+  '[Ll]ooks? on(?=[,.;:])',
+]
+const personal = new RegExp(`\\b(?:${personalWords.join('|')})\\b`, 'g')
 /** Decisions and the changelog are history; what checks the words must write them. */
 const mayPersonify = /^(?:docs\/decisions\/|CHANGELOG\.md$|scripts\/checks\/)|\.txt$/
 

@@ -37,7 +37,7 @@ export class HttpConnection {
     return connection
   }
 
-  /** The bytes of a request, prepared once, and who hears the response. */
+  /** The bytes of a request, prepared once, and who gets the response. */
   send(request: Buffer, onResponse: OnResponse): void {
     this.#onResponse = onResponse
     this.#socket.write(request)

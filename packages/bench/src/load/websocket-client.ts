@@ -12,7 +12,7 @@ export type WebSocketClientOptions = {
  * keeps to the protocol, and hands payloads on in the pieces in which they arrive.
  */
 export class WebSocketClient {
-  /** Hears each piece of a payload, which is overwritten after the call. */
+  /** Gets each piece of a payload, which is overwritten after the call. */
   onPayload: (piece: Buffer) => void = () => {}
   onClose: () => void = () => {}
   readonly #socket: Socket

@@ -27,7 +27,7 @@ export type Wire = {
   push<E extends keyof ConnectionEvents>(event: E, value: ConnectionEvents[E], bytes: number): void
 }
 
-/** One concern of a connection: what it does when links come and go, and the kinds it hears. */
+/** One concern of a connection: what it does when links come and go, and the kinds it handles. */
 export type Part = {
   opened?(accepted: Accepted, resumed: boolean): void
   /** What was sent and not answered is lost; what waits may go out later. */

@@ -27,7 +27,7 @@ export type RoomEvents = {
   /** The member's connection is lost; its seat is kept. */
   drop: [member: Member]
   return: [member: Member]
-  /** Once; afterwards the room hears nothing more. */
+  /** Once; afterwards the room raises nothing more. */
   closed: [end: RoomEnd]
 }
 

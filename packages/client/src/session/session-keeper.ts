@@ -19,7 +19,7 @@ export type SessionKeeperOptions = {
   store: SessionStore
   /** Lifetime of an access token when the server does not say it, in milliseconds. */
   accessTtlMs: number
-  /** Hears what a listener of `session` throws. */
+  /** Gets what a listener of `session` throws. */
   failed(error: unknown): void
 }
 

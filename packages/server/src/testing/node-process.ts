@@ -65,7 +65,7 @@ export function spawnNodeProcess(
     return { url, pid: child.pid ?? 0, output, stop: () => end(child, 'SIGTERM'), kill }
   })
   const speaks = Promise.race([once(child.stderr, 'data'), ready]).then(() => {})
-  // Whoever waits for it hears of it; nobody has to.
+  // It rejects for whoever waits for it; nobody has to.
   speaks.catch(() => {})
   return { ready, speaks, output, kill }
 }

@@ -195,6 +195,24 @@ it('[R-SDK-9] [R-SDK-10] gives up, counted from the loss', async () => {
   expect(host.timersWaiting()).toBe(0)
 })
 
+it('[R-SDK-9] with a giveUpMs of 0 it never gives up', async () => {
+  const { connection, peer, host, server } = await openConnected({
+    connect: { reconnect: { giveUpMs: 0, baseMs: 100, maxMs: 100 } },
+  })
+  const { greet } = server
+  server.greet = (late) => late.close(1013)
+  peer.close(1001)
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  const states = heard<StateEvent>((call) => connection.on('state', call))
+  for (let round = 1; round <= 3; round += 1) {
+    host.advance(86_400_000)
+    await vi.waitFor(() => expect(states.at(-1)).toMatchObject({ attempt: round }))
+  }
+  server.greet = greet
+  host.advance(100)
+  await vi.waitFor(() => expect(connection.state).toBe('open'))
+})
+
 it('[R-SDK-10] an account that is signed out meanwhile is not connected again', async () => {
   const { connection, peer, host, player, server } = await signedInAndConnected()
   server.onRequest = (_request, response) => response.writeHead(204).end()

@@ -23,7 +23,7 @@ export type DispatchDeps = {
   stats: Stats
 }
 
-/** Hands each envelope to whoever hears its kind; unknown kinds are ignored. */
+/** Hands each envelope to the handler of its kind; unknown kinds are ignored. */
 export function createDispatch({ wire, parts, rooms, inbox, reports, stats }: DispatchDeps) {
   const handlers: { [kind: number]: (body: Uint8Array) => void } = {
     [kinds.PEER_POSITION.first](body) {

@@ -172,7 +172,7 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
     await expireNow()
     expect(await next.lease.keep()).toBe(true)
     expect(await row()).toMatchObject({ holder: 'bt1-b', token: 2 })
-    // Its own clock stood still, so it believes that it holds the lease; the row knows better.
+    // Its own clock stood still, so the lease is held by its count; not by the row.
     expect(paused.lease.held()).toBe(true)
     await expect(paused.commit('stale')).rejects.toThrow(LeaseLost)
     expect(paused.lease.held()).toBe(false)

@@ -68,7 +68,7 @@ export function createLease(name: string, deps: LeasesDeps, times: Times = {}): 
   }
 
   async function take(): Promise<void> {
-    // Counted from before the question, so that this node never believes longer than the database.
+    // Counted from before the question, so that it never ends later here than in the database.
     const renewedAtMs = clock.monotonicMs()
     const row = await db.get(rows.take, { name, holder, life_ms: lifeMs })
     if (row === undefined) return

@@ -20,7 +20,7 @@ export type MutationsDeps = {
 /**
  * Makes the one function through which mutations change the store: the change, its audit
  * entry and the record of a idempotent request commit together, so that neither exists without
- * the others. The in-process ring hears of it once it is durable.
+ * the others. The in-process ring gets it once it is durable.
  */
 export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
   const { db, nodeId, recorder, recordAnswer } = deps

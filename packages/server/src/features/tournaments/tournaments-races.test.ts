@@ -119,7 +119,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     expect(await stateOf(second)).toBe('running')
     await free()
     expect(await next.lease.keep()).toBe(true)
-    // It still believes that the lease is its own.
+    // By its own count the lease is still its own.
     expect(paused.lease.held()).toBe(true)
     await paused.settle()
     expect(await stateOf(second)).toBe('running')

@@ -106,7 +106,7 @@ describe("the watch over the database's clock", () => {
     expect([test.watch.doubtful(), test.watch.onHold()]).toEqual([doubtful, false])
   })
 
-  it('[O-CLK-3] believes again what agrees again, and says both once', async () => {
+  it('[O-CLK-3] trusts again what agrees again, and says both once', async () => {
     const test = setup()
     const compare = databaseOf(test)
     for (const aheadMs of [0, 3000, 3500, 100, 0]) await compare(aheadMs)

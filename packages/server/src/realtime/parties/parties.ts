@@ -137,7 +137,7 @@ export function createParties(deps: PartiesDeps) {
       events.changed(party)
     },
 
-    /** The invited hears it; a second invitation changes nothing. */
+    /** The invited is sent it; a second invitation changes nothing. */
     invite(party: Party, userId: string): void {
       if (party.invitations.has(userId)) return
       const invitation = newPending(party, userId)

@@ -19,7 +19,7 @@ export class Room {
   heldPlaces = 0
   /** `opened` raised `created`, `started` has had its first member, `ended` is no room any more. */
   phase: 'new' | 'opened' | 'started' | 'ended' = 'new'
-  /** The server is closing it: members go, and nobody hears of the others. */
+  /** The server is closing it: members go, and nobody is sent notices of the others. */
   closing = false
 
   constructor(made: {

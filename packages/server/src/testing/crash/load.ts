@@ -34,7 +34,7 @@ export function startLoad(model: Model, clock: Clock): Load {
     stopped = true
     for (const { resolve } of atLeast) resolve()
   })
-  // Whoever stops the load hears of it.
+  // It rejects for whoever stops the load.
   workers.catch(() => {})
 
   return {

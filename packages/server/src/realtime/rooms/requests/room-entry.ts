@@ -91,7 +91,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const after = objection(live, room)
     if (typeof after === 'string') return after
     if (after.isMember) return rejoin(live, after.room)
-    // The room ends if the queues, too full by what the old room is sent now, cost it its last member.
+    // What the old room is sent now may fill the queues, and cost the new one its last member.
     return rooms.admit(live, after.room) ? undefined : 'room not found'
   }
 
