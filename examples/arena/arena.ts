@@ -12,7 +12,8 @@ export async function playArena(baseUrl: string): Promise<string[]> {
   const ana = await joinArena(baseUrl, 'ana', roomName)
   const ben = await joinArena(baseUrl, 'ben', roomName)
   assert.equal(ana.room.id, ben.room.id)
-  assert.deepEqual([ana.room.map, ana.room.mode], ['courtyard', 'sparks'])
+  const otherGame = 'the node has another game: npm start -- --config examples/arena/node.toml'
+  assert.deepEqual([ana.room.map, ana.room.mode], ['courtyard', 'sparks'], otherGame)
   await ana.sees(({ players }) => players.length === 2)
   assert.deepEqual([...ana.room.members.values()].map(nameOf).toSorted(), ['ana', 'ben'])
   lines.push('ana and ben are in the same room')

@@ -11,6 +11,7 @@ it('says where to go, how to sign in and what to try, in at most ten lines', asy
   expect(text).toContain('http://127.0.0.1:7350/dashboard   (admin / password')
   expect(text).toContain('in memory')
   expect(text).toContain('put a main.ts into ./game')
+  expect(text).toContain('--config examples/arena/node.toml')
 })
 
 it('shows no password of somebody’s own, and no part of a database’s address', async () => {
@@ -22,5 +23,6 @@ it('shows no password of somebody’s own, and no part of a database’s address
   const text = welcomeLines({ ...facts, config, entrypoint: './game/main.ts' }).join('\n')
   expect(text).toContain('(ops)')
   expect(text).toContain('./game/main.ts')
+  expect(text).not.toContain('examples')
   expect(text).not.toMatch(/secret-of-mine|hidden|db\.example/)
 })

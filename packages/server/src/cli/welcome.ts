@@ -23,6 +23,8 @@ export function welcomeLines({ config, url, version, entrypoint }: Welcome): str
       ? 'in memory, gone at the end; to keep it: GUILDHALL_DATABASE__URL=sqlite:guildhall.db'
       : 'kept in the configured database'
   const game = entrypoint ?? `none yet: put a main.ts into ${runtime.scripts_dir}`
+  // The examples need their own scripts.
+  const example = entrypoint === null ? 'npm start -- --config examples/arena/node.toml, or ' : ''
   return [
     '',
     `  Guildhall ${version} serves. Ctrl-C stops it. With --log it prints its log.`,
@@ -30,7 +32,7 @@ export function welcomeLines({ config, url, version, entrypoint }: Welcome): str
     `  Dashboard   ${url}/dashboard   (${signIn})`,
     `  Data        ${data}`,
     `  Game        ${game}`,
-    '  Try next    npm run example:arena, or the first five minutes of README.md',
+    `  Try next    ${example}the first five minutes of README.md`,
   ]
 }
 
