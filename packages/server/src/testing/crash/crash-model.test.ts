@@ -8,7 +8,7 @@ import { crashModels } from '../../node/features/features.ts'
 import { openTestApi } from '../api.ts'
 import { createDeployment } from './deployment.ts'
 import { createRandom } from './random.ts'
-import { scriptCurrency } from './scripts.ts'
+import { scriptCurrency } from './sections/scripts.ts'
 import { type CrashStore, sqliteCrashes } from './stores.ts'
 
 const oldest = (table: string) => `${table} WHERE rowid = (SELECT MIN(rowid) FROM ${table})`

@@ -7,9 +7,9 @@ import { createSystemClock } from '../../kernel/clock.ts'
 import { examine as examineStore } from '../doctor.ts'
 import { expectSame, type Operation, type Section } from './operation.ts'
 import type { Random } from './random.ts'
-import { type Bounds, createSections, doctorBounds } from './sections.ts'
-import { createTraffic, type Desk } from './traffic.ts'
-import { createTrail } from './trail.ts'
+import { type Bounds, createSections, doctorBounds } from './sections/sections.ts'
+import { createTrail } from './sections/trail.ts'
+import { createTraffic, type Desk } from './traffic/traffic.ts'
 
 export type Model = ReturnType<typeof createModel>
 

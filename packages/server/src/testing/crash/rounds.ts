@@ -1,7 +1,7 @@
 import { createDeployment } from './deployment.ts'
 import { createRandom } from './random.ts'
 import { chooseMoment } from './schedule.ts'
-import { roomyBounds } from './sections.ts'
+import { roomyBounds } from './sections/sections.ts'
 import type { CrashBackend } from './stores.ts'
 
 /** A failure of the database's server while a node works, for a time. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
-import type { Model } from './model.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Model } from '../model.ts'
 
 /** Requests that are under way at the same time. */
 const workersCount = 24

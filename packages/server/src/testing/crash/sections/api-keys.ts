@@ -1,9 +1,9 @@
 import { apiKeysApi } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import type { ApiAnswer, Caller } from '../api.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
-import type { Random } from './random.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import type { ApiAnswer, Caller } from '../../api.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { Entry, Trail } from './trail.ts'
 
 type Deps = { trail: Trail; random: Random; mark(kind: string): string }

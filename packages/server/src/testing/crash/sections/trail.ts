@@ -1,7 +1,7 @@
 import type { AuditAction } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import { expectThat } from './operation.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import { expectThat } from '../operation.ts'
 
 /** What the audit trail reports of one mutation. */
 export type Entry = { action: AuditAction; target: string; details: string }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ChatMessage } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
 import {
   expectSame,
   expectThat,
@@ -9,8 +9,8 @@ import {
   operation,
   type Section,
   succeeded,
-} from './operation.ts'
-import type { Random } from './random.ts'
+} from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { Entry, Trail } from './trail.ts'
 
 type Deps = { trail: Trail; random: Random; mark(kind: string): string; historyLimit: number }

@@ -1,9 +1,9 @@
 import { AccountRow } from '@guildhall/contract'
-import type { ApiAnswer } from '../api.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
+import type { ApiAnswer } from '../../api.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { People, Person } from './people.ts'
 import { owned } from './players.ts'
-import type { Random } from './random.ts'
 import type { Entry, Trail } from './trail.ts'
 
 type Deps = { people: People; trail: Trail; random: Random; mark(kind: string): string }

@@ -1,8 +1,8 @@
 import { Purchase } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
-import type { Random } from './random.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { Trail } from './trail.ts'
 
 type Deps = { trail: Trail; random: Random; mark(kind: string): string }

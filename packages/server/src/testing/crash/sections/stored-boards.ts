@@ -1,6 +1,6 @@
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import { expectSame } from './operation.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import { expectSame } from '../operation.ts'
 
 /** A board as the model has it. */
 export type Board = {

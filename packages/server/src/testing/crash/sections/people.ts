@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { AccountRow } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import type { Caller } from '../api.ts'
-import { expectSame, expectThat } from './operation.ts'
-import type { Random } from './random.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import type { Caller } from '../../api.ts'
+import { expectSame, expectThat } from '../operation.ts'
+import type { Random } from '../random.ts'
 
 /** A session. Its tokens are unknown when the answer that held them was lost. */
 export type Session = { tokens: Tokens | undefined; live: boolean }

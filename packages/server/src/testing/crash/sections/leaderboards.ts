@@ -1,7 +1,7 @@
 import { LeaderboardRecord, leaderboardsApi } from '@guildhall/contract'
-import type { Caller } from '../api.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
-import type { Random } from './random.ts'
+import type { Caller } from '../../api.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import { type Board, type BoardRecord, checkBoard, createStoredBoards } from './stored-boards.ts'
 import type { Entry, Trail } from './trail.ts'
 

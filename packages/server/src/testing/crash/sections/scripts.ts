@@ -1,8 +1,8 @@
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import { expectSame, expectThat, type Operation, operation, type Section } from './operation.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import { expectSame, expectThat, type Operation, operation, type Section } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { People } from './people.ts'
-import type { Random } from './random.ts'
 
 type Deps = { people: People; random: Random; mark(kind: string): string }
 

@@ -1,8 +1,8 @@
 import { Profile, SessionTokens } from '@guildhall/contract'
-import type { ApiAnswer } from '../api.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
+import type { ApiAnswer } from '../../api.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { People, Person, Session, Tokens } from './people.ts'
-import type { Random } from './random.ts'
 
 const sessionsMax = 6
 

@@ -1,4 +1,4 @@
-import { expectThat } from './operation.ts'
+import { expectThat } from '../operation.ts'
 
 /**
  * Numbers that a sequence has issued: each belongs to one thing for good, and after a restart only

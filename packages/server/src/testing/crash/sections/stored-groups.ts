@@ -1,7 +1,7 @@
 import type { GroupRole } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import { expectSame, expectThat } from './operation.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import { expectSame, expectThat } from '../operation.ts'
 
 /** A group as the model has it. */
 export type Group = {

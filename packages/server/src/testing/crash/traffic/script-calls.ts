@@ -8,7 +8,7 @@ import {
   rpcResponseBody,
 } from '@guildhall/contract'
 import WebSocket from 'ws'
-import type { ApiAnswer } from '../api.ts'
+import type { ApiAnswer } from '../../api.ts'
 
 /** Calls a method of the game's script; rejects when no answer comes any more. */
 export type ScriptCaller = (method: string, payload: unknown) => Promise<ApiAnswer>

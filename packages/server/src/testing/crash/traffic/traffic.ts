@@ -1,6 +1,6 @@
-import type { ApiAnswer, Caller } from '../api.ts'
-import { expectSame, expectThat, type Operation } from './operation.ts'
-import type { Random } from './random.ts'
+import type { ApiAnswer, Caller } from '../../api.ts'
+import { expectSame, expectThat, type Operation } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { RoomCaller } from './room-calls.ts'
 import type { ScriptCaller } from './script-calls.ts'
 

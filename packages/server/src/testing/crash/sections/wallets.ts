@@ -1,7 +1,7 @@
 import { walletApi } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import type { ApiAnswer } from '../api.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import type { ApiAnswer } from '../../api.ts'
 import {
   expectSame,
   expectThat,
@@ -9,9 +9,9 @@ import {
   operation,
   type Section,
   succeeded,
-} from './operation.ts'
+} from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { People } from './people.ts'
-import type { Random } from './random.ts'
 import { scriptCurrency } from './scripts.ts'
 import { createSerials } from './serials.ts'
 import type { Trail } from './trail.ts'

@@ -1,10 +1,10 @@
 import { friendsApi } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import type { ApiAnswer } from '../api.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import type { ApiAnswer } from '../../api.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import type { People } from './people.ts'
-import type { Random } from './random.ts'
 import type { Entry, Trail } from './trail.ts'
 
 type Deps = { people: People; trail: Trail; random: Random }

@@ -8,7 +8,7 @@ import {
   roomRejectBody,
 } from '@guildhall/contract'
 import WebSocket from 'ws'
-import type { ApiAnswer } from '../api.ts'
+import type { ApiAnswer } from '../../api.ts'
 
 /** Moves a guest into a room, or out of its room; rejects when no answer comes any more. */
 export type RoomCaller = (guest: number, room: string | null) => Promise<ApiAnswer>

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { StorageObject } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
-import { expectSame, type Operation, operation, type Section, succeeded } from './operation.ts'
-import type { Random } from './random.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
+import { expectSame, type Operation, operation, type Section, succeeded } from '../operation.ts'
+import type { Random } from '../random.ts'
 import { scriptCollections } from './scripts.ts'
 import type { Entry, Trail } from './trail.ts'
 

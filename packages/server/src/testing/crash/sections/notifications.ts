@@ -1,6 +1,6 @@
 import { Notification } from '@guildhall/contract'
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
 import {
   expectSame,
   expectThat,
@@ -8,8 +8,8 @@ import {
   operation,
   type Section,
   succeeded,
-} from './operation.ts'
-import type { Random } from './random.ts'
+} from '../operation.ts'
+import type { Random } from '../random.ts'
 import { createSerials } from './serials.ts'
 import type { Entry, Trail } from './trail.ts'
 

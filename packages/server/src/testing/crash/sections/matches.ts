@@ -1,5 +1,5 @@
-import type { Queries } from '../../database/database.ts'
-import { statement } from '../../database/statement.ts'
+import type { Queries } from '../../../database/database.ts'
+import { statement } from '../../../database/statement.ts'
 import {
   expectSame,
   expectThat,
@@ -7,9 +7,9 @@ import {
   operation,
   type Section,
   succeeded,
-} from './operation.ts'
-import type { Random } from './random.ts'
-import { guestsCount, membersMax } from './room-calls.ts'
+} from '../operation.ts'
+import type { Random } from '../random.ts'
+import { guestsCount, membersMax } from '../traffic/room-calls.ts'
 
 const names = ['den', 'lobby', 'arena'] as const
 
