@@ -7,6 +7,9 @@ export function usePathPart(name: string): string | undefined {
   return params[name]
 }
 
+/** For links and navigation: the filters stay when a row is opened or closed. */
+export const keepQuery = (query: Record<string, unknown>) => query
+
 /**
  * A member of the query: filters and tabs stand there, so that a link leads to the same view. What
  * opens a pane is pushed, so that back closes it.

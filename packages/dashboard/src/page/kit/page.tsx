@@ -25,6 +25,17 @@ export function Page({ title, head, actions, children }: PageProps) {
   )
 }
 
+type NewButtonProps = { onNew(): void; children: string }
+
+/** In the head of a page: opens the form of something new. */
+export function NewButton({ onNew, children }: NewButtonProps) {
+  return (
+    <button type="button" className="primary" onClick={onNew}>
+      {children}
+    </button>
+  )
+}
+
 type SplitProps = { list: ReactNode; pane: ReactNode | undefined }
 
 /** A list and, when one of it is open, a pane beside it. */

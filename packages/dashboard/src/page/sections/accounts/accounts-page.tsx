@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
-import { Page } from '../../kit/page.tsx'
+import { NewButton, Page } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
 import { FilterInput } from '../../kit/table/filter.tsx'
@@ -69,13 +69,7 @@ export function AccountsPage() {
   return (
     <Page
       title="Accounts"
-      actions={
-        mayCreate && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New account
-          </button>
-        )
-      }
+      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New account</NewButton>}
     >
       <div className="page-tools">
         <FilterInput

@@ -5,7 +5,7 @@ import { useQueryPart } from '../../data/location.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { checksField, optionalTime, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Page, Split } from '../../kit/page.tsx'
+import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
@@ -67,14 +67,7 @@ export function ApiKeysPage() {
     />
   )
   return (
-    <Page
-      title="API keys"
-      actions={
-        <button type="button" className="primary" onClick={() => setNew('yes')}>
-          New key
-        </button>
-      }
-    >
+    <Page title="API keys" actions={<NewButton onNew={() => setNew('yes')}>New key</NewButton>}>
       <Split
         list={list}
         pane={

@@ -3,12 +3,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { areaField, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Page, Split } from '../../kit/page.tsx'
+import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { FilterInput } from '../../kit/table/filter.tsx'
 import { type Column, DataTable } from '../../kit/table/table.tsx'
@@ -59,7 +59,6 @@ export function ChatPage() {
     (desk) => desk.chat.list({ query: { filter, limit: 500 } }),
     { keep: true, everyMs: 20_000 },
   )
-  const keep = (search: Record<string, unknown>) => search
   const list = (
     <>
       <div className="page-tools">
@@ -77,24 +76,22 @@ export function ChatPage() {
         rowKey={(row) => row.channel}
         openKey={channel}
         onOpen={(row) =>
-          void navigate({ to: '/chat/$channel', params: { channel: row.channel }, search: keep })
+          void navigate({
+            to: '/chat/$channel',
+            params: { channel: row.channel },
+            search: keepQuery,
+          })
         }
         empty={<Empty title={filter === '' ? 'No channel yet' : 'No channel matches'} />}
         foot={countOf(channels.data)}
       />
     </>
   )
-  const close = () => void navigate({ to: '/chat', search: keep })
+  const close = () => void navigate({ to: '/chat', search: keepQuery })
   return (
     <Page
       title="Chat"
-      actions={
-        mayWrite && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New message
-          </button>
-        )
-      }
+      actions={mayWrite && <NewButton onNew={() => setNew('yes')}>New message</NewButton>}
     >
       <Split
         list={list}

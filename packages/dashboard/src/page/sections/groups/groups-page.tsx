@@ -2,12 +2,12 @@ import { api, type GroupSummary } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
 import { checkField, integerField, optionalText, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Page, Split } from '../../kit/page.tsx'
+import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { FilterInput } from '../../kit/table/filter.tsx'
 import { type Column, DataTable } from '../../kit/table/table.tsx'
@@ -62,32 +62,23 @@ export function GroupsPage() {
         rowKey={(group) => String(group.id)}
         openKey={id}
         onOpen={(group) =>
-          void navigate({ to: '/groups/$id', params: { id: String(group.id) }, search: keep })
+          void navigate({ to: '/groups/$id', params: { id: String(group.id) }, search: keepQuery })
         }
         empty={<Empty title={filter === '' ? 'No groups yet' : 'No group matches'} />}
       />
     </>
   )
-  const close = () => void navigate({ to: '/groups', search: keep })
+  const close = () => void navigate({ to: '/groups', search: keepQuery })
   return (
     <Page
       title="Groups"
-      actions={
-        mayCreate && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New group
-          </button>
-        )
-      }
+      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New group</NewButton>}
     >
       <Split list={list} pane={id && <GroupPane key={id} id={Number(id)} onClose={close} />} />
       {isNew && mayCreate && <FoundGroup onClose={() => setNew('')} />}
     </Page>
   )
 }
-
-/** The filters stay when a row is opened or closed. */
-const keep = (search: Record<string, unknown>) => search
 
 const newGroup = {
   name: textField({ label: 'Name', hint: 'Nobody else has it, and it cannot be changed' }),

@@ -8,7 +8,7 @@ import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { optionalText, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Page, Split } from '../../kit/page.tsx'
+import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
@@ -75,13 +75,7 @@ export function LeaderboardsPage() {
   return (
     <Page
       title="Leaderboards"
-      actions={
-        mayCreate && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New leaderboard
-          </button>
-        )
-      }
+      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New leaderboard</NewButton>}
     >
       <Split list={list} pane={open && <BoardPane key={open.id} board={open} onClose={close} />} />
       {isNew && mayCreate && <OpenBoard onClose={() => setNew('')} />}

@@ -2,7 +2,7 @@ import { type LogLine, logLevels } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
@@ -33,9 +33,8 @@ export function LogsPage() {
     setDurability(page)
     return { items: page.items, next: page.next_after }
   })
-  const keep = (search: Record<string, unknown>) => search
   const open = (log: string) =>
-    void navigate({ to: '/logs/$id', params: { id: log }, search: keep })
+    void navigate({ to: '/logs/$id', params: { id: log }, search: keepQuery })
   const list = (
     <>
       <div className="page-tools">
@@ -56,7 +55,7 @@ export function LogsPage() {
       />
     </>
   )
-  const close = () => void navigate({ to: '/logs', search: keep })
+  const close = () => void navigate({ to: '/logs', search: keepQuery })
   return (
     <Page title="Script logs">
       <Split list={list} pane={id && <LinePane key={id} id={id} onClose={close} />} />

@@ -2,7 +2,7 @@ import type { MatchRecord } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { duration, grouped } from '../../../model/time.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { serverNow } from '../../data/node-status.ts'
 import { usePages } from '../../data/reads.ts'
 import { Page, Split } from '../../kit/page.tsx'
@@ -61,7 +61,6 @@ export function MatchRecordsPage() {
     setDurability(page)
     return { items: page.items, next: page.next_after }
   })
-  const keep = (search: Record<string, unknown>) => search
   const list = (
     <>
       <div className="page-tools">
@@ -76,13 +75,13 @@ export function MatchRecordsPage() {
         rowKey={({ match_id }) => match_id}
         openKey={id}
         onOpen={({ match_id }) =>
-          void navigate({ to: '/match-records/$id', params: { id: match_id }, search: keep })
+          void navigate({ to: '/match-records/$id', params: { id: match_id }, search: keepQuery })
         }
         empty={durability?.durable === false ? <NotKept /> : <Empty title="No matches yet" />}
       />
     </>
   )
-  const close = () => void navigate({ to: '/match-records', search: keep })
+  const close = () => void navigate({ to: '/match-records', search: keepQuery })
   return (
     <Page title="Match records">
       <Split list={list} pane={id && <MatchPane key={id} id={id} onClose={close} />} />

@@ -7,7 +7,7 @@ import { useMay } from '../../data/permissions.ts'
 import { type Listing, usePages } from '../../data/reads.ts'
 import { integerField, jsonField, optionalText, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Facts, NewButton, Page, Pane, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { BulkBar } from '../../kit/table/bulk.tsx'
 import { FilterInput } from '../../kit/table/filter.tsx'
@@ -68,13 +68,7 @@ export function NotificationsPage() {
   return (
     <Page
       title="Notifications"
-      actions={
-        maySend && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New notification
-          </button>
-        )
-      }
+      actions={maySend && <NewButton onNew={() => setNew('yes')}>New notification</NewButton>}
     >
       <Split list={list} pane={open && <NotePane note={open} onClose={() => setOpenId('')} />} />
       {isNew && maySend && <SendNote user={user} onClose={() => setNew('')} />}

@@ -2,12 +2,12 @@ import { api, type Purchase, purchaseStores } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { anyText, areaField, selectField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Facts, NewButton, Page, Pane, Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
 import { FilterInput } from '../../kit/table/filter.tsx'
 import { type Column, DataTable } from '../../kit/table/table.tsx'
@@ -42,7 +42,6 @@ export function PurchasesPage() {
   const bought = useRead(['purchases', 'list', user], (desk) => desk.purchases.list({ query }), {
     keep: true,
   })
-  const keep = (search: Record<string, unknown>) => search
   const list = (
     <>
       <div className="page-tools">
@@ -55,24 +54,18 @@ export function PurchasesPage() {
         rowKey={({ transaction_id }) => transaction_id}
         openKey={id}
         onOpen={({ transaction_id }) =>
-          void navigate({ to: '/purchases/$id', params: { id: transaction_id }, search: keep })
+          void navigate({ to: '/purchases/$id', params: { id: transaction_id }, search: keepQuery })
         }
         empty={<Empty title="No purchases" />}
         foot={newestWords(bought.data?.items.length ?? 0)}
       />
     </>
   )
-  const close = () => void navigate({ to: '/purchases', search: keep })
+  const close = () => void navigate({ to: '/purchases', search: keepQuery })
   return (
     <Page
       title="Purchases"
-      actions={
-        mayValidate && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            Validate a receipt
-          </button>
-        )
-      }
+      actions={mayValidate && <NewButton onNew={() => setNew('yes')}>Validate a receipt</NewButton>}
     >
       <Split list={list} pane={id && <PurchasePane key={id} id={id} onClose={close} />} />
       {isNew && mayValidate && <Validate user={user} onClose={() => setNew('')} />}

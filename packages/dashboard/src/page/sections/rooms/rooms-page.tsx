@@ -1,7 +1,7 @@
 import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
@@ -52,7 +52,6 @@ export function RoomsPage() {
     (desk) => desk.matches.list({ query: { filter, limit: 500 } }),
     { everyMs, keep: true },
   )
-  const keep = (search: Record<string, unknown>) => search
   const list = (
     <>
       <div className="page-tools">
@@ -71,14 +70,14 @@ export function RoomsPage() {
         rowKey={(room) => String(room.id)}
         openKey={id}
         onOpen={(room) =>
-          void navigate({ to: '/rooms/$id', params: { id: String(room.id) }, search: keep })
+          void navigate({ to: '/rooms/$id', params: { id: String(room.id) }, search: keepQuery })
         }
         empty={<NoRooms isAttached={rooms.data?.realtime_attached ?? false} />}
         foot={rooms.data && `${grouped(rooms.data.rooms.length)} of ${grouped(rooms.data.total)}`}
       />
     </>
   )
-  const close = () => void navigate({ to: '/rooms', search: keep })
+  const close = () => void navigate({ to: '/rooms', search: keepQuery })
   return (
     <Page title="Rooms">
       <Split list={list} pane={id && <RoomPane key={id} id={id} onClose={close} />} />

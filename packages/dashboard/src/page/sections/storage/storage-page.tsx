@@ -4,7 +4,7 @@ import { grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { usePages, useRead, wholeListing } from '../../data/reads.ts'
-import { Page, Split } from '../../kit/page.tsx'
+import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { BulkBar } from '../../kit/table/bulk.tsx'
 import { FilterInput } from '../../kit/table/filter.tsx'
@@ -28,13 +28,7 @@ export function StoragePage() {
     <Page
       title="Storage"
       head={<Crumbs collection={collection} />}
-      actions={
-        mayWrite && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New object
-          </button>
-        )
-      }
+      actions={mayWrite && <NewButton onNew={() => setNew('yes')}>New object</NewButton>}
     >
       {collection === '' ? <Collections /> : <Collection collection={collection} />}
       {isNew && mayWrite && <NewObject collection={collection} onClose={() => setNew('')} />}

@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { Page, Split } from '../../kit/page.tsx'
+import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type Column, DataTable } from '../../kit/table/table.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
@@ -90,13 +90,7 @@ export function TournamentsPage() {
   return (
     <Page
       title="Tournaments"
-      actions={
-        mayCreate && (
-          <button type="button" className="primary" onClick={() => setNew('yes')}>
-            New tournament
-          </button>
-        )
-      }
+      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New tournament</NewButton>}
     >
       <Split list={list} pane={id && <TournamentPane key={id} id={id} onClose={close} />} />
       {isNew && mayCreate && <DraftTournament onClose={() => setNew('')} />}
