@@ -14,6 +14,7 @@ import { reasonOf } from './kernel/errors/reason.ts'
 import { CertificateUnfit } from './kernel/http/connection/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log/log.ts'
+import type { LogFormat } from './kernel/log/log-lines.ts'
 import {
   createLog,
   createStreamSink,
@@ -48,7 +49,8 @@ export async function serve(
   const bootId = newBootId()
   const isForPerson = !options.log && isLogLeftOut(loaded)
   const levels = isForPerson ? levelsForPerson : parseLogLevels(config.logging.level)
-  const writer = openLog(config, { levels, clock, bootId, stderr: host.stderr })
+  const format = isForPerson ? 'person' : config.logging.format
+  const writer = openLog(config, { levels, format, clock, bootId, stderr: host.stderr })
   const { log } = writer
   for (const warning of loaded.warnings) log.warn(warning)
   for (const name of loaded.ignored_environment) {
@@ -179,19 +181,18 @@ function isLogLeftOut({ config, sources }: LoadedConfig): boolean {
 
 type LogParts = {
   levels: LogLevels | undefined
+  format: LogFormat
   clock: Clock
   bootId: string
   stderr: NodeJS.WriteStream
 }
 
-function openLog(config: Config, { levels, clock, bootId, stderr }: LogParts): LogWriter {
+function openLog(config: Config, { levels, stderr, ...parts }: LogParts): LogWriter {
   if (levels === undefined) throw new Error('logging.level was checked when it was loaded')
   return createLog({
+    ...parts,
     levels,
-    format: config.logging.format,
     nodeId: config.server.node_id,
-    bootId,
-    clock,
     write: createStreamSink(stderr),
   })
 }

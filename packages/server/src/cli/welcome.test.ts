@@ -26,3 +26,8 @@ it('shows no password of somebody’s own, and no part of a database’s address
   expect(text).not.toContain('examples')
   expect(text).not.toMatch(/secret-of-mine|hidden|db\.example/)
 })
+
+it('says which file keeps the data', async () => {
+  const config = await testConfig({ 'database.url': 'sqlite:saved/game.db' })
+  expect(welcomeLines({ ...facts, config }).join('\n')).toContain('kept in saved/game.db')
+})

@@ -18,10 +18,6 @@ export function welcomeLines({ config, url, version, entrypoint }: Welcome): str
   const { console: operators, database, runtime } = config
   const hasDefaults = operators.username === 'admin' && operators.password === 'password'
   const signIn = hasDefaults ? 'admin / password, on this machine only' : operators.username
-  const data =
-    database.url === undefined || database.url === 'memory:'
-      ? 'in memory, gone at the end; to keep it: GUILDHALL_DATABASE__URL=sqlite:guildhall.db'
-      : 'kept in the configured database'
   const game = entrypoint ?? `none yet: put a main.ts into ${runtime.scripts_dir}`
   // The examples need their own scripts.
   const example = entrypoint === null ? 'npm start -- --config examples/arena/node.toml, or ' : ''
@@ -30,10 +26,19 @@ export function welcomeLines({ config, url, version, entrypoint }: Welcome): str
     `  Guildhall ${version} serves. Ctrl-C stops it. With --log it prints its log.`,
     `  Players     ${url}`,
     `  Dashboard   ${url}/dashboard   (${signIn})`,
-    `  Data        ${data}`,
+    `  Data        ${dataLine(database.url)}`,
     `  Game        ${game}`,
     `  Try next    ${example}the first five minutes of README.md`,
   ]
+}
+
+/** A server's address is a secret; the path of a file is none. */
+function dataLine(url: string | undefined): string {
+  if (url === undefined || url === 'memory:') {
+    return 'in memory, gone at the end; to keep it: GUILDHALL_DATABASE__URL=sqlite:guildhall.db'
+  }
+  const [, file] = /^sqlite:(.+)$/.exec(url) ?? []
+  return file === undefined ? 'kept in the configured PostgreSQL' : `kept in ${file}`
 }
 
 /** What stopping says, as it may take some seconds. */

@@ -1,6 +1,9 @@
+import { reasonOf } from '../errors/reason.ts'
+import { Unavailable } from '../errors/unavailable.ts'
 import type { LogFields, LogLevel } from './log.ts'
 
-export type LogFormat = 'pretty' | 'json'
+/** `person` is `pretty` for who watches one node: without its name, and without stacks of outages. */
+export type LogFormat = 'pretty' | 'json' | 'person'
 
 /** What every line begins with. */
 export type LineHead = {
@@ -17,8 +20,8 @@ export type LineHead = {
  * control character is escaped, so that no text that somebody sent can look like a line of its own.
  */
 export function renderLine(format: LogFormat, head: LineHead, fields: LogFields): string {
-  const flat = flatten(fields)
-  return format === 'json' ? renderJson(head, flat) : renderPretty(head, flat)
+  const flat = flatten(fields, format)
+  return format === 'json' ? renderJson(head, flat) : renderPretty(head, flat, format)
 }
 
 function renderJson(head: LineHead, fields: Map<string, unknown>): string {
@@ -26,15 +29,16 @@ function renderJson(head: LineHead, fields: Map<string, unknown>): string {
 }
 
 /** The first line is for the eye; what names the node comes last. */
-function renderPretty(head: LineHead, fields: Map<string, unknown>): string {
+function renderPretty(head: LineHead, fields: Map<string, unknown>, format: LogFormat): string {
   const { time, level, component, msg, ...origin } = head
   const stack = fields.get('stack')
-  const shown = [...fields, ...Object.entries(origin)].filter(([name]) => name !== 'stack')
+  const named = format === 'person' ? [] : Object.entries(origin)
+  const shown = [...fields, ...named].filter(([name]) => name !== 'stack')
   const pairs = shown.map(([name, value]) => `${bare(name)}=${prettyValue(value)}`)
   const opening = `${time} ${level.toUpperCase().padEnd(5)} ${bare(component)}: ${bare(clip(msg))}`
   const lines = typeof stack === 'string' ? stack.split('\n') : []
   const indented = lines.map((line) => `    ${bare(line)}\n`)
-  return `${opening} ${pairs.join(' ')}\n${indented.join('')}`
+  return `${[opening, ...pairs].join(' ')}\n${indented.join('')}`
 }
 
 function prettyValue(value: unknown): string {
@@ -51,14 +55,15 @@ function bare(text: string): string {
  * What is absent goes; what was thrown becomes `error` and `stack`; a field that is named like a
  * part of the head is set apart by an underscore, so that it cannot pose as one.
  */
-function flatten(fields: LogFields): Map<string, unknown> {
+function flatten(fields: LogFields, format: LogFormat): Map<string, unknown> {
   const flat = new Map<string, unknown>()
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue
     if (name !== 'error') flat.set(headNames.has(name) ? `${name}_` : name, value)
     else {
-      flat.set('error', messageOf(value))
-      if (value instanceof Error) flat.set('stack', stackOf(value))
+      const isOutage = format === 'person' && value instanceof Unavailable
+      flat.set('error', isOutage ? clip(reasonOf(value)) : messageOf(value))
+      if (value instanceof Error && !isOutage) flat.set('stack', stackOf(value))
     }
   }
   return flat

@@ -2,10 +2,12 @@ import { PassThrough, Writable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../clock.fake.ts'
+import { Unavailable } from '../errors/unavailable.ts'
 import type { LogLevel } from './log.ts'
+import type { LogFormat } from './log-lines.ts'
 import { createLog, createStreamSink, type LogSink, parseLogLevels } from './log-writer.ts'
 
-type Options = { level?: string; format?: 'pretty' | 'json'; write?: LogSink }
+type Options = { level?: string; format?: LogFormat; write?: LogSink }
 
 function open({ level = 'info', format = 'json', write }: Options = {}) {
   const levels = parseLogLevels(level)
@@ -109,6 +111,22 @@ describe('the log for people', () => {
     expect(rest[0]).toBe('    Error: late')
     expect(rest.every((line) => line.startsWith('    '))).toBe(true)
   })
+
+  it('names no node to a person, and says of an outage only what it is', () => {
+    const node = open({ format: 'person' })
+    const cause = new Error('connect ECONNREFUSED')
+    node.log.warn('a task failed', { error: new Unavailable('the database is down', { cause }) })
+    node.log.info('alone')
+    node.log.error('a bug', { error: new Error('late') })
+    const [outage, alone, bug, stack] = node.text().split('\n')
+    expect(outage).toBe(
+      '2025-11-21T04:40:00.123Z WARN  node: a task failed ' +
+        'error="the database is down: connect ECONNREFUSED"',
+    )
+    expect(alone).toBe('2025-11-21T04:40:00.123Z INFO  node: alone')
+    expect(bug).toMatch(/ERROR node: a bug error=late$/)
+    expect(stack).toBe('    Error: late')
+  })
 })
 
 describe('forgery', () => {
@@ -122,20 +140,23 @@ describe('forgery', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come out.
   const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/
 
-  it.each(['json', 'pretty'] as const)('[O-LOG-1] is impossible for any input (%s)', (format) => {
-    const property = fc.property(hostile, hostile, hostile, (message, name, value) => {
-      const node = open({ format })
-      const error = new Error(value)
-      node.log.component(name).error(message, { [name]: value, error, thrown: [value] })
-      const text = node.text()
-      expect(text).not.toMatch(unsafe)
-      const begun = text.trimEnd().split('\n')
-      expect(begun.filter((line) => !line.startsWith('    '))).toHaveLength(1)
-      if (format === 'json')
-        expect(jsonLines(text)[0]).toMatchObject({ msg: message, error: value })
-    })
-    fc.assert(property, { numRuns: 300 })
-  })
+  it.each(['json', 'pretty', 'person'] as const)(
+    '[O-LOG-1] is impossible for any input (%s)',
+    (format) => {
+      const property = fc.property(hostile, hostile, hostile, (message, name, value) => {
+        const node = open({ format })
+        const error = new Error(value)
+        node.log.component(name).error(message, { [name]: value, error, thrown: [value] })
+        const text = node.text()
+        expect(text).not.toMatch(unsafe)
+        const begun = text.trimEnd().split('\n')
+        expect(begun.filter((line) => !line.startsWith('    '))).toHaveLength(1)
+        if (format === 'json')
+          expect(jsonLines(text)[0]).toMatchObject({ msg: message, error: value })
+      })
+      fc.assert(property, { numRuns: 300 })
+    },
+  )
 })
 
 describe('levels', () => {

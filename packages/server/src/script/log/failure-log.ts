@@ -27,7 +27,7 @@ export function createFailureLog({ clock, log, metrics, deadlineMs }: FailureLog
         ...placeOf(failed),
         ...(at === '' ? {} : { at }),
         reason: message.join('\n'),
-        ...(omitted === 0 ? {} : { omitted_lines: omitted }),
+        ...restOf(failed, omitted),
       })
     })
   }
@@ -41,7 +41,7 @@ export function createFailureLog({ clock, log, metrics, deadlineMs }: FailureLog
         interrupted
           ? 'a script handler was interrupted at its deadline'
           : 'a script handler took too long',
-        { ...placeOf(failed), ...(omitted === 0 ? {} : { omitted_lines: omitted }) },
+        { ...placeOf(failed), ...restOf(failed, omitted) },
       )
     })
   }
@@ -52,11 +52,15 @@ export function createFailureLog({ clock, log, metrics, deadlineMs }: FailureLog
   }
 }
 
-function placeOf({ record: { hook, text, detail }, revisionId }: Failed) {
+function placeOf({ record: { hook, text, detail } }: Failed) {
   return {
     hook: hookNameOf(hook),
     ...(hook === hookCode.on_rpc ? { method: text } : {}),
     ...(hook === hookCode.on_message ? { kind: detail } : {}),
-    revision_id: revisionId,
   }
+}
+
+/** What a reader of the line looks at last. */
+function restOf({ revisionId }: Failed, omitted: number) {
+  return { revision_id: revisionId, ...(omitted === 0 ? {} : { omitted_lines: omitted }) }
 }
