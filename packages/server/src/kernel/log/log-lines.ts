@@ -2,7 +2,7 @@ import { reasonOf } from '../errors/reason.ts'
 import { Unavailable } from '../errors/unavailable.ts'
 import type { LogFields, LogLevel } from './log.ts'
 
-/** `person` is `pretty` for who watches one node: without its name, and without stacks of outages. */
+/** `person` is `pretty` without the name of the node, and without stacks of outages. */
 export type LogFormat = 'pretty' | 'json' | 'person'
 
 /** What every line begins with. */
