@@ -6,7 +6,7 @@ import { openSessions, registerDevice } from '../load/accounts.ts'
 import { naiveRelay, runNaiveRelay, scriptTraffic } from '../load/naive-relay-load.ts'
 import { type PacedOutcome, runPacedBroadcast } from '../load/paced-broadcast.ts'
 import { callScript, enterRoom, frameMessage, openPlayer } from '../load/player.ts'
-import { type RelayLoad, type RelayOutcome, runRelayLoad } from '../load/relay-load.ts'
+import { type RelayOutcome, runRelayLoad } from '../load/relay-load.ts'
 import { runRoomChurn } from '../load/room-churn.ts'
 import { compareInTurn, ratios } from '../load/rounds.ts'
 import { WebSocketClient } from '../load/websocket-client.ts'
@@ -31,7 +31,10 @@ const barePositionsProgram = new URL('../baselines/bare-positions.ts', import.me
 async function run(bench: Bench): Promise<Row[]> {
   const naive = await runNaiveRelay(bench)
   const broadcast = await broadcasts(bench)
-  const positions = await relayedPositions(bench)
+  const positions = [
+    await relayedPositions(bench, positionsBy.naive),
+    await relayedPositions(bench, positionsBy.bare),
+  ]
   const paced = await crowdedRoom(bench)
   const churn = await comingAndGoing(bench)
   const ticks = await idleTicks(bench)
@@ -40,7 +43,7 @@ async function run(bench: Bench): Promise<Row[]> {
       naive,
       limit: 2,
     }),
-    positions,
+    ...positions,
     crowded(paced),
     {
       what: 'joining a room and leaving it, without hooks',
@@ -111,7 +114,23 @@ const positionLoad = {
   inFlight: 1,
 }
 
-async function relayedPositions(bench: Bench): Promise<Row> {
+type PositionBaseline = {
+  name: string
+  run(bench: Bench): Promise<RelayOutcome>
+  bound?: Row['bound']
+}
+
+/** The first is what a bound holds against; the second says how much room is left. */
+const positionsBy = {
+  naive: {
+    name: naiveRelay.name,
+    run: runNaiveRelay,
+    bound: { of: 'ratio', is: 'at least', limit: 3.24 },
+  },
+  bare: { name: 'their reads and writes on bare sockets', run: barePositions },
+} as const satisfies Record<string, PositionBaseline>
+
+async function relayedPositions(bench: Bench, baseline: PositionBaseline): Promise<Row> {
   const load = { ...positionLoad, seconds: bench.seconds(3) }
   const compared = await compareInTurn(
     {
@@ -120,30 +139,25 @@ async function relayedPositions(bench: Bench): Promise<Row> {
         const players = await inRooms(server, groups * groupSize, (index) => roomOf(index))
         return await runRelayLoad({ ...load, server, players })
       },
-      baseline: () => barePositions(bench, load),
+      baseline: () => baseline.run(bench),
       ratioOf: (ours: RelayOutcome, theirs: RelayOutcome) =>
         ours.perCpuSecond / theirs.perCpuSecond,
     },
     { rounds: 5 },
   )
-  const { product, baseline, ratio } = compared
+  const { product, baseline: theirs, ratio } = compared
   return {
     what: `position relay, ${groups} rooms of ${groupSize}`,
     product: { value: product.perCpuSecond, unit: perCpuSecond },
-    baseline: {
-      name: 'its reads and writes of bare sockets',
-      value: baseline.perCpuSecond,
-      unit: perCpuSecond,
-    },
+    baseline: { name: baseline.name, value: theirs.perCpuSecond, unit: perCpuSecond },
     ratio,
+    bound: baseline.bound,
     notes: `${ratios(compared)}; ${Math.round(product.perSecond)}/s (${shares(product)})`,
   }
 }
 
-async function barePositions(
-  bench: Bench,
-  load: Omit<RelayLoad, 'server' | 'players'>,
-): Promise<RelayOutcome> {
+async function barePositions(bench: Bench): Promise<RelayOutcome> {
+  const load = { ...positionLoad, seconds: bench.seconds(3) }
   const args = [groupSize, load.message.length, load.deliveryBytes].map(String)
   await using server = await startBaseline(bench, barePositionsProgram, { args })
   const players: WebSocketClient[] = []

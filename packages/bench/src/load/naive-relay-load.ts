@@ -24,11 +24,12 @@ export const scriptTraffic = {
   bodyBytes: number
 }
 
+/** The naive relay under `scriptTraffic`. */
 export async function runNaiveRelay(bench: Bench): Promise<RelayOutcome> {
   await using server = await startBaseline(bench, program, { args: [String(groupSize)] })
   const players: WebSocketClient[] = []
   for (let player = 0; player < naiveRelay.players; player += 1) {
     players.push(await WebSocketClient.open({ port: server.port, path: '/' }))
   }
-  return await runRelayLoad({ ...scriptTraffic, server, players, seconds: bench.seconds(5) })
+  return await runRelayLoad({ ...scriptTraffic, server, players, seconds: bench.seconds(3) })
 }

@@ -21,8 +21,11 @@ import type { RoomsConfig } from './rooms/config.ts'
 import { createRpc } from './rpc/rpc.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
 import { createTurnBatch } from './send-queue/turn-batch.ts'
+
+import { createWaitBatch } from './send-queue/wait-batch.ts'
 import { closings } from './session/closing/closings.ts'
 import { createDeadlineQueue } from './session/closing/deadline-queue.ts'
+
 import { handshakePolicy } from './session/handshake.ts'
 import { createReadingPauses } from './session/inbound/reading-pauses.ts'
 import { Session } from './session/session.ts'
@@ -82,8 +85,9 @@ export type Gateway = Acceptor &
   }
 
 /**
- * How long a position may wait for others to the same connection. Those of a room come one by one,
- * and a write to a socket costs more than all else about them.
+ * How long a position may wait for others to the same connection; it waits for half of that at
+ * least, unless the others are there. Those of a room come one by one, and a write to a socket costs
+ * more than all else about them.
  */
 const positionWaitMs = 2
 const drainMs = 1000
@@ -201,6 +205,7 @@ function createSessionDeps(parts: Parts): SessionDeps {
     }),
     mustWait: (envelope) => script.congested() && isForScript(script, envelope.kind),
     flushLater: flushes.add,
+    flushed: flushes.needNotWait,
     relieve: () => relieve(parts, flushes.runNow),
     awaitScript: pauses.awaitScript,
     awaitRate: pauses.awaitRate,
@@ -217,14 +222,13 @@ function createSessionDeps(parts: Parts): SessionDeps {
 function createFlushes(clock: Clock) {
   const flush = (session: Session) => session.flush()
   const turn = createTurnBatch(flush)
-  const soon = createTurnBatch(flush, (task) => {
-    clock.after(positionWaitMs, task)
-  })
+  const soon = createWaitBatch({ clock, waitMs: positionWaitMs }, flush)
   return {
     add(session: Session, due: FlushDue) {
       const batch = due === 'soon' ? soon : turn
       batch.add(session)
     },
+    needNotWait: soon.remove,
     runNow() {
       turn.runNow()
       soon.runNow()

@@ -1,17 +1,13 @@
 import { atEndOfTurn } from '../../kernel/clock.ts'
 
-/** Collects items, by default during one turn of the event loop, and works on all at its end. */
+/** Collects items during one turn of the event loop, and works on all at its end. */
 export type TurnBatch<Item> = {
   add(item: Item): void
   /** Works on what was collected so far without waiting for the end. */
   runNow(): void
 }
 
-/** `atEnd` runs a task once at the end of the time in which items are collected. */
-export function createTurnBatch<Item>(
-  work: (item: Item) => void,
-  atEnd: (task: () => void) => void = atEndOfTurn,
-): TurnBatch<Item> {
+export function createTurnBatch<Item>(work: (item: Item) => void): TurnBatch<Item> {
   let items: Item[] = []
 
   function run(): void {
@@ -22,7 +18,7 @@ export function createTurnBatch<Item>(
 
   return {
     add(item) {
-      if (items.length === 0) atEnd(run)
+      if (items.length === 0) atEndOfTurn(run)
       items.push(item)
     },
     runNow: run,

@@ -30,6 +30,8 @@ export type SessionDeps = InboundDeps &
     /** Whether the envelope must wait because the script takes nothing more at the moment. */
     mustWait(envelope: Envelope): boolean
     flushLater(session: Session, due: FlushDue): void
+    /** A session that was to be flushed soon has been flushed before. */
+    flushed(session: Session): void
     /** Too much is queued over all connections. */
     relieve(): void
     awaitScript(session: Session): void

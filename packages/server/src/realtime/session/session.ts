@@ -41,6 +41,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   #lived: LivePhase | undefined
   #pending = true
   #flushDue: FlushDue | 'never' = 'never'
+  #isFlushedSoon = false
 
   constructor(connection: Connection, deps: SessionDeps) {
     this.#connection = connection
@@ -169,6 +170,10 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   /** Hands the transport what is queued; a session that only waited for that closes now. */
   flush(): void {
     this.#flushDue = 'never'
+    if (this.#isFlushedSoon) {
+      this.#isFlushedSoon = false
+      this.#deps.flushed(this)
+    }
     if (this.#phase.name === 'closing') this.#phase.closing.flush()
     else this.#queue.transmit()
   }
@@ -240,6 +245,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     const due = isPosition(frame) && this.#expectsMore() ? 'soon' : 'turn'
     if (this.#flushDue === 'turn' || this.#flushDue === due) return
     this.#flushDue = due
+    if (due === 'soon') this.#isFlushedSoon = true
     this.#deps.flushLater(this, due)
   }
 
