@@ -73,7 +73,7 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
           expect((await desks[0].read(id)).text).toBe(text)
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     )
     expect(scenario.api.failures).toEqual([])
   })
