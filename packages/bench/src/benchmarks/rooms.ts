@@ -151,7 +151,7 @@ async function relayedPositions(bench: Bench, baseline: PositionBaseline): Promi
     product: { value: product.perCpuSecond, unit: perCpuSecond },
     baseline: { name: baseline.name, value: theirs.perCpuSecond, unit: perCpuSecond },
     ratio,
-    bound: baseline.bound,
+    ...(baseline.bound && { bound: baseline.bound }),
     notes: `${ratios(compared)}; ${Math.round(product.perSecond)}/s (${shares(product)})`,
   }
 }

@@ -86,8 +86,8 @@ export type Gateway = Acceptor &
 
 /**
  * How long a position may wait for others to the same connection; it waits for half of that at
- * least, unless the others are there. Those of a room come one by one, and a write to a socket costs
- * more than all else about them.
+ * least, unless the others are there. Those of a room come one by one, and a write to a socket
+ * costs more than all else about them.
  */
 const positionWaitMs = 2
 const drainMs = 1000
