@@ -27,7 +27,7 @@ export const longest = [
   'commands/test-script.test.ts',
   'database/database-deadline.test.ts',
   'operators-day/operators-day.test.ts',
-  'sqlite/restore.test.ts',
+  'file/restore.test.ts',
   'database/database-outage.test.ts',
   'node/node-claim.test.ts',
   'server/src/serve.test.ts',
