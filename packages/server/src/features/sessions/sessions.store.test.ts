@@ -22,11 +22,23 @@ const seedSessions = statement({
       decode(lpad(to_hex(i), 64, 'f'), 'hex'), 1, ${hour}, ${hour}
     FROM generate_series(1, ${accounts}) AS i`,
 })
+const seedIdentities = statement({
+  name: 'sessions-test.identities',
+  text: `INSERT INTO identities (provider, external_id, account_id, created_at_unix_ms)
+    SELECT 'device', 'device-' || i, 'account-' || i, 1 FROM generate_series(1, ${accounts}) AS i`,
+})
 /** Rows that this connection has read: of earlier transactions too, until it reports them. */
 const rowsRead = statement({
   name: 'sessions-test.rows-read',
   text: `SELECT CAST(SUM(seq_tup_read + idx_tup_fetch) AS bigint) AS rows
     FROM pg_stat_xact_user_tables WHERE relname IN ('accounts', 'sessions')`,
+  row: { rows: 'integer' },
+})
+/** Those of them that no index led to. */
+const rowsScanned = statement({
+  name: 'sessions-test.rows-scanned',
+  text: `SELECT CAST(SUM(seq_tup_read) AS bigint) AS rows FROM pg_stat_xact_user_tables
+    WHERE relname IN ('accounts', 'identities')`,
   row: { rows: 'integer' },
 })
 
@@ -56,6 +68,37 @@ it.each(postgres)(
       }))
       expect(rotated).toHaveLength(refreshed)
       expect(read?.rows).toBeLessThan(10 * refreshed * round)
+    }
+    await dispose()
+  },
+)
+
+it.each(postgres)(
+  '[H-PLY-3] logins seek their accounts one by one, in tables of some thousand rows too',
+  async ({ open }) => {
+    const { db, dispose } = await open()
+    await db.run(seedAccounts, {})
+    await db.run(seedIdentities, {})
+    for (let round = 1; round <= 8; round += 1) {
+      const logins = Array.from({ length: refreshed }, (_, at) => {
+        const number = round * refreshed + at
+        return {
+          provider: 'device',
+          external_id: `device-${number}`,
+          id: `session-${number}`,
+          access_digest: digest(number, '0'),
+          refresh_digest: digest(number, 'f'),
+          created_at_unix_ms: 1,
+          access_expires_at_unix_ms: hour,
+          refresh_expires_at_unix_ms: hour,
+        }
+      })
+      const { added, scanned } = await db.transaction(async (tx) => ({
+        added: await sessionsStore.insertForKnown(tx, logins),
+        scanned: await tx.get(rowsScanned, {}),
+      }))
+      expect(added).toHaveLength(refreshed)
+      expect(scanned).toEqual({ rows: 0 })
     }
     await dispose()
   },

@@ -65,13 +65,16 @@ const stored = Object.keys(storedParams)
  * Adds the sessions whose account is active. The lock keeps a ban from slipping in between the
  * check of the account and the insertion. The same statement has just read the account, and
  * accounts are never removed, so the column needs no foreign key, whose check of each row would
- * cost PostgreSQL as much as the insertion.
+ * cost PostgreSQL as much as the insertion. In subqueries PostgreSQL seeks each account by its
+ * key; of a join it would read all of a table of some thousand rows for a few logins.
  */
 function insertion(accountOfRow: string): string {
   return `INSERT INTO sessions (account_id, ${stored.join(', ')})
-    SELECT a.id, ${stored.map((column) => `r.${column}`).join(', ')}
-    FROM {{rows}} AS r ${accountOfRow} AND a.state = 'active'
-    {{for share of a}}`
+    SELECT r.active_id, ${stored.map((column) => `r.${column}`).join(', ')}
+    FROM (SELECT r.*, (SELECT a.id FROM accounts a
+        WHERE a.id = ${accountOfRow} AND a.state = 'active' {{for share of a}}) AS active_id
+      FROM {{rows}} AS r {{fence}}) AS r
+    WHERE r.active_id IS NOT NULL`
 }
 
 const sessionParams = { account_id: 'text', ...storedParams } as const
@@ -79,7 +82,7 @@ export type NewSession = Row<typeof sessionParams>
 
 const insertForActive = batchStatement({
   name: 'sessions.insert',
-  text: `${insertion('JOIN accounts a ON a.id = r.account_id')} RETURNING id`,
+  text: `${insertion('r.account_id')} RETURNING id`,
   params: sessionParams,
   row: { id: 'text' },
 })
@@ -97,9 +100,8 @@ const insertFirst = batchStatement({
 /** A login by a credential alone: whose it is, whether they may, and the session in one go. */
 const insertForKnown = batchStatement({
   name: 'sessions.insert-for-known',
-  text: `${insertion(`JOIN identities i
-      ON i.provider = r.provider AND i.external_id = r.external_id
-    JOIN accounts a ON a.id = i.account_id`)}
+  text: `${insertion(`(SELECT i.account_id FROM identities i
+      WHERE i.provider = r.provider AND i.external_id = r.external_id)`)}
     RETURNING id, account_id,
       (SELECT username FROM accounts WHERE accounts.id = sessions.account_id) AS username`,
   params: knownParams,
