@@ -181,7 +181,6 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     observeHash: instruments?.observeHash,
     players: players.live,
   })
-  endWithRows(stored, shared, shutdown)
 
   const sourceOf = createSourceAddress(config.http.trusted_proxies)
   const play = createPlay({
@@ -203,19 +202,20 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     records: stored.matchRecords.recorder,
     people: { usernames: stored.accounts.usernames, areBlocked: stored.friends.areBlocked },
   })
-  revoked.subscribe(play.gateway.closeSessions)
-  await afterClaim(stored)
-  shutdown.onStop('script', () => play.script.stop())
-  await play.startScript()
-
   const features = {
     ...stored,
     ...createPlayFeatures(shared, stored, { ...play, journal: base.journal }),
   }
-  const lag = watchEventLoopLag(clock, instruments?.observeLag)
+  endWithRows(features, shared, shutdown)
+  shutdown.onStop('script', () => play.script.stop())
   for (const [name, { stop }] of Object.entries<Feature>(features)) {
     if (stop !== undefined) shutdown.onStop(name, stop)
   }
+  revoked.subscribe(play.gateway.closeSessions)
+  await afterClaim(features)
+  await play.startScript()
+
+  const lag = watchEventLoopLag(clock, instruments?.observeLag)
   shutdown.onStop('tasks', async () => {
     lag.stop()
     await supervisor.stop(tasksStopMs)

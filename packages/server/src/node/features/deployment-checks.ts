@@ -2,7 +2,6 @@ import type { Config } from '../../config/schema.ts'
 import type { Check } from '../../database/checks/check.ts'
 import { createLeases } from '../../database/jobs/leases.ts'
 import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
-import { createSequencesCheck } from '../../doctor/sequences.store.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
@@ -21,10 +20,7 @@ export type DeploymentChecksDeps = {
   bootId: string
 }
 
-/**
- * What must always hold in the store of a deployment: the checks of its features, and of what
- * belongs to no single one. The features are built and not started.
- */
+/** What must always hold in the store of a deployment. Its features are built and not started. */
 export function deploymentChecks(deps: DeploymentChecksDeps): readonly Check[] {
   const { db, clock, ids, log, config, bootId } = deps
   const features = createFeatures({
@@ -35,10 +31,5 @@ export function deploymentChecks(deps: DeploymentChecksDeps): readonly Check[] {
     onRevoked: () => undefined,
     players: createConnectedPlayers().live,
   })
-  const sequences = createSequencesCheck({
-    backend: db.backend,
-    notificationsMax: config.notifications.capacity,
-    ledgerMax: config.wallet.ledger_retention,
-  })
-  return [...checksOf(features), sequences]
+  return checksOf(features)
 }

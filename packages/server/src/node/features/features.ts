@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../../config/load.ts'
 import { describeConfig } from '../../config/redact.ts'
 import { createEndedBootsPruner } from '../../database/jobs/node-claim.ts'
 import type { TableName } from '../../database/tables/index.ts'
+import { createSequencesCheck } from '../../doctor/sequences.store.ts'
 import { accountsFeature } from '../../features/accounts/accounts.feature.ts'
 import { admissionFeature } from '../../features/admission/admission.feature.ts'
 import { apiKeysFeature } from '../../features/api-keys/api-keys.feature.ts'
@@ -80,7 +81,6 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
   const telemetry = telemetryFeature(base)
 
   return {
-    node: nodeOwn(deps),
     ...trail,
     hashing,
     admission,
@@ -108,6 +108,7 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
     scriptLogs,
     telemetry,
     matchRecords: matchRecordsFeature({ ...base, scriptLogs, telemetry }),
+    node: nodeOwn(deps),
   }
 }
 
@@ -121,8 +122,14 @@ export function createTrail(deps: FeaturesDeps) {
 }
 
 /** What is of the node itself and of no feature. */
-function nodeOwn({ db }: FeaturesDeps) {
+function nodeOwn({ db, config }: FeaturesDeps) {
+  const sequences = createSequencesCheck({
+    backend: db.backend,
+    notificationsMax: config.notifications.capacity,
+    ledgerMax: config.wallet.ledger_retention,
+  })
   return defineFeature({
+    checks: [sequences],
     pruners: { ended_boots: createEndedBootsPruner(db) },
     crash: {
       schema_migrations: 'doctor',
