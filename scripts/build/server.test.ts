@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { placeOf } from '../../packages/server/src/kernel/errors/error-place.ts'
 import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
-import { buildServer } from './server.ts'
+import { buildServer, builtPrograms } from './server.ts'
 
 const main = join(import.meta.dirname, '../../packages/server/dist/main.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'guildhall-built-'))
@@ -72,4 +72,16 @@ it('[H-ERR-2] builds files whose errors say where their code was written', () =>
 
 it('builds nothing anew when nothing changed', async () => {
   expect(await buildServer()).toEqual({ built: false })
+})
+
+it.each([
+  ['script/process/languages.ts', 'script-worker.mjs'],
+  ['script/worker/watchdog/watched.ts', 'script-watchdog.mjs'],
+  ['kernel/auth/hashing.ts', 'hashing-worker.mjs'],
+  ['database/sqlite/commits/checkpoints.ts', 'checkpoint-worker.mjs'],
+  ['database/sqlite/explorer.ts', 'explorer-worker.mjs'],
+  ['database/sqlite/reads/long-reads.ts', 'read-worker.mjs'],
+])('in tests %s begins with the built %s', (source, program) => {
+  const path = join(import.meta.dirname, '../../packages/server/src', source)
+  expect(builtPrograms.transform(readFileSync(path, 'utf8'), path)).toContain(`/dist/${program}`)
 })

@@ -121,7 +121,7 @@ export const builtPrograms = {
   name: 'built programs',
   enforce: 'pre' as const,
   transform(text: string, path: string): string | undefined {
-    if (!ofServer.filter.test(path) || !text.includes("new URL('./")) return undefined
+    if (!ofServer.filter.test(path) || !text.includes("new URL('.")) return undefined
     return withPrograms(text, path, {
       built: (file) => `new URL(${JSON.stringify(pathToFileURL(join(dist, file)).href)})`,
       other: 'import.meta.url',
