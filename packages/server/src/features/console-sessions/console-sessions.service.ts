@@ -62,7 +62,7 @@ function createRules(deps: ConsoleSessionsDeps) {
     async revokeAll(tx: Transaction, account_id: string): Promise<Ending> {
       if (!(await consoleSessionsStore.lockAccount(tx, account_id))) throw unknownAccount()
       const asked = { account_id, now_unix_ms: clock.nowUnixMs() }
-      // Those that have run out are revoked as well, and nobody would miss them in the number.
+      // Those that have run out are revoked as well, and do not count.
       const sessions_revoked = await consoleSessionsStore.count(tx, asked)
       const revoked = await deps.revokeSessions(tx, account_id)
       const details = `sessions_revoked=${sessions_revoked}`

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os'
 const niceness = 19
 
 /**
- * Lets the event loop go first where the calling thread wants the processor too. Linux keeps a
+ * Lets the event loop go first where the calling thread competes with it for a core. Linux keeps a
  * priority per thread; elsewhere this would slow down the whole process, so nothing happens there.
  */
 export function lowerThreadPriority(): void {
