@@ -24,7 +24,7 @@ describe.each(testBackends.filter(({ name }) => name === 'postgres'))(
   ({ open }) => {
     let test: TestDatabase
     beforeEach(async () => {
-      test = await open({ config: { statement_timeout_ms: 1000 } })
+      test = await open({ config: { statement_timeout_ms: 3000 } })
       await onServer(test.url, 'CREATE TABLE notes (id text PRIMARY KEY, written integer NOT NULL)')
     })
     afterEach(() => test.dispose())
