@@ -139,31 +139,32 @@ test('[R-MM-8] what fails in a pass neither ends the node nor the passes behind 
   expect(found.queue.size).toBe(0)
 })
 
-test('[R-MM-7, R-MM-13] who found nobody finds a ticket that comes back with its age', async () => {
-  const { clock, ticketOf, groups, queue } = startPasses()
+/** Ann and Bob have played; Cid fits Ann alone, and Ann would wait for more with who came before. */
+async function startAfterMatch() {
+  const found = startPasses()
+  const { clock, ticketOf } = found
   const upToFour = { min_count: 2, max_count: 4 }
   const [ann, bob] = [ticketOf({ ...upToFour, properties: { a: 1 } }), ticketOf({})]
   await clock.advance(250)
-  // The two fit Ann, but not each other; with the first of them she waits for more.
   ticketOf({ ...upToFour, query: 'a == 1' })
   const cid = ticketOf({ query: 'a == 1' })
-  await clock.advance(250)
-  queue.giveBack(ann, 'no_room')
-  await clock.advance(250)
-  const formed = [
+  const both = [
     [ann.id, bob.id],
     [cid.id, ann.id],
   ]
-  expect(groups).toEqual(formed)
+  return { ...found, ann, cid, both }
+}
+
+test('[R-MM-7, R-MM-13] who found nobody finds a ticket that comes back with its age', async () => {
+  const { clock, queue, groups, ann, both } = await startAfterMatch()
+  await clock.advance(250)
+  queue.giveBack(ann, 'no_room')
+  await clock.advance(250)
+  expect(groups).toEqual(both)
 })
 
 test('[R-MM-7, R-MM-13] so does who finds nobody just while it comes back', async () => {
-  const { clock, ticketOf, groups, queue } = startPasses()
-  const upToFour = { min_count: 2, max_count: 4 }
-  const [ann, bob] = [ticketOf({ ...upToFour, properties: { a: 1 } }), ticketOf({})]
-  await clock.advance(250)
-  ticketOf({ ...upToFour, query: 'a == 1' })
-  const cid = ticketOf({ query: 'a == 1' })
+  const { clock, queue, groups, ann, cid, both } = await startAfterMatch()
   const accepts = cid.accepts.bind(cid)
   cid.accepts = (other) => {
     // As in a pause of the pass, which does not look at Ann any more.
@@ -171,8 +172,5 @@ test('[R-MM-7, R-MM-13] so does who finds nobody just while it comes back', asyn
     return accepts(other)
   }
   await clock.advance(500)
-  expect(groups).toEqual([
-    [ann.id, bob.id],
-    [cid.id, ann.id],
-  ])
+  expect(groups).toEqual(both)
 })
