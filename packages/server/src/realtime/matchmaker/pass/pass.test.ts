@@ -139,7 +139,7 @@ test('[R-MM-8] what fails in a pass neither ends the node nor the passes behind 
   expect(found.queue.size).toBe(0)
 })
 
-/** Ann and Bob have played; Cid fits Ann alone, and Ann would wait for more with who came before. */
+/** Ann and Bob have played; Cid fits Ann alone, who would wait for more beside who came before. */
 async function startAfterMatch() {
   const found = startPasses()
   const { clock, ticketOf } = found
