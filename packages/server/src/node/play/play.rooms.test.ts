@@ -25,6 +25,27 @@ guildhall.on_drop((ctx) => heard.push('drop ' + ctx.username))
 guildhall.on_return((ctx) => heard.push('return ' + ctx.username))
 guildhall.on_leave((ctx) => heard.push('gone ' + (ctx.username ?? 'guest')))
 guildhall.on_tick((dt, room_id) => { if (room_id === 1 && dt > 0) ticked = true })
+guildhall.on_rpc('look', async (ctx, body) => {
+  const { room_id, user_ids } = guildhall.json.decode(body)
+  const { session_list, room_list, room_members, online } = guildhall
+  const [sessions, rooms, online_ids] = [await session_list(), await room_list(), await online(user_ids)]
+  const members = [await room_members(room_id), await room_members(room_id + 1000)]
+  return { sessions, room: rooms.find((room) => room.room_id === room_id), members, online_ids }
+})
+guildhall.on_rpc('topic', (ctx, body) => {
+  const { join } = guildhall.json.decode(body)
+  join ? guildhall.topic_join('news', ctx.sender) : guildhall.topic_leave('news', ctx.sender)
+  return true
+})
+guildhall.on_rpc('news', () => {
+  guildhall.broadcast(101, 'news', false, { topic: 'news' })
+  return true
+})
+guildhall.on_rpc('remove', (ctx, body) => {
+  const { room_id, participant } = guildhall.json.decode(body)
+  guildhall.room_remove(room_id, participant)
+  return true
+})
 guildhall.on_message(100, (ctx, body) => {
   guildhall.room_update(ctx.room_id, { mode: 'late' })
   guildhall.broadcast(100, body)
@@ -106,6 +127,50 @@ test('[S-HK-6, S-HK-7, S-HK-8, S-HK-9, S-HK-11] every hook of rooms runs in the 
       'leave 1 0',
       'ended 1 0 final_departure',
     ])
+})
+
+test('[S-API-7, S-API-8, S-API-20, S-API-21] the script sees who is where, and changes it', async () => {
+  const [dan, eve, fay] = [await connect(await signUp('dan')), await connect(), await connect()]
+  dan.enter({ mode: 'create', name: 'lair', options: '{"map":"cave"}' })
+  const [joined = ''] = await dan.lines(2)
+  const room_id = Number(/^joined (\d+)/.exec(joined)?.[1])
+  eve.enter({ mode: 'join', room_id, options: '{"key":"open"}' })
+  await eve.lines(2)
+  const [, participant] = /^v2 joined \d+ (\d+)$/.exec(await dan.line()) ?? []
+  const guest = { participant: Number(participant), user_id: null, username: null }
+
+  const seen = (user_ids: string[]) => callMethod(fay, 'look', { room_id, user_ids })
+  const { members } = (await seen([])) as { members: { user_id: string | null }[][] }
+  const danId = members[0]?.[0]?.user_id ?? ''
+  const danRow = { participant: guest.participant - 1, user_id: danId, username: 'dan' }
+  expect(await seen(['nobody', danId])).toEqual({
+    sessions: expect.arrayContaining([
+      { ...danRow, room_id },
+      { ...guest, room_id },
+    ]),
+    room: {
+      room_id,
+      match_id: expect.stringMatching(/^mt1-/),
+      name: 'lair',
+      ...{ map: 'cave', mode: 'm', max_players: 4, open: true, tick: true, listed: false },
+      properties: {},
+      players: 2,
+    },
+    members: [[danRow, guest].map((row) => ({ ...row, connected: true })), []],
+    online_ids: [danId],
+  })
+
+  await callMethod(dan, 'topic', { join: true })
+  await callMethod(fay, 'news', {})
+  expect(await dan.line()).toBe('kind 101 news')
+  await callMethod(dan, 'topic', { join: false })
+  await callMethod(fay, 'news', {})
+  await callMethod(fay, 'remove', { room_id, participant: danRow.participant })
+  expect(await dan.lines(2)).toEqual([
+    `closed ${room_id} 0 false`,
+    `v2 left ${room_id} ${danRow.participant}:${danId}:dan:removed`,
+  ])
+  for (const player of [dan, eve, fay]) player.end()
 })
 
 test('[R-MM-10, R-MM-12, S-HK-8] the matchmaker makes a room with the label of the script', async () => {
