@@ -28,7 +28,8 @@ guildhall.on_tick((dt, room_id) => { if (room_id === 1 && dt > 0) ticked = true 
 guildhall.on_rpc('look', async (ctx, body) => {
   const { room_id, user_ids } = guildhall.json.decode(body)
   const { session_list, room_list, room_members, online } = guildhall
-  const [sessions, rooms, online_ids] = [await session_list(), await room_list(), await online(user_ids)]
+  const [sessions, online_ids] = [await session_list(), await online(user_ids)]
+  const rooms = await room_list()
   const members = [await room_members(room_id), await room_members(room_id + 1000)]
   return { sessions, room: rooms.find((room) => room.room_id === room_id), members, online_ids }
 })
