@@ -1,5 +1,5 @@
 import { kinds, sessionOptionsBody } from '@guildhall/contract'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { textOf, waiting } from '../realtime.fixture.ts'
 import { callMethod, flags, joinAs, type Player } from '../rooms/rooms.fixture.ts'
 import { call, crowds, forget, found, push } from './parties.fixture.ts'
@@ -62,9 +62,10 @@ describe('membership', () => {
     const members = await together()
     const { ann, bob } = members
     ann.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags: flags[1] }))
-    for (const player of [ann, bob]) player.create('a')
-    await vi.waitFor(() => expect(crowd.realtime.gateway.rooms()[0]?.players).toBe(2), waiting)
-    await call(ann, 'status')
+    ann.create('a')
+    while (!(await ann.line()).startsWith('joined'));
+    bob.create('a')
+    while (!(await ann.line()).endsWith('2:u-bob'));
     forget(members)
     bob.end()
     expect(await ann.line()).toBe('v1 left 1 2:u-bob:disconnected')
