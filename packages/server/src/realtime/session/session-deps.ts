@@ -30,7 +30,7 @@ export type SessionDeps = InboundDeps &
     /** Whether the envelope must wait because the script takes nothing more at the moment. */
     mustWait(envelope: Envelope): boolean
     flushLater(session: Session, due: FlushDue): void
-    /** A session that was to be flushed soon has been flushed before. */
+    /** A session that was to be flushed `soon` has been flushed and need not wait. */
     flushed(session: Session): void
     /** Too much is queued over all connections. */
     relieve(): void

@@ -41,7 +41,8 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   #lived: LivePhase | undefined
   #pending = true
   #flushDue: FlushDue | 'never' = 'never'
-  #isFlushedSoon = false
+  /** It waits, until its next flush, for positions of others that may come within moments. */
+  #awaitsPositions = false
 
   constructor(connection: Connection, deps: SessionDeps) {
     this.#connection = connection
@@ -170,8 +171,8 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   /** Hands the transport what is queued; a session that only waited for that closes now. */
   flush(): void {
     this.#flushDue = 'never'
-    if (this.#isFlushedSoon) {
-      this.#isFlushedSoon = false
+    if (this.#awaitsPositions) {
+      this.#awaitsPositions = false
       this.#deps.flushed(this)
     }
     if (this.#phase.name === 'closing') this.#phase.closing.flush()
@@ -245,7 +246,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     const due = isPosition(frame) && this.#expectsMore() ? 'soon' : 'turn'
     if (this.#flushDue === 'turn' || this.#flushDue === due) return
     this.#flushDue = due
-    if (due === 'soon') this.#isFlushedSoon = true
+    if (due === 'soon') this.#awaitsPositions = true
     this.#deps.flushLater(this, due)
   }
 
