@@ -14,22 +14,20 @@ import type { GatewayMetrics } from './metrics.ts'
 import type { PartyConfig } from './parties/config.ts'
 import type { People } from './parties/people.port.ts'
 import type { ConnectedPlayers } from './players/connected-players.ts'
-import { createPositionRelay } from './players/delivery.ts'
 import { createPlayers, type Players } from './players/players.ts'
+import { createPositionRelay } from './players/position-relay.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
 import type { RoomsConfig } from './rooms/config.ts'
 import { createRpc } from './rpc/rpc.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
 import { createTurnBatch } from './send-queue/turn-batch.ts'
-
-import { createWaitBatch } from './send-queue/wait-batch.ts'
 import { closings } from './session/closing/closings.ts'
 import { createDeadlineQueue } from './session/closing/deadline-queue.ts'
 
 import { handshakePolicy } from './session/handshake.ts'
 import { createReadingPauses } from './session/inbound/reading-pauses.ts'
 import { Session } from './session/session.ts'
-import type { FlushDue, SessionDeps } from './session/session-deps.ts'
+import type { SessionDeps } from './session/session-deps.ts'
 import { startSweeper } from './sweeper.ts'
 import type { Acceptor, Connection, ConnectionEvents } from './transports/transport.ts'
 
@@ -84,12 +82,6 @@ export type Gateway = Acceptor &
     close(): Promise<void>
   }
 
-/**
- * How long a position may wait for others to the same connection; it waits for half of that at
- * least, unless the others are there. Those of a room come one by one, and a write to a socket
- * costs more than all else about them.
- */
-const positionWaitMs = 2
 const drainMs = 1000
 const partingMs = 2000
 const shutdownMs = 10_000
@@ -178,7 +170,7 @@ function createSessionDeps(parts: Parts): SessionDeps {
   const { config, clock, script, metrics, players, caps, connected } = parts
   const { heartbeat_interval_ms, heartbeat_timeout_ms } = config.websocket
   const pauses = createReadingPauses(clock, script)
-  const flushes = createFlushes(clock)
+  const flushes = createTurnBatch((session: Session) => session.flush())
   const deadline = (delayMs: number, onDue: (session: Session) => void) =>
     createDeadlineQueue({ clock, delayMs }, onDue)
   return {
@@ -200,12 +192,11 @@ function createSessionDeps(parts: Parts): SessionDeps {
         inFlightMax: config.limits.rpc_in_flight,
         builtIns: players.builtIns,
       }),
-      relayPosition: createPositionRelay(players.registry),
+      relayPosition: createPositionRelay({ clock, metrics, registry: players.registry }),
       isReturning: players.seats.isReturning,
     }),
     mustWait: (envelope) => script.congested() && isForScript(script, envelope.kind),
     flushLater: flushes.add,
-    flushed: flushes.needNotWait,
     relieve: () => relieve(parts, flushes.runNow),
     awaitScript: pauses.awaitScript,
     awaitRate: pauses.awaitRate,
@@ -215,23 +206,6 @@ function createSessionDeps(parts: Parts): SessionDeps {
       pauses.forget(session)
       caps.closed(session.limitGroup)
       parts.onGone()
-    },
-  }
-}
-
-function createFlushes(clock: Clock) {
-  const flush = (session: Session) => session.flush()
-  const turn = createTurnBatch(flush)
-  const soon = createWaitBatch({ clock, waitMs: positionWaitMs }, flush)
-  return {
-    add(session: Session, due: FlushDue) {
-      const batch = due === 'soon' ? soon : turn
-      batch.add(session)
-    },
-    needNotWait: soon.remove,
-    runNow() {
-      turn.runNow()
-      soon.runNow()
     },
   }
 }

@@ -11,6 +11,7 @@ import {
   WireError,
 } from '@guildhall/contract'
 import type { GatewayMetrics } from '../metrics.ts'
+import type { PositionRelay } from '../players/position-relay.ts'
 import type { GameScript } from '../ports.ts'
 import { sendSnapshot, versionFor } from '../rooms/presence.ts'
 import type { RoomRequests } from '../rooms/requests/request-queue.ts'
@@ -25,8 +26,7 @@ export type DispatchDeps = {
   notices: Notices
   maxEnvelopeBytes: number
   rpc(live: LiveSession, body: Uint8Array): void
-  /** Passes a position on to the sender's peers; false when there are too many of them. */
-  relayPosition(live: LiveSession, position: Uint8Array): boolean
+  relayPosition: PositionRelay
   requests: RoomRequests
   serverTime: ServerTime
   /** Whether the client has come back to a seat and will be sent a snapshot anyway. */
@@ -134,7 +134,7 @@ function positions(deps: DispatchDeps): Handle {
       notices(live, 'malformed_body', kind)
     } else if (script.handlesKind(kind)) {
       toScript(live, envelope, unreliable)
-    } else if (!relayPosition(live, body)) {
+    } else if (!relayPosition(live.participant, body)) {
       metrics.unhandled_kind_total += 1
       notices(live, 'no_handler', kind)
     }

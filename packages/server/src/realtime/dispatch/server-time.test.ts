@@ -80,7 +80,15 @@ test('[R-DIA-3] an account that shows its offer can record, a guest never', () =
     const participant = newParticipant(1, undefined)
     participant.context = { ...participant.context, user_id }
     const client = { ...newClientState(0), offerId: offer_id }
-    const live = { participant, client, send() {}, deliver() {}, end() {}, takeUnsent: () => [] }
+    const live = {
+      participant,
+      client,
+      send() {},
+      deliver() {},
+      deliverPositions() {},
+      end() {},
+      takeUnsent: () => [],
+    }
     const body = diagCapabilitiesBody.encode({ offer_id: shown, features: diagFeatures.recording })
     const clock = createFakeClock()
     const deps = { clock, metrics: createGatewayMetrics(), notices() {}, offersAlways: false }

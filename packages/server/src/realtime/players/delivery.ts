@@ -1,9 +1,7 @@
 import type { Broadcast, Delivery } from '../../kernel/play/delivery.ts'
-import type { Registry } from '../registry.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Topics } from '../rooms/topics.ts'
-import { outgoingFrame, positionFrame } from '../send-queue/outgoing-frame.ts'
-import type { LiveSession } from '../session/live/live-session.ts'
+import { outgoingFrame } from '../send-queue/outgoing-frame.ts'
 import type { Participant } from '../session/live/participant.ts'
 import type { ConnectedPlayers } from './connected-players.ts'
 
@@ -38,21 +36,5 @@ export function createDelivery({ online, rooms, topics }: DeliveryDeps): Deliver
         room_id: context.room_id,
       }))
     },
-  }
-}
-
-/** Above this many peers a position outside rooms is not passed on. */
-const roomlessPeersMax = 256
-
-/** Passes a position to the sender's peers; false when they are too many for that. */
-export function createPositionRelay({ roomless }: Registry) {
-  return ({ participant: sender }: LiveSession, position: Uint8Array): boolean => {
-    const { room, context } = sender
-    if (room === undefined && roomless.size - 1 > roomlessPeersMax) return false
-    const frame = positionFrame(context.participant, position)
-    for (const peer of room?.members ?? roomless) {
-      if (peer !== sender) peer.receiver.deliver(frame, true)
-    }
-    return true
   }
 }

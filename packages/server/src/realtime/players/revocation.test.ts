@@ -20,6 +20,7 @@ test('[R-REV-3] asks about every session, however many there are, and closes all
       send() {},
       takeUnsent: () => [],
       deliver() {},
+      deliverPositions() {},
       end: ({ code }) => void closed.push(`${session_id} ${code}`),
     }
     registry.add(live)

@@ -86,6 +86,7 @@ test('[R-PRS-3] a part of a snapshot has at most 512 members in version 1', () =
     client,
     send: (_kind, body) => void parts.push(roomPresenceBody.decode(body)),
     deliver() {},
+    deliverPositions() {},
     end() {},
     takeUnsent: () => [],
   })

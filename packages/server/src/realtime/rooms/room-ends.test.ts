@@ -107,8 +107,15 @@ describe('the end of members and rooms', () => {
     await barrier(realtime, ann)
     expect(cid?.received).toEqual([])
     bob?.send(1, bytesOf('b'))
-    const positions = [(await cid?.next())?.body, (await cid?.next())?.body]
-    expect(positions.map((body) => textOf(body ?? bytesOf('')).at(-1))).toEqual(['a', 'b'])
+    cid?.send(1, bytesOf('c'))
+    for (const [player, expected] of [
+      [ann, ['b', 'c']],
+      [bob, ['a', 'c']],
+      [cid, ['a', 'b']],
+    ] as const) {
+      const positions = [(await player?.next())?.body, (await player?.next())?.body]
+      expect(positions.map((body) => textOf(body ?? bytesOf('')).at(-1))).toEqual(expected)
+    }
   })
 
   test('[R-TOP-4, S-API-5] a broadcast reaches its room, its topic, or everybody', async () => {

@@ -29,6 +29,7 @@ function newClient(): LiveSession {
     client: newClientState(0),
     send() {},
     deliver() {},
+    deliverPositions() {},
     end() {},
     takeUnsent: () => [],
   }

@@ -19,6 +19,11 @@ export class FrameQueue {
     this.#bytes += frame.bytes.length
   }
 
+  /** Pushes all but those with the merge key `except`. */
+  pushOthers(frames: readonly OutgoingFrame[], except: number): void {
+    for (const frame of frames) if (frame.mergeKey !== except) this.push(frame)
+  }
+
   /** The frame `index` places behind the first. */
   at(index: number): OutgoingFrame | undefined {
     return this.#frames[this.#head + index]

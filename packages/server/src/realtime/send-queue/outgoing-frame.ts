@@ -34,11 +34,6 @@ export function positionFrame(participant: number, position: Uint8Array): Outgoi
   return { bytes, mergeKey: participant, message: undefined }
 }
 
-/** Whether a newer frame of the same sender may take its place. */
-export function isPosition({ mergeKey }: OutgoingFrame): boolean {
-  return mergeKey !== 0
-}
-
 const kindBytes = 2
 const idBytes = 8
 

@@ -74,6 +74,34 @@ describe('the lanes of one connection', () => {
     expect(ledger.queuedBytes).toBe(queue.bytes)
   })
 
+  test('[R-BP-2, R-DSP-2] of a round it takes the positions of others, in the place of older ones', () => {
+    const { queue, transport, metrics, ledger } = queueWith({})
+    queue.queuePositions([position(41, 'a'), position(42, 'own'), position(43, 'c')], 42)
+    expect([queue.unreliable?.length, ledger.queuedBytes]).toEqual([2, queue.bytes])
+    queue.queuePositions([position(43, 'd'), position(42, 'own'), position(44, 'e')], 42)
+    const bodies = [0, 1, 2, 3].map((index) => queue.unreliable?.at(index)?.bytes.at(-1))
+    expect(bodies).toEqual([...bytesOf('ade'), undefined])
+    expect(metrics.unreliable_coalesced_total).toBe(1)
+    transport.room = 10
+    queue.transmit()
+    expect(transport.taken).toEqual([2, 2, 2])
+    expect([queue.bytes, ledger.queuedBytes]).toEqual([0, 0])
+  })
+
+  test('[R-BP-2] a round that a lane cannot hold goes to the transport, and the oldest give way', () => {
+    const { queue, transport, metrics, ledger } = queueWith({ unreliable_queue_capacity: 2 })
+    const round = [41, 42, 43, 44].map((sender) => position(sender, 'x'))
+    transport.room = 1
+    queue.queuePositions(round, 0)
+    expect(transport.taken).toEqual([2])
+    expect([queue.unreliable?.length, metrics.unreliable_dropped_total]).toEqual([2, 1])
+    transport.room = 10
+    queue.transmit()
+    expect([transport.taken.length, ledger.queuedBytes]).toEqual([3, 0])
+    queue.queuePositions(round, 0)
+    expect([transport.taken.length, metrics.unreliable_dropped_total]).toEqual([7, 1])
+  })
+
   test('[R-BP-2] application kinds are never merged', () => {
     const { queue, metrics } = queueWith({})
     for (let count = 0; count < 3; count += 1) queue.queueUnreliable(frame(100, 'same body'))
@@ -87,6 +115,7 @@ describe('the lanes of one connection', () => {
         fc.record({ do: fc.constant('reliable' as const), size: fc.nat(50) }),
         fc.record({ do: fc.constant('unreliable' as const), size: fc.nat(50) }),
         fc.record({ do: fc.constant('position' as const), size: fc.nat(5) }),
+        fc.record({ do: fc.constant('round' as const), size: fc.nat(9) }),
         fc.record({ do: fc.constant('transmit' as const), size: fc.nat(5) }),
       ),
     )
@@ -101,6 +130,13 @@ describe('the lanes of one connection', () => {
           if (step.do === 'reliable') queue.queueReliable(frame(100, 'x'.repeat(step.size)))
           if (step.do === 'unreliable') queue.queueUnreliable(frame(100, 'x'.repeat(step.size)))
           if (step.do === 'position') queue.queueUnreliable(position(step.size, 'x'))
+          if (step.do === 'round') {
+            const senders = Array.from({ length: step.size }, (_, sender) => sender + 1)
+            queue.queuePositions(
+              senders.map((sender) => position(sender, 'xy')),
+              step.size,
+            )
+          }
           if (step.do === 'transmit') {
             transport.room = step.size
             queue.transmit()

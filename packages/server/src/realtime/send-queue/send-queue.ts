@@ -65,11 +65,23 @@ export class SendQueue implements Lanes {
     }
     lane.push(frame)
     ledger.queuedBytes += frame.bytes.length
-    if (this.#isOver(lane)) this.transmit()
-    while (this.#isOver(lane)) {
-      ledger.queuedBytes -= lane.drop(1)
-      metrics.unreliable_dropped_total += 1
+    this.#trim(lane)
+    return true
+  }
+
+  /**
+   * Queues the positions of all senders but `own`, at most one of each. False when one is too large
+   * for a datagram and does not fit reliably either.
+   */
+  queuePositions(positions: readonly OutgoingFrame[], own: number): boolean {
+    if (this.unreliable !== undefined || this.#connection.datagrams !== undefined) {
+      return positions.every((frame) => frame.mergeKey === own || this.queueUnreliable(frame))
     }
+    const lane = new FrameQueue()
+    lane.pushOthers(positions, own)
+    this.unreliable = lane
+    this.#deps.ledger.queuedBytes += lane.bytes
+    this.#trim(lane)
     return true
   }
 
@@ -84,7 +96,7 @@ export class SendQueue implements Lanes {
     if (frames === 0) return
     const lanes: Lanes =
       connection.datagrams === undefined ? this : { reliable: this.reliable, unreliable: undefined }
-    while (connection.credit > 0 && hasFrames(lanes)) connection.write(lanes)
+    while (hasFrames(lanes) && connection.credit > 0) connection.write(lanes)
     const reliableTaken = reliableBytes - (this.reliable?.bytes ?? 0)
     const taken = reliableTaken + unreliableBytes - (this.unreliable?.bytes ?? 0)
     metrics.messages_out_total += frames - this.#length()
@@ -147,6 +159,15 @@ export class SendQueue implements Lanes {
       lane.length < reliable_queue_capacity &&
       lane.bytes + frame.bytes.length <= reliable_queue_bytes
     )
+  }
+
+  /** What an unreliable lane may not hold leaves, at best to the transport. */
+  #trim(lane: FrameQueue): void {
+    if (this.#isOver(lane)) this.transmit()
+    while (this.#isOver(lane)) {
+      this.#deps.ledger.queuedBytes -= lane.drop(1)
+      this.#deps.metrics.unreliable_dropped_total += 1
+    }
   }
 
   /** Whether an unreliable lane holds more than it may. */

@@ -50,15 +50,4 @@ describe('a batch of items that wait', () => {
     await pass(20)
     expect(worked).toEqual(['a'])
   })
-
-  it('works on all at once when asked, and then on none', async () => {
-    const { pass, worked, batch } = setUp()
-    batch.add('due')
-    await pass(2)
-    batch.add('added')
-    batch.runNow()
-    expect(worked).toEqual(['due', 'added'])
-    await pass(20)
-    expect(worked).toEqual(['due', 'added'])
-  })
 })

@@ -5,8 +5,6 @@ export type WaitBatch<Item> = {
   /** An item that waits already goes on waiting. */
   add(item: Item): void
   remove(item: Item): void
-  /** Works on what waits without waiting longer. */
-  runNow(): void
 }
 
 /**
@@ -44,12 +42,6 @@ export function createWaitBatch<Item>(
     },
     remove(item) {
       if (!added.delete(item)) due.delete(item)
-    },
-    runNow() {
-      const waiting = [...due, ...added]
-      due = new Set()
-      added = new Set()
-      for (const item of waiting) work(item)
     },
   }
 }

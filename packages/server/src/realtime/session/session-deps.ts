@@ -10,9 +10,6 @@ import type { LiveSession } from './live/live-session.ts'
 import type { LivenessConfig } from './live/liveness.ts'
 import type { Session } from './session.ts'
 
-/** When a session is flushed: at the end of the turn, or soon if only positions wait. */
-export type FlushDue = 'turn' | 'soon'
-
 /** What all sessions of a gateway share. */
 export type SessionDeps = InboundDeps &
   SendQueueDeps & {
@@ -29,9 +26,8 @@ export type SessionDeps = InboundDeps &
     dispatch(live: LiveSession, envelope: Envelope, unreliable: boolean): void
     /** Whether the envelope must wait because the script takes nothing more at the moment. */
     mustWait(envelope: Envelope): boolean
-    flushLater(session: Session, due: FlushDue): void
-    /** A session that was to be flushed `soon` has been flushed and need not wait. */
-    flushed(session: Session): void
+    /** Flushes the session at the end of the turn. */
+    flushLater(session: Session): void
     /** Too much is queued over all connections. */
     relieve(): void
     awaitScript(session: Session): void

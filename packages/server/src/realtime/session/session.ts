@@ -1,6 +1,6 @@
 import { type AuthResult, authResultBody, type Envelope, kinds } from '@guildhall/contract'
 import type { Player } from '../ports.ts'
-import { isPosition, type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
+import { type OutgoingFrame, outgoingFrame } from '../send-queue/outgoing-frame.ts'
 import { SendQueue } from '../send-queue/send-queue.ts'
 import type { Connection, ConnectionEvents, PeerEnd } from '../transports/transport.ts'
 import { ClosingPhase } from './closing/closing.ts'
@@ -11,7 +11,7 @@ import type { ClientState } from './live/client-state.ts'
 import { LivePhase } from './live/live-phase.ts'
 import type { LiveSession } from './live/live-session.ts'
 import type { Participant } from './live/participant.ts'
-import type { FlushDue, SessionDeps } from './session-deps.ts'
+import type { SessionDeps } from './session-deps.ts'
 
 /**
  * The life of one connection.
@@ -40,9 +40,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   /** The live phase, also when it is over. */
   #lived: LivePhase | undefined
   #pending = true
-  #flushDue: FlushDue | 'never' = 'never'
-  /** It waits, until its next flush, for positions of others that may come within moments. */
-  #awaitsPositions = false
+  #flushDue = false
 
   constructor(connection: Connection, deps: SessionDeps) {
     this.#connection = connection
@@ -146,9 +144,18 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     const queue = this.#queue
     const fits = unreliable ? queue.queueUnreliable(frame) : queue.queueReliable(frame)
     if (!fits) this.endAsSlow()
-    this.#flushLater(frame)
-    const { ledger, limits } = this.#deps
-    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
+    if (!this.#flushDue) {
+      this.#flushDue = true
+      this.#deps.flushLater(this)
+    }
+    this.#relieveIfFull()
+  }
+
+  deliverPositions(positions: readonly OutgoingFrame[], own: number): void {
+    if (this.#isClosing()) return
+    if (!this.#queue.queuePositions(positions, own)) this.endAsSlow()
+    this.flush()
+    this.#relieveIfFull()
   }
 
   takeUnsent(): OutgoingFrame[] {
@@ -170,11 +177,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
 
   /** Hands the transport what is queued; a session that only waited for that closes now. */
   flush(): void {
-    this.#flushDue = 'never'
-    if (this.#awaitsPositions) {
-      this.#awaitsPositions = false
-      this.#deps.flushed(this)
-    }
+    this.#flushDue = false
     if (this.#phase.name === 'closing') this.#phase.closing.flush()
     else this.#queue.transmit()
   }
@@ -242,18 +245,9 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     }
   }
 
-  #flushLater(frame: OutgoingFrame): void {
-    const due = isPosition(frame) && this.#expectsMore() ? 'soon' : 'turn'
-    if (this.#flushDue === 'turn' || this.#flushDue === due) return
-    this.#flushDue = due
-    if (due === 'soon') this.#awaitsPositions = true
-    this.#deps.flushLater(this, due)
-  }
-
-  /** Whether a position that waits may be joined by one of another member of the room. */
-  #expectsMore(): boolean {
-    const others = (this.#lived?.participant.room?.members.length ?? Number.POSITIVE_INFINITY) - 1
-    return (this.#queue.unreliable?.length ?? 0) < others
+  #relieveIfFull(): void {
+    const { ledger, limits } = this.#deps
+    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
 
   #accept(player: Player | undefined, waiting: Envelope[]): void {

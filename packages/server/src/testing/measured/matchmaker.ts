@@ -140,6 +140,7 @@ function liveOf(id: number): LiveSession {
     participant,
     client: newClientState(0),
     deliver() {},
+    deliverPositions() {},
     send() {},
     end() {},
     takeUnsent: () => [],

@@ -26,6 +26,8 @@ export type Participant = {
 export type Receiver = {
   /** Queues a frame that others may get too. */
   deliver(frame: OutgoingFrame, unreliable: boolean): void
+  /** Sends, unreliably and at once, the positions of all senders but `own`, one of each. */
+  deliverPositions(positions: readonly OutgoingFrame[], own: number): void
 }
 
 /** A participant that has no connection yet. */
@@ -48,4 +50,4 @@ export function newParticipant(id: number, player: Player | undefined): Particip
 }
 
 /** Where envelopes go whose receiver is over. */
-export const nobody: Receiver = { deliver() {} }
+export const nobody: Receiver = { deliver() {}, deliverPositions() {} }

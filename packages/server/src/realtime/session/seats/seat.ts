@@ -55,6 +55,9 @@ export class Seat implements Receiver {
     if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
 
+  /** A position means nothing any more to who comes back. */
+  deliverPositions(): void {}
+
   /** Gives back what was kept; nothing is kept from here on. */
   clear(): OutgoingFrame[] {
     const frames = this.#frames
