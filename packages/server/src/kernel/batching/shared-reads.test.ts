@@ -52,3 +52,14 @@ it('passes a failure on to those who shared it, and reads again for the next', a
   begun[1]?.end()
   expect(await next).toBe('a 2')
 })
+
+it('answers each as soon as it is read, before the next read begins', async () => {
+  const seen: string[] = []
+  const read = sharedReads(async (body: string) => {
+    seen.push(`read ${body}`)
+    return body
+  })
+  const ask = async (body: string) => seen.push(`answer ${await read(body, body)}`)
+  await Promise.all([ask('a'), ask('b')])
+  expect(seen).toEqual(['read a', 'answer a', 'read b', 'answer b'])
+})

@@ -16,15 +16,12 @@ export function sharedReads<W, T>(
 ): (key: string, request: W) => Promise<T> {
   const waiting = new Map<string, Read<W, T>>()
   const underWay = new Set<string>()
-  let isAwaitingTurn = false
 
-  /** Begins at the end of the turn what is not under way. */
-  function beginSoon(): void {
-    if (isAwaitingTurn) return
-    isAwaitingTurn = true
+  /** Each read is a task of its own, so that one answer need not wait for the others' reads. */
+  function beginSoon(key: string): void {
     atEndOfTurn(() => {
-      isAwaitingTurn = false
-      for (const [key, next] of waiting) if (!underWay.has(key)) void begin(key, next)
+      const next = waiting.get(key)
+      if (next !== undefined && !underWay.has(key)) void begin(key, next)
     })
   }
 
@@ -37,7 +34,7 @@ export function sharedReads<W, T>(
       answer.reject(error)
     } finally {
       underWay.delete(key)
-      if (waiting.has(key)) beginSoon()
+      if (waiting.has(key)) beginSoon(key)
     }
   }
 
@@ -46,7 +43,7 @@ export function sharedReads<W, T>(
     if (next === undefined) {
       next = { request, answer: Promise.withResolvers() }
       waiting.set(key, next)
-      if (!underWay.has(key)) beginSoon()
+      if (!underWay.has(key)) beginSoon(key)
     }
     return next.answer.promise
   }

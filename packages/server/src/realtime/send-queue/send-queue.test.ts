@@ -76,6 +76,8 @@ describe('the lanes of one connection', () => {
 
   test('[R-BP-2, R-DSP-2] of a round it takes the positions of others, in the place of older ones', () => {
     const { queue, transport, metrics, ledger } = queueWith({})
+    queue.queuePositions([position(42, 'own')], 42)
+    expect(queue.unreliable).toBeUndefined()
     queue.queuePositions([position(41, 'a'), position(42, 'own'), position(43, 'c')], 42)
     expect([queue.unreliable?.length, ledger.queuedBytes]).toEqual([2, queue.bytes])
     queue.queuePositions([position(43, 'd'), position(42, 'own'), position(44, 'e')], 42)

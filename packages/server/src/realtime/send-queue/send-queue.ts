@@ -79,6 +79,7 @@ export class SendQueue implements Lanes {
     }
     const lane = new FrameQueue()
     lane.pushOthers(positions, own)
+    if (lane.length === 0) return true
     this.unreliable = lane
     this.#deps.ledger.queuedBytes += lane.bytes
     this.#trim(lane)
