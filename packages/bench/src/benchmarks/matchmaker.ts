@@ -27,7 +27,9 @@ async function run(bench: Bench): Promise<Row[]> {
 
 /** Passes over tickets that come at once, with rooms and tokens, without sockets. */
 async function inProcess(bench: Bench): Promise<Row[]> {
-  const sizes = { small, large: bench.count(large), waiting: bench.count(waiting) }
+  // Of a smaller crowd too few are in reach of each other.
+  const crowd = Math.max(small, bench.count(large))
+  const sizes = { small, large: crowd, waiting: bench.count(waiting) }
   await using program = await startMeasured(bench, 'matchmaker', { ...sizes, rounds, on: 'server' })
   const listOf = (name: string) => program.fact(name).split(',').map(Number)
   const rowOf = (what: string, name: string, limit: number): Row => ({

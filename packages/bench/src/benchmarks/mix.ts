@@ -1,5 +1,5 @@
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
-import { deviceLogin } from '../load/accounts.ts'
+import { deviceLogin, registerDevice } from '../load/accounts.ts'
 import { type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
 import { mixedLoad } from '../load/mixed-load.ts'
 import { compareInTurn, ratios } from '../load/rounds.ts'
@@ -48,6 +48,7 @@ async function run(bench: Bench): Promise<Row[]> {
 async function subject(bench: Bench, url: string, checkout?: string) {
   const keys = { 'database.url': url, 'database.max_connections': 10 }
   const server = await startGuildhall(bench, { keys, on: 'both', checkout })
+  await registerDevice(server.port)
   const requests = await mixedLoad(server, inFlight)
   const load = { server, connections: inFlight, seconds: bench.seconds(roundSeconds) }
   let runs = 0

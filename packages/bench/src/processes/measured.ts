@@ -16,6 +16,7 @@ export type MeasuredOptions = {
   seeds?: Seeds
   accounts?: number
   inFlight?: number
+  fewInFlight?: number
   rounds?: number
   secondsPerRound?: number
   /** Stored objects. */
