@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { runExample } from '../run-example.ts'
 import { comeBack, type FighterBot, joinArena } from './fighter.ts'
 import { goal } from './game/world.ts'
 
@@ -66,6 +67,7 @@ function nameOf({ username }: { username: string | null }): string {
 }
 
 if (import.meta.main) {
-  const lines = await playArena(process.argv[2] ?? 'http://127.0.0.1:7350')
-  for (const line of lines) process.stdout.write(`${line}\n`)
+  await runExample(async (baseUrl, print) => {
+    for (const line of await playArena(baseUrl)) print(line)
+  }, 'npm start -- --config examples/arena/node.toml')
 }

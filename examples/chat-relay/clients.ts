@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Connection, createPlayer } from '@guildhall/client'
 import { splitSender } from '@guildhall/contract'
+import { runExample } from '../run-example.ts'
 
 /** The kind on which the game's script relays chat. */
 const chatKind = 100
@@ -88,7 +89,8 @@ function listen(connection: Connection<ChatGame>): () => Promise<Line> {
 }
 
 if (import.meta.main) {
-  const baseUrl = process.argv[2] ?? 'http://127.0.0.1:7350'
-  await chat(baseUrl)
-  process.stdout.write('ana and ben have talked\n')
+  await runExample(async (baseUrl, print) => {
+    await chat(baseUrl)
+    print('ana and ben have talked')
+  }, 'npm start -- --set runtime.scripts_dir=examples/chat-relay/game')
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
+import { runExample } from '../run-example.ts'
 import {
   arrive,
   criteriaOf,
@@ -212,6 +213,7 @@ async function totalsOf(desk: ConsoleClient) {
 }
 
 if (import.meta.main) {
-  const lines = await playDuels(process.argv[2] ?? 'http://127.0.0.1:7350')
-  for (const line of lines) process.stdout.write(`${line}\n`)
+  await runExample(async (baseUrl, print) => {
+    for (const line of await playDuels(baseUrl)) print(line)
+  }, 'npm start -- --config examples/duel/node.toml')
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createPlayer } from '@guildhall/client'
 import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
+import { runExample } from '../run-example.ts'
 
 /** What the players of the shop ask its script. */
 type Shop = {
@@ -248,6 +249,8 @@ function collected<T>() {
 }
 
 if (import.meta.main) {
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
-  await shop(process.argv[2] ?? 'http://127.0.0.1:7350', { print })
+  await runExample(
+    (baseUrl, print) => shop(baseUrl, { print }),
+    'npm start -- --config examples/guild-shop/node.toml',
+  )
 }

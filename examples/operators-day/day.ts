@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createConsoleClient } from '@guildhall/client/console'
+import { runExample } from '../run-example.ts'
 import { runCommunity } from './community.ts'
 import { type Day, type Expected, refused } from './diary.ts'
 import { runGameData } from './game-data.ts'
@@ -72,8 +73,8 @@ async function readTrail({ desk, say }: Day, expected: readonly Expected[]): Pro
 }
 
 if (import.meta.main) {
-  const [baseUrl = 'http://127.0.0.1:7350', username = 'admin', password = 'password'] =
-    process.argv.slice(2)
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
-  await operatorsDay(baseUrl, { operator: { username, password }, print })
+  const [username = 'admin', password = 'password'] = process.argv.slice(3)
+  await runExample((baseUrl, print) => {
+    return operatorsDay(baseUrl, { operator: { username, password }, print })
+  })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client/console'
+import { runExample } from '../run-example.ts'
 import { type Entrant, join } from './entrant.ts'
 
 const minuteMs = 60_000
@@ -170,6 +171,9 @@ function sleep(ms: number): Promise<void> {
 }
 
 if (import.meta.main) {
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
-  await season(process.argv[2] ?? 'http://127.0.0.1:7350', { print })
+  await runExample(
+    (baseUrl, print) => season(baseUrl, { print }),
+    'npm start -- --set runtime.scripts_dir=examples/season/game' +
+      ' --set leaderboards.execute_reset_schedules=true',
+  )
 }
