@@ -258,6 +258,15 @@ describe('what a session sends', () => {
     )
   })
 
+  test('[R-BP-4] a position that waits for its transport counts towards the total', async () => {
+    const peer = await startWithPeer({ limits: { max_queued_bytes_total: 500 } })
+    peer.datagrams.room = 0
+    const other = await realtime.join()
+    other.send(1, new Uint8Array(600))
+    const closed = () => settled().then(() => peer.closedWith?.code)
+    await expect.poll(closed, waiting).toBe(4008)
+  })
+
   test('[R-CLS-1] the close has the same number and text on every transport', async () => {
     const peer = await startWithPeer()
     realtime.gateway.closeSessions(['s-ann'])
