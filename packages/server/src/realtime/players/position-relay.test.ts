@@ -3,6 +3,7 @@ import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { createGatewayMetrics } from '../metrics.ts'
 import { bytesOf, textOf } from '../realtime.fixture.ts'
 import { Room } from '../rooms/room.ts'
+import type { LiveSession } from '../session/live/live-session.ts'
 import { newParticipant, type Participant } from '../session/live/participant.ts'
 import { createPositionRelay } from './position-relay.ts'
 
@@ -21,6 +22,7 @@ beforeEach(() => {
 
 function newPlayer(id: number): Participant {
   const participant = newParticipant(id, undefined)
+  participant.live = {} as LiveSession
   participant.receiver = {
     deliver() {},
     deliverPositions(positions, own) {
@@ -41,9 +43,18 @@ function newRoom(...members: Participant[]): Room {
     binding: null,
     label: { ...label, properties: {} },
   })
-  room.members = members
-  for (const member of members) member.room = room
+  for (const member of members) put(member, room)
   return room
+}
+
+function put(participant: Participant, room: Room): void {
+  participant.room = room
+  room.members = [...room.members, participant]
+}
+
+function take(participant: Participant, room: Room): void {
+  participant.room = undefined
+  room.members = room.members.filter((member) => member !== participant)
 }
 
 const send = (sender: Participant, text: string) => relay(sender, bytesOf(text))
@@ -87,14 +98,65 @@ describe('positions of a room', () => {
     expect(metrics.unreliable_coalesced_total).toBe(4)
   })
 
-  test('[R-DSP-2] go to those who are members when they leave', async () => {
+  test('[R-DSP-2] of one who has left reach nobody, and a newcomer hears those who are there', async () => {
     const [ann, bob, cid] = [newPlayer(1), newPlayer(2), newPlayer(3)]
     const room = newRoom(ann, bob)
     send(ann, 'a')
-    room.members = [bob, cid]
+    take(ann, room)
+    put(cid, room)
     await clock.advance(2)
-    expect(delivered).toEqual(['2: 1a', '3: 1a'])
-    expect(metrics.unreliable_coalesced_total).toBe(0)
+    expect(delivered).toEqual([])
+    send(bob, 'b')
+    put(ann, room)
+    await clock.advance(2)
+    expect(delivered).toEqual(['2: ', '3: 2b', '1: 2b'])
+  })
+
+  test('[R-DSP-2] of one who has left do not count as those of one who is there', async () => {
+    const [ann, bob, cid] = [newPlayer(1), newPlayer(2), newPlayer(3)]
+    const room = newRoom(ann, bob, cid)
+    send(ann, 'a')
+    take(ann, room)
+    send(bob, 'b')
+    expect(delivered).toEqual([])
+    await clock.advance(2)
+    expect(delivered).toEqual(['2: ', '3: 2b'])
+  })
+
+  test('[R-BP-2] a replaced one is not counted for a member without connection', async () => {
+    const [ann, bob, cid] = [newPlayer(1), newPlayer(2), newPlayer(3)]
+    newRoom(ann, bob, cid)
+    cid.live = undefined
+    for (const text of ['a', 'b']) send(ann, text)
+    expect(metrics.unreliable_coalesced_total).toBe(1)
+    await clock.advance(2)
+  })
+
+  test('[R-DSP-2] go on after a delivery that failed', async () => {
+    const [ann, bob, cid, dan, eve] = [1, 2, 3, 4, 5].map(newPlayer) as [
+      Participant,
+      Participant,
+      Participant,
+      Participant,
+      Participant,
+    ]
+    newRoom(ann, bob)
+    newRoom(cid, dan, eve)
+    const { receiver } = bob
+    bob.receiver = {
+      deliver() {},
+      deliverPositions() {
+        throw new Error('on purpose')
+      },
+    }
+    send(ann, 'a')
+    send(cid, 'c')
+    await expect(clock.advance(2)).rejects.toThrow('on purpose')
+    bob.receiver = receiver
+    delivered = []
+    send(cid, 'd')
+    await clock.advance(2)
+    expect(delivered).toEqual(['3: ', '4: 3d', '5: 3d'])
   })
 
   test('[R-DSP-2] of one who is alone go nowhere', async () => {
@@ -116,4 +178,16 @@ test('[R-DSP-2] rooms and those outside of them wait apart', async () => {
   expect(delivered).toEqual(['3: 4d', '4: 3c'])
   await clock.advance(2)
   expect(delivered.slice(2)).toEqual(['1: ', '2: 1a'])
+})
+
+test('[R-DSP-2] outside of rooms they are dropped and counted when too many have come meanwhile', async () => {
+  const [ann, bob] = [newPlayer(1), newPlayer(2)]
+  for (const participant of [ann, bob]) roomless.add(participant)
+  const unhandled = metrics.unhandled_kind_total
+  expect(send(ann, 'a')).toBe(true)
+  for (let id = 3; id <= 258; id += 1) roomless.add(newPlayer(id))
+  expect(send(bob, 'b')).toBe(false)
+  await clock.advance(2)
+  expect(delivered).toEqual([])
+  expect(metrics.unhandled_kind_total).toBe(unhandled + 1)
 })

@@ -18,8 +18,8 @@ export type PositionRelay = (sender: Participant, position: Uint8Array) => boole
 /** Those who get each other's positions: the members of a room, or all who are in none. */
 type Group = Room | Set<Participant>
 
-/** Positions of one group that wait to be passed on together, by their sender: its newest. */
-type Round = Map<number, OutgoingFrame>
+/** Positions of one group that wait to be passed on together: the newest of each sender. */
+type Round = Map<Participant, OutgoingFrame>
 
 /** Above this many peers a position outside rooms is not passed on. */
 const roomlessPeersMax = 256
@@ -45,33 +45,57 @@ export function createPositionRelay({
     if (known !== undefined) return known
     const round: Round = new Map()
     rounds.set(group, round)
-    waits.add(group)
     return round
   }
 
+  /** To those who are in the group now, what those have sent who still are. */
   function pass(group: Group): void {
-    const positions = [...(rounds.get(group)?.values() ?? [])]
+    const round: Round = rounds.get(group) ?? new Map()
     rounds.delete(group)
+    if (isTooLarge(group)) {
+      metrics.unhandled_kind_total += round.size
+      return
+    }
+    const positions: OutgoingFrame[] = []
+    for (const [sender, frame] of round) if (isIn(group, sender)) positions.push(frame)
+    if (positions.length === 0) return
     for (const { receiver, context } of membersOf(group)) {
       receiver.deliverPositions(positions, context.participant)
     }
   }
 
-  return ({ room, context }, position) => {
-    if (room === undefined && roomless.size - 1 > roomlessPeersMax) return false
-    const group = room ?? roomless
+  return (sender, position) => {
+    const group = sender.room ?? roomless
+    if (isTooLarge(group)) return false
     const size = sizeOf(group)
     if (size < 2) return true
-    const { participant } = context
     const round = roundOf(group)
-    if (round.has(participant)) metrics.unreliable_coalesced_total += size - 1
-    round.set(participant, positionFrame(participant, position))
-    if (round.size >= size) {
+    if (round.has(sender)) metrics.unreliable_coalesced_total += connectedPeers(group, sender)
+    round.set(sender, positionFrame(sender.context.participant, position))
+    waits.add(group)
+    if (round.size >= size && round.keys().every((each) => isIn(group, each))) {
       waits.remove(group)
       pass(group)
     }
     return true
   }
+}
+
+function isTooLarge(group: Group): boolean {
+  return group instanceof Set && group.size - 1 > roomlessPeersMax
+}
+
+function isIn(group: Group, participant: Participant): boolean {
+  return group instanceof Set ? group.has(participant) : participant.room === group
+}
+
+/** The others for whom a position waits; nothing waits for one who has no connection. */
+function connectedPeers(group: Group, sender: Participant): number {
+  let count = 0
+  for (const member of membersOf(group)) {
+    if (member !== sender && member.live !== undefined) count += 1
+  }
+  return count
 }
 
 function sizeOf(group: Group): number {

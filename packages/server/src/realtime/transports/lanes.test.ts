@@ -267,6 +267,16 @@ describe('what a session sends', () => {
     await expect.poll(closed, waiting).toBe(4008)
   })
 
+  test('[R-BP-1] a position that no datagram takes and that does not fit reliably closes', async () => {
+    const peer = await startWithPeer({ limits: { reliable_queue_bytes: 100 } })
+    peer.credit = 0
+    peer.datagrams.bytesMax = 20
+    const other = await realtime.join()
+    other.send(1, new Uint8Array(600))
+    const closed = () => settled().then(() => peer.closedWith?.code)
+    await expect.poll(closed, waiting).toBe(4008)
+  })
+
   test('[R-CLS-1] the close has the same number and text on every transport', async () => {
     const peer = await startWithPeer()
     realtime.gateway.closeSessions(['s-ann'])

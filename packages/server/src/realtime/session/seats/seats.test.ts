@@ -13,7 +13,7 @@ import {
   startRealtime,
   waiting,
 } from '../../realtime.fixture.ts'
-import { joinAgain, joinAs, type Player, playerOf } from '../../rooms/rooms.fixture.ts'
+import { barrier, joinAgain, joinAs, type Player, playerOf } from '../../rooms/rooms.fixture.ts'
 import { StreamsConnection } from '../../transports/streams-connection.fixture.ts'
 
 let realtime: RealtimeFixture
@@ -119,6 +119,20 @@ describe('a lost connection', () => {
     })
     await realtime.clock.advance(20_000)
     expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+  })
+
+  test('[R-RET-3] positions of others are not kept', async () => {
+    const { ann, bob } = await startInRoom()
+    ann.end()
+    await dropped()
+    await bob.line()
+    bob.send(1, 'there')
+    await barrier(realtime, bob)
+    await realtime.clock.advance(2)
+    say('after')
+    const again = playerOf(await realtime.connect())
+    again.send(kinds.AUTH.first, 't-ann')
+    expect(await again.lines(3)).toEqual(['kind 6 \u0000u-ann', 'joined 1 a/', 'kind 100 after'])
   })
 
   test('[R-RET-3] what had not left yet is kept as far as it means something to who returns', async () => {
