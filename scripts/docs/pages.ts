@@ -1,16 +1,12 @@
-import { join } from 'node:path'
 import { api } from '@guildhall/contract'
 import { renderReference } from '../../packages/server/src/config/reference.ts'
 import { describeApi, openapiInfo } from '../../packages/server/src/kernel/http/openapi.ts'
 import { version } from '../../packages/server/src/version.ts'
-import { readSources } from '../checks/sources.ts'
 import { type Description, renderApiPage } from './api-page.ts'
 import { renderMetricsPage } from './metrics-page.ts'
 import { renderRulesPage } from './rules-page.ts'
 import { renderScriptPage } from './script-page.ts'
 import { renderScriptTypes } from './script-types.ts'
-
-const root = join(import.meta.dirname, '../..')
 
 /** Every page that follows from the code, by its file in `docs`. */
 export function renderPages(): Readonly<Record<string, string>> {
@@ -23,6 +19,6 @@ export function renderPages(): Readonly<Record<string, string>> {
     'metrics.md': renderMetricsPage(),
     'script-reference.md': renderScriptPage(),
     '../packages/server/guildhall.d.ts': renderScriptTypes(),
-    'rules.md': renderRulesPage(readSources(root)),
+    'rules.md': renderRulesPage(),
   }
 }
