@@ -3,7 +3,7 @@ import { readRules } from '../rules/rules.ts'
 const introduction = `# Rules
 
 What the product promises, one sentence for each rule. Tests begin with the id of the rule that
-they hold, and commits cite it. \`npm run rules\` prints the folders with the tests of each rule, and
+they hold, and commits cite it. \`npm run rules\` prints the folders with the tests of each rule,
 \`npm run rules H-GEN-1\` those of one. Most rules without a test belong to what is still to come.
 
 This page is made from \`scripts/rules/rules.txt\` by \`npm run docs\`.
