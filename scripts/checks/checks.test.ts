@@ -128,7 +128,7 @@ describe('confinement', () => {
     ['kernel/ids.ts', "import { randomBytes } from 'node:crypto'"],
     ['database/open.ts', "const q = 'SELECT id FROM accounts'"],
     ['features/a/a.store.ts', "const q = 'SELECT id FROM accounts'"],
-    ['realtime/transports/websocket.ts', "import { WebSocketServer } from 'ws'"],
+    ['realtime/connection/transports/websocket.ts', "import { WebSocketServer } from 'ws'"],
     ['kernel/http/server.ts', "import { fastify } from 'fastify'"],
     ['config/address.ts', "import { BlockList, isIP } from 'node:net'"],
     ['kernel/a.test.ts', 'setTimeout(run, Date.now())'],

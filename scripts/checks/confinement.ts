@@ -64,8 +64,8 @@ function confinedImports(file: CodeSource): Problem[] {
       return [{ ...at, text: 'only kernel/clock.ts reads time or sets timers' }]
     }
     const isSocket = sockets.has(specifier) && !importsOnlyAddresses(file, line)
-    if (isSocket && !isIn(file, ['realtime/transports/', 'kernel/http/'])) {
-      return [{ ...at, text: `only realtime/transports and kernel/http import ${specifier}` }]
+    if (isSocket && !isIn(file, ['realtime/connection/transports/', 'kernel/http/'])) {
+      return [{ ...at, text: `only the transports and kernel/http import ${specifier}` }]
     }
     return []
   })

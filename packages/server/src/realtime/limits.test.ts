@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../kernel/clock.fake.ts'
-import { createConnectionCaps } from './connection-caps.ts'
+import { createDeadlineQueue } from '../kernel/time/deadline-queue.ts'
+import { createConnectionCaps } from './connection/connection-caps.ts'
+import { TokenBuckets } from './connection/inbound/token-buckets.ts'
 import { createGatewayMetrics } from './metrics.ts'
 import { transportConfig } from './realtime.fixture.ts'
-import { createDeadlineQueue } from './session/closing/deadline-queue.ts'
-import { TokenBuckets } from './session/inbound/token-buckets.ts'
 
 const rates = {
   inbound_envelopes_per_sec: 100,

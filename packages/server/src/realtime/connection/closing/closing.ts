@@ -1,0 +1,67 @@
+import type { DeadlineQueue } from '../../../kernel/time/deadline-queue.ts'
+import type { SendQueue } from '../send-queue/send-queue.ts'
+import type { Connection } from '../transports/transport.ts'
+import type { Closing } from './closings.ts'
+
+type ClosingParts<Session> = {
+  session: Session
+  connection: Connection
+  queue: SendQueue
+  drains: DeadlineQueue<Session>
+  partings: DeadlineQueue<Session>
+}
+
+/**
+ * The end of a connection that was decided on. `draining` sends what is queued, `parting` has sent
+ * the close and waits until the peer is gone. Both have their deadline.
+ */
+export class ClosingPhase<Session> {
+  readonly #parts: ClosingParts<Session>
+  readonly #closing: Closing
+  #step: 'draining' | 'parting' = 'draining'
+
+  constructor(closing: Closing, parts: ClosingParts<Session>) {
+    this.#closing = closing
+    this.#parts = parts
+  }
+
+  begin(): void {
+    const { drains, queue, session } = this.#parts
+    if (this.#closing.drains) {
+      drains.add(session)
+      this.flush()
+    } else {
+      // Nothing is waited for, but what the transport takes at once was queued before the decision.
+      queue.transmit()
+      this.part()
+    }
+  }
+
+  /** The transport is closing by itself: only the peer is waited for. */
+  beginParting(): void {
+    this.#step = 'parting'
+    this.#parts.queue.discard()
+    this.#parts.partings.add(this.#parts.session)
+  }
+
+  flush(): void {
+    const { queue } = this.#parts
+    queue.transmit()
+    if (queue.reliable === undefined) this.part()
+  }
+
+  /** Sends the close; what is still queued is lost. */
+  part(): void {
+    if (this.#step === 'parting') return
+    const { connection, drains, session } = this.#parts
+    drains.remove(session)
+    this.beginParting()
+    connection.close(this.#closing.code, this.#closing.reason)
+  }
+
+  gone(): void {
+    const { drains, partings, session } = this.#parts
+    drains.remove(session)
+    partings.remove(session)
+  }
+}

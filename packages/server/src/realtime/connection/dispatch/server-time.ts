@@ -1,0 +1,109 @@
+import {
+  type BodyCodec,
+  diagCapabilitiesBody,
+  diagClockSyncBody,
+  diagFeatures,
+  diagServerTimeBody,
+  type Envelope,
+  kinds,
+  WireError,
+} from '@guildhall/contract'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { GatewayMetrics } from '../../metrics.ts'
+import type { LiveSession } from '../live/live-session.ts'
+import type { Notices } from './notices.ts'
+
+/** The clocks of clients: offers of the server's time, and samples of the way there and back. */
+export type ServerTime = {
+  /** Sends an offer that nobody asked for, if the configuration says so. */
+  offerUnasked(live: LiveSession): void
+  offer(live: LiveSession): void
+  capabilities(live: LiveSession, envelope: Envelope): void
+  clockSync(live: LiveSession, envelope: Envelope): void
+  /** What concerns a capture; there are none that a client could know of. */
+  status(live: LiveSession, envelope: Envelope): void
+}
+
+type ServerTimeDeps = {
+  clock: Clock
+  metrics: GatewayMetrics
+  notices: Notices
+  offersAlways: boolean
+  /** Secure random bytes. */
+  randomness(size: number): Buffer
+}
+
+const syncsPerSecMax = 2
+
+export function createServerTime(deps: ServerTimeDeps): ServerTime {
+  const { clock, metrics, notices } = deps
+
+  function malformed(live: LiveSession, { kind }: Envelope): void {
+    metrics.decode_errors_total += 1
+    notices(live, 'malformed_body', kind)
+  }
+
+  function newOfferId(): bigint {
+    for (;;) {
+      const id = deps.randomness(8).readBigUInt64BE()
+      if (id !== 0n) return id
+    }
+  }
+
+  function offer(live: LiveSession): void {
+    const offer_id = newOfferId()
+    live.client.offerId = offer_id
+    const body = diagServerTimeBody.encode({ offer_id, server_utc_ms: clock.nowUnixMs() })
+    live.send(kinds.DIAG_SERVER_TIME.first, body)
+  }
+
+  function mayAnswer({ client }: LiveSession): boolean {
+    const nowMs = clock.monotonicMs()
+    if (client.clockSyncs === undefined || nowMs - client.clockSyncs.sinceMs >= 1000) {
+      client.clockSyncs = { sinceMs: nowMs, count: 0 }
+    }
+    client.clockSyncs.count += 1
+    return client.clockSyncs.count <= syncsPerSecMax
+  }
+
+  return {
+    offerUnasked(live) {
+      if (deps.offersAlways) offer(live)
+    },
+    offer,
+    capabilities(live, envelope) {
+      const said = decoded(diagCapabilitiesBody, envelope.body)
+      if (said === undefined || (said.features & ~diagFeatures.recording) !== 0) {
+        return malformed(live, envelope)
+      }
+      if (said.offer_id === 0n) return offer(live)
+      if (said.features === 0 || said.offer_id !== live.client.offerId) {
+        return malformed(live, envelope)
+      }
+      live.client.canRecord = live.participant.context.user_id !== null
+    },
+    clockSync(live, envelope) {
+      const request = decoded(diagClockSyncBody, envelope.body)
+      if (request?.type !== 'request') return malformed(live, envelope)
+      if (!mayAnswer(live)) return
+      const nowUs = Math.round(clock.nowUnixMs() * 1000)
+      const body = diagClockSyncBody.encode({
+        ...request,
+        type: 'response',
+        server_recv_utc_us: nowUs,
+        server_sent_utc_us: nowUs,
+      })
+      live.send(kinds.DIAG_CLOCK_SYNC.first, body)
+    },
+    status: malformed,
+  }
+}
+
+function decoded<Value>(codec: BodyCodec<Value>, body: Uint8Array): Value | undefined {
+  try {
+    return codec.decode(body)
+  } catch (error) {
+    if (error instanceof WireError) return undefined
+    throw error
+  }
+}

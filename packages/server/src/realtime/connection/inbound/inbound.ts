@@ -1,0 +1,200 @@
+import { type Envelope, frameHeaderBytes, WireError } from '@guildhall/contract'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { TransportLimits } from '../../config.ts'
+import type { GatewayMetrics } from '../../metrics.ts'
+import type { ProtocolDetail } from '../closing/closings.ts'
+import type { Connection } from '../transports/transport.ts'
+import { InboundStreams } from './inbound-streams.ts'
+import { TokenBuckets } from './token-buckets.ts'
+
+/** Why a connection is not read from; it is read again when no reason is left. */
+export const pauseReasons = { handshake: 1, rate: 2, script: 4, join: 8 } as const
+export type PauseReason = keyof typeof pauseReasons
+
+/** Who gets the envelopes of one connection. */
+export type InboundConsumer = {
+  take(envelope: Envelope): void
+  /** All envelopes are taken and the stream cannot go on; reported again at every later `pump`. */
+  broken(detail: ProtocolDetail): void
+  /** The rate is used up; somebody has to call `refill` from time to time. */
+  throttled(): void
+}
+
+export type InboundDeps = { limits: TransportLimits; clock: Clock; metrics: GatewayMetrics }
+
+/** The receiving half of one connection: cuts frames, keeps to the rate, stops and goes on. */
+export class Inbound {
+  readonly #connection: Connection
+  readonly #consumer: InboundConsumer
+  readonly #deps: InboundDeps
+  readonly #streams: InboundStreams
+  /** Envelopes that were cut, paid for and given back. */
+  #backlog: Envelope[] | undefined
+  #buckets: TokenBuckets | undefined
+  #pauses = 0
+  #pausedAtMs = 0
+  #pumping = false
+  #stopped = false
+  #brokenBy: ProtocolDetail | undefined
+
+  constructor(connection: Connection, consumer: InboundConsumer, deps: InboundDeps) {
+    this.#connection = connection
+    this.#consumer = consumer
+    this.#deps = deps
+    this.#streams = new InboundStreams(deps.limits.max_envelope_bytes)
+  }
+
+  push(stream: number, bytes: Uint8Array): void {
+    if (this.#stopped) return
+    this.#deps.metrics.bytes_in_total += bytes.length
+    if (this.#brokenBy !== undefined) return
+    this.#streams.push(stream, bytes)
+    this.pump()
+  }
+
+  /** The peer has ended a stream. */
+  end(stream: number): void {
+    this.#streams.end(stream)
+    this.pump()
+  }
+
+  /** The handshake is over: frames of all streams are taken from here on. */
+  readAll(): void {
+    this.#streams.readAll()
+    this.#connection.readAllStreams?.()
+  }
+
+  /** The envelope of a datagram, if it is taken; one that is not is lost, and counted. */
+  datagram(bytes: Uint8Array, isLive: boolean): Envelope | undefined {
+    if (this.#stopped || this.#brokenBy !== undefined) return undefined
+    const { metrics } = this.#deps
+    metrics.bytes_in_total += bytes.length
+    if (this.#pauses !== 0 || !isLive) {
+      metrics.datagram_limited_total += 1
+      return undefined
+    }
+    this.spend(bytes.length)
+    const [high, low] = bytes
+    if (high === undefined || low === undefined) {
+      metrics.decode_errors_total += 1
+      return undefined
+    }
+    return { kind: (high << 8) | low, body: bytes.subarray(2) }
+  }
+
+  /** The stream ends here; what was received before is still taken. */
+  breakOff(detail: ProtocolDetail): void {
+    if (this.#stopped || this.#brokenBy !== undefined) return
+    this.#deps.metrics.decode_errors_total += 1
+    this.#brokenBy = detail
+    this.pump()
+  }
+
+  /** Gives the consumer every envelope that is there, until somebody pauses or stops. */
+  pump(): void {
+    if (this.#pumping) return
+    this.#pumping = true
+    try {
+      while (this.#pauses === 0 && !this.#stopped) {
+        const envelope = this.#backlog?.shift() ?? this.#cut()
+        if (envelope !== undefined) this.#consumer.take(envelope)
+        else if (this.#brokenBy !== undefined) this.#consumer.broken(this.#brokenBy)
+        if (envelope === undefined) break
+      }
+    } finally {
+      this.#pumping = false
+    }
+    if (this.#backlog?.length === 0) this.#backlog = undefined
+    if (!this.#stopped) this.#streams.watch(this.#deps.clock)
+  }
+
+  /** The envelopes that are already there, up to `max`, without giving them to the consumer. */
+  takeAvailable(max: number): Envelope[] {
+    const envelopes: Envelope[] = []
+    while (envelopes.length < max && this.#pauses === 0) {
+      const envelope = this.#cut()
+      if (envelope === undefined) break
+      envelopes.push(envelope)
+    }
+    return envelopes
+  }
+
+  /** Puts envelopes in front of everything that is still to come. */
+  giveBack(envelopes: Envelope[]): void {
+    if (envelopes.length === 0) return
+    this.#backlog = this.#backlog === undefined ? envelopes : [...envelopes, ...this.#backlog]
+  }
+
+  pause(reason: PauseReason): void {
+    if (this.#pauses === 0) {
+      this.#pausedAtMs = this.#deps.clock.monotonicMs()
+      this.#connection.pauseReading()
+    }
+    this.#pauses |= pauseReasons[reason]
+  }
+
+  /** Goes on reading when this was the last reason; says how long the pause was, in ms. */
+  resume(reason: PauseReason): number {
+    if ((this.#pauses & pauseReasons[reason]) === 0) return 0
+    this.#pauses &= ~pauseReasons[reason]
+    if (this.#pauses !== 0 || this.#stopped) return 0
+    const nowMs = this.#deps.clock.monotonicMs()
+    // The peer could not complete its frame while it was not read from.
+    this.#streams.restartWatch(nowMs)
+    this.#connection.resumeReading()
+    this.pump()
+    return nowMs - this.#pausedAtMs
+  }
+
+  get paused(): boolean {
+    return this.#pauses !== 0
+  }
+
+  /** Counts one envelope of `bytes` against the rate and pauses when it is used up. */
+  spend(bytes: number): void {
+    const { limits, clock, metrics } = this.#deps
+    this.#buckets ??= new TokenBuckets(limits, clock.monotonicMs())
+    if (this.#buckets.spend(bytes) || this.#buckets.refill(clock.monotonicMs())) return
+    if ((this.#pauses & pauseReasons.rate) !== 0) return
+    metrics.inbound_paused_total += 1
+    this.pause('rate')
+    this.#consumer.throttled()
+  }
+
+  /** Adds what the rate has given since; true when the buckets are not empty any more. */
+  refill(nowMs: number): boolean {
+    if (this.#buckets === undefined || !this.#buckets.refill(nowMs)) return false
+    if (this.#buckets.isFull()) this.#buckets = undefined
+    return true
+  }
+
+  /** How long a frame has been incomplete while it could have been completed. */
+  incompleteForMs(nowMs: number): number {
+    if (this.paused || this.#stopped) return 0
+    return nowMs - (this.#streams.incompleteSinceMs() ?? nowMs)
+  }
+
+  /** Nothing is taken any more; the connection is read so that it can close. */
+  stop(): void {
+    this.#stopped = true
+    this.#backlog = undefined
+    if (this.#pauses !== 0) this.#connection.resumeReading()
+  }
+
+  #cut(): Envelope | undefined {
+    try {
+      const envelope = this.#streams.next()
+      if (envelope !== undefined) {
+        this.spend(frameHeaderBytes + envelope.body.length)
+        return envelope
+      }
+      const fault = this.#streams.fault()
+      if (fault !== undefined) this.breakOff(fault)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      this.breakOff('frame length')
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Envelope } from '@guildhall/contract'
+import type { Clock } from '../../kernel/clock.ts'
+import type { DeadlineQueue } from '../../kernel/time/deadline-queue.ts'
+import type { Arrivals } from '../play/participants/arrivals.ts'
+import type { VerifyPlayer } from '../ports.ts'
+import type { HandshakePolicy } from './greeting/handshake.ts'
+import type { InboundDeps } from './inbound/inbound.ts'
+import type { LiveSession } from './live/live-session.ts'
+import type { LivenessConfig } from './live/liveness.ts'
+import type { SendQueueDeps } from './send-queue/send-queue.ts'
+import type { Session } from './session.ts'
+
+/** What all sessions of a gateway share. */
+export type SessionDeps = InboundDeps &
+  SendQueueDeps & {
+    clock: Clock
+    policy: HandshakePolicy
+    liveness: LivenessConfig
+    verifyPlayer: VerifyPlayer
+    arrivals: Arrivals
+    /** Sessions without a decision; those that were not heard of in time get a close code. */
+    greetings: DeadlineQueue<Session>
+    drains: DeadlineQueue<Session>
+    partings: DeadlineQueue<Session>
+    /** `unreliable`: it came as a datagram. */
+    dispatch(live: LiveSession, envelope: Envelope, unreliable: boolean): void
+    /** Whether the envelope must wait because the script takes nothing more at the moment. */
+    mustWait(envelope: Envelope): boolean
+    /** Flushes the session at the end of the turn. */
+    flushLater(session: Session): void
+    /** Too much is queued over all connections. */
+    relieve(): void
+    awaitScript(session: Session): void
+    awaitRate(session: Session): void
+    /** A connection has got its decision and is pending no more. */
+    decided(): void
+    gone(session: Session): void
+  }

@@ -1,0 +1,300 @@
+import { type AuthResult, authResultBody, type Envelope, kinds } from '@guildhall/contract'
+import { type OutgoingFrame, outgoingFrame } from '../frames/outgoing-frame.ts'
+import type { Participant } from '../play/participants/participant.ts'
+import type { Player } from '../ports.ts'
+import { ClosingPhase } from './closing/closing.ts'
+import { type Closing, closings, type ProtocolDetail, protocolError } from './closing/closings.ts'
+import { Greeting, type GreetingHost } from './greeting/greeting.ts'
+import { Inbound, type InboundConsumer } from './inbound/inbound.ts'
+import type { ClientState } from './live/client-state.ts'
+import { LivePhase } from './live/live-phase.ts'
+import type { LiveSession } from './live/live-session.ts'
+import { SendQueue } from './send-queue/send-queue.ts'
+import type { SessionDeps } from './session-deps.ts'
+import type { Connection, ConnectionEvents, PeerEnd } from './transports/transport.ts'
+
+/**
+ * The life of one connection.
+ *
+ * | phase    | what it does                                        | what comes next     |
+ * |----------|-----------------------------------------------------|---------------------|
+ * | greeting | waits for the first frame and for its verification  | live, closing, gone |
+ * | live     | plays: envelopes are dispatched                     | closing, gone       |
+ * | closing  | nothing comes in, nothing new goes out              | gone                |
+ * | gone     | the transport is closed                             |                     |
+ */
+type Phase =
+  | { name: 'greeting'; greeting: Greeting }
+  | LivePhase
+  | { name: 'closing'; closing: ClosingPhase<Session> }
+  | { name: 'gone' }
+
+const incompleteFrameMsMax = 30_000
+
+export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
+  readonly #connection: Connection
+  readonly #deps: SessionDeps
+  readonly #inbound: Inbound
+  readonly #queue: SendQueue
+  #phase: Phase
+  /** The live phase, also when it is over. */
+  #lived: LivePhase | undefined
+  #pending = true
+  #flushDue = false
+
+  constructor(connection: Connection, deps: SessionDeps) {
+    this.#connection = connection
+    this.#deps = deps
+    this.#inbound = new Inbound(connection, this, deps)
+    this.#queue = new SendQueue(connection, deps)
+    this.#phase = { name: 'greeting', greeting: new Greeting(this.#greetingHost(), deps) }
+    deps.greetings.add(this)
+  }
+
+  get limitGroup(): string | undefined {
+    return this.#connection.limitGroup
+  }
+
+  get queuedBytes(): number {
+    return this.#queue.bytes
+  }
+
+  get participant(): Participant {
+    return this.#accepted().participant
+  }
+
+  get client(): ClientState {
+    return this.#accepted().client
+  }
+
+  // What the transport reports.
+
+  received(stream: number, bytes: Uint8Array): void {
+    this.#inbound.push(stream, bytes)
+  }
+
+  streamEnded(stream: number): void {
+    this.#inbound.end(stream)
+  }
+
+  receivedDatagram(datagram: Uint8Array): void {
+    const envelope = this.#inbound.datagram(datagram, this.#phase.name === 'live')
+    if (envelope === undefined || this.#phase.name !== 'live') return
+    this.#phase.takeDatagram(envelope)
+  }
+
+  violated(detail: ProtocolDetail): void {
+    this.#inbound.breakOff(detail)
+  }
+
+  pinged(bytes: number): void {
+    if (!this.#isClosing()) this.#inbound.spend(bytes)
+  }
+
+  ponged(): void {
+    if (this.#phase.name === 'live') this.#phase.ponged()
+  }
+
+  drained(): void {
+    this.flush()
+  }
+
+  ending(end: PeerEnd): void {
+    if (this.#isClosing()) return
+    const closing = this.#newClosing(closings.shutdown)
+    this.#fence({ name: 'closing', closing }, end === 'lost' ? 'kept' : 'none')
+    closing.beginParting()
+  }
+
+  closed(): void {
+    if (this.#phase.name === 'gone') return
+    if (this.#phase.name === 'closing') this.#phase.closing.gone()
+    this.#fence({ name: 'gone' }, 'kept')
+    this.#queue.discard()
+    this.#deps.gone(this)
+  }
+
+  // What the stream of frames brings.
+
+  take(envelope: Envelope): void {
+    const phase = this.#phase
+    if (phase.name === 'live') phase.take(envelope)
+    else if (phase.name === 'greeting') phase.greeting.take(envelope)
+  }
+
+  broken(detail: ProtocolDetail): void {
+    // Behind AUTH it waits for the decision like a frame does: how the stream was cut into messages
+    // must not change what happens.
+    if (this.#phase.name === 'greeting' && this.#phase.greeting.verifying) return
+    this.#violate(detail)
+  }
+
+  throttled(): void {
+    this.#deps.awaitRate(this)
+  }
+
+  // What the gateway asks for.
+
+  send(kind: number, body: Uint8Array): void {
+    this.deliver(outgoingFrame(kind, body), false)
+  }
+
+  deliver(frame: OutgoingFrame, unreliable: boolean): void {
+    if (this.#isClosing()) return
+    const queue = this.#queue
+    const fits = unreliable ? queue.queueUnreliable(frame) : queue.queueReliable(frame)
+    if (!fits) this.endAsSlow()
+    if (!this.#flushDue) {
+      this.#flushDue = true
+      this.#deps.flushLater(this)
+    }
+    this.#relieveIfFull()
+  }
+
+  deliverPositions(positions: readonly OutgoingFrame[], own: number): void {
+    if (this.#isClosing()) return
+    if (!this.#queue.queuePositions(positions, own)) this.endAsSlow()
+    this.flush()
+    this.#relieveIfFull()
+  }
+
+  takeUnsent(): OutgoingFrame[] {
+    return this.#queue.takeReliable()
+  }
+
+  endAsSlow(): void {
+    if (this.#isClosing()) return
+    this.#deps.metrics.slow_consumer_closes_total += 1
+    this.end(closings.slowConsumer)
+  }
+
+  end(how: Closing): void {
+    if (this.#isClosing()) return
+    const closing = this.#newClosing(how)
+    this.#fence({ name: 'closing', closing }, how.seat)
+    closing.begin()
+  }
+
+  /** Hands the transport what is queued; a session that only waited for that closes now. */
+  flush(): void {
+    this.#flushDue = false
+    if (this.#phase.name === 'closing') this.#phase.closing.flush()
+    else this.#queue.transmit()
+  }
+
+  /** The time to drain is over. */
+  part(): void {
+    if (this.#phase.name === 'closing') this.#phase.closing.part()
+  }
+
+  destroy(): void {
+    this.#connection.destroy()
+  }
+
+  /** Nothing was heard within the handshake timeout. */
+  timeOut(): void {
+    if (this.#phase.name === 'greeting') this.#phase.greeting.timeOut()
+  }
+
+  resumeAfterScript(): void {
+    this.#resume('script')
+  }
+
+  /** True when the session need not be asked again, because it reads again or is over. */
+  resumeAfterRate(nowMs: number): boolean {
+    if (this.#isClosing()) return true
+    if (!this.#inbound.refill(nowMs)) return false
+    this.#resume('rate')
+    return true
+  }
+
+  /** Looks at everything that has a deadline and no queue of its own. */
+  sweep(nowMs: number): void {
+    if (this.#isClosing()) return
+    if (this.#inbound.incompleteForMs(nowMs) > incompleteFrameMsMax) {
+      this.#deps.metrics.decode_errors_total += 1
+      this.#violate('incomplete frame')
+    } else if (this.#phase.name === 'live' && !this.#phase.isAlive(nowMs)) {
+      this.end(closings.livenessTimeout)
+    }
+  }
+
+  sessionEnded(nowUnixMs: number): boolean {
+    return this.#phase.name === 'live' && this.#phase.sessionEnded(nowUnixMs)
+  }
+
+  /** Only a session that was accepted has a participant; asking any other is a bug. */
+  #accepted(): LivePhase {
+    if (this.#lived === undefined) throw new Error('a session that was not accepted')
+    return this.#lived
+  }
+
+  #resume(reason: 'script' | 'rate'): void {
+    if (this.#phase.name === 'live') this.#phase.resume(reason)
+    else this.#inbound.resume(reason)
+  }
+
+  #greetingHost(): GreetingHost {
+    return {
+      isOver: () => this.#phase.name !== 'greeting',
+      accept: (player, waiting) => this.#accept(player, waiting),
+      answer: (result) => this.#answer(result),
+      end: (closing) => this.end(closing),
+      takeAvailable: (max) => this.#inbound.takeAvailable(max),
+      pauseReading: () => this.#inbound.pause('handshake'),
+    }
+  }
+
+  #relieveIfFull(): void {
+    const { ledger, limits } = this.#deps
+    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
+  }
+
+  #accept(player: Player | undefined, waiting: Envelope[]): void {
+    if (player) this.#deps.arrivals.replace(player)
+    this.#answer(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
+    if (this.#isClosing()) return
+    const [connection, inbound, deps] = [this.#connection, this.#inbound, this.#deps]
+    const live = new LivePhase({ session: this, connection, inbound, deps }, player)
+    this.#lived = live
+    this.#phase = live
+    this.#decide()
+    live.begin(waiting)
+  }
+
+  /** Ends a connection whose peer broke a rule, in the way its phase asks for. */
+  #violate(detail: ProtocolDetail): void {
+    if (this.#phase.name === 'live') this.end(protocolError(detail))
+    else if (this.#phase.name === 'greeting') this.#phase.greeting.refuse('broken', detail)
+  }
+
+  #answer(result: AuthResult): void {
+    this.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
+  }
+
+  #newClosing(how: Closing): ClosingPhase<Session> {
+    const { drains, partings } = this.#deps
+    const [connection, queue] = [this.#connection, this.#queue]
+    return new ClosingPhase(how, { session: this, connection, queue, drains, partings })
+  }
+
+  /** From here on nothing comes in; a participant that was there departs. */
+  #fence(next: Phase, seat: Closing['seat']): void {
+    const wasLive = this.#phase.name === 'live'
+    this.#phase = next
+    this.#inbound.stop()
+    this.#decide()
+    if (wasLive) this.#deps.arrivals.depart(this, seat)
+  }
+
+  #decide(): void {
+    if (!this.#pending) return
+    this.#pending = false
+    this.#deps.greetings.remove(this)
+    this.#deps.decided()
+  }
+
+  #isClosing(): boolean {
+    return this.#phase.name === 'closing' || this.#phase.name === 'gone'
+  }
+}

@@ -1,0 +1,220 @@
+import type { JsonObject, MatchmakerTotals, TicketStatus } from '@guildhall/contract'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Log } from '../../../kernel/log/log.ts'
+import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
+import type { LiveSession } from '../../connection/live/live-session.ts'
+import type { LiveAccounts } from '../participants/accounts.ts'
+import type { Rooms } from '../rooms/rooms.ts'
+import type { MatchmakerConfig } from './config.ts'
+import { createForming } from './offers/forming.ts'
+import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
+import { createOffers } from './offers/offers.ts'
+import { createPasses } from './pass/pass.ts'
+import { type Criteria, readCriteria, readProperties, readQuery } from './tickets/criteria.ts'
+import { type AccountKey, type Handoff, isGood, Ticket } from './tickets/ticket.ts'
+import type { TicketQueue } from './tickets/ticket-queue.ts'
+
+export type MatchmakerDeps = {
+  config: MatchmakerConfig
+  limits: { max_rooms: number; max_members: number }
+  clock: Clock
+  log: Log
+  hooks: RoomHooks
+  rooms: Rooms
+  accounts: LiveAccounts
+  queue: TicketQueue
+  mayMakeRooms(): boolean
+  /** 24 base64url characters. */
+  newId(): string
+  randomness(size: number): Buffer
+  /** A ticket has been matched after so long. */
+  observeWait?: ((waitedMs: number) => void) | undefined
+  /** The members of a party that its leader queues, or why not. */
+  partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
+}
+
+/** What a script says about an offer; the values are checked here. */
+type SaidOffer = {
+  query?: string | null | undefined
+  properties?: unknown
+  ttlMs?: number | null | undefined
+}
+
+export type Matchmaker = ReturnType<typeof createMatchmaker>
+
+const expiryEveryMs = 100
+
+const noTotals = {
+  matches_formed_total: 0,
+  tickets_formed_total: 0,
+  tickets_cancelled_total: 0,
+  tickets_expired_total: 0,
+}
+
+/** Tickets, matches and the offers of running rooms. */
+export function createMatchmaker(deps: MatchmakerDeps) {
+  const { config, limits, clock, hooks, rooms, accounts, queue } = deps
+  const log = deps.log.component('matchmaker')
+  const totals = { ...noTotals }
+  const offers = createOffers({
+    ...deps,
+    membersMax: limits.max_members,
+    handoffs: () => handoffs,
+    taken: countMatched,
+  })
+  const handoffs: Handoffs = createHandoffs({
+    ...deps,
+    ttlMs: config.handoff_ttl_ms,
+    expired: offers.tokenOver,
+  })
+  const form = createForming({ ...deps, log, handoffs, countFormed, countDropped })
+  const passes = createPasses({
+    clock,
+    log,
+    queue,
+    intervalMs: config.interval_ms,
+    widenAfterMs: config.widen_after_ms,
+    membersMax: limits.max_members,
+    expire: expireTickets,
+    gateOpen: hooks.gateOpen,
+    fillOffers: offers.fill,
+    form,
+  })
+  const expiry = clock.every(expiryEveryMs, () => {
+    offers.expire(clock.monotonicMs())
+    if (queue.size > 0) expireTickets()
+  })
+
+  function countFormed(group: readonly Ticket[]): void {
+    totals.matches_formed_total += 1
+    for (const ticket of group) countMatched(ticket)
+  }
+
+  function countDropped(): void {
+    totals.tickets_cancelled_total += 1
+  }
+
+  function countMatched(ticket: Ticket): void {
+    totals.tickets_formed_total += 1
+    deps.observeWait?.((ticket.finishedMs ?? clock.monotonicMs()) - ticket.createdMs)
+  }
+
+  function expireTickets(): void {
+    const nowMs = clock.monotonicMs()
+    for (const ticket of queue.byAge()) {
+      if (ticket.state !== 'queued' || nowMs < ticket.expiresMs) continue
+      queue.finish(ticket, 'removed')
+      totals.tickets_expired_total += 1
+    }
+  }
+
+  function remove(ticket: Ticket | undefined): boolean {
+    if (ticket?.state !== 'queued') return false
+    queue.finish(ticket, 'removed')
+    totals.tickets_cancelled_total += 1
+    return true
+  }
+
+  function membersFor(live: LiveSession, partyId: unknown) {
+    if (partyId === undefined) return { accounts: [accounts.keyOf(live.participant)] }
+    return deps.partyOf(partyId, live)
+  }
+
+  function isFull(): boolean {
+    return queue.size + offers.size >= config.max_tickets
+  }
+
+  function add(live: LiveSession, payload: JsonObject): { ticket: Ticket } | { refusal: string } {
+    const criteria: Criteria | string = readCriteria(payload, config)
+    if (typeof criteria === 'string') return { refusal: criteria }
+    if (!hooks.admit()) return { refusal: 'game script unavailable' }
+    const members = membersFor(live, payload.party_id)
+    if ('refusal' in members) return members
+    if (members.accounts.length > criteria.maxCount) return { refusal: 'invalid count' }
+    if (members.accounts.some((account) => queue.ofAccount(account) !== undefined)) {
+      return { refusal: 'ticket already queued' }
+    }
+    if (isFull()) return { refusal: 'matchmaker is temporarily unavailable' }
+    const ticket = new Ticket({
+      id: deps.newId(),
+      criteria,
+      accounts: members.accounts,
+      partyId: typeof payload.party_id === 'string' ? payload.party_id : undefined,
+      createdMs: clock.monotonicMs(),
+    })
+    queue.add(ticket)
+    passes.ticketAdded(ticket)
+    return { ticket }
+  }
+
+  function status(account: AccountKey, id: string): TicketStatus | undefined {
+    const ticket = queue.find(id, account)
+    if (ticket === undefined) return undefined
+    const handoff = ticket.handoffOf(account)
+    const untilMs = ticket.finishedMs ?? clock.monotonicMs()
+    return {
+      ticket_id: id,
+      state: ticket.state,
+      waited_ms: Math.round(untilMs - ticket.createdMs),
+      candidates_seen: ticket.seen,
+      last_reason: ticket.state === 'queued' ? reasonOf(ticket) : null,
+      ...(handoff !== undefined && isGood(handoff) ? { match: matchOf(handoff) } : {}),
+    }
+  }
+
+  function reasonOf(ticket: Ticket): string {
+    return hooks.gateOpen() ? ticket.reason : 'gate_closed'
+  }
+
+  /** Puts the holder of a token into its room; the place is held until then. */
+  function enter(live: LiveSession, handoff: Handoff): void {
+    const { participant } = live
+    if (participant.room === handoff.room) rooms.sendJoined(live, handoff.room)
+    else if (participant.live === live) {
+      rooms.admit(live, handoff.room, handoff.ticket.criteria.properties)
+    }
+    handoffs.release(handoff)
+    offers.tokenOver(handoff)
+  }
+
+  return {
+    add,
+    status,
+    cancel(account: AccountKey, id: string): boolean {
+      const ticket = queue.find(id, account)
+      return ticket?.accounts[0] === account && remove(ticket)
+    },
+    handoffs,
+    enter,
+    /** The last connection of an account has ended. */
+    accountGone: (account: AccountKey) => void remove(queue.ofAccount(account)),
+    partyChanged: (partyId: string) => void remove(queue.ofParty(partyId)),
+    backfill: {
+      add(roomId: number, seats: number, said: SaidOffer) {
+        const query = readQuery(said.query ?? '')
+        const properties = readProperties(said.properties ?? {})
+        const ttlMs = said.ttlMs ?? config.default_ttl_ms
+        if (query === undefined || properties === undefined || ttlMs > config.max_ttl_ms) {
+          return { refusal: 'invalid_argument' } as const
+        }
+        if (!hooks.admit() || isFull()) return { refusal: 'unavailable' } as const
+        return offers.add({ roomId, seats, query, properties, ttlMs })
+      },
+      cancel: offers.cancel,
+      status: offers.status,
+    },
+    counts: (): MatchmakerTotals => ({
+      queued_tickets: queue.size,
+      ...passes.counts(),
+      ...totals,
+    }),
+    stop() {
+      passes.stop()
+      expiry.cancel()
+    },
+  }
+}
+
+function matchOf({ room, token, expiresAtUnixMs }: Handoff) {
+  return { match_id: room.id, join_token: token, expires_at: expiresAtUnixMs }
+}

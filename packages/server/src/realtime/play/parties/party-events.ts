@@ -1,0 +1,54 @@
+import { kinds, type PartyPush } from '@guildhall/contract'
+import { writeJson } from '../../../kernel/json/free-json.ts'
+import type { LiveSession } from '../../connection/live/live-session.ts'
+import { type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { LiveAccounts } from '../participants/accounts.ts'
+import type { Party } from './party.ts'
+
+type PresencePush = Extract<PartyPush, { online_members: unknown }>['type']
+
+/** What members, invited and requesters hear, on all their connections. */
+export type PartyEvents = {
+  send(userIds: Iterable<string>, push: PartyPush, except?: LiveSession): void
+  /** Notifies the members of a change; `newcomer` gets a snapshot instead. */
+  changed(party: Party, newcomer?: string): void
+}
+
+export function createPartyEvents(accounts: LiveAccounts): PartyEvents {
+  function deliver(userIds: Iterable<string>, frame: OutgoingFrame, except?: LiveSession): void {
+    for (const userId of userIds) {
+      for (const live of accounts.connections(userId)) {
+        if (live !== except) live.deliver(frame, false)
+      }
+    }
+  }
+
+  function presence(party: Party, type: PresencePush): PartyPush {
+    const online = [...party.members.values()].filter(({ userId }) => accounts.isOnline(userId))
+    return {
+      type,
+      party_id: party.id,
+      party_revision: party.revision,
+      presence_sequence: party.presenceSequence,
+      online_members: online.map(({ userId, username }) => ({ user_id: userId, username })),
+    }
+  }
+
+  return {
+    send: (userIds, push, except) => deliver(userIds, frameOf(push), except),
+    changed(party, newcomer) {
+      party.revision += 1
+      party.presenceSequence += 1
+      const others = [...party.members.keys()].filter((userId) => userId !== newcomer)
+      if (newcomer !== undefined) {
+        deliver([newcomer], frameOf(presence(party, 'party.presence.snapshot')))
+      }
+      deliver(others, frameOf(presence(party, 'party.presence.delta')))
+    },
+  }
+}
+
+function frameOf(push: PartyPush): OutgoingFrame {
+  const body = new TextEncoder().encode(writeJson(push))
+  return outgoingFrame(kinds.NOTIFICATION.first, body)
+}

@@ -1,0 +1,112 @@
+import { type JsonObject, roomTextBytesMax } from '@guildhall/contract'
+import { writeJson } from '../../../../kernel/json/free-json.ts'
+import type { HookAnswer } from '../../../../kernel/play/room-hooks.ts'
+import type { Label } from '../../../../kernel/play/rooms.ts'
+
+const propertiesBytesMax = 1024
+const propertiesLevelsMax = 16
+const playersMax = 65_535
+
+/** The label of a room whose script says nothing about it. */
+export function defaultLabel(map: string): Label {
+  return {
+    map,
+    mode: '',
+    max_players: 0,
+    open: true,
+    tick: true,
+    listed: false,
+    properties: {},
+  }
+}
+
+export type Verdict<Value> =
+  | { verdict: 'yes'; value: Value }
+  /** The script's own text, or null when it has none. */
+  | { verdict: 'refused'; text: string | null }
+  | { verdict: 'failed' }
+
+const failed = { verdict: 'failed' } as const
+
+/** What `on_room_create` said; members that it leaves out are those of `base`. */
+export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
+  if (answer.status === 'absent') return { verdict: 'yes', value: base }
+  if (answer.status === 'failed') return failed
+  const { value } = answer
+  if (value === undefined || value === null) return { verdict: 'yes', value: base }
+  if (value === false) return { verdict: 'refused', text: null }
+  if (typeof value === 'string') {
+    return isRoomText(value) ? { verdict: 'yes', value: { ...base, map: value } } : failed
+  }
+  if (!isObject(value)) return failed
+  if (Object.hasOwn(value, 'refuse')) return refusalFrom(value)
+  const isLabel = Object.entries(value).every(([name, member]) => {
+    const check = memberChecks.get(name)
+    return check !== undefined && (member === undefined || check(member))
+  })
+  return isLabel ? { verdict: 'yes', value: { ...base, ...value } } : failed
+}
+
+/** What `on_room_join` said. */
+export function admissionFrom(answer: HookAnswer): Verdict<true> {
+  if (answer.status === 'absent') return { verdict: 'yes', value: true }
+  if (answer.status === 'failed') return failed
+  const { value } = answer
+  if (value === true) return { verdict: 'yes', value }
+  if (value === false || value === null || value === undefined) {
+    return { verdict: 'refused', text: null }
+  }
+  return typeof value === 'string' && isReason(value) ? { verdict: 'refused', text: value } : failed
+}
+
+/** Whether containers are nested at most so deep; it looks no deeper than that. */
+export function isWithinLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((part) => isWithinLevels(part, levels - 1))
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a text may be a name: of a room, a topic, a map, a mode. */
+export function isRoomText(value: unknown): value is string {
+  if (typeof value !== 'string' || Buffer.byteLength(value) > roomTextBytesMax) return false
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+  return !/[\u0000-\u001f\u007f]/.test(value)
+}
+
+function refusalFrom(value: JsonObject): Verdict<never> {
+  const { refuse, ...rest } = value
+  if (Object.keys(rest).length > 0 || typeof refuse !== 'string' || !isReason(refuse)) return failed
+  return { verdict: 'refused', text: refuse }
+}
+
+function isReason(text: string): boolean {
+  const bytes = Buffer.byteLength(text)
+  return bytes >= 1 && bytes <= roomTextBytesMax
+}
+
+const isBoolean = (value: unknown) => typeof value === 'boolean'
+
+const memberChecks: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['map', isRoomText],
+  ['mode', isRoomText],
+  ['max_players', isPlayers],
+  ['open', isBoolean],
+  ['tick', isBoolean],
+  ['listed', isBoolean],
+  ['properties', isProperties],
+])
+
+function isPlayers(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= playersMax
+}
+
+function isProperties(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isWithinLevels(value, propertiesLevelsMax) &&
+    Buffer.byteLength(writeJson(value)) <= propertiesBytesMax
+  )
+}

@@ -1,0 +1,54 @@
+import type { MatchRecorder } from '../../../kernel/play/match-recorder.ts'
+import type { RoomCommands } from '../../../kernel/play/room-commands.ts'
+import type { Participant } from '../participants/participant.ts'
+import type { Registry } from '../participants/registry.ts'
+import type { Seats } from '../seats/seats.ts'
+import type { Topics } from '../topics/topics.ts'
+import type { Room } from './room.ts'
+import type { Rooms } from './rooms.ts'
+
+type RoomCommandsDeps = {
+  rooms: Rooms
+  registry: Registry
+  topics: Topics
+  seats: Seats
+  records: MatchRecorder
+}
+
+export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { closeAll(): void } {
+  const { rooms, registry, topics, seats, records } = deps
+  const endDropped = (member: Participant) => seats.end(member, 'removed')
+
+  function closeWhere(isMeant: (room: Room) => boolean): void {
+    for (const room of [...rooms.all()]) if (isMeant(room)) rooms.close(room, endDropped)
+  }
+
+  return {
+    rooms: () => Array.from(rooms.all(), (room) => room.row()),
+    room: (roomId) => rooms.byId(roomId)?.row(),
+    members: (roomId) => rooms.byId(roomId)?.memberRows() ?? [],
+    updateRoom(roomId, label) {
+      const room = rooms.byId(roomId)
+      if (room !== undefined) rooms.relabel(room, label)
+    },
+    removeMember(roomId, participant) {
+      const member = registry.byId(participant)
+      const room = rooms.byId(roomId)
+      if (member === undefined || room === undefined || member.room !== room) return
+      if (member.live === undefined) seats.end(member, 'removed')
+      else rooms.remove(member.live, room)
+    },
+    setMatchResult: (matchId, resultJson) => records.result(matchId, resultJson),
+    tickRooms: () => rooms.tickRooms(),
+    closeBoundRooms: (generation) => closeWhere((room) => room.binding?.generation === generation),
+    joinTopic(topic, participant) {
+      const member = registry.byId(participant)
+      if (member !== undefined) topics.join(topic, member)
+    },
+    leaveTopic(topic, participant) {
+      const member = registry.byId(participant)
+      if (member !== undefined) topics.leave(topic, member)
+    },
+    closeAll: () => closeWhere(() => true),
+  }
+}

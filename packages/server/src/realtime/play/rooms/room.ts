@@ -1,0 +1,83 @@
+import type { RoomMember } from '@guildhall/contract'
+import type { BoundMatch } from '../../../kernel/play/room-hooks.ts'
+import type { Label, OpenRoom, ScriptBinding } from '../../../kernel/play/rooms.ts'
+import type { Participant } from '../participants/participant.ts'
+
+/**
+ * A live group of participants. Who is in it changes by `Rooms` only, so that members, counts and
+ * match events agree.
+ */
+export class Room {
+  readonly id: number
+  readonly matchId: string
+  readonly name: string | null
+  readonly binding: ScriptBinding | null
+  label: Label
+  /** Replaced as a whole when it changes, so that a broadcast may lose members while it runs. */
+  members: readonly Participant[] = []
+  /** Places that valid handoff tokens hold. */
+  heldPlaces = 0
+  /** `opened` raised `created`, `started` has had its first member, `ended` is no room any more. */
+  phase: 'new' | 'opened' | 'started' | 'ended' = 'new'
+  /** The server is closing it: members go, and nobody is sent notices of the others. */
+  closing = false
+
+  constructor(made: {
+    id: number
+    matchId: string
+    name: string | null
+    binding: ScriptBinding | null
+    label: Label
+  }) {
+    this.id = made.id
+    this.matchId = made.matchId
+    this.name = made.name
+    this.binding = made.binding
+    this.label = made.label
+  }
+
+  isFull(membersMax: number): boolean {
+    const places = this.members.length + this.heldPlaces
+    const { max_players } = this.label
+    return places >= membersMax || (max_players > 0 && places >= max_players)
+  }
+
+  row(): OpenRoom {
+    return {
+      ...this.label,
+      room_id: this.id,
+      match_id: this.matchId,
+      name: this.name,
+      players: this.members.length,
+      binding: this.binding,
+    }
+  }
+
+  memberRows(): RoomMember[] {
+    return this.membersById().map(({ context, live }) => ({
+      participant: context.participant,
+      user_id: context.user_id,
+      username: context.username,
+      connected: live !== undefined,
+    }))
+  }
+
+  membersById(): Participant[] {
+    return this.members.toSorted((a, b) => a.context.participant - b.context.participant)
+  }
+
+  matchContext(): BoundMatch {
+    const { map, mode, max_players, open } = this.label
+    return {
+      room_id: this.id,
+      match_id: this.matchId,
+      name: this.name,
+      map,
+      mode,
+      max_players,
+      open,
+      participants: this.members.length,
+      binding: this.binding,
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import {
+  type Departure,
+  kinds,
+  matchClosedBody,
+  roomJoinedBody,
+  type TerminationReason,
+} from '@guildhall/contract'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { MatchRecorder } from '../../../kernel/play/match-recorder.ts'
+import type { TickRoom } from '../../../kernel/play/room-commands.ts'
+import type {
+  BoundMatch,
+  MatchEvent,
+  RoomHooks,
+  TicketProperties,
+} from '../../../kernel/play/room-hooks.ts'
+import type { Label } from '../../../kernel/play/rooms.ts'
+import type { LiveSession } from '../../connection/live/live-session.ts'
+import type { GatewayMetrics } from '../../metrics.ts'
+import type { Participant } from '../participants/participant.ts'
+import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
+import { Room } from './room.ts'
+
+/** The rooms of this node: who is in them, what they raise, and how they end. */
+export type Rooms = {
+  /** Makes a room that nobody is in yet; it begins with its first member or with `open`. */
+  make(name: string | null, label: Label): Room
+  /** Begins a room that is held open by handoff tokens. */
+  open(room: Room): void
+  /** Moves a connected participant into the room, in one step. False when it is gone by then. */
+  admit(live: LiveSession, room: Room, properties?: TicketProperties): boolean
+  /** Sends ROOM_JOINED, again to a member. */
+  sendJoined(live: LiveSession, room: Room): void
+  /** Takes a participant out of its room, if it is in one; the room it left. */
+  leave(participant: Participant, departure: Departure): Room | undefined
+  /** A removed member that is connected gets MATCH_CLOSED. */
+  remove(live: LiveSession, room: Room): void
+  /** A handoff token of the room is used or over. */
+  releasePlace(room: Room): void
+  /** The server ends a room. `endDropped` ends a member that is not connected. */
+  close(room: Room, endDropped: (member: Participant) => void): void
+  relabel(room: Room, label: Partial<Label>): void
+  byId(id: number): Room | undefined
+  byName(name: string): Room | undefined
+  /** By id ascending. */
+  all(): Iterable<Room>
+  tickRooms(): readonly TickRoom[]
+  /** Listed rooms by id ascending. */
+  listed(): readonly Room[]
+  readonly size: number
+}
+
+export type RoomsDeps = {
+  clock: Clock
+  metrics: GatewayMetrics
+  hooks: RoomHooks
+  records: MatchRecorder
+  /** Participants outside any room. */
+  roomless: Set<Participant>
+  nextRoomId(): number
+  newMatchId(): string
+}
+
+export function createRooms(deps: RoomsDeps): Rooms {
+  const { clock, metrics, hooks, records, roomless } = deps
+  const rooms = new Map<number, Room>()
+  const names = new Map<string, Room>()
+  let ticking: TickRoom[] | undefined
+  let listed: Room[] | undefined
+
+  /** What was derived from all rooms and their labels is made again when somebody asks. */
+  function forgetDerived(): void {
+    ticking = undefined
+    listed = undefined
+    metrics.rooms_active = rooms.size
+  }
+
+  function raise(room: Room, event: MatchEventPart): void {
+    hooks.match({ ...room.matchContext(), ...event }, ignore)
+  }
+
+  function open(room: Room): void {
+    room.phase = 'opened'
+    const { id, matchId, name, label, binding } = room
+    const opened_at_unix_ms = clock.nowUnixMs()
+    records.opened({ match_id: matchId, room_id: id, name, label, opened_at_unix_ms, binding })
+    raise(room, { event: 'created' })
+  }
+
+  function end(room: Room, termination_reason: TerminationReason): void {
+    if (room.phase === 'ended') return
+    const isKnown = room.phase !== 'new'
+    room.phase = 'ended'
+    rooms.delete(room.id)
+    if (room.name !== null) names.delete(room.name)
+    forgetDerived()
+    if (!isKnown) return
+    const context = room.matchContext()
+    const settled = new Promise<void>((resolve) => {
+      hooks.match({ ...context, event: 'ended', termination_reason }, resolve)
+    })
+    const closed_at_unix_ms = clock.nowUnixMs()
+    records.ended(room.matchId, { termination_reason, closed_at_unix_ms, settled })
+  }
+
+  /** A room lives while it has members or places that are held. */
+  function endIfEmpty(room: Room): void {
+    if (room.members.length > 0 || room.heldPlaces > 0 || room.closing) return
+    end(room, room.phase === 'started' ? 'final_departure' : 'formation_abandoned')
+  }
+
+  /** Everything of a leave but what the leaver itself is sent last. */
+  function takeOut(participant: Participant, departure: Departure): Room | undefined {
+    const { room, live } = participant
+    if (room === undefined) return undefined
+    room.members = room.members.filter((member) => member !== participant)
+    participant.room = undefined
+    participant.context = { ...participant.context, room_id: null, match_id: null }
+    if (live !== undefined) roomless.add(participant)
+    const { participant: id, user_id } = participant.context
+    raise(room, { event: 'leave', participant: id, user_id })
+    if (!room.closing) sendNotice(room, participant, { event: 'left', reason: departure })
+    if (live !== undefined) sendOwnLeft(room, live, departure)
+    endIfEmpty(room)
+    return room
+  }
+
+  function putIn(participant: Participant, room: Room, properties: TicketProperties | null): void {
+    if (room.phase === 'new') open(room)
+    room.members = [...room.members, participant]
+    participant.room = room
+    participant.context = {
+      ...participant.context,
+      room_id: room.id,
+      match_id: room.matchId,
+    }
+    roomless.delete(participant)
+    if (room.phase === 'opened') {
+      room.phase = 'started'
+      raise(room, { event: 'started' })
+    }
+    const { participant: id, user_id } = participant.context
+    raise(room, { event: 'join', participant: id, user_id, properties })
+    records.admitted(room.matchId, room.members.length)
+  }
+
+  function sendJoined(live: LiveSession, { id, label }: Room): void {
+    const { map, mode } = label
+    live.send(kinds.ROOM_JOINED.first, roomJoinedBody.encode({ room_id: id, map, mode }))
+  }
+
+  function sendClosed(live: LiveSession, room: Room, requeue: boolean): void {
+    const body = matchClosedBody.encode({ room_id: room.id, reason: 0, requeue })
+    live.send(kinds.MATCH_CLOSED.first, body)
+  }
+
+  return {
+    make(name, label) {
+      const made = { id: deps.nextRoomId(), matchId: deps.newMatchId(), binding: hooks.binding() }
+      const room = new Room({ ...made, name, label })
+      rooms.set(room.id, room)
+      if (name !== null) names.set(name, room)
+      forgetDerived()
+      return room
+    },
+    open,
+    admit(live, room, properties) {
+      const { participant } = live
+      takeOut(participant, 'left')
+      // What it was sent about the old room may have ended a connection that does not read.
+      if (participant.live !== live || room.phase === 'ended') {
+        endIfEmpty(room)
+        return false
+      }
+      putIn(participant, room, properties ?? null)
+      sendJoined(live, room)
+      if (participant.room !== room) return false
+      sendSnapshot(room, live)
+      if (participant.room !== room) return false
+      sendNotice(room, participant, { event: 'joined', reason: null })
+      return true
+    },
+    sendJoined,
+    leave: takeOut,
+    remove(live, room) {
+      sendClosed(live, room, false)
+      if (live.participant.room === room) takeOut(live.participant, 'removed')
+    },
+    releasePlace(room) {
+      room.heldPlaces -= 1
+      endIfEmpty(room)
+    },
+    close(room, endDropped) {
+      room.closing = true
+      const hadMembers = room.members.length > 0
+      for (const member of room.members) {
+        if (member.live === undefined) endDropped(member)
+        else {
+          sendClosed(member.live, room, true)
+          if (member.room === room) takeOut(member, 'removed')
+        }
+      }
+      const wasStarted = room.phase === 'started'
+      if (hadMembers) end(room, 'server_closed')
+      else end(room, wasStarted ? 'final_departure' : 'formation_abandoned')
+    },
+    relabel(room, label) {
+      room.label = { ...room.label, ...label }
+      if (label.tick !== undefined || label.listed !== undefined) forgetDerived()
+      if (room.phase !== 'new') records.labelled(room.matchId, room.label)
+    },
+    byId: (id) => rooms.get(id),
+    byName: (name) => names.get(name),
+    all: () => rooms.values(),
+    tickRooms() {
+      ticking ??= [...rooms.values()].filter(({ label }) => label.tick).map(tickRoom)
+      return ticking
+    },
+    listed() {
+      listed ??= [...rooms.values()].filter(({ label }) => label.listed)
+      return listed
+    },
+    get size() {
+      return rooms.size
+    },
+  }
+}
+
+/** A match event without what every event says about its room. */
+type MatchEventPart = MatchEvent extends infer Event
+  ? Event extends MatchEvent
+    ? Omit<Event, keyof BoundMatch>
+    : never
+  : never
+
+function tickRoom({ id, matchId, binding }: Room): TickRoom {
+  return { room_id: id, match_id: matchId, generation: binding?.generation ?? null }
+}
+
+function ignore(): void {}

@@ -1,0 +1,81 @@
+import { applicationKindMin, kinds } from '@guildhall/contract'
+import type { TransportLimits } from '../../config.ts'
+import type { QueueLedger } from '../../connection/send-queue/send-queue.ts'
+import { kindOf, type OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { Participant, Receiver } from '../participants/participant.ts'
+
+type SeatDeps = {
+  limits: TransportLimits
+  ledger: QueueLedger
+  /** The seat holds more than it may. */
+  overflowed(seat: Seat): void
+  /** Too much is queued over all connections and seats. */
+  relieve(): void
+}
+
+/**
+ * What is kept for a dropped participant until it returns: its reliable frames, as far as they
+ * still mean something to a client that comes back.
+ */
+export class Seat implements Receiver {
+  readonly participant: Participant
+  readonly droppedAtMs: number
+  readonly #deps: SeatDeps
+  #frames: OutgoingFrame[] = []
+  #bytes = 0
+  #over = false
+
+  constructor(participant: Participant, droppedAtMs: number, deps: SeatDeps) {
+    this.participant = participant
+    this.droppedAtMs = droppedAtMs
+    this.#deps = deps
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Takes over what the connection had not sent. */
+  inherit(frames: readonly OutgoingFrame[]): void {
+    for (const frame of frames) {
+      const kind = kindOf(frame)
+      if (isForAccount(kind) || kind >= applicationKindMin) this.#keep(frame)
+    }
+  }
+
+  deliver(frame: OutgoingFrame, unreliable: boolean): void {
+    if (unreliable || this.#over || kindOf(frame) < applicationKindMin) return
+    const { limits, ledger } = this.#deps
+    const { reliable_queue_capacity, reliable_queue_bytes } = limits
+    const fits =
+      this.#frames.length < reliable_queue_capacity &&
+      this.#bytes + frame.bytes.length <= reliable_queue_bytes
+    if (fits) this.#keep(frame)
+    else this.#deps.overflowed(this)
+    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
+  }
+
+  /** A position means nothing any more to who comes back. */
+  deliverPositions(): void {}
+
+  /** Gives back what was kept; nothing is kept from here on. */
+  clear(): OutgoingFrame[] {
+    const frames = this.#frames
+    this.#deps.ledger.queuedBytes -= this.#bytes
+    this.#frames = []
+    this.#bytes = 0
+    this.#over = true
+    return frames
+  }
+
+  #keep(frame: OutgoingFrame): void {
+    this.#frames.push(frame)
+    this.#bytes += frame.bytes.length
+    this.#deps.ledger.queuedBytes += frame.bytes.length
+  }
+}
+
+/** What an account is sent wherever it is. */
+function isForAccount(kind: number): boolean {
+  return kind >= kinds.MATCHMAKER_MATCHED.first && kind <= kinds.CHAT_EVENT.first
+}
