@@ -5,7 +5,6 @@ import {
   arrive,
   criteriaOf,
   type Duelist,
-  type Fought,
   fight,
   formParty,
   hears,
@@ -14,24 +13,10 @@ import {
   ratingSpan,
   sizes,
 } from './duelist.ts'
-import { expectRecords } from './records.ts'
+import { type Evening, expectRecords, type Match } from './records.ts'
 
 /** As in node.toml. */
 export const widenAfterMs = 1500
-
-/** A formed match: who was to play, and how long the slowest of its tickets had waited. */
-type Match = { players: Duelist[]; waitedMs: number }
-
-/** What the evening has seen, by room. */
-export type Evening = {
-  desk: ConsoleClient
-  matches: Map<number, Match>
-  fights: Fought[]
-  /** Rooms whose players left without a fight. */
-  abandoned: number[]
-  /** A database in memory keeps no records of matches. */
-  hasRecords: boolean
-}
 
 /**
  * An evening of forty players: they queue with ratings and regions, six of them in parties. Two

@@ -1,9 +1,23 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConsoleClient } from '@guildhall/client/console'
-import type { Evening } from './duel.ts'
+import type { Duelist, Fought } from './duelist.ts'
 
 const patienceMs = 15_000
+
+/** A formed match: who was to play, and how long the slowest of its tickets had waited. */
+export type Match = { players: Duelist[]; waitedMs: number }
+
+/** What the evening has seen, by room. */
+export type Evening = {
+  desk: ConsoleClient
+  matches: Map<number, Match>
+  fights: Fought[]
+  /** Rooms whose players left without a fight. */
+  abandoned: number[]
+  /** A database in memory keeps no records of matches. */
+  hasRecords: boolean
+}
 
 /** Every room has ended, and its record says what its players have seen. */
 export async function expectRecords(evening: Evening): Promise<void> {

@@ -8,8 +8,8 @@ export type {
 } from './host.ts'
 export type { Off } from './listeners.ts'
 export { createPlayer, type Player, type PlayerOptions } from './player.ts'
+export type { CallOptions, RpcOptions, SendOptions } from './realtime/call-options.ts'
 export type {
-  CallOptions,
   ClosedReason,
   Connection,
   ConnectionEvents,
@@ -17,14 +17,12 @@ export type {
   ReconnectOptions,
   RoomCalls,
   RoomOptions,
-  RpcOptions,
-  SendOptions,
   State,
   StateEvent,
   Stats,
 } from './realtime/connection-types.ts'
 export type { Message } from './realtime/sending/payload.ts'
-export type { PartyCalls } from './rooms/party.ts'
+export type { PartyCalls } from './rooms/party-types.ts'
 export type { Member, Room, RoomEnd, RoomEvents } from './rooms/room-types.ts'
 export type { Matched, Search } from './rooms/search.ts'
 export {

@@ -60,7 +60,7 @@ export async function serve(
   const ending = firstEnding(host, clock)
   try {
     const cancel = new AbortController()
-    ending.then(() => cancel.abort())
+    void ending.then(() => cancel.abort())
     host.on('SIGHUP', () => void node?.reloadCertificate())
     // Whoever reads the ready line may be gone: that is no reason not to serve.
     host.stdout.on('error', () => undefined)

@@ -34,7 +34,7 @@ const pool = new pg.Pool({ connectionString: url, max: connections })
 await pool.query(table)
 const account = randomUUID()
 const server = createServer((_, response) => {
-  round().then((perSecond) => response.end(JSON.stringify({ perSecond })))
+  void round().then((perSecond) => response.end(JSON.stringify({ perSecond })))
 })
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo

@@ -73,9 +73,10 @@ async function run(bench: Bench): Promise<Row[]> {
 /** Logins at a steady pace, each of which commits a row, until the command has ended. */
 async function writesDuring(port: number, command: Promise<unknown>): Promise<number[]> {
   let isOver = false
-  command.finally(() => {
+  const over = () => {
     isOver = true
-  })
+  }
+  command.then(over, over)
   const all: number[] = []
   const pace = { intervalMs, seconds: 0.25 }
   while (!isOver) all.push(...(await pacedLatencies(port, deviceLogin, pace)))

@@ -13,9 +13,10 @@ import type {
   UpKind,
 } from '@guildhall/contract'
 import type { Off } from '../listeners.ts'
-import type { PartyCalls } from '../rooms/party.ts'
+import type { PartyCalls } from '../rooms/party-types.ts'
 import type { Room } from '../rooms/room-types.ts'
 import type { Matched, Search } from '../rooms/search.ts'
+import type { CallOptions, ReplyForm, RpcOptions, SendOptions } from './call-options.ts'
 import type { Message } from './sending/payload.ts'
 
 export type ConnectOptions = {
@@ -102,26 +103,6 @@ export type ConnectionEvents = {
   error: unknown
   /** Every envelope of every kind, before anything else happens; for tools. */
   envelope: Envelope
-}
-
-/** Bounds of a call. */
-export type CallOptions = {
-  /** Default 15,000; counts from the call and includes waiting. */
-  timeoutMs?: number
-  /** Ends the waiting; what the server has begun runs on. */
-  signal?: AbortSignal
-}
-
-export type ReplyForm = 'json' | 'text' | 'bytes'
-
-export type RpcOptions<As extends ReplyForm = ReplyForm> = CallOptions & {
-  /** How the reply is read; default `json`, of which an empty reply is undefined. */
-  as?: As
-}
-
-export type SendOptions = {
-  /** May be lost or overtake, where the transport has datagrams. */
-  unreliable?: boolean
 }
 
 type ReplyIn<Reply, As extends ReplyForm> = As extends 'text'

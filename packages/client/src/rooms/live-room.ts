@@ -6,7 +6,7 @@ import {
 } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import { Listeners, type Off } from '../listeners.ts'
-import type { SendOptions } from '../realtime/connection-types.ts'
+import type { SendOptions } from '../realtime/call-options.ts'
 import type { Ear } from '../realtime/receiving/inbox.ts'
 import type { Message } from '../realtime/sending/payload.ts'
 import { type MemberChange, Members } from './members.ts'

@@ -1,7 +1,7 @@
 import type { MatchmakerMatched, TicketCriteria, TicketStatus } from '@guildhall/contract'
 import { kinds } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
-import type { CallOptions } from '../realtime/connection-types.ts'
+import type { CallOptions } from '../realtime/call-options.ts'
 import type { Part, Wire } from '../realtime/part.ts'
 import type { Calls } from '../realtime/sending/calls.ts'
 import { abortedBy } from '../realtime/sending/deadline.ts'

@@ -1,5 +1,5 @@
 import type { GuildhallError } from '../error.ts'
-import type { CallOptions } from '../realtime/connection-types.ts'
+import type { CallOptions } from '../realtime/call-options.ts'
 import type { Wire } from '../realtime/part.ts'
 import { abortedBy, watchDeadline } from '../realtime/sending/deadline.ts'
 import { queueFull } from '../realtime/sending/waiting-queue.ts'

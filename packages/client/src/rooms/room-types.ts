@@ -1,6 +1,6 @@
 import type { BodyOfKind, Departure, DownKind, GameTypes, UpKind } from '@guildhall/contract'
 import type { Off } from '../listeners.ts'
-import type { SendOptions } from '../realtime/connection-types.ts'
+import type { SendOptions } from '../realtime/call-options.ts'
 import type { Message } from '../realtime/sending/payload.ts'
 
 /** A player in a room. */

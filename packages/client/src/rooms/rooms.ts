@@ -13,7 +13,8 @@ import {
   stringifyExact,
 } from '@guildhall/contract/wire'
 import { GuildhallError, invalidArgument } from '../error.ts'
-import type { CallOptions, RoomCalls, RoomOptions } from '../realtime/connection-types.ts'
+import type { CallOptions } from '../realtime/call-options.ts'
+import type { RoomCalls, RoomOptions } from '../realtime/connection-types.ts'
 import type { Part, Wire } from '../realtime/part.ts'
 import type { Calls } from '../realtime/sending/calls.ts'
 import { closedError } from '../realtime/sending/calls.ts'

@@ -2,6 +2,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import type { Environment } from '../config/sources/environment.ts'
 import { type Invocation, parseArguments } from './arguments.ts'
 import { helpText } from './commands.ts'
+import type { InspectScript } from './inspect-script.port.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
 
 /** What the commands need of the rest of the node. */
@@ -14,13 +15,6 @@ export type CommandDeps = {
 
 /** `log` asks for the whole log, of which a person sees little otherwise. */
 export type ServeOptions = { log: boolean }
-
-/**
- * `script` is what to call it, e.g. `main.ts` or `none`; `problem` says why it cannot be loaded.
- */
-export type InspectScript = (
-  config: LoadedConfig['config'],
-) => Promise<{ script: string } | { problem: string }>
 
 /**
  * Runs one command line, given without the program's name, and resolves to the exit code. Only what

@@ -1,6 +1,6 @@
 import { kinds, rpcMethodBytesMax, rpcRequestBody, rpcResponseBody } from '@guildhall/contract/wire'
 import { GuildhallError, invalidArgument } from '../../error.ts'
-import type { CallOptions, ReplyForm, RpcOptions } from '../connection-types.ts'
+import type { CallOptions, ReplyForm, RpcOptions } from '../call-options.ts'
 import type { Part, Wire } from '../part.ts'
 import { abortedBy, watchDeadline } from './deadline.ts'
 import { encodePayload, readJson, readText, utf8Length } from './payload.ts'

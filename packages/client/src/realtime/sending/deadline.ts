@@ -1,6 +1,6 @@
 import { GuildhallError } from '../../error.ts'
 import type { Host } from '../../host.ts'
-import type { CallOptions } from '../connection-types.ts'
+import type { CallOptions } from '../call-options.ts'
 
 const timeoutMsDefault = 15_000
 

@@ -6,7 +6,7 @@ import { reasonOf } from '../../kernel/errors/reason.ts'
 import { version } from '../../version.ts'
 import type { Invocation } from '../arguments.ts'
 import { backendOf, isAbsentFile, visitDatabase, whyNotWritable } from '../database-visit.ts'
-import type { InspectScript } from '../run-command.ts'
+import type { InspectScript } from '../inspect-script.port.ts'
 import { exitCodes, printJson, printLines, type Terminal } from '../terminal.ts'
 
 type Context = { terminal: Terminal; inspectScript: InspectScript | undefined }

@@ -2,7 +2,7 @@ import { type JsonObject, transactScript } from '@guildhall/contract'
 import { z } from 'zod'
 import { sha256 } from '../../kernel/auth/sha256.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
-import type { Operation, Result } from './transactions.service.ts'
+import type { Operation, Result } from './operations.ts'
 
 /** Results as they are stored with their key. */
 const Stored = z.strictObject({ results: transactScript.transact.ok.shape.results })

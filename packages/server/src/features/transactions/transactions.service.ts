@@ -5,39 +5,16 @@ import type { Clock } from '../../kernel/clock.ts'
 import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import type { Mutation } from '../../kernel/mutation.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
+import type {
+  Booked,
+  NotifyOperation,
+  ObjectOperation,
+  Operation,
+  Result,
+  WalletOperation,
+} from './operations.ts'
 import { digestOf, resultsIn } from './transactions.keys.ts'
 import { transactionsStore } from './transactions.store.ts'
-
-export type WalletOperation = {
-  op: 'wallet'
-  user_id: string
-  currency: string
-  delta: bigint
-  reason?: string | undefined
-}
-type Address = { owner: string | null; collection: string; key: string }
-export type ObjectOperation =
-  | (Address & {
-      op: 'write'
-      value: JsonObject
-      version?: string | undefined
-      read_permission?: number | undefined
-      write_permission?: number | undefined
-    })
-  | (Address & { op: 'delete'; version?: string | undefined })
-export type NotifyOperation = {
-  op: 'notify'
-  user_id?: string | null | undefined
-  subject: string
-  content?: JsonObject | undefined
-  code?: number | undefined
-  push?: boolean | undefined
-}
-/** One operation of a transaction, in the form of its single call. */
-export type Operation = WalletOperation | ObjectOperation | NotifyOperation
-
-export type Booked = { balance: bigint; seq: number }
-export type Result = Booked | { version: string } | { removed: boolean } | { id: number }
 
 export type Options = { idempotency_key?: string | undefined; as?: string | undefined }
 

@@ -178,7 +178,7 @@ export class Connection {
     this.#sentSince += statements
     this.#cork()
     return new Promise((resolve, reject) => {
-      this.#client.query(query as pg.QueryArrayConfig<WireValue[]>, (error, answer) => {
+      void this.#client.query(query as pg.QueryArrayConfig<WireValue[]>, (error, answer) => {
         this.#underWay -= 1
         this.#statementsUnderWay -= statements
         this.#lastProgressMs = this.#clock.monotonicMs()
