@@ -108,7 +108,13 @@ export {
   sessionInfoBody,
   sessionOptionsBody,
 } from './kinds/session.ts'
-export type { ChatPush, MatchmakerMatched, NotificationPush, PartyPush } from './pushes.ts'
+export type {
+  ChatPush,
+  MatchmakerMatched,
+  MatchmakerRemoved,
+  NotificationPush,
+  PartyPush,
+} from './pushes.ts'
 export { accountsApi, Profile } from './routes/accounts.ts'
 export { ApiKey, apiKeysApi } from './routes/api-keys.ts'
 export { AuditEntry, auditApi } from './routes/audit.ts'

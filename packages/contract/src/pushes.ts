@@ -10,6 +10,14 @@ export type MatchmakerMatched = {
   expires_at: number
 }
 
+/** The JSON on kind 27 about a ticket that left the queue without a match or a cancel. */
+export type MatchmakerRemoved = {
+  type: 'matchmaker.removed'
+  ticket_id: string
+  /** Its time is over; an account of it has no connection any more; its party changed. */
+  reason: 'expired' | 'offline' | 'party'
+}
+
 /** The JSON of a stored notification on kind 27. */
 export type NotificationPush = {
   type: 'notification'

@@ -145,7 +145,12 @@ export class BodyReader {
 
   /** A view of what is left. */
   rest(): Uint8Array {
-    return this.bytes(this.#bytes.length - this.#offset)
+    return this.bytes(this.left)
+  }
+
+  /** How many bytes are left. */
+  get left(): number {
+    return this.#bytes.length - this.#offset
   }
 
   /** A value of a closed set. */
@@ -163,7 +168,7 @@ export class BodyReader {
 
   /** Refuses bytes behind the last field. */
   end(): void {
-    if (this.#offset !== this.#bytes.length) throw malformed('bytes behind the last field')
+    if (this.left > 0) throw malformed('bytes behind the last field')
   }
 
   #take(count: number): number {

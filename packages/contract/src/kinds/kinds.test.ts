@@ -63,12 +63,16 @@ const codecs = [
   carrying(
     'session info',
     session.sessionInfoBody,
-    fc.record({
-      flags: u32,
-      participant: safe,
-      room_id: fc.option(fc.integer({ min: 1, max: 2 ** 52 })),
-      max_envelope_bytes: u32,
-    }),
+    fc.record(
+      {
+        flags: u32,
+        participant: safe,
+        room_id: fc.option(fc.integer({ min: 1, max: 2 ** 52 })),
+        max_envelope_bytes: u32,
+        last_close: fc.option(fc.integer({ min: 1, max: 65535 })),
+      },
+      { requiredKeys: ['flags', 'participant', 'room_id', 'max_envelope_bytes'] },
+    ),
   ),
   carrying(
     'notice',

@@ -71,26 +71,35 @@ export type SessionInfo = {
   room_id: number | null
   /** The largest length field of a frame that the node takes. */
   max_envelope_bytes: number
+  /**
+   * The close code of the session's connection before this one, if the transport could not deliver
+   * it; null for none. Absent where the node does not say.
+   */
+  last_close?: number | null
 }
 
 /** @example sessionInfoBody.decode(envelope.body).participant */
 export const sessionInfoBody: BodyCodec<SessionInfo> = {
-  encode: ({ flags, participant, room_id, max_envelope_bytes }) =>
-    new BodyWriter()
+  encode({ flags, participant, room_id, max_envelope_bytes, last_close }) {
+    const writer = new BodyWriter()
       .u8(1)
       .u32(flags)
       .safe(participant)
       .safe(room_id ?? 0)
       .u32(max_envelope_bytes)
-      .finish(),
+    if (last_close !== undefined) writer.u16(last_close ?? 0)
+    return writer.finish()
+  },
   decode(body) {
     const reader = new BodyReader(body).literal(1)
-    return {
+    const info: SessionInfo = {
       flags: reader.u32(),
       participant: reader.safe(),
       room_id: reader.safe() || null,
       max_envelope_bytes: reader.u32(),
     }
+    if (reader.left >= 2) info.last_close = reader.u16() || null
+    return info
   },
 }
 

@@ -43,6 +43,20 @@ testWorkedFrames([
     '0000001b002d01000000070000000000 00002a000000000000000000010000',
   ),
   row(
+    'SESSION_INFO, the connection before ended with 4008',
+    kinds.SESSION_INFO.first,
+    sessionInfoBody,
+    { flags: 7, participant: 42, room_id: null, max_envelope_bytes: 65536, last_close: 4008 },
+    '0000001d002d01000000070000000000 00002a0000000000000000000100000fa8',
+  ),
+  row(
+    'SESSION_INFO, nothing to report of the connection before',
+    kinds.SESSION_INFO.first,
+    sessionInfoBody,
+    { flags: 7, participant: 42, room_id: null, max_envelope_bytes: 65536, last_close: null },
+    '0000001d002d01000000070000000000 00002a0000000000000000000100000000',
+  ),
+  row(
     'ROOM_PRESENCE snapshot room 7: 41 guest, 42 u-1',
     kinds.ROOM_PRESENCE.first,
     roomPresenceBody,
