@@ -9,14 +9,14 @@ import { createDeadlineQueue } from '../kernel/time/deadline-queue.ts'
 import type { TransportConfig } from './config.ts'
 import { closings } from './connection/closing/closings.ts'
 import { type ConnectionCaps, createConnectionCaps } from './connection/connection-caps.ts'
+import type { ConnectionDeps } from './connection/connection-deps.ts'
 import { createDispatch, isForScript } from './connection/dispatch/dispatch.ts'
 import { handshakePolicy } from './connection/greeting/handshake.ts'
 import { createReadingPauses } from './connection/inbound/reading-pauses.ts'
+import { PlayerConnection } from './connection/player-connection.ts'
 import { createRpc } from './connection/rpc/rpc.ts'
 import type { QueueLedger } from './connection/send-queue/send-queue.ts'
 import { createTurnBatch } from './connection/send-queue/turn-batch.ts'
-import { Session } from './connection/session.ts'
-import type { SessionDeps } from './connection/session-deps.ts'
 import { startSweeper } from './connection/sweeper.ts'
 import type { Acceptor, Connection, ConnectionEvents } from './connection/transports/transport.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -93,11 +93,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...deps,
     metrics,
     ledger,
-    relieve: () => sessionDeps.relieve(),
+    relieve: () => connectionDeps.relieve(),
   })
   const { seats, revocation, commands } = players
   const caps = createConnectionCaps(config.limits, metrics)
-  const connected = new Set<Session>()
+  const connected = new Set<PlayerConnection>()
   const sweeper = startSweeper({ clock, metrics, ledger, connected, seats })
   let allGone: (() => void) | undefined
   let closing: Promise<void> | undefined
@@ -105,7 +105,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const onGone = () => {
     if (connected.size === 0) allGone?.()
   }
-  const sessionDeps: SessionDeps = createSessionDeps({
+  const connectionDeps: ConnectionDeps = createConnectionDeps({
     ...deps,
     metrics,
     ledger,
@@ -122,10 +122,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     players.matchmaker.stop()
     commands.closeAll()
     seats.endAll()
-    for (const session of connected) session.end(closings.shutdown)
+    for (const connection of connected) connection.end(closings.shutdown)
     if (connected.size === 0) allGone?.()
     const limit = clock.after(shutdownMs, () => {
-      for (const session of connected) session.destroy()
+      for (const connection of connected) connection.destroy()
     })
     await gone
     limit.cancel()
@@ -143,11 +143,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     refuses: caps.refuses,
     accept(connection: Connection): ConnectionEvents {
       caps.opened(connection.limitGroup)
-      const session = new Session(connection, sessionDeps)
-      connected.add(session)
+      const accepted = new PlayerConnection(connection, connectionDeps)
+      connected.add(accepted)
       // An upgrade that was in progress when the shutdown began ends like everybody else.
-      if (closing !== undefined) session.end(closings.shutdown)
-      return session
+      if (closing !== undefined) accepted.end(closings.shutdown)
+      return accepted
     },
     close() {
       closing ??= close()
@@ -161,16 +161,16 @@ type Parts = GatewayDeps & {
   ledger: QueueLedger
   players: Players
   caps: ConnectionCaps
-  connected: Set<Session>
+  connected: Set<PlayerConnection>
   onGone(): void
 }
 
-function createSessionDeps(parts: Parts): SessionDeps {
+function createConnectionDeps(parts: Parts): ConnectionDeps {
   const { config, clock, script, metrics, players, caps, connected } = parts
   const { heartbeat_interval_ms, heartbeat_timeout_ms } = config.websocket
   const pauses = createReadingPauses(clock, script)
-  const flushes = createTurnBatch((session: Session) => session.flush())
-  const deadline = (delayMs: number, onDue: (session: Session) => void) =>
+  const flushes = createTurnBatch((connection: PlayerConnection) => connection.flush())
+  const deadline = (delayMs: number, onDue: (connection: PlayerConnection) => void) =>
     createDeadlineQueue({ clock, delayMs }, onDue)
   return {
     ...parts,
@@ -178,9 +178,9 @@ function createSessionDeps(parts: Parts): SessionDeps {
     limits: config.limits,
     policy: handshakePolicy(config.auth),
     liveness: { intervalMs: heartbeat_interval_ms, timeoutMs: heartbeat_timeout_ms },
-    greetings: deadline(config.auth.handshake_timeout_ms, (session) => session.timeOut()),
-    drains: deadline(drainMs, (session) => session.part()),
-    partings: deadline(partingMs, (session) => session.destroy()),
+    greetings: deadline(config.auth.handshake_timeout_ms, (connection) => connection.timeOut()),
+    drains: deadline(drainMs, (connection) => connection.part()),
+    partings: deadline(partingMs, (connection) => connection.destroy()),
     dispatch: createDispatch({
       ...players,
       metrics,
@@ -200,10 +200,10 @@ function createSessionDeps(parts: Parts): SessionDeps {
     awaitScript: pauses.awaitScript,
     awaitRate: pauses.awaitRate,
     decided: caps.decided,
-    gone(session) {
-      connected.delete(session)
-      pauses.forget(session)
-      caps.closed(session.limitGroup)
+    gone(connection) {
+      connected.delete(connection)
+      pauses.forget(connection)
+      caps.closed(connection.limitGroup)
       parts.onGone()
     },
   }
@@ -215,9 +215,9 @@ function relieve({ config, ledger, connected, players }: Parts, flushNow: () => 
   if (ledger.queuedBytes <= max_queued_bytes_total) return
   flushNow()
   while (ledger.queuedBytes > max_queued_bytes_total) {
-    let largest: Session | undefined
-    for (const session of connected) {
-      if (session.queuedBytes > (largest?.queuedBytes ?? 0)) largest = session
+    let largest: PlayerConnection | undefined
+    for (const connection of connected) {
+      if (connection.queuedBytes > (largest?.queuedBytes ?? 0)) largest = connection
     }
     const seat = players.seats.largest()
     if (seat !== undefined && seat.bytes > (largest?.queuedBytes ?? 0)) {

@@ -2,14 +2,14 @@ import type { Clock, Timer } from '../../kernel/clock.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { Seats } from '../play/seats/seats.ts'
 import { closings } from './closing/closings.ts'
+import type { PlayerConnection } from './player-connection.ts'
 import type { QueueLedger } from './send-queue/send-queue.ts'
-import type { Session } from './session.ts'
 
 type SweeperDeps = {
   clock: Clock
   metrics: GatewayMetrics
   ledger: QueueLedger
-  connected: ReadonlySet<Session>
+  connected: ReadonlySet<PlayerConnection>
   seats: Pick<Seats, 'sweep'>
 }
 
@@ -24,12 +24,12 @@ const highWaterWindowMs = 60_000
 export function startSweeper({ clock, metrics, ledger, connected, seats }: SweeperDeps): Timer {
   const sweep = clock.every(sweepMs, () => {
     const nowMs = clock.monotonicMs()
-    for (const session of connected) session.sweep(nowMs)
+    for (const connection of connected) connection.sweep(nowMs)
   })
   const sessionLife = clock.every(sessionLifeCheckMs, () => {
     const nowUnixMs = clock.nowUnixMs()
-    for (const session of connected) {
-      if (session.sessionEnded(nowUnixMs)) session.end(closings.sessionRevoked)
+    for (const connection of connected) {
+      if (connection.sessionEnded(nowUnixMs)) connection.end(closings.sessionRevoked)
     }
     seats.sweep(nowUnixMs)
   })

@@ -3,32 +3,32 @@ import type { SendQueue } from '../send-queue/send-queue.ts'
 import type { Connection } from '../transports/transport.ts'
 import type { Closing } from './closings.ts'
 
-type ClosingParts<Session> = {
-  session: Session
+type ClosingParts<Item> = {
+  item: Item
   connection: Connection
   queue: SendQueue
-  drains: DeadlineQueue<Session>
-  partings: DeadlineQueue<Session>
+  drains: DeadlineQueue<Item>
+  partings: DeadlineQueue<Item>
 }
 
 /**
  * The end of a connection that was decided on. `draining` sends what is queued, `parting` has sent
  * the close and waits until the peer is gone. Both have their deadline.
  */
-export class ClosingPhase<Session> {
-  readonly #parts: ClosingParts<Session>
+export class ClosingPhase<Item> {
+  readonly #parts: ClosingParts<Item>
   readonly #closing: Closing
   #step: 'draining' | 'parting' = 'draining'
 
-  constructor(closing: Closing, parts: ClosingParts<Session>) {
+  constructor(closing: Closing, parts: ClosingParts<Item>) {
     this.#closing = closing
     this.#parts = parts
   }
 
   begin(): void {
-    const { drains, queue, session } = this.#parts
+    const { drains, queue, item } = this.#parts
     if (this.#closing.drains) {
-      drains.add(session)
+      drains.add(item)
       this.flush()
     } else {
       // Nothing is waited for, but what the transport takes at once was queued before the decision.
@@ -41,7 +41,7 @@ export class ClosingPhase<Session> {
   beginParting(): void {
     this.#step = 'parting'
     this.#parts.queue.discard()
-    this.#parts.partings.add(this.#parts.session)
+    this.#parts.partings.add(this.#parts.item)
   }
 
   flush(): void {
@@ -53,15 +53,15 @@ export class ClosingPhase<Session> {
   /** Sends the close; what is still queued is lost. */
   part(): void {
     if (this.#step === 'parting') return
-    const { connection, drains, session } = this.#parts
-    drains.remove(session)
+    const { connection, drains, item } = this.#parts
+    drains.remove(item)
     this.beginParting()
     connection.close(this.#closing.code, this.#closing.reason)
   }
 
   gone(): void {
-    const { drains, partings, session } = this.#parts
-    drains.remove(session)
-    partings.remove(session)
+    const { drains, partings, item } = this.#parts
+    drains.remove(item)
+    partings.remove(item)
   }
 }

@@ -10,7 +10,7 @@ import {
   readFirstFrame,
 } from './handshake.ts'
 
-/** What the handshake asks of its session. */
+/** What the handshake asks of its connection. */
 export type GreetingHost = {
   /** Whether the connection has ended, or got its decision, while its token was verified. */
   isOver(): boolean

@@ -1,30 +1,30 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import type { GameScript } from '../../ports.ts'
-import type { Session } from '../session.ts'
+import type { PlayerConnection } from '../player-connection.ts'
 
 /** Knows who is not read from, and lets them go on when what they wait for is there. */
 export type ReadingPauses = {
-  /** The session used up its rate. */
-  awaitRate(session: Session): void
+  /** The connection used up its rate. */
+  awaitRate(connection: PlayerConnection): void
   /** The inbox of the script is full. */
-  awaitScript(session: Session): void
-  forget(session: Session): void
+  awaitScript(connection: PlayerConnection): void
+  forget(connection: PlayerConnection): void
 }
 
 const refillMs = 20
 
 export function createReadingPauses(clock: Clock, script: GameScript): ReadingPauses {
-  const throttled = new Set<Session>()
-  const congested = new Set<Session>()
+  const throttled = new Set<PlayerConnection>()
+  const congested = new Set<PlayerConnection>()
   let armed = false
 
   function refill(): void {
     armed = false
     const nowMs = clock.monotonicMs()
     // Who uses up the rate again at once is added again, behind those that were there before.
-    for (const session of [...throttled]) {
-      throttled.delete(session)
-      if (!session.resumeAfterRate(nowMs)) throttled.add(session)
+    for (const connection of [...throttled]) {
+      throttled.delete(connection)
+      if (!connection.resumeAfterRate(nowMs)) throttled.add(connection)
     }
     arm()
   }
@@ -38,21 +38,21 @@ export function createReadingPauses(clock: Clock, script: GameScript): ReadingPa
   function drained(): void {
     const waiting = [...congested]
     congested.clear()
-    for (const session of waiting) session.resumeAfterScript()
+    for (const connection of waiting) connection.resumeAfterScript()
   }
 
   return {
-    awaitRate(session) {
-      throttled.add(session)
+    awaitRate(connection) {
+      throttled.add(connection)
       arm()
     },
-    awaitScript(session) {
-      congested.add(session)
+    awaitScript(connection) {
+      congested.add(connection)
       if (congested.size === 1) script.onceDrained(drained)
     },
-    forget(session) {
-      throttled.delete(session)
-      congested.delete(session)
+    forget(connection) {
+      throttled.delete(connection)
+      congested.delete(connection)
     },
   }
 }

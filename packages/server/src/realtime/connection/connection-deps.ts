@@ -7,32 +7,32 @@ import type { HandshakePolicy } from './greeting/handshake.ts'
 import type { InboundDeps } from './inbound/inbound.ts'
 import type { LiveSession } from './live/live-session.ts'
 import type { LivenessConfig } from './live/liveness.ts'
+import type { PlayerConnection } from './player-connection.ts'
 import type { SendQueueDeps } from './send-queue/send-queue.ts'
-import type { Session } from './session.ts'
 
-/** What all sessions of a gateway share. */
-export type SessionDeps = InboundDeps &
+/** What all connections of a gateway share. */
+export type ConnectionDeps = InboundDeps &
   SendQueueDeps & {
     clock: Clock
     policy: HandshakePolicy
     liveness: LivenessConfig
     verifyPlayer: VerifyPlayer
     arrivals: Arrivals
-    /** Sessions without a decision; those that were not heard of in time get a close code. */
-    greetings: DeadlineQueue<Session>
-    drains: DeadlineQueue<Session>
-    partings: DeadlineQueue<Session>
+    /** Connections without a decision; those that were not heard of in time get a close code. */
+    greetings: DeadlineQueue<PlayerConnection>
+    drains: DeadlineQueue<PlayerConnection>
+    partings: DeadlineQueue<PlayerConnection>
     /** `unreliable`: it came as a datagram. */
     dispatch(live: LiveSession, envelope: Envelope, unreliable: boolean): void
     /** Whether the envelope must wait because the script takes nothing more at the moment. */
     mustWait(envelope: Envelope): boolean
-    /** Flushes the session at the end of the turn. */
-    flushLater(session: Session): void
+    /** Flushes the connection at the end of the turn. */
+    flushLater(connection: PlayerConnection): void
     /** Too much is queued over all connections. */
     relieve(): void
-    awaitScript(session: Session): void
-    awaitRate(session: Session): void
+    awaitScript(connection: PlayerConnection): void
+    awaitRate(connection: PlayerConnection): void
     /** A connection has got its decision and is pending no more. */
     decided(): void
-    gone(session: Session): void
+    gone(connection: PlayerConnection): void
   }

@@ -4,13 +4,13 @@ import type { Participant } from '../play/participants/participant.ts'
 import type { Player } from '../ports.ts'
 import { ClosingPhase } from './closing/closing.ts'
 import { type Closing, closings, type ProtocolDetail, protocolError } from './closing/closings.ts'
+import type { ConnectionDeps } from './connection-deps.ts'
 import { Greeting, type GreetingHost } from './greeting/greeting.ts'
 import { Inbound, type InboundConsumer } from './inbound/inbound.ts'
 import type { ClientState } from './live/client-state.ts'
 import { LivePhase } from './live/live-phase.ts'
 import type { LiveSession } from './live/live-session.ts'
 import { SendQueue } from './send-queue/send-queue.ts'
-import type { SessionDeps } from './session-deps.ts'
 import type { Connection, ConnectionEvents, PeerEnd } from './transports/transport.ts'
 
 /**
@@ -26,14 +26,14 @@ import type { Connection, ConnectionEvents, PeerEnd } from './transports/transpo
 type Phase =
   | { name: 'greeting'; greeting: Greeting }
   | LivePhase
-  | { name: 'closing'; closing: ClosingPhase<Session> }
+  | { name: 'closing'; closing: ClosingPhase<PlayerConnection> }
   | { name: 'gone' }
 
 const incompleteFrameMsMax = 30_000
 
-export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
+export class PlayerConnection implements ConnectionEvents, InboundConsumer, LiveSession {
   readonly #connection: Connection
-  readonly #deps: SessionDeps
+  readonly #deps: ConnectionDeps
   readonly #inbound: Inbound
   readonly #queue: SendQueue
   #phase: Phase
@@ -42,7 +42,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
   #pending = true
   #flushDue = false
 
-  constructor(connection: Connection, deps: SessionDeps) {
+  constructor(connection: Connection, deps: ConnectionDeps) {
     this.#connection = connection
     this.#deps = deps
     this.#inbound = new Inbound(connection, this, deps)
@@ -175,7 +175,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     closing.begin()
   }
 
-  /** Hands the transport what is queued; a session that only waited for that closes now. */
+  /** Hands the transport what is queued; a connection that only waited for that closes now. */
   flush(): void {
     this.#flushDue = false
     if (this.#phase.name === 'closing') this.#phase.closing.flush()
@@ -200,7 +200,7 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     this.#resume('script')
   }
 
-  /** True when the session need not be asked again, because it reads again or is over. */
+  /** True when the connection need not be asked again, because it reads again or is over. */
   resumeAfterRate(nowMs: number): boolean {
     if (this.#isClosing()) return true
     if (!this.#inbound.refill(nowMs)) return false
@@ -223,9 +223,9 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     return this.#phase.name === 'live' && this.#phase.sessionEnded(nowUnixMs)
   }
 
-  /** Only a session that was accepted has a participant; asking any other is a bug. */
+  /** Only a connection that was accepted has a participant; asking any other is a bug. */
   #accepted(): LivePhase {
-    if (this.#lived === undefined) throw new Error('a session that was not accepted')
+    if (this.#lived === undefined) throw new Error('a connection that was not accepted')
     return this.#lived
   }
 
@@ -254,8 +254,8 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     if (player) this.#deps.arrivals.replace(player)
     this.#answer(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
     if (this.#isClosing()) return
-    const [connection, inbound, deps] = [this.#connection, this.#inbound, this.#deps]
-    const live = new LivePhase({ session: this, connection, inbound, deps }, player)
+    const [transport, inbound, deps] = [this.#connection, this.#inbound, this.#deps]
+    const live = new LivePhase({ connection: this, transport, inbound, deps }, player)
     this.#lived = live
     this.#phase = live
     this.#decide()
@@ -272,10 +272,10 @@ export class Session implements ConnectionEvents, InboundConsumer, LiveSession {
     this.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
   }
 
-  #newClosing(how: Closing): ClosingPhase<Session> {
+  #newClosing(how: Closing): ClosingPhase<PlayerConnection> {
     const { drains, partings } = this.#deps
     const [connection, queue] = [this.#connection, this.#queue]
-    return new ClosingPhase(how, { session: this, connection, queue, drains, partings })
+    return new ClosingPhase(how, { item: this, connection, queue, drains, partings })
   }
 
   /** From here on nothing comes in; a participant that was there departs. */
