@@ -35,6 +35,7 @@ export async function operatorsDay(
     ['Purchases', runShop],
     ['Machines', runMachines],
     ['The audit trail', (day) => readTrail(day, expected)],
+    ['Signing out', signOut],
   ]
   for (const [title, part] of parts) {
     print(title)
@@ -55,6 +56,12 @@ async function signIn({ desk, own, say, expect }: Day, operator: SignIn): Promis
   const { username } = operator
   assert.deepEqual(await desk.console.me({}), { username, role: 'admin' })
   say(`${username} signs in`)
+}
+
+async function signOut({ desk, say }: Day): Promise<void> {
+  await desk.signOut()
+  await refused(desk.console.me({}), 'authentication_failed')
+  say('the token has ended')
 }
 
 type SignIn = { username: string; password: string }

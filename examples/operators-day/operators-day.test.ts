@@ -19,7 +19,8 @@ it.each(['in memory', 'in a file'])(
       await node.stop()
       rmSync(folder, { recursive: true })
     }
-    expect(lines.at(-1)).toMatch(/it reports \d+ changes/)
+    expect(lines.at(-3)).toMatch(/it reports \d+ changes/)
+    expect(lines.at(-1)).toBe('  the token has ended')
   },
   60_000,
 )

@@ -132,6 +132,7 @@ export {
   type AccountChange,
   AccountDetail,
   AccountExport,
+  type AccountName,
   AccountRow,
   consoleAccountsApi,
   type NewAccount,

@@ -2,6 +2,7 @@
 export const auditActions = [
   'console.login',
   'console.login_failed',
+  'console.logout',
   'console.read',
   'storage.write',
   'storage.delete',

@@ -5,6 +5,7 @@ import {
   isBlank,
   label,
   limit,
+  listOf,
   optional,
   presentReference,
   reference,
@@ -77,6 +78,17 @@ export type AccountExport = z.input<typeof AccountExport>
 
 const accountPath = z.strictObject({ id: presentReference() })
 
+/** What a page shows of an account wherever it is named by its id. */
+const AccountName = z.strictObject({
+  user_id: z.string(),
+  username: z.string(),
+  display_name: z.string().nullable(),
+  state: AccountRow.shape.state,
+})
+export type AccountName = z.output<typeof AccountName>
+
+const namesMax = 200
+
 const NewAccount = z.strictObject({
   username: label(128),
   display_name: optional(label(255)),
@@ -105,6 +117,16 @@ export const consoleAccountsApi = defineApi({
       offset,
     }),
     ok: pageOf(AccountRow),
+  },
+  usernames: {
+    method: 'GET',
+    path: '/console/v1/usernames',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary:
+      'The names behind account ids, in the order asked, each once; unknown ids are left out',
+    query: z.strictObject({ user_ids: listOf(presentReference(), namesMax) }),
+    ok: z.strictObject({ items: z.array(AccountName) }),
   },
   create: {
     method: 'POST',

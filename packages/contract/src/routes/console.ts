@@ -28,6 +28,15 @@ export const consoleApi = defineApi({
     }),
     errors: ['authentication_failed', 'rate_limited'],
   },
+  logout: {
+    method: 'POST',
+    path: '/console/v1/logout',
+    access: 'operator',
+    bearer: 'handed on',
+    scope: 'no key',
+    audit: 'console.logout',
+    summary: 'Ends the token that the request carries, at once',
+  },
   me: {
     method: 'GET',
     path: '/console/v1/me',

@@ -8,7 +8,13 @@ import type { Scope } from './principals.ts'
  * the checks before the handler, the output filter, the audit trail, `openapi.json`, the typed
  * client and the role matrix test are all derived from it.
  */
-export type Route = PublicRoute | PlayerRoute | OperatorRead | OperatorPostRead | AdminWrite
+export type Route =
+  | PublicRoute
+  | PlayerRoute
+  | OperatorRead
+  | OperatorPostRead
+  | SignOut
+  | AdminWrite
 
 /** No credential is needed. With `bearer: 'optional'` a well-formed one is handed on unverified. */
 export type PublicRoute = Shape & {
@@ -45,13 +51,25 @@ export type OperatorRead = Shape & {
   trail?: 'ring'
 }
 
-/** The database explorer's reads: the only POST routes that a viewer or an API key may call. */
+/** The database explorer's reads: the only POST routes that an API key may call. */
 export type OperatorPostRead = Shape & {
   method: 'POST'
   access: 'operator'
   bearer?: never
   scope: 'database:read'
   audit: Extract<AuditAction, `database.${string}`>
+}
+
+/**
+ * The end of an operator's token, which every human may ask for and which comes to the handler.
+ * Ending it twice is ending it once, so it takes no Idempotency-Key.
+ */
+export type SignOut = Shape & {
+  method: 'POST'
+  access: 'operator'
+  bearer: 'handed on'
+  scope: 'no key'
+  audit: 'console.logout'
 }
 
 /** A console mutation: human admins only, and always audited. It cannot have a scope. */
@@ -137,8 +155,15 @@ export type Call<
   params: OutputOf<R['params']>
   query: OutputOf<R['query']>
   body: OutputOf<R['body']>
-  /** Only for `bearer: 'optional'`: the well-formed credential as sent, not yet verified. */
-  bearer: R extends { bearer: 'optional' } ? string | undefined : undefined
+  /**
+   * Only where the route declares it: the well-formed credential as sent; with `optional` it is not
+   * yet verified.
+   */
+  bearer: R extends { bearer: 'optional' }
+    ? string | undefined
+    : R extends { bearer: 'handed on' }
+      ? string
+      : undefined
   /** Only for console mutations: what their change needs to be audited and repeatable. */
   mutation: R extends AdminWrite ? Mutation : undefined
   request: Request

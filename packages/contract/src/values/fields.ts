@@ -98,6 +98,16 @@ export function limit({ default: fallback, cap }: { default: number; cap: number
     .meta({ jsonSchema: { type: 'integer', minimum: 1, maximum: cap, default: fallback } })
 }
 
+/** 1 to `itemsMax` values of a query in one text, between commas. */
+export function listOf(item: z.ZodType<string, string>, itemsMax: number) {
+  const rule = `must be 1..${itemsMax} values between commas`
+  return z
+    .string()
+    .transform((values) => values.split(','))
+    .pipe(z.array(item, { error: rule }).max(itemsMax, { error: rule }))
+    .meta({ jsonSchema: { type: 'string', minLength: 1, description: rule } })
+}
+
 /** A JSON object whose members are the caller's own: kept with exact 64-bit integers. */
 export const freeObject = z
   .custom<JsonObject>(isFreeObject, { error: 'must be an object' })

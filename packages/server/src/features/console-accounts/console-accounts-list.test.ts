@@ -173,6 +173,23 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
     expect((await list({ limit: '1' })).total).toBe(before + 711)
     expect(await scenario.countRows('accounts')).toBe(before + 711)
   })
+
+  it('[H-OPS-1] names accounts by their ids, as asked and each once', async () => {
+    await add(['named 1', 'named 2', 'named 3'])
+    await scenario.setState('named 2', 'tombstoned')
+    const names = (user_ids: string) =>
+      desk.send('GET', `/usernames?${new URLSearchParams({ user_ids })}`)
+    const row = (user_id: string, state = 'active') => {
+      return { user_id, username: `name of ${user_id}`, display_name: null, state }
+    }
+    const { body } = await names('named 3,nobody,named 1,named 2,named 3, ä')
+    expect(body).toEqual({ items: [row('named 3'), row('named 1'), row('named 2', 'tombstoned')] })
+    const ids = Array.from({ length: 200 }, (_, at) => `n${at}`)
+    expect((await names(ids.join(','))).body).toEqual({ items: [] })
+    const refused = ['', ',', 'named 1,', 'named 1,,named 2', [...ids, 'n200'].join(',')]
+    for (const list of refused) expect([list, (await names(list)).status]).toEqual([list, 400])
+    expect((await desk.send('GET', '/usernames')).status).toBe(400)
+  })
 })
 
 const insertAccounts = batchStatement({

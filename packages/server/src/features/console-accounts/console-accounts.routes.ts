@@ -7,6 +7,7 @@ export function consoleAccountHandlers(
 ): ServerHandlers<typeof consoleAccountsApi> {
   return {
     list: ({ query }) => accounts.list(query),
+    usernames: async ({ query }) => ({ items: await accounts.names(query.user_ids) }),
     create: ({ mutation, body }) => accounts.create(mutation, body),
     get: ({ params }) => accounts.get(params.id),
     update: ({ mutation, params, body }) => accounts.update(mutation, params.id, body),

@@ -2,6 +2,7 @@ import type {
   AccountChange,
   AccountDetail,
   AccountExport,
+  AccountName,
   AccountRow,
   NewAccount,
 } from '@guildhall/contract'
@@ -65,6 +66,14 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
     },
 
     get: (id: string): Promise<AccountDetail> => rules.detail(db, id),
+
+    /** The names of accounts in every state, in the order asked and each once. */
+    async names(user_ids: readonly string[]): Promise<AccountName[]> {
+      const asked = [...new Set(user_ids)]
+      const rows = await consoleAccountsStore.namesById(db, asked)
+      const named = new Map(rows.map((row) => [row.user_id, row]))
+      return asked.map((id) => named.get(id)).filter((row) => row !== undefined)
+    },
 
     /** An account in whatever state, without what it signs in with. */
     find: (id: string): Promise<AccountWithMetadata | undefined> =>

@@ -127,6 +127,14 @@ const activeByUsername = batchStatement({
   row: detailRow,
 })
 
+const namesById = batchStatement({
+  name: 'console-accounts.names-by-id',
+  text: `SELECT a.id AS user_id, a.username, a.display_name, a.state FROM {{rows}} AS r
+    JOIN accounts a ON a.id = r.id`,
+  params: { id: 'text' },
+  row: { user_id: 'text', ...pick(accounts, 'username', 'display_name', 'state') },
+})
+
 const identitiesOf = statement({
   name: 'console-accounts.identities-of',
   text: `SELECT provider, external_id, created_at_unix_ms FROM identities
@@ -207,6 +215,11 @@ export const consoleAccountsStore = {
     tx.each(
       activeByUsername,
       [...new Set(usernames)].map((username) => ({ username })),
+    ),
+  namesById: (tx: Queries, ids: readonly string[]) =>
+    tx.each(
+      namesById,
+      ids.map((id) => ({ id })),
     ),
   identitiesOf: (tx: Queries, account_id: string) => tx.all(identitiesOf, { account_id }),
   /** Undefined when another account owns the username. */

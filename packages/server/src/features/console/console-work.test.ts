@@ -38,6 +38,7 @@ function openDoor(check: Check = async (verifier, password) => password === veri
     },
     recordLogin: () => {},
     recordFailedLogin: () => {},
+    recordLogout: () => {},
   })
   return { checked, taken, login: console.login }
 }

@@ -1,4 +1,5 @@
 import { type AuditRecorder, actorOf, clean } from '../../kernel/audit/recorder.ts'
+import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
 import { defineFeature, mount } from '../feature.ts'
 import { consoleHandlers } from './console.routes.ts'
 import { type ConsoleDeps, createConsole } from './console.service.ts'
@@ -16,19 +17,18 @@ const failedNameBytesMax = 128
 /** Logins of operators, which the audit trail records. */
 export function consoleFeature(deps: ConsoleFeatureDeps) {
   const { clock, ids, config, hashing, admission, recorder } = deps
+  function record(operator: HumanPrincipal, action: 'console.login' | 'console.logout'): void {
+    const details = `role=${operator.role}`
+    recorder.record({ ...actorOf(operator), action, target: 'console', details })
+  }
   const operators = createConsole({
     clock,
     ids,
     config: config.console,
     verifyPassword: hashing.verify,
     admit: admission.take,
-    recordLogin: (operator) =>
-      recorder.record({
-        ...actorOf(operator),
-        action: 'console.login',
-        target: 'console',
-        details: `role=${operator.role}`,
-      }),
+    recordLogin: (operator) => record(operator, 'console.login'),
+    recordLogout: (operator) => record(operator, 'console.logout'),
     recordFailedLogin: (presentedUsername) =>
       recorder.record({
         actor_type: 'human',

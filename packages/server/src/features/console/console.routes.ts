@@ -6,6 +6,10 @@ import type { Console } from './console.service.ts'
 export function consoleHandlers(operators: Console): ServerHandlers<typeof consoleApi> {
   return {
     login: ({ body, request }) => operators.login(body, limitGroup(request.source)),
+    logout: async ({ principal, bearer }) => {
+      // The route takes no API key, so the token is that of a human.
+      if (principal.kind === 'human') operators.logout(bearer, principal)
+    },
     me: async ({ principal }) => {
       if (principal.kind === 'human') {
         return { username: principal.username, role: principal.role }

@@ -21,6 +21,7 @@ export type ConsoleDeps = {
   admit(plan: readonly LoginRule[]): Promise<{ giveBack(): Promise<void> }>
   recordLogin(operator: HumanPrincipal): void
   recordFailedLogin(presentedUsername: string): void
+  recordLogout(operator: HumanPrincipal): void
 }
 
 type LoginRule = { rule: 'console_login' | 'console_login_source'; values: readonly string[] }
@@ -101,6 +102,11 @@ export function createConsole(deps: ConsoleDeps) {
       if (live.expiresAtUnixMs > clock.nowUnixMs()) return live.operator
       tokens.delete(key)
       return undefined
+    },
+
+    /** Ends a token at once. Of several requests that end the same one, the first is recorded. */
+    logout(token: string, operator: HumanPrincipal): void {
+      if (tokens.delete(digest(token))) deps.recordLogout(operator)
     },
   }
 }

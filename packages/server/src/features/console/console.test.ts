@@ -148,6 +148,37 @@ describe.each(testBackends)('the operators’ sign-in on $name', (backend) => {
     expect([answer.status, answer.body]).toEqual([401, refused])
   })
 
+  const logout = (token: string) => scenario.api.call('POST', '/console/v1/logout', { token })
+
+  it('[H-OPS-2] ends one token at once, of either role, and records it', async () => {
+    const viewer = { username: 'watcher', password: 'look but do not touch' }
+    const others = [tokenOf(await login(admin)), tokenOf(await login(viewer))]
+    const [first = ''] = others
+    for (const body of [admin, viewer]) {
+      const token = tokenOf(await login(body))
+      const answer = await logout(token)
+      expect([answer.status, answer.text]).toEqual([204, ''])
+      expect((await me(token)).body).toEqual(refused)
+      expect((await logout(token)).status).toBe(401)
+    }
+    for (const token of others) expect((await me(token)).status).toBe(200)
+    const entries = await trailOf(scenario, first, '?action=console.logout')
+    const recorded = { actor_type: 'human', action: 'console.logout', target: 'console' }
+    expect(entries).toMatchObject([
+      { ...recorded, actor: 'watcher', role: 'viewer', details: 'role=viewer' },
+      { ...recorded, actor: 'admin', role: 'admin', details: 'role=admin' },
+    ])
+    expect(entries).toHaveLength(2)
+  })
+
+  it('[H-OPS-2] [H-IDM-1] takes no notice of an Idempotency-Key', async () => {
+    const token = tokenOf(await login(admin))
+    const headers = { 'idempotency-key': 'no key, with spaces' }
+    const answer = await scenario.api.call('POST', '/console/v1/logout', { token, headers })
+    expect(answer.status).toBe(204)
+    expect(await scenario.countRows('idempotency_records')).toBe(0)
+  })
+
   it('[H-CON-4] [O-NOD-2] keeps tokens in the process: no other node and no restart knows them', async () => {
     const token = tokenOf(await login(admin))
     const other = await scenario.openNode()

@@ -58,7 +58,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         // The guard has just made sure that the caller fits the access of the route.
         principal: caller.principal as never,
         ...input,
-        bearer: route.bearer === 'optional' ? (caller.bearer as undefined) : undefined,
+        bearer: route.bearer === undefined ? undefined : (caller.bearer as undefined),
         mutation: with_.mutation as undefined,
         request: new LazyRequestInfo(exchange, sourceOf),
       }
