@@ -20,7 +20,7 @@ it('reads and writes everything else as JSON does', () => {
       const isExact = (part: unknown): boolean =>
         typeof part === 'object' && part !== null
           ? Object.values(part).every(isExact)
-          : typeof part !== 'number' || !/^-?\d{16,}$/.test(JSON.stringify(part))
+          : typeof part !== 'number' || !/^-?\d{16,19}$/.test(JSON.stringify(part))
       if (isExact(value)) expect(parseExact(text)).toEqual(JSON.parse(text))
     }),
   )
@@ -32,6 +32,10 @@ it.each([
   ['9007199254740992', 9007199254740992n],
   ['-9007199254740993', -9007199254740993n],
   ['9223372036854775807', 9223372036854775807n],
+  ['-9223372036854775808', -9223372036854775808n],
+  ['9223372036854775808', 2 ** 63],
+  ['-9223372036854775809', -(2 ** 63)],
+  ['100000000000000000000', 1e20],
   ['1234567890.1234567890', 1234567890.1234567],
   ['1e30', 1e30],
   ['"9223372036854775807"', '9223372036854775807'],

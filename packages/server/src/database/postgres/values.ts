@@ -1,5 +1,5 @@
-import { int64Max, int64Min } from '@guildhall/contract'
-import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
+import { readObject } from '../../kernel/json/free-json.ts'
 import { isObject, readOneOf } from '../engine/declared-values.ts'
 import { checkColumns } from '../engine/dialect.ts'
 import {
@@ -123,8 +123,8 @@ const spelled: { readonly [type in Exclude<ColumnType, OneOf | `${string}?`>]: S
   json: {
     ...text,
     accepts: isObject,
-    encode: writeJson,
-    binary: (value) => Buffer.from(writeJson(value), 'utf8'),
+    encode: stringifyExact,
+    binary: (value) => Buffer.from(stringifyExact(value), 'utf8'),
     decode: readObject,
   },
   bigint: {

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { int64Max, int64Min, type JsonObject } from '@guildhall/contract'
-import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import { int64Max, int64Min, type JsonObject, stringifyExact } from '@guildhall/contract'
+import { readObject } from '../../kernel/json/free-json.ts'
 import { isObject, readOneOf } from '../engine/declared-values.ts'
 import type { Columns, ColumnType } from '../statement.ts'
 
@@ -100,7 +100,7 @@ const encoders: { readonly [type: string]: Encode } = {
     typeof value === 'bigint' && value >= int64Min && value <= int64Max ? value : undefined,
   bytes: (value) => (value instanceof Uint8Array ? value : undefined),
   flag: (value) => (typeof value === 'boolean' ? BigInt(value) : undefined),
-  json: (value) => (isObject(value) ? writeJson(value) : undefined),
+  json: (value) => (isObject(value) ? stringifyExact(value) : undefined),
 }
 
 function refuse(): undefined {

@@ -1,5 +1,4 @@
-import { type ChatEvent, type ChatPush, kinds } from '@guildhall/contract'
-import { writeJson } from '../../kernel/json/free-json.ts'
+import { type ChatEvent, type ChatPush, kinds, stringifyExact } from '@guildhall/contract'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
 
 /** Sends an event of a channel to the live connections of these accounts. */
@@ -8,7 +7,7 @@ export function pushChatEvent(
   userIds: readonly string[],
   event: ChatEvent,
 ): void {
-  players.push(userIds, kinds.CHAT_EVENT.first, Buffer.from(writeJson(chatPushOf(event))))
+  players.push(userIds, kinds.CHAT_EVENT.first, Buffer.from(stringifyExact(chatPushOf(event))))
 }
 
 /** What an event does not say is null on the wire. */

@@ -1,4 +1,9 @@
-import type { DatabaseCell, DatabaseFilter, DatabaseSort } from '@guildhall/contract'
+import {
+  type DatabaseCell,
+  type DatabaseFilter,
+  type DatabaseSort,
+  stringifyExact,
+} from '@guildhall/contract'
 import {
   type Explorer,
   ExplorerDeadline,
@@ -13,7 +18,6 @@ import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
-import { writeJson } from '../../kernel/json/free-json.ts'
 import { cellsOf, digestOf } from './database.cells.ts'
 import { pageFilters, visibleColumn } from './database.filters.ts'
 import { createHandles } from './database.handles.ts'
@@ -150,7 +154,7 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
         const wanted = pageFilters(relation, filters)
         await expectSortable(reads, relation, sort.column)
         const owner = ownerOf(principal, table)
-        const question = writeJson([filters, sort])
+        const question = stringifyExact([filters, sort])
         const cursor = query.cursor === undefined ? undefined : held('cursor', query.cursor, owner)
         if (cursor !== undefined && cursor.question !== question) {
           throw refuse.invalid('the cursor belongs to another sort or other filters')
@@ -242,7 +246,7 @@ async function expectSortable(reads: ExplorerReads, relation: Relation, name: st
 }
 
 function expectBounded(answer: object): void {
-  if (Buffer.byteLength(writeJson(answer)) > answerBytesMax) throw tooLarge()
+  if (Buffer.byteLength(stringifyExact(answer)) > answerBytesMax) throw tooLarge()
 }
 
 function tooLarge() {

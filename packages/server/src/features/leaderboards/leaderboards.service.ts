@@ -1,10 +1,11 @@
-import type {
-  BoardOperator,
-  BoardSort,
-  JsonObject,
-  Leaderboard,
-  LeaderboardRecord,
-  RankedRecord,
+import {
+  type BoardOperator,
+  type BoardSort,
+  type JsonObject,
+  type Leaderboard,
+  type LeaderboardRecord,
+  type RankedRecord,
+  stringifyExact,
 } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { databaseNow } from '../../database/reads/stored-time.ts'
@@ -13,7 +14,7 @@ import { mergedTransactions } from '../../database/writes/merged-writes.ts'
 import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import { readObject, writeJson } from '../../kernel/json/free-json.ts'
+import { readObject } from '../../kernel/json/free-json.ts'
 import type { Done, Mutate, MutateMany, Mutation } from '../../kernel/mutation.ts'
 import { beginPeriod } from './leaderboards.periods.ts'
 import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
@@ -90,7 +91,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     submissions: row.submissions,
   })
   const submissionOf = (board_id: string, { subscore = 0n, metadata, ...record }: NewRecord) => {
-    const text = metadata === undefined ? null : writeJson(metadata)
+    const text = metadata === undefined ? null : stringifyExact(metadata)
     return { ...record, board_id, subscore, metadata: text }
   }
 

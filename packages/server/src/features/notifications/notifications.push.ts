@@ -1,5 +1,4 @@
-import { kinds, type NotificationPush } from '@guildhall/contract'
-import { writeJson } from '../../kernel/json/free-json.ts'
+import { kinds, type NotificationPush, stringifyExact } from '@guildhall/contract'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
 
 const kind = kinds.NOTIFICATION.first
@@ -33,5 +32,5 @@ function bodyOf({ id, code, subject, content, created_at_unix_ms, ...row }: Push
   const { read_at_unix_ms } = row
   const said = { id, code, subject, content, created_at_unix_ms, read_at_unix_ms }
   const push: NotificationPush = { type: 'notification', ...said }
-  return Buffer.from(writeJson(push))
+  return Buffer.from(stringifyExact(push))
 }

@@ -1,5 +1,4 @@
-import type { logsScript } from '@guildhall/contract'
-import { writeJson } from '../../kernel/json/free-json.ts'
+import { type logsScript, stringifyExact } from '@guildhall/contract'
 import type { ScriptPart } from '../../kernel/play/script.ts'
 import type { createScriptLogs } from './script-logs.service.ts'
 
@@ -14,7 +13,7 @@ export function scriptLogFunctions(
     'log.write': (caller, { payload, ...line }, made) => {
       wrote()
       const hasPayload = payload !== undefined && payload !== null
-      const payload_json = typeof payload === 'string' ? payload : writeJson(payload ?? null)
+      const payload_json = typeof payload === 'string' ? payload : stringifyExact(payload ?? null)
       logs.write(hasPayload ? { ...line, payload_json } : line, caller, made)
     },
   }

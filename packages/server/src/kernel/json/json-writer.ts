@@ -1,6 +1,6 @@
+import { stringifyExact } from '@guildhall/contract'
 import type { z } from 'zod'
 import { rowsAtOnce } from '../batching/rows-at-once.ts'
-import { writeJson } from './free-json.ts'
 import {
   type JsonText,
   joinedRows,
@@ -30,7 +30,7 @@ export function compileWriter(schema: z.ZodType): (value: unknown) => JsonText {
 function writerOf(schema: z.ZodType): Write {
   const definition = definitionOf(schema)
   const { shape, element, innerType, options, valueType, values } = definition
-  if (isFree(schema)) return writeJson
+  if (isFree(schema)) return stringifyExact
   if (shape) return writeObject(shape)
   if (element) return writeArray(element)
   if (options) return writeUnion(options)

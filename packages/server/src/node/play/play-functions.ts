@@ -1,5 +1,5 @@
+import { stringifyExact } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
-import { writeJson } from '../../kernel/json/free-json.ts'
 import { ScriptFailure, type ScriptName, type ServedScript } from '../../kernel/play/script.ts'
 import type { Gateway } from '../../realtime/gateway.ts'
 
@@ -13,7 +13,7 @@ export function gatewayFunctions(gateway: Gateway) {
     room_update: (_caller, { room_id, label }) => gateway.updateRoom(room_id, given(label)),
     room_remove: (_caller, { room_id, participant }) => gateway.removeMember(room_id, participant),
     'match.set_result': ({ match_id }, { result }) => {
-      const text = typeof result === 'string' ? result : writeJson(result)
+      const text = typeof result === 'string' ? result : stringifyExact(result)
       if (match_id !== null) gateway.setMatchResult(match_id, text)
     },
     topic_join: (_caller, { topic, participant }) => gateway.joinTopic(topic, participant),

@@ -1,5 +1,4 @@
-import type { HookName, SeatTimes } from '@guildhall/contract'
-import { writeJson } from '../../kernel/json/free-json.ts'
+import { type HookName, type SeatTimes, stringifyExact } from '@guildhall/contract'
 import { JsonRefusal, readJson } from '../../kernel/json/json-reader.ts'
 import type { CallContext, RpcOutcome } from '../../kernel/play/calls.ts'
 import { nobody } from '../../kernel/play/calls.ts'
@@ -100,7 +99,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
       ask('on_matchmaker_matched', {
         context: nobody,
         origin: 'server',
-        text: writeJson(match),
+        text: stringifyExact(match),
       }),
     drop: (context, seat) => notify('on_drop', { ...byPlayer(context), text: seatText(seat) }),
     returned: (context, seat, settled) =>
@@ -108,7 +107,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
     match({ event, binding: _, ...match }, settled) {
       const { room_id, match_id } = match
       const context = { ...nobody, room_id, match_id }
-      const text = writeJson(match)
+      const text = stringifyExact(match)
       notify(matchHooks[event], { context, origin: 'server', text }, settled)
     },
   }
@@ -128,7 +127,7 @@ function byPlayer(context: CallContext) {
 
 /** What on_room_create and on_room_join are about; `options` is JSON text already. */
 function roomText(options: string, about: unknown): string {
-  return `{"options":${options},"about":${writeJson(about)}}`
+  return `{"options":${options},"about":${stringifyExact(about)}}`
 }
 
 /** Which worker a room keeps to is not for the script. */

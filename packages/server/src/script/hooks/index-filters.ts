@@ -1,4 +1,4 @@
-import { writeJson } from '../../kernel/json/free-json.ts'
+import { stringifyExact } from '@guildhall/contract'
 import type { Log } from '../../kernel/log/log.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { FilterCandidate, IndexFilterPort } from '../../kernel/play/script.ts'
@@ -14,7 +14,7 @@ export function createIndexFilters({ dispatcher, filters, log }: Deps) {
 
   /** Rejects when the filter fails or its worker is lost. */
   async function judge(index: string, candidate: FilterCandidate): Promise<boolean> {
-    const text = `{"index":${JSON.stringify(index)},"candidate":${writeJson(candidate)}}`
+    const text = `{"index":${JSON.stringify(index)},"candidate":${stringifyExact(candidate)}}`
     const outcome = await new Promise<Outcome>((settle) => {
       const about = { context: nobody, origin: 'server', text } as const
       dispatcher.call({ hook: hookCode.register_storage_index_filter, ...about, settle })

@@ -4,9 +4,9 @@ import {
   rpcRequestBody,
   rpcRequestId,
   rpcResponseBody,
+  stringifyExact,
   WireError,
 } from '@guildhall/contract'
-import { writeJson } from '../../../kernel/json/free-json.ts'
 import type { RpcOutcome as ScriptOutcome } from '../../../kernel/play/calls.ts'
 import type { GameScript } from '../../ports.ts'
 import { protocolError } from '../closing/closings.ts'
@@ -67,7 +67,7 @@ async function callBuiltIn(
   if (fields === undefined) return refusal('invalid JSON body')
   const answer = await method.call(live, fields)
   if ('refusal' in answer) return refusal(answer.refusal)
-  const reply = utf8.encode(writeJson(answer.reply))
+  const reply = utf8.encode(stringifyExact(answer.reply))
   return { ok: true, reply, after: answer.after }
 }
 

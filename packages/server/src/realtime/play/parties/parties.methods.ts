@@ -1,6 +1,5 @@
-import type { JsonObject } from '@guildhall/contract'
+import { type JsonObject, stringifyExact } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
-import { writeJson } from '../../../kernel/json/free-json.ts'
 import type { BuiltInAnswer, BuiltInMethods } from '../../connection/rpc/built-in.ts'
 import { takeCall } from '../../connection/rpc/rate-bucket.ts'
 import type { Party } from './party.ts'
@@ -185,7 +184,7 @@ function say(deps: PartyMethodsDeps, caller: Caller, payload: JsonObject): Built
 
 function isMessage(data: unknown): boolean {
   try {
-    return Buffer.byteLength(writeJson(data)) <= dataBytesMax
+    return Buffer.byteLength(stringifyExact(data)) <= dataBytesMax
   } catch {
     // It is missing, has a number beyond all numbers, or more levels than anything may have.
     return false

@@ -1,5 +1,4 @@
-import { kinds, type PartyPush } from '@guildhall/contract'
-import { writeJson } from '../../../kernel/json/free-json.ts'
+import { kinds, type PartyPush, stringifyExact } from '@guildhall/contract'
 import type { LiveSession } from '../../connection/live/live-session.ts'
 import { type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { LiveAccounts } from '../participants/accounts.ts'
@@ -49,6 +48,6 @@ export function createPartyEvents(accounts: LiveAccounts): PartyEvents {
 }
 
 function frameOf(push: PartyPush): OutgoingFrame {
-  const body = new TextEncoder().encode(writeJson(push))
+  const body = new TextEncoder().encode(stringifyExact(push))
   return outgoingFrame(kinds.NOTIFICATION.first, body)
 }

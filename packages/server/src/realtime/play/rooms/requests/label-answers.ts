@@ -1,5 +1,4 @@
-import { type JsonObject, roomTextBytesMax } from '@guildhall/contract'
-import { writeJson } from '../../../../kernel/json/free-json.ts'
+import { type JsonObject, roomTextBytesMax, stringifyExact } from '@guildhall/contract'
 import type { HookAnswer } from '../../../../kernel/play/room-hooks.ts'
 import type { Label } from '../../../../kernel/play/rooms.ts'
 
@@ -107,6 +106,6 @@ function isProperties(value: unknown): boolean {
   return (
     isObject(value) &&
     isWithinLevels(value, propertiesLevelsMax) &&
-    Buffer.byteLength(writeJson(value)) <= propertiesBytesMax
+    Buffer.byteLength(stringifyExact(value)) <= propertiesBytesMax
   )
 }
