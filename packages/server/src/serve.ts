@@ -61,7 +61,7 @@ export async function serve(
   try {
     const cancel = new AbortController()
     void ending.then(() => cancel.abort())
-    host.on('SIGHUP', () => void node?.reloadCertificate())
+    host.on('SIGHUP', () => void node?.reloadCertificates())
     // Whoever reads the ready line may be gone: that is no reason not to serve.
     host.stdout.on('error', () => undefined)
     const { signal } = cancel
@@ -199,11 +199,12 @@ function openLog(config: Config, { levels, stderr, ...parts }: LogParts): LogWri
 
 /** The one line on standard output, with the real port. */
 function announce(
-  { url, backend }: RunningNode,
+  { url, backend, transportAddresses }: RunningNode,
   { loaded, bootId, stdout }: { loaded: LoadedConfig; bootId: string; stdout: TextOutput },
 ): void {
   const { logging, server } = loaded.config
-  const facts = { http: url, quic: 'off', backend, node_id: server.node_id, boot_id: bootId }
+  const { node_id } = server
+  const facts = { http: url, ...transportAddresses, backend, node_id, boot_id: bootId }
   const line =
     logging.format === 'json'
       ? JSON.stringify({ event: 'ready', version, ...facts })

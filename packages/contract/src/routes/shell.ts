@@ -71,11 +71,8 @@ export const Status = z.strictObject({
   }),
   uptime_seconds: count,
   backend: z.enum(['in-memory', 'sqlite', 'postgres']),
-  transports: z.strictObject({
-    websocket: Transport,
-    quic: Transport,
-    webtransport: Transport,
-  }),
+  /** By name: `websocket`, `quic`, `webtransport`. */
+  transports: z.record(z.string(), Transport),
   runtime: z.strictObject({
     enabled: z.boolean(),
     configured_language: z.string().nullable(),

@@ -31,6 +31,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     clock,
     log: api.log,
     leases: createLeases({ db, clock, log: api.log, holder: 'bt1-tests', lifeMs: 15_000 }),
+    certificates: [],
     clockWatch: createClockWatch({ clock, log: api.log }),
     features: api.features,
     pruneCounts: createPruneCounts([]),

@@ -16,7 +16,9 @@ import { createTopic } from '../kernel/play/topic.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
+import type { Transports } from '../realtime/connection/transports/transports.ts'
 import { createConnectedPlayers } from '../realtime/play/participants/connected-players.ts'
+import { type Certificate, openCertificate, reloadAll } from './certificates.ts'
 import { openClockWatch } from './clocks.ts'
 import { createDiskWatch } from './database/disk.ts'
 import { openStore } from './database/store.ts'
@@ -69,13 +71,15 @@ export type RunningNode = {
   /** Where it listens, e.g. `http://127.0.0.1:7350`, with the real port. */
   url: string
   backend: string
+  /** Where transports with sockets of their own listen, by name; `off` for those that do not. */
+  transportAddresses: Readonly<Record<string, string>>
   /** The script that serves, e.g. `./game/main.ts`; null without one. */
   entrypoint: string | null
   journal: ErrorJournal
   /** Whether the script has nothing to do until something new comes. */
   isScriptQuiet(): boolean
-  /** Looks at once whether the certificate's files have new content. */
-  reloadCertificate(): Promise<void>
+  /** Looks at once whether the files of certificates have new content. */
+  reloadCertificates(): Promise<void>
   /**
    * Drains and closes everything in order, at the latest after `deadlineMs`. False when something
    * had to be abandoned.
@@ -257,7 +261,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     scheduler: features.leaderboards.schedules,
     pruneCounts,
     queues: queuesOf(features),
-    httpAddress: () => bound,
+    transports: play.transports.states,
     runtime: play.runtime,
     metrics: () => ({
       ...listener.server.counters(),
@@ -272,10 +276,11 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     journal,
     pipeline: parts.pipeline,
     routes: joinRoutes(features),
-    acceptUpgrade: play.acceptUpgrade,
+    acceptUpgrade: play.transports.acceptUpgrade,
     shell: { node_id: config.server.node_id, version, health, status },
     recordRequest: instruments?.recordRequest,
   })
+  const certificates = await certify(play.transports, listener.certificate, shared)
   startTasks({
     ...shared,
     supervisor,
@@ -283,14 +288,15 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     pruneCounts,
     disk,
     nodeClaim: parts.nodeClaim,
-    reloadCertificate: listener.reloadCertificate,
+    certificates,
   })
   shutdown.onStop('listener', async () => {
-    await Promise.all([listener.server.close(requestsGraceMs), play.gateway.close()])
+    await Promise.all([listener.server.close(requestsGraceMs), play.close()])
   })
   expectClaimed(claim, config.server.node_id)
   const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
   const bound = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  await play.transports.start(bound)
   if (instruments !== undefined) {
     const { logLinesDropped = () => 0 } = counted
     const sources = { ...shared, ...parts, listener, status, instruments, logLinesDropped }
@@ -302,15 +308,31 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     url: `${scheme}://${bound}`,
     backend: db.backend,
     entrypoint: play.script.describe().entrypoint,
+    transportAddresses: play.transports.addresses(),
     journal,
     isScriptQuiet: play.script.isQuiet,
-    reloadCertificate: async () => listener.reloadCertificate?.(),
+    reloadCertificates: () => reloadAll(certificates),
     stop({ deadlineMs, drainDelayMs }: StopLimits) {
       health.drain()
       shutdown.onStop('drain delay', () => clock.sleep(drainDelayMs))
       return shutdown.run(deadlineMs)
     },
   }
+}
+
+/** Gives transports their certificate, or that of the HTTP listener; answers with all of both. */
+async function certify(
+  transports: Transports,
+  ofHttp: Certificate | undefined,
+  shared: Shared,
+): Promise<Certificate[]> {
+  const own = await openCertificate(shared.config.transport.tls, shared)
+  const used = own ?? ofHttp
+  if (used !== undefined) {
+    transports.setCertificate(used.current())
+    used.onChange(transports.setCertificate)
+  }
+  return [own, ofHttp].filter((certificate) => certificate !== undefined)
 }
 
 /** What was claimed first may have gone to another process meanwhile. */

@@ -1,5 +1,4 @@
 import type { Status } from '@guildhall/contract'
-import type { Config } from '../config/schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Queue } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -7,15 +6,13 @@ import type { PruneCounts } from '../kernel/tasks/retention.ts'
 import type { Supervisor } from '../kernel/tasks/supervisor.ts'
 
 export type StatusDeps = {
-  config: Config
   clock: Clock
   db: Database
   supervisor: Supervisor
   scheduler(): Status['scheduler']
   pruneCounts: Pick<PruneCounts, 'list'>
   queues: readonly Pick<Queue, 'name' | 'counts'>[]
-  /** The bound address of the HTTP listener. */
-  httpAddress(): string
+  transports(): Status['transports']
   runtime(): Status['runtime']
   /** Counters and gauges by name. */
   metrics(): Record<string, number>
@@ -23,23 +20,12 @@ export type StatusDeps = {
 
 /** Makes the body of `/status`, less what the shell adds. It touches no database. */
 export function createStatus(deps: StatusDeps) {
-  const { config, clock, db, supervisor, queues } = deps
+  const { clock, db, supervisor, queues } = deps
   const startedMs = clock.monotonicMs()
-  const { websocket, quic, webtransport } = config.transport
   return (): Omit<Status, 'status' | 'node_id' | 'version' | 'build'> => ({
     uptime_seconds: Math.floor((clock.monotonicMs() - startedMs) / 1000),
     backend: db.backend,
-    transports: {
-      websocket: {
-        enabled: websocket.enabled,
-        available: websocket.enabled,
-        bind: deps.httpAddress(),
-        path: '/v1/realtime',
-      },
-      // This version has no QUIC: configured by default, and not available.
-      quic: { enabled: quic.enabled, available: false, bind: quic.bind },
-      webtransport: { enabled: webtransport.enabled, available: false, bind: quic.bind },
-    },
+    transports: deps.transports(),
     runtime: deps.runtime(),
     database: { state: db.state() },
     tasks: supervisor.status(),

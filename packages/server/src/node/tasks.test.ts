@@ -28,6 +28,7 @@ async function setUp({ disk }: { disk?: DiskSpace } = {}) {
     config: await testConfig({ 'retention.interval_sec': '300' }),
     db,
     clock,
+    certificates: [],
     clockWatch: createClockWatch({ clock, log }),
     log,
     leases: createLeases({ db, clock, log, holder: 'bt1-tests', lifeMs: 15_000 }),

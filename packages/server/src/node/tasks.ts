@@ -8,6 +8,7 @@ import type { Log } from '../kernel/log/log.ts'
 import { createRetention, type PruneCounts, type RetentionDeps } from '../kernel/tasks/retention.ts'
 import type { Supervisor, TaskHandle } from '../kernel/tasks/supervisor.ts'
 import type { ClockWatch } from '../kernel/time/clock-watch.ts'
+import { type Certificate, reloadAll } from './certificates.ts'
 import { clockCheckMs, createClockCheck } from './clocks.ts'
 import { type FeatureList, prunersOf, queuesOf, tasksOf } from './features/joined.ts'
 
@@ -26,8 +27,8 @@ export type TasksDeps = {
   disk?: DiskSpace | undefined
   /** Renews the claim on the node's id since it was taken; absent where nobody else can want it. */
   nodeClaim?: TaskHandle | undefined
-  /** Re-reads the certificate files; absent without TLS. */
-  reloadCertificate?: (() => Promise<void>) | undefined
+  /** Re-read by their files; empty without TLS. */
+  certificates: readonly Pick<Certificate, 'reload'>[]
 }
 
 const probeIntervalMs = 1000
@@ -59,9 +60,9 @@ export function startTasks(deps: TasksDeps): void {
   const surplus = prune(deps, 'surplus', { pruners: prunersOf(features, 'surplus') })
   supervisor.every('surplus', surplusIntervalMs, surplus)
   watchDisk(deps, retention)
-  if (deps.reloadCertificate !== undefined) {
+  if (deps.certificates.length > 0) {
     const intervalMs = config.http.tls.reload_interval_ms
-    supervisor.every('certificates', intervalMs, deps.reloadCertificate)
+    supervisor.every('certificates', intervalMs, () => reloadAll(deps.certificates))
   }
   const waiting = [leases, clock, ...tasksOf(features).flatMap((task) => start(supervisor, task))]
   if (!db.durable) return

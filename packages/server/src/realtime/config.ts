@@ -1,6 +1,7 @@
 /** The `transport` section of the configuration, as far as the gateway reads it. */
 export type TransportConfig = {
   websocket: {
+    enabled: boolean
     /** 0 sends no pings. */
     heartbeat_interval_ms: number
     heartbeat_timeout_ms: number

@@ -9,6 +9,8 @@ import { createIds } from '../kernel/ids.ts'
 import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
 import { type MatchRecorder, noMatchRecords } from '../kernel/play/match-recorder.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
+import type { Acceptor, Transport } from './connection/transports/transport.ts'
+import { joinTransports, type Transports } from './connection/transports/transports.ts'
 import { createWebSocketTransport } from './connection/transports/websocket.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { MatchmakerConfig } from './play/matchmaker/config.ts'
@@ -25,6 +27,7 @@ export type RealtimeFixture = {
   gateway: Gateway
   clock: FakeClock
   script: RecordingScript
+  transports: Transports
   log: RecordedLog
   /** What the tokens are worth; a test may replace the answer of the backend. */
   backend: Backend
@@ -57,6 +60,8 @@ export type FixtureOptions = {
   people?: People
   records?: MatchRecorder
   mayMakeRooms?(): boolean
+  /** One more transport beside WebSocket. */
+  transport?(gateway: Acceptor): Transport
 }
 
 export async function startRealtime(options: FixtureOptions = {}): Promise<RealtimeFixture> {
@@ -81,16 +86,19 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     mayMakeRooms: () => options.mayMakeRooms?.() ?? true,
     nodeSlot: options.nodeSlot ?? 0,
   })
-  const transport = createWebSocketTransport({
+  const websocket = createWebSocketTransport({
     config,
     gateway,
     sourceOf: options.sourceOf ?? (() => '127.0.0.1'),
     newRequestId: () => '0123456789abcdef0123456789abcdef',
   })
+  const other = options.transport?.(gateway)
+  const transports = joinTransports(other === undefined ? [websocket] : [websocket, other])
   const server = createServer()
-  server.on('upgrade', transport.accept)
+  server.on('upgrade', (...upgrade) => transports.acceptUpgrade?.(...upgrade))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
+  await transports.start(`127.0.0.1:${port}`)
   const clients: { end(): void }[] = []
   const keep = <Client extends { end(): void }>(client: Client): Client => {
     clients.push(client)
@@ -103,6 +111,7 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     gateway,
     clock,
     script,
+    transports,
     log,
     backend,
     connect,
@@ -118,6 +127,7 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
       const closing = gateway.close()
       await clock.advance(20_000)
       await closing
+      await transports.close()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
@@ -144,6 +154,7 @@ export function gatewaySections(options: FixtureOptions) {
 export function transportConfig(options: FixtureOptions): TransportConfig {
   return {
     websocket: {
+      enabled: true,
       heartbeat_interval_ms: 15_000,
       heartbeat_timeout_ms: 45_000,
       max_message_bytes: 1_048_576,

@@ -6,20 +6,16 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { createAccessLog } from '../../kernel/http/access-log.ts'
-import {
-  type CertificatePair,
-  createCertificateReload,
-  readCertificate,
-} from '../../kernel/http/connection/certificates.ts'
 import type { Document } from '../../kernel/http/documents.ts'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import { describeApi, openapiInfo } from '../../kernel/http/openapi.ts'
 import type { PipelineDeps } from '../../kernel/http/pipeline.ts'
-import { createHttpServer, type HttpServer, type HttpServerDeps } from '../../kernel/http/server.ts'
+import { createHttpServer, type HttpServerDeps } from '../../kernel/http/server.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { dashboardDocuments } from '../../shell/dashboard.ts'
 import { type ShellDeps, shellHandlers } from '../../shell/shell.routes.ts'
+import { openCertificate } from '../certificates.ts'
 
 export type ListenerDeps = {
   config: Config
@@ -42,8 +38,7 @@ export type ListenerDeps = {
 export async function createListener(deps: ListenerDeps) {
   const { config, clock, ids, acceptUpgrade } = deps
   const log = deps.log.component('http')
-  const files = certificateFiles(config)
-  const tls = files && (await readCertificate(files, clock))
+  const certificate = await openCertificate(config.http.tls, { clock, log })
   const routes: Routes<Section> = {
     ...deps.routes,
     ...mount({ shell: shellHandlers(deps.shell), realtime: realtimeHandlers() }),
@@ -54,7 +49,7 @@ export async function createListener(deps: ListenerDeps) {
     config: config.http,
     clock,
     log,
-    ...(tls === undefined ? {} : { tls }),
+    ...(certificate && { tls: certificate.current() }),
     newRequestId: ids.requestId,
     routes: [...Object.values(others).flat(), ...(acceptUpgrade === undefined ? [] : realtime)],
     documents: [
@@ -70,21 +65,11 @@ export async function createListener(deps: ListenerDeps) {
       deps.journal.record({ category, component: 'http', error, request_id, fields })
     },
   })
-  const certified = [server]
-  let current = tls
-  const apply = (pair: CertificatePair) => {
-    current = pair
-    for (const one of certified) one.setCertificate(pair)
-  }
-  const reloadCertificate =
-    files && tls && createCertificateReload({ files, current: tls, clock, log, apply })
+  certificate?.onChange(server.setCertificate)
   return {
     server,
-    reloadCertificate,
-    /** The certificate in service; absent without TLS. */
-    certificate: () => current,
-    /** Gives another listener each new certificate as well. */
-    alsoCertify: (other: HttpServer) => void certified.push(other),
+    /** Absent without TLS. */
+    certificate,
   }
 }
 
@@ -96,12 +81,6 @@ function both(accessLog: OnAnswered | undefined, record: OnAnswered): OnAnswered
     accessLog?.(answer, describe)
     record(answer, describe)
   }
-}
-
-function certificateFiles({ http }: Config) {
-  const { certificate_file, private_key_file } = http.tls
-  if (certificate_file === undefined || private_key_file === undefined) return undefined
-  return { certificate_file, private_key_file }
 }
 
 /** An upgrade never gets here. */

@@ -36,7 +36,7 @@ export type MetricsSources = {
 export async function openMetrics(sources: MetricsSources): Promise<HttpServer> {
   const { config, clock, ids, pipeline, listener, instruments, features } = sources
   const log = sources.log.component('metrics')
-  const tls = listener.certificate()
+  const { certificate } = listener
   const address = parseAddress(config.metrics.bind)
   if (address === undefined) throw new Error('metrics.bind was checked when it was loaded')
   const server = createMetricsListener({
@@ -44,14 +44,14 @@ export async function openMetrics(sources: MetricsSources): Promise<HttpServer> 
     config,
     clock,
     log,
-    ...(tls && { tls }),
+    ...(certificate && { tls: certificate.current() }),
     newRequestId: ids.requestId,
     onServerError: (error, fields) =>
       log.error('the metrics could not be shown', { ...fields, error }),
     noteUse: features.apiKeys.noteUse,
     render: () => instruments.render(() => readingsOf(sources)),
   })
-  listener.alsoCertify(server)
+  certificate?.onChange(server.setCertificate)
   const { host, port } = await server.listen(address.host, address.port)
   log.info('metrics are served', { host, port, path: config.metrics.path })
   return server
@@ -59,7 +59,7 @@ export async function openMetrics(sources: MetricsSources): Promise<HttpServer> 
 
 function readingsOf(sources: MetricsSources): NodeReadings {
   const { config, db, clock, features, version, listener } = sources
-  const certificate = listener.certificate()?.certificate
+  const certificate = listener.certificate?.current().certificate
   const status = sources.status()
   const matchmaker = sources.play.gateway.matchmaker()
   return {

@@ -6,6 +6,8 @@ import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import type { IndexFilterPort, ServedScript } from '../../kernel/play/script.ts'
+import { absentTransport } from '../../realtime/connection/transports/absent.ts'
+import { joinTransports } from '../../realtime/connection/transports/transports.ts'
 import { createWebSocketTransport } from '../../realtime/connection/transports/websocket.ts'
 import { createGateway } from '../../realtime/gateway.ts'
 import type { ConnectedPlayers } from '../../realtime/play/participants/connected-players.ts'
@@ -70,27 +72,28 @@ export function createPlay(deps: PlayDeps) {
     liveSessions: deps.liveSessions,
     nodeSlot: 0,
   })
-  const websocket = config.transport.websocket.enabled
-    ? createWebSocketTransport({
-        config: config.transport,
-        gateway,
-        sourceOf: deps.sourceOf,
-        newRequestId: deps.ids.requestId,
-      })
-    : undefined
-  if (config.transport.quic.enabled) {
-    log.warn('QUIC and WebTransport are not available in this version; WebSocket serves')
-  }
+  const { quic, webtransport } = config.transport
+  const overQuic = { ...quic, enabled: quic.enabled && webtransport.enabled }
+  const transports = joinTransports([
+    createWebSocketTransport({
+      config: config.transport,
+      gateway,
+      sourceOf: deps.sourceOf,
+      newRequestId: deps.ids.requestId,
+    }),
+    absentTransport('quic', { ...quic, hasOwnSocket: true }),
+    absentTransport('webtransport', { ...overQuic, hasOwnSocket: false }),
+  ])
   return {
     script,
     gateway,
+    transports,
     async startScript(): Promise<void> {
       const functions = { ...deps.script, ...gatewayFunctions(gateway) } satisfies ServedScript
       await script.start({ delivery: gateway, functions, rooms: gateway })
       if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
     },
-    acceptUpgrade: websocket?.accept,
-    attached: websocket !== undefined,
+    attached: transports.attached,
     scriptState: () => script.describe().readiness.state,
     /** The part of the runtime's view that `/status` shows to everybody. */
     runtime() {
@@ -107,7 +110,12 @@ export function createPlay(deps: PlayDeps) {
         readiness: readiness.state,
       }
     },
-    metrics: () => ({ ...gateway.metrics(), ...script.metrics() }),
+    metrics: () => ({ ...gateway.metrics(), ...transports.metrics(), ...script.metrics() }),
+    /** Ends every room and connection, and then what carried them. */
+    async close(): Promise<void> {
+      await gateway.close()
+      await transports.close()
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import {
   textOf,
   waiting,
 } from '../../realtime.fixture.ts'
-import { StreamsConnection } from './streams-connection.fixture.ts'
+import { type StreamsConnection, StreamsTransport } from './streams-connection.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -295,11 +295,10 @@ async function startWithPeer(options: FixtureOptions = {}) {
 }
 
 async function startUngreeted(options: FixtureOptions = {}) {
-  realtime = await startRealtime(options)
+  const memory = new StreamsTransport()
+  realtime = await startRealtime({ ...options, transport: (gateway) => memory.at(gateway) })
   for (const kind of [100, 101]) realtime.script.kinds.add(kind)
-  const peer = new StreamsConnection()
-  peer.events = realtime.gateway.accept(peer)
-  return peer
+  return memory.connect()
 }
 
 function greet(peer: StreamsConnection): void {

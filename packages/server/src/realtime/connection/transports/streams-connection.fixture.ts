@@ -1,5 +1,45 @@
 import { type Envelope, FrameDecoder } from '@guildhall/contract'
-import type { Connection, ConnectionEvents, Datagrams, Lanes } from './transport.ts'
+import type {
+  Acceptor,
+  Connection,
+  ConnectionEvents,
+  Datagrams,
+  Lanes,
+  Transport,
+} from './transport.ts'
+
+/** A transport in memory, whose connections a test opens. */
+export class StreamsTransport implements Transport {
+  readonly name = 'memory'
+  readonly hasOwnSocket = true
+  #gateway: Acceptor | undefined
+  #isOpen = false
+
+  /** Mounts it at a gateway. */
+  at(gateway: Acceptor): this {
+    this.#gateway = gateway
+    return this
+  }
+
+  connect(): StreamsConnection {
+    if (this.#gateway === undefined) throw new Error('no gateway')
+    const connection = new StreamsConnection()
+    connection.events = this.#gateway.accept(connection)
+    return connection
+  }
+
+  async start(): Promise<void> {
+    this.#isOpen = true
+  }
+
+  state = () => ({ enabled: true, available: this.#isOpen, bind: 'memory:1' })
+
+  metrics = () => ({ memory_connections_total: 1 })
+
+  async close(): Promise<void> {
+    this.#isOpen = false
+  }
+}
 
 /**
  * A connection with streams, datagrams and credit, as QUIC has them, without a network: what a

@@ -1,5 +1,55 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { CertificatePair } from '../../../kernel/http/connection/certificates.ts'
 import type { ProtocolDetail } from '../closing/closings.ts'
 import type { FrameQueue } from '../send-queue/frame-queue.ts'
+
+/**
+ * One way by which players reach the node. The composition root has a list of them: status, ready
+ * line, metrics, certificates and shutdown are derived from it.
+ */
+export type Transport = {
+  /** Its name in `/status`, e.g. `websocket`. */
+  readonly name: string
+  /** Whether the ready line names its address, because it has a socket of its own. */
+  readonly hasOwnSocket: boolean
+  /**
+   * Accepts connections from here on; `httpAddress` is where the HTTP listener listens. A transport
+   * that is on by default only may resolve at once and serve later, or never.
+   *
+   * @throws when the operator asked for it and it cannot serve
+   */
+  start(httpAddress: string): Promise<void>
+  state(): TransportState
+  /** Takes over upgrades of the HTTP listener; absent where it has none, or is off. */
+  readonly acceptUpgrade?: AcceptUpgrade | undefined
+  /** New connections get this certificate. Called before `start` where one is configured. */
+  setCertificate?(pair: CertificatePair): void
+  /** Counters and gauges that it alone has, by their names in `/status`. */
+  metrics?(): Record<string, number>
+  /** Accepts nothing more and gives its sockets back. The gateway has ended its connections. */
+  close(): Promise<void>
+}
+
+/** What `/status` says about a transport. */
+export type TransportState = {
+  enabled: boolean
+  available: boolean
+  /** Where it listens, or where it was asked to while it is not available. */
+  bind: string
+  path?: string
+  /** Of the leaf certificate, in base64, where clients may have to pin it. */
+  certificate_sha256?: string
+}
+
+/**
+ * Takes over an upgrade request. The HTTP server has checked that it is a GET of the realtime
+ * path; everything else that can be wrong with it is answered here.
+ */
+export type AcceptUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+
+/** The path of realtime play wherever there are paths. */
+export const realtimePath = '/v1/realtime'
 
 /**
  * One accepted connection, as a transport gives it to the gateway. It has two lanes. The reliable

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type Failure, refuse } from '../../../kernel/failure.ts'
 import { hasBody } from '../../../kernel/http/request/media.ts'
@@ -7,7 +6,7 @@ import { headRefusal, readRequestHead } from '../../../kernel/http/request/reque
 import { limitGroup } from '../../../kernel/http/request/source-address.ts'
 import type { TransportConfig } from '../../config.ts'
 import { closings } from '../closing/closings.ts'
-import type { Acceptor } from './transport.ts'
+import { type Acceptor, type AcceptUpgrade, realtimePath, type Transport } from './transport.ts'
 import { createMessageScratch, WebSocketConnection } from './websocket-connection.ts'
 import { refuseUpgrade, type UpgradeAnswers } from './websocket-refusal.ts'
 
@@ -18,18 +17,26 @@ export type WebSocketTransportDeps = UpgradeAnswers & {
   sourceOf(request: IncomingMessage): string
 }
 
-export type WebSocketTransport = {
-  /**
-   * Takes over an upgrade request. The HTTP server has checked that it is a GET of the realtime
-   * path; everything else that can be wrong with it is answered here.
-   */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
-}
-
 /** The one subprotocol that is selected when a client offers it; none is needed. */
 const subprotocol = 'guildhall.0'
 
-export function createWebSocketTransport(deps: WebSocketTransportDeps): WebSocketTransport {
+export function createWebSocketTransport(deps: WebSocketTransportDeps): Transport {
+  const { enabled } = deps.config.websocket
+  let bind = ''
+  return {
+    name: 'websocket',
+    hasOwnSocket: false,
+    async start(httpAddress) {
+      bind = httpAddress
+    },
+    state: () => ({ enabled, available: enabled, bind, path: realtimePath }),
+    acceptUpgrade: enabled ? createAccept(deps) : undefined,
+    // The sockets belong to the HTTP listener, and the gateway ends the connections.
+    close: async () => {},
+  }
+}
+
+function createAccept(deps: WebSocketTransportDeps): AcceptUpgrade {
   const { config, gateway, sourceOf } = deps
   const scratch = createMessageScratch()
   const server = new WebSocketServer({
@@ -47,27 +54,21 @@ export function createWebSocketTransport(deps: WebSocketTransportDeps): WebSocke
   server.on('wsClientError', (_error, socket, request) => {
     refuseUpgrade(deps, { request, socket, failure: refuse.invalid('invalid upgrade request') })
   })
-  return {
-    accept(request, socket, head) {
-      const source = sourceOf(request)
-      const group = isLoopback(source) ? undefined : limitGroup(source)
-      const failure = objection(request) ?? (gateway.refuses(group) ? tooMany() : undefined)
-      if (failure !== undefined) return refuseUpgrade(deps, { request, socket, failure })
-      server.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = new WebSocketConnection(webSocket, {
-          socket,
-          scratch,
-          limitGroup: group,
-        })
-        connection.events = gateway.accept(connection)
-        webSocket.connection = connection
-        webSocket.on('message', onMessage)
-        webSocket.on('ping', onPing)
-        webSocket.on('pong', onPong)
-        webSocket.on('error', ignoreError)
-        webSocket.on('close', onClose)
-      })
-    },
+  return (request, socket, head) => {
+    const source = sourceOf(request)
+    const group = isLoopback(source) ? undefined : limitGroup(source)
+    const failure = objection(request) ?? (gateway.refuses(group) ? tooMany() : undefined)
+    if (failure !== undefined) return refuseUpgrade(deps, { request, socket, failure })
+    server.handleUpgrade(request, socket, head, (webSocket) => {
+      const connection = new WebSocketConnection(webSocket, { socket, scratch, limitGroup: group })
+      connection.events = gateway.accept(connection)
+      webSocket.connection = connection
+      webSocket.on('message', onMessage)
+      webSocket.on('ping', onPing)
+      webSocket.on('pong', onPong)
+      webSocket.on('error', ignoreError)
+      webSocket.on('close', onClose)
+    })
   }
 
   function objection(request: IncomingMessage): Failure | undefined {
