@@ -281,21 +281,15 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     recordRequest: instruments?.recordRequest,
   })
   const certificates = await certify(play.transports, listener.certificate, shared)
-  startTasks({
-    ...shared,
-    supervisor,
-    features,
-    pruneCounts,
-    disk,
-    nodeClaim: parts.nodeClaim,
-    certificates,
-  })
+  const { nodeClaim } = parts
+  const work = { supervisor, features, pruneCounts, disk, nodeClaim, certificates }
+  startTasks({ ...shared, ...work })
   shutdown.onStop('listener', async () => {
     await Promise.all([listener.server.close(requestsGraceMs), play.close()])
   })
   expectClaimed(claim, config.server.node_id)
   const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
-  const bound = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const bound = joinHostPort(host, port)
   await play.transports.start(bound)
   if (instruments !== undefined) {
     const { logLinesDropped = () => 0 } = counted
@@ -345,6 +339,10 @@ function expectClaimed(claim: NodeClaim, nodeId: string): void {
 const requestsGraceMs = 10_000
 /** Longest wait for background tasks to notice the end, in milliseconds. */
 const tasksStopMs = 5000
+
+function joinHostPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
 
 function hostAndPort(address: string): [string, number] {
   const colon = address.lastIndexOf(':')
