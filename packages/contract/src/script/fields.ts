@@ -47,16 +47,28 @@ export const roomId = z.int().min(0)
 /** A row's id in an argument. */
 export const rowId = z.int().min(0)
 
-/** A page size: values beyond 1..`cap` are taken for the nearer bound, as on the console. */
+/** A page size as the console takes it: 0 is 1, more than `cap` is `cap`, below 0 is refused. */
 export function pageLimit({ default: fallback, cap }: { default: number; cap: number }) {
   return z
     .int()
+    .min(0)
     .transform((value) => Math.min(Math.max(value, 1), cap))
     .nullish()
     .transform((value) => value ?? fallback)
     .meta({
       jsonSchema: { type: ['integer', 'null'], minimum: 1, maximum: cap, default: fallback },
     })
+}
+
+/** A page size of what the console does not show: one beyond 1..`cap` is refused. */
+export function strictLimit({ default: fallback, cap }: { default: number; cap: number }) {
+  return z
+    .int()
+    .min(1)
+    .max(cap)
+    .nullish()
+    .transform((value) => value ?? fallback)
+    .meta({ description: `1..${cap}, default ${fallback}` })
 }
 
 /** How many rows to skip. */

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { Notification, notificationsApi } from '../routes/notifications.ts'
 import { optional, presentReference, unixMs } from '../values/fields.ts'
 import { pushedAccountsMax } from './chat.ts'
-import { keptObject, options, pageBefore, pageLimit, participantId, rowId } from './fields.ts'
+import {
+  keptObject,
+  options,
+  pageBefore,
+  pageLimit,
+  participantId,
+  rowId,
+  strictLimit,
+} from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { user_id, subject, code } = notificationsApi.send.body.shape
@@ -67,7 +75,7 @@ export const notificationsScript = defineScriptApi({
     doc: 'Sends the newest unread rows to a participant, oldest first, and returns how many.',
     args: {
       participant: participantId,
-      options: options({ limit: pageLimit({ default: 100, cap: 100 }) }),
+      options: options({ limit: strictLimit({ default: 100, cap: 100 }) }),
     },
     ok: z.int(),
     ...trusted,

@@ -27,6 +27,8 @@ export type ScriptFunction = {
   example?: readonly string[]
   /** In the order in which a script gives them. Trailing ones may be optional. */
   args: Readonly<Record<string, z.ZodType>>
+  /** The argument that holds several operations: a refusal says which one was the first to fail. */
+  operations?: string
   /** What it returns; undeclared members do not reach the script. Without it, nothing. */
   ok?: z.ZodType
   /** Codes beyond `invalid_argument`, which every function with arguments has. */

@@ -7,7 +7,7 @@ import {
   writePermission,
 } from '../routes/storage.ts'
 import { freeObject, optional, presentReference } from '../values/fields.ts'
-import { options } from './fields.ts'
+import { options, strictLimit } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const address = {
@@ -84,7 +84,7 @@ export const storageScript = defineScriptApi({
         .record(z.string(), z.union([z.string(), z.number(), z.bigint(), z.boolean()]))
         .meta({ ts: '{ [field: string]: string | number | bigint | boolean }' }),
       options: options({
-        limit: optional(z.int()).meta({ description: '1..100, default 50' }),
+        limit: strictLimit({ default: 50, cap: 100 }),
         after: optional(z.string()).meta({ description: 'The `next` of the page before' }),
         as,
       }),
@@ -102,6 +102,7 @@ export const storageScript = defineScriptApi({
         .max(writeManyMax),
       options: options({ as }),
     },
+    operations: 'ops',
     ok: z.array(
       z.union([z.strictObject({ version: z.string() }), z.strictObject({ removed: z.boolean() })]),
     ),

@@ -36,6 +36,7 @@ export const transactScript = defineScriptApi({
         as: optional(storageOwner),
       }),
     },
+    operations: 'ops',
     ok: z.strictObject({
       replayed: z.boolean(),
       results: z.array(

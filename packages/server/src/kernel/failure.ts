@@ -11,6 +11,8 @@ export class Failure extends Error {
   readonly retryAfterSec: number | undefined
   /** Of a call of several operations: which one was the first to fail. */
   readonly index: number | undefined
+  /** Of a value that its schema refuses: where in the value. */
+  readonly path: readonly PropertyKey[]
 
   constructor(code: ErrorCode, detail: FailureDetail) {
     super(detail.reason)
@@ -18,10 +20,17 @@ export class Failure extends Error {
     this.text = detail.text
     this.retryAfterSec = detail.retryAfterSec
     this.index = detail.index
+    this.path = detail.path ?? []
   }
 }
 
-type FailureDetail = { reason: string; text?: string; retryAfterSec?: number; index?: number }
+type FailureDetail = {
+  reason: string
+  text?: string
+  retryAfterSec?: number
+  index?: number
+  path?: readonly PropertyKey[]
+}
 
 /** The refusal of one of several operations, with its position among them. */
 export function atIndex({ code, message: reason, text }: Failure, index: number): Failure {

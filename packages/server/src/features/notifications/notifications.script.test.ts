@@ -88,10 +88,14 @@ describe.each(testBackends)('notifications of scripts on $name', (backend) => {
     expect(sent).toEqual([])
   })
 
-  it('[S-API-31] unread ones of an account go to one participant, oldest first', async () => {
+  it('[S-API-31] [S-API-32] unread ones of an account go to one participant, oldest first', async () => {
     const { sent, accounts } = scenario.api.players
     accounts.set(7, 'unread')
     const rows: Row[] = []
+    for (const limit of [-1, 0, 101, 1.5]) {
+      const asked = call('notifications.push_unread', 7, { limit })
+      await expect(asked).rejects.toMatchObject({ code: 'invalid_request' })
+    }
     for (const subject of ['a', 'b', 'c', 'd'])
       rows.push(await send({ user_id: 'unread', subject }))
     await send({ subject: 'for all' })

@@ -44,6 +44,7 @@ describe.each(testBackends)('wallets of scripts on $name', (backend) => {
     expect(all).toHaveLength(200)
     expect(await page()).toEqual(all.slice(0, 50))
     expect(await page({ limit: 0 })).toEqual(all.slice(0, 1))
+    await expect(page({ limit: -1 })).rejects.toMatchObject({ code: 'invalid_request' })
     const before = all[9]?.seq
     expect(await page({ before, limit: 3 })).toEqual(all.slice(10, 13))
     expect(await page({ before, limit: 3, offset: 2 })).toEqual(all.slice(12, 15))

@@ -14,7 +14,11 @@ export function validate<S extends z.ZodType>(
 ): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw refuse.invalid(sentenceOf(result.error.issues, whole))
+  const [issue] = result.error.issues
+  if (issue === undefined)
+    throw new Failure('internal_error', { reason: 'a refusal without issue' })
+  const text = sentenceOf(issue, whole)
+  throw new Failure('invalid_request', { reason: text, text, path: issue.path })
 }
 
 /** Reads a JSON text and checks it against `schema`; by default the text is the request's body. */
@@ -49,10 +53,7 @@ function expectHarmless({ kind, path }: Oddity, schema: z.ZodType): void {
   if (!isFree(innermost(at))) throw refuse.invalid(`${name} must be an integer`)
 }
 
-function sentenceOf(issues: readonly z.core.$ZodIssue[], whole: string): string {
-  const [issue] = issues
-  if (issue === undefined)
-    throw new Failure('internal_error', { reason: 'a refusal without issue' })
+function sentenceOf(issue: z.core.$ZodIssue, whole: string): string {
   const name = issue.path.length === 0 ? whole : pathText(issue.path)
   if (issue.code === 'unrecognized_keys') return `${name} has an unknown field`
   if (issue.code === 'custom' || issue.code === 'invalid_format') return `${name} ${issue.message}`

@@ -26,7 +26,8 @@ const anything = `
     try {
       return { ok: (await find(name)(...args)) ?? null }
     } catch (error) {
-      return { code: error.code, index: error.index, isError: error instanceof Error }
+      const { code, index, message } = error
+      return { code, index, message, isError: error instanceof Error }
     }
   })
 `
@@ -70,11 +71,13 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     const { user_id } = await scenario.signUp()
     const booking = { op: 'wallet', user_id, currency: 'gold', delta: 5 }
     const answer = await call('transact', [booking, { ...booking, delta: -6 }])
-    expect(answer).toEqual({ code: 'conflict', index: 1, isError: true })
+    expect(answer).toMatchObject({ code: 'conflict', index: 1, isError: true })
     expect(await call('wallet.adjust', 'nobody', 'gold', 1)).toMatchObject({ code: 'not_found' })
     expect(await call('wallet.adjust', user_id, 'gold', 0)).toMatchObject({
       code: 'invalid_argument',
     })
+    const wrong = [booking, { ...booking, delta: 0 }]
+    expect(await call('transact', wrong)).toMatchObject({ code: 'invalid_argument', index: 1 })
     const foreign = ['storage_write', 'other', 'bag', 'k', {}, { as: user_id }]
     expect(await call(...(foreign as [string]))).toMatchObject({ code: 'forbidden' })
     expect(await call('transact', [booking])).toMatchObject({
@@ -116,6 +119,14 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     expect(await keysOf(call)).toEqual(['rich'])
     expect(await call('transact', two.slice(0, 1))).toMatchObject({ ok: { replayed: false } })
     expect(await keysOf(call)).toEqual(['fine', 'rich'])
+  })
+
+  it('[S-API-32] reads that an index is not declared', async () => {
+    const call = caller(await script(''))
+    expect(await call('storage_index_query', 'unknown', {})).toMatchObject({
+      code: 'not_found',
+      message: 'storage_index_query: no index of this name is declared in storage.indexes',
+    })
   })
 
   it('[S-IX-4] keeps what operators write out of the index where the filter fails', async () => {

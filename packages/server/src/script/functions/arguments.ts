@@ -1,6 +1,6 @@
 import { type ScriptFunction, type ScriptFunctionName, scriptApi } from '@guildhall/contract'
 import { z } from 'zod'
-import { Failure, refuse } from '../../kernel/failure.ts'
+import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import { validate } from '../../kernel/json/validate.ts'
 
 /** The rows of the script API by name. */
@@ -33,10 +33,11 @@ export function checkedArguments(
   try {
     return validate(schemaOf(row), named)
   } catch (error) {
-    if (error instanceof Failure && error.text !== undefined) {
-      throw refuse.invalid(`${name}: ${error.text}`)
-    }
-    throw error
+    if (!(error instanceof Failure) || error.text === undefined) throw error
+    const refusal = refuse.invalid(`${name}: ${error.text}`)
+    const [argument, index] = error.path
+    const isOperation = argument === row.operations && typeof index === 'number'
+    throw isOperation ? atIndex(refusal, index) : refusal
   }
 }
 

@@ -104,6 +104,47 @@ describe('what scripts ask of the features', () => {
     ])
   })
 
+  it('[S-API-1] [S-API-22] [S-API-25] says which operation has the argument that is wrong', async () => {
+    const { rpc } = await script(
+      `const booking = { op: 'wallet', user_id: 'ana', currency: 'gold', delta: 1 }
+      const write = { op: 'write', owner: null, collection: 'c', key: 'k', value: {} }
+      const loop = { ...write, value: {} }
+      loop.value.loop = loop
+      const calls = [
+        () => guildhall.transact([booking, write, { ...booking, delta: 0 }]),
+        () => guildhall.transact([booking, { op: 'unknown' }, 7]),
+        () => guildhall.transact([booking, { ...booking, stranger: 1 }], { stranger: 1 }),
+        () => guildhall.transact([booking, { op: 'notify', subject: '' }]),
+        () => guildhall.transact([write, { ...write, value: { n: NaN } }]),
+        () => guildhall.transact([write, write, loop]),
+        () => guildhall.transact([undefined]),
+        () => guildhall.storage_write_many([write, { ...write, key: '' }]),
+        () => guildhall.storage_write_many([write, write, booking]),
+        () => guildhall.storage_write_many([write, { ...write, value: () => 1 }]),
+        () => guildhall.transact([]),
+        () => guildhall.transact([booking], { as: '' }),
+        () => guildhall.transact(7),
+        () => guildhall.accounts.lookup({ user_ids: ['ana', ''] }),
+      ]
+      guildhall.on_rpc('all', async () => {
+        const seen = []
+        for (const call of calls) {
+          const error = await call().catch((error) => error)
+          seen.push([error.code, error.index ?? null])
+        }
+        return seen
+      })`,
+      {
+        transact: () => ({ replayed: false, results: [] }),
+        storage_write_many: () => [],
+        'accounts.lookup': () => [],
+      },
+    )
+    const indexes = [2, 1, 1, 1, 1, 2, 0, 1, 2, 1, null, null, null, null]
+    const expected = indexes.map((index) => ['invalid_argument', index])
+    expect(JSON.parse(String(await rpc('all')))).toEqual(expected)
+  })
+
   it('[S-GEN-2] log a refusal with the line that awaits it', async () => {
     const { rpc, lines } = await script(
       `const { get, list } = guildhall.tournaments

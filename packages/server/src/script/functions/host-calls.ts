@@ -60,7 +60,7 @@ function failureRefusal(name: string, { code, text }: Failure): Refusal {
     case 'conflict':
       return { code, message: text ?? `${name}: ${code}` }
     case 'not_found':
-      return { code, message: `${name}: not found` }
+      return { code, message: `${name}: ${text ?? 'not found'}` }
     case 'forbidden':
       return { code, message: `${name}: forbidden` }
     case 'runtime_unavailable':

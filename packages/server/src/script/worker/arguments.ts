@@ -1,4 +1,4 @@
-import { int64Max, int64Min } from '@guildhall/contract'
+import { int64Max, int64Min, type ScriptFunction } from '@guildhall/contract'
 import { GuildhallError, invalidArgument } from './errors.ts'
 
 /** A value of the script as it leaves the worker: JSON with bigint and bytes. */
@@ -27,19 +27,42 @@ const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
  * Copies the arguments of a call, so that what the script changes later changes nothing, and what
  * cannot leave the worker is refused at the call: functions, symbols, cycles, numbers that are not
  * finite, integers beyond 64 bits, and what throws when it is read.
+ *
+ * @throws GuildhallError with an index where one of several operations is refused
  */
-export function copyArguments(name: string, given: readonly unknown[]): Plain[] {
+export function copyArguments(
+  name: string,
+  { args, operations }: Pick<ScriptFunction, 'args' | 'operations'>,
+  given: readonly unknown[],
+): Plain[] {
   const copy = createCopier()
+  const listAt = operations === undefined ? -1 : keys(args).indexOf(operations)
+  let index: number | undefined
+
+  function copyOperations(list: readonly unknown[]): Plain[] {
+    const copied: Plain[] = []
+    for (let n = 0; n < list.length; n += 1) {
+      index = n
+      copied[n] = copy(list[n], 1) ?? null
+    }
+    index = undefined
+    return copied
+  }
+
   try {
     let count = given.length
     // Trailing arguments that are undefined were not given.
     while (count > 0 && given[count - 1] === undefined) count -= 1
     const copied: Plain[] = []
-    for (let n = 0; n < count; n += 1) copied[n] = copy(given[n], 0)
+    for (let n = 0; n < count; n += 1) {
+      const argument = given[n]
+      const isList = n === listAt && isArray(argument)
+      copied[n] = isList ? copyOperations(argument) : copy(argument, 0)
+    }
     return copied
   } catch (error) {
-    if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
-    throw invalidArgument(`${name}: an argument cannot be read`)
+    const text = error instanceof GuildhallError ? error.message : 'an argument cannot be read'
+    throw invalidArgument(`${name}: ${text}`, index)
   }
 }
 

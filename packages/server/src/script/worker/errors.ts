@@ -21,8 +21,9 @@ export class GuildhallError extends Error {
   }
 }
 
-export function invalidArgument(message: string): GuildhallError {
-  return new GuildhallError('invalid_argument', message)
+/** `index` is set where one of several operations is refused. */
+export function invalidArgument(message: string, index?: number): GuildhallError {
+  return new GuildhallError('invalid_argument', message, { index })
 }
 
 /** What `guildhall.fail` raises. */

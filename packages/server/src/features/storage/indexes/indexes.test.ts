@@ -9,6 +9,7 @@ import { storageIndexStore } from './index.store.ts'
 import type { IndexFilters } from './queries.ts'
 
 const refusal = (code: string) => expect.objectContaining({ name: 'Failure', code })
+const page = { limit: 50 }
 const run = { signal: new AbortController().signal, progress() {} }
 
 const byLevel = { name: 'by_level', collection: 'saves', fields: ['level', 'hero'] }
@@ -68,7 +69,7 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     expect(await found({ level: 4 })).toEqual(['ö/console'])
     await desk.remove(pathOf('saves', 'console', { user_id: 'ö' }))
     expect(await found({ level: 4 })).toEqual([])
-    const { items } = await storage().runtime.query('by_level', { level: 3 })
+    const { items } = await storage().runtime.query('by_level', { level: 3 }, page)
     const read = await storage().runtime.read({ owner: null, collection: 'saves', key: 'slot' })
     expect(items).toEqual([read])
   })
@@ -120,10 +121,11 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     } while (after !== undefined)
     expect(seen).toEqual(expected)
     const { next } = await query('by_level', { level: 1 }, { limit: 14 })
-    expect((await query('by_level', { level: 1 }, { after: next ?? '' })).items).toHaveLength(1)
+    expect(
+      (await query('by_level', { level: 1 }, { limit: 100, after: next ?? '' })).items,
+    ).toHaveLength(1)
     expect((await query('by_level', { level: 1 }, { limit: 15 })).next).toBeNull()
-    expect((await query('by_level', {}, { limit: 0 })).items).toHaveLength(1)
-    const wrong: [string, IndexFilters, { limit?: number; after?: string }][] = [
+    const wrong: [string, IndexFilters, { after?: string }][] = [
       ['by_level', {}, { after: next ?? '' }],
       ['by_level', { level: 2 }, { after: next ?? '' }],
       ['of_slot', {}, { after: next ?? '' }],
@@ -133,12 +135,13 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
       ['by_level', { level: Number.NaN }, {}],
       ['by_level', { level: null } as unknown as IndexFilters, {}],
       ['by_level', { level: 'x'.repeat(257) }, {}],
-      ['by_level', {}, { limit: 1.5 }],
     ]
-    for (const [name, filters, page] of wrong) {
-      await expect(query(name, filters, page)).rejects.toEqual(refusal('invalid_request'))
+    for (const [name, filters, more] of wrong) {
+      await expect(query(name, filters, { ...page, ...more })).rejects.toEqual(
+        refusal('invalid_request'),
+      )
     }
-    await expect(query('unknown', {})).rejects.toEqual(refusal('not_found'))
+    await expect(query('unknown', {}, page)).rejects.toEqual(refusal('not_found'))
   })
 
   it('[S-IX-2] builds what is new or changed before it answers, and forgets the rest', async () => {
@@ -147,21 +150,21 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     const fresh = { name: 'fresh', collection: 'saves', fields: ['rank', 'level'] }
     const next = await scenario.openNode(configOf(changed, fresh))
     const { query } = storage(next).runtime
-    await expect(query('by_level', {})).rejects.toEqual(refusal('runtime_unavailable'))
-    await expect(query('fresh', {})).rejects.toEqual(refusal('runtime_unavailable'))
+    await expect(query('by_level', {}, page)).rejects.toEqual(refusal('runtime_unavailable'))
+    await expect(query('fresh', {}, page)).rejects.toEqual(refusal('runtime_unavailable'))
     // Declared, but nothing looked at yet: what is written meanwhile is in it already.
     const ended = new AbortController()
     ended.abort()
     await storage(next).indexes.keep({ ...run, signal: ended.signal })
-    await expect(query('fresh', {})).rejects.toEqual(refusal('runtime_unavailable'))
+    await expect(query('fresh', {}, page)).rejects.toEqual(refusal('runtime_unavailable'))
     await write('bob', 'late', { rank: 2, level: 1 })
     await remove('ana', 'k5')
     await storage(next).indexes.keep(run)
     const at = { api: next, index: 'fresh' }
     expect(await found({ rank: 2, level: 1 }, at)).toEqual(['ana/k11', 'ana/k17', 'bob/late'])
     expect(await found({ rank: 0 }, { api: next })).toHaveLength(7)
-    await expect(query('of_slot', {})).rejects.toEqual(refusal('not_found'))
-    await expect(query('by_level', { level: 1 })).rejects.toEqual(refusal('invalid_request'))
+    await expect(query('of_slot', {}, page)).rejects.toEqual(refusal('not_found'))
+    await expect(query('by_level', { level: 1 }, page)).rejects.toEqual(refusal('invalid_request'))
     expect(await scenario.rowsOf('storage_indexes')).toHaveLength(2)
     expect(await scenario.rowsOf('storage_index_entries')).toHaveLength(20 * (1 + 1 + 1 + 2))
     // The first node never received it, and keeps it all the same.
@@ -169,7 +172,7 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     await write('zoe', 'after', { rank: 2, level: 1 })
     expect(await found({ rank: 2, level: 1 }, at)).toEqual(['ana/k17', 'bob/late', 'zoe/after'])
     // It still asks for what it knew.
-    await expect(storage().runtime.query('of_slot', {})).rejects.toBeDefined()
+    await expect(storage().runtime.query('of_slot', {}, page)).rejects.toBeDefined()
   })
 
   it('[S-IX-2] builds anew what is declared again before its old entries are gone', async () => {
@@ -185,7 +188,7 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
     const again = await scenario.openNode(configOf(byLevel, ofSlot))
     await storage(again).indexes.keep({ ...run, signal: ended.signal })
     expect(await scenario.rowsOf('storage_indexes')).toHaveLength(3)
-    await expect(storage(again).runtime.query('by_level', {})).rejects.toEqual(
+    await expect(storage(again).runtime.query('by_level', {}, page)).rejects.toEqual(
       refusal('runtime_unavailable'),
     )
     await storage(again).indexes.keep(run)

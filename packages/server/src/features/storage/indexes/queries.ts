@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.ts'
-import { refuse } from '../../../kernel/failure.ts'
+import { Failure, refuse } from '../../../kernel/failure.ts'
 import { cursorOf, positionOf } from '../storage.cursor.ts'
 import type { ReadObject } from '../storage.runtime.ts'
 import { storageIndexStore } from './index.store.ts'
@@ -23,9 +23,6 @@ export type QueriesDeps = {
 export type IndexFilters = Readonly<Record<string, string | number | bigint | boolean>>
 
 export type IndexPage = { items: ReadObject[]; next: string | null }
-
-const limitDefault = 50
-const limitMax = 100
 
 /** Queries by declared indexes; their rows are read from the objects. */
 export function createQueries({ db, inForce }: QueriesDeps) {
@@ -51,13 +48,8 @@ export function createQueries({ db, inForce }: QueriesDeps) {
     async query(
       name: string,
       filters: IndexFilters,
-      {
-        limit = limitDefault,
-        after,
-      }: { limit?: number | undefined; after?: string | undefined } = {},
+      { limit: items, after }: { limit: number; after?: string | undefined },
     ): Promise<IndexPage> {
-      if (!Number.isSafeInteger(limit)) throw refuse.invalid('limit must be an integer')
-      const items = Math.min(Math.max(limit, 1), limitMax)
       for (let asked = 1; ; asked += 1) {
         const index = await indexNamed(name)
         const entries = wantedOf(index, filters)
@@ -134,7 +126,8 @@ function objectOf({ state: _, ...row }: FoundRow, collection: string): ReadObjec
 }
 
 function refuseUnknown(): never {
-  throw refuse.notFound('no index has this name')
+  const text = 'no index of this name is declared in storage.indexes'
+  throw new Failure('not_found', { reason: text, text })
 }
 
 function notBuilt() {

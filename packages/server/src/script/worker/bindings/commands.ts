@@ -18,7 +18,7 @@ export function createCommandBinding(
   const index = commandIndexes.get(name) ?? -1
   return (...given: unknown[]): unknown => {
     const invocation = callerOf(host)
-    const args = copyArguments(name, given)
+    const args = copyArguments(name, row, given)
     const made = answer?.(invocation, args)
     check(name, row, args)
     const text = toJson(made === undefined ? { args } : { args, made }) ?? ''

@@ -92,7 +92,7 @@ function bindingOf(name: string, row: ScriptFunction, { host, own, answers, tier
   if (row.tier === 'trusted' && tier !== 'trusted') return forbidden(name, row)
   switch (row.runs) {
     case 'node':
-      return createHostCallBinding(host, name)
+      return createHostCallBinding(host, name, row)
     case 'command':
       return createCommandBinding(host, name, { row, answer: answers[name] })
     case 'worker':
