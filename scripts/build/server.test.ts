@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { placeOf } from '../../packages/server/src/kernel/errors/error-place.ts'
+import { languages } from '../../packages/server/src/script/process/languages.ts'
 import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 import { buildServer, builtPrograms } from './server.ts'
 
@@ -74,8 +75,14 @@ it('builds nothing anew when nothing changed', async () => {
   expect(await buildServer()).toEqual({ built: false })
 })
 
+it('builds the program of every engine that a language names', () => {
+  const engines = languages.flatMap(({ engines }) => Object.values(engines))
+  expect(engines.length).toBeGreaterThan(0)
+  for (const { entry } of engines) expect(existsSync(entry), entry.href).toBe(true)
+})
+
 it.each([
-  ['script/process/languages.ts', 'script-worker.mjs'],
+  ['script/process/languages.ts', 'script-javascript.mjs'],
   ['script/worker/watchdog/watched.ts', 'script-watchdog.mjs'],
   ['kernel/auth/hashing.ts', 'hashing-worker.mjs'],
   ['database/sqlite/commits/checkpoints.ts', 'checkpoint-worker.mjs'],

@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { type Dirent, existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -16,7 +16,7 @@ const serverSource = join(root, 'packages/server/src')
 /** What a process or a thread begins with, by the name of the file that is built of it. */
 const programs: Readonly<Record<string, string>> = {
   main: 'main.ts',
-  'script-worker': 'script/worker/engines/javascript/main.ts',
+  ...programsOfEngines(),
   'script-watchdog': 'script/worker/watchdog/watchdog.ts',
   'hashing-worker': 'kernel/auth/hashing-worker.ts',
   'checkpoint-worker': 'database/sqlite/commits/checkpoint.worker.ts',
@@ -24,6 +24,14 @@ const programs: Readonly<Record<string, string>> = {
   'read-worker': 'database/sqlite/reads/read.worker.ts',
   'test-preload': 'script-test/preload.ts',
   'open-game': 'script-test/open-game.ts',
+}
+
+/** The workers of scripts: every folder of an engine that has one. */
+function programsOfEngines(): { [name: string]: string } {
+  const sources = globSync('script/worker/engines/*/main.ts', { cwd: serverSource })
+  return Object.fromEntries(
+    sources.map((source) => [`script-${basename(dirname(source))}`, source]),
+  )
 }
 
 /** Packages that are loaded as they are installed: of machine code, or not installed at all. */

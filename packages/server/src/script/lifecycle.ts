@@ -6,7 +6,7 @@ import { nobody } from '../kernel/play/calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import { type Selection, selectEntrypoint } from './process/languages.ts'
+import { filesToHandOver, type Selection, selectEntrypoint } from './process/languages.ts'
 import {
   afterFailedAttempt,
   afterFailure,
@@ -151,8 +151,9 @@ export class Lifecycle {
 
   async #startWorker(selection: Selection): Promise<[ScriptWorker, Loaded]> {
     const { config, processClock, log, dispatcher } = this.#deps
+    const files = this.#revision?.files ?? (await filesToHandOver(selection, config.scripts_dir))
     const worker = new ScriptWorker({
-      url: selection.worker,
+      program: selection.engine,
       settings: {
         scriptsDir: realDirectory(config.scripts_dir),
         nodeId: this.#deps.nodeId,
@@ -176,10 +177,10 @@ export class Lifecycle {
       type: 'load',
       entry: selection.file,
       generation: this.#generation + 1,
-      files: this.#revision?.files,
+      files,
     })
     this.#starting = undefined
-    return [worker, loaded]
+    return [worker, { ...loaded, files: files ?? loaded.files }]
   }
 
   #serve(worker: ScriptWorker, { handlers, files }: Loaded, reason: StartReason): void {

@@ -1,19 +1,46 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ScriptConfig } from '../config.ts'
+import type { WorkerSettings } from '../wire/protocol.ts'
+import type { ScriptFile } from '../wire/revision.ts'
 import { ScriptLoadError } from './load-error.ts'
+import { type FilesOfLanguage, readScriptFiles } from './script-files.ts'
 
 export type LanguageName = 'typescript' | 'javascript' | 'lua' | 'python'
+
+/** What runs the scripts of a language in one tier. */
+export type Program = {
+  /** The file that the worker's process begins with. */
+  readonly entry: URL
+  /** What its Node.js is started with, beside what every worker has. */
+  execArgv(settings: Pick<WorkerSettings, 'memoryMb'>): readonly string[]
+}
+
+/** Whose business it is to read the files of a script. */
+type FileReading =
+  /** The node reads them all before the load, and they are the revision. */
+  | ({ readonly by: 'node' } & FilesOfLanguage)
+  /**
+   * The engine reads what is imported, and that is the revision. It is for trusted scripts alone: a
+   * game's folder may hold any number of other files, and packages are found as Node.js finds them.
+   */
+  | { readonly by: 'engine' }
+
+type Engine = Program & { readonly files: FileReading }
 
 type Language = {
   readonly name: LanguageName
   readonly aliases: readonly string[]
   readonly entrypoints: readonly string[]
-  /** The worker that runs each tier; a tier without one is not installed. */
-  readonly workers: { readonly trusted?: URL; readonly sandboxed?: URL }
+  /** What runs it in each tier; a tier without one is not installed. */
+  readonly engines: { readonly trusted?: Engine; readonly sandboxed?: Engine }
 }
 
-const javascriptWorker = new URL('../worker/engines/javascript/main.ts', import.meta.url)
+const trustedJavascript: Engine = {
+  entry: new URL('../worker/engines/javascript/main.ts', import.meta.url),
+  execArgv: () => [],
+  files: { by: 'engine' },
+}
 
 /** Every language in the order in which entry files are looked for. */
 export const languages: readonly Language[] = [
@@ -21,23 +48,23 @@ export const languages: readonly Language[] = [
     name: 'typescript',
     aliases: ['ts'],
     entrypoints: ['main.ts'],
-    workers: { trusted: javascriptWorker },
+    engines: { trusted: trustedJavascript },
   },
   {
     name: 'javascript',
     aliases: ['js'],
     entrypoints: ['main.mjs', 'main.js'],
-    workers: { trusted: javascriptWorker },
+    engines: { trusted: trustedJavascript },
   },
-  { name: 'lua', aliases: [], entrypoints: ['main.lua'], workers: {} },
-  { name: 'python', aliases: ['py'], entrypoints: ['main.py'], workers: {} },
+  { name: 'lua', aliases: [], entrypoints: ['main.lua'], engines: {} },
+  { name: 'python', aliases: ['py'], entrypoints: ['main.py'], engines: {} },
 ]
 
 export type Selection = {
   readonly language: LanguageName
   readonly source: 'explicit' | 'autodetected'
   readonly file: string
-  readonly worker: URL
+  readonly engine: Engine
 }
 
 type Wanted = Pick<ScriptConfig, 'language' | 'scripts_dir' | 'tier'>
@@ -57,8 +84,8 @@ export function selectEntrypoint({ language, scripts_dir, tier }: Wanted): Selec
   for (const candidate of candidates) {
     for (const file of candidate.entrypoints) {
       if (!isFile(join(scripts_dir, file))) continue
-      const worker = candidate.workers[tier]
-      if (!worker) {
+      const engine = candidate.engines[tier]
+      if (!engine) {
         const message = `no engine is installed for ${candidate.name} scripts in the ${tier} tier`
         throw new ScriptLoadError({ message, file })
       }
@@ -66,11 +93,19 @@ export function selectEntrypoint({ language, scripts_dir, tier }: Wanted): Selec
         language: candidate.name,
         source: wanted ? 'explicit' : 'autodetected',
         file,
-        worker,
+        engine,
       }
     }
   }
   return undefined
+}
+
+/** The files that a worker is handed; undefined where its engine reads them itself. */
+export async function filesToHandOver(
+  { engine: { files } }: Selection,
+  scriptsDir: string,
+): Promise<readonly ScriptFile[] | undefined> {
+  return files.by === 'node' ? await readScriptFiles(scriptsDir, files) : undefined
 }
 
 function isFile(path: string): boolean {

@@ -14,6 +14,7 @@ import {
   type WorkerSettings,
 } from '../wire/protocol.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
+import type { Program } from './languages.ts'
 import { ScriptLoadError } from './load-error.ts'
 
 /** Why a worker is gone. `overdue` is set only when a slice ran past its deadline. */
@@ -22,7 +23,7 @@ export type WorkerEnd = { readonly reason: string; readonly overdue: Overdue | u
 export type Loaded = FromWorker & { type: 'loaded' }
 
 type ScriptWorkerDeps = {
-  url: URL
+  program: Program
   settings: WorkerSettings
   environment: NodeJS.ProcessEnv
   loadTimeoutMs: number
@@ -70,11 +71,12 @@ export class ScriptWorker {
   }
 
   /** Loads the script and waits for a first pong. Rejects with a `ScriptLoadError`. */
-  async load(request: Omit<ToWorker & { type: 'load' }, 'settings'>): Promise<Loaded> {
+  async load(request: ToWorker & { type: 'load' }): Promise<Loaded> {
     try {
-      await this.#within(this.#online, protocolTimes.engineStartMs, 'the engine did not start')
       const { loadTimeoutMs, settings } = this.#deps
-      this.post({ ...request, settings })
+      this.post({ type: 'start', settings })
+      await this.#within(this.#online, protocolTimes.engineStartMs, 'the engine did not start')
+      this.post(request)
       const tooLong = `the top level ran longer than ${loadTimeoutMs} ms`
       const loaded = await this.#within(this.#loaded, loadTimeoutMs, tooLong, request.entry)
       this.ping()
@@ -190,13 +192,14 @@ export class ScriptWorker {
  * A process, not a thread: a thread that runs out of memory ends the whole process, and one in a
  * loop that the engine does not interrupt cannot be ended at all.
  */
-function startProcess({ url, environment, settings }: ScriptWorkerDeps): ChildProcess {
+function startProcess({ program, environment, settings }: ScriptWorkerDeps): ChildProcess {
   // Loaded by those alone who have a script.
-  return process.getBuiltinModule('node:child_process').fork(fileURLToPath(url), [], {
+  return process.getBuiltinModule('node:child_process').fork(fileURLToPath(program.entry), [], {
     env: environment,
     execArgv: [
       `--max-old-space-size=${settings.memoryMb}`,
       '--disable-warning=ExperimentalWarning',
+      ...program.execArgv(settings),
     ],
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],

@@ -32,14 +32,17 @@ export type LineSettings = {
 
 export type StartReason = 'boot' | 'reload' | 'restart'
 
-/** What the node sends. A load with files runs these bytes, whatever the folder holds. */
+/**
+ * What the node sends: `start` first, which starts the engine. A load with files runs these bytes,
+ * whatever the folder holds.
+ */
 export type ToWorker =
+  | { readonly type: 'start'; readonly settings: WorkerSettings }
   | {
       readonly type: 'load'
       readonly entry: string
       readonly generation: number
       readonly files: readonly ScriptFile[] | undefined
-      readonly settings: WorkerSettings
     }
   | CallBatch
   | { readonly type: 'ping'; readonly n: number }
@@ -85,6 +88,7 @@ export type HostCall = {
 /** What a worker sends. */
 export type FromWorker =
   | { readonly type: 'online' }
+  /** `files` are those that the engine has read itself. */
   | { readonly type: 'loaded'; readonly handlers: Handlers; readonly files: readonly ScriptFile[] }
   | ({ readonly type: 'load_failed' } & LoadProblem)
   | OutputBatch

@@ -26,6 +26,11 @@ export function invalidArgument(message: string, index?: number): GuildhallError
   return new GuildhallError('invalid_argument', message, { index })
 }
 
+/** Ends a slice that is past its deadline, in an engine that looks at the time itself. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
 /** What `guildhall.fail` raises. */
 export class FailSignal extends Error {
   override readonly name = 'FailSignal'

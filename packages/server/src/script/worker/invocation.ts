@@ -11,6 +11,8 @@ export type Invocation = {
    */
   state: 'running' | 'suspended' | 'settled'
   readonly startedMs: number
+  /** What its slices may use in total. */
+  readonly deadlineMs: number
   cpuUs: number
   /** Counted against the limits of one invocation. */
   commands: number
@@ -23,11 +25,15 @@ export type Invocation = {
   pending: Output | undefined
 }
 
-export function newInvocation(call: CallRecord | undefined, startedMs: number): Invocation {
+export function newInvocation(
+  call: CallRecord | undefined,
+  { startedMs, deadlineMs }: Pick<Invocation, 'startedMs' | 'deadlineMs'>,
+): Invocation {
   return {
     call,
     state: call ? 'running' : 'suspended',
     startedMs,
+    deadlineMs,
     cpuUs: 0,
     commands: 0,
     bodyBytes: 0,
@@ -36,4 +42,9 @@ export function newInvocation(call: CallRecord | undefined, startedMs: number): 
     gaveUp: false,
     pending: undefined,
   }
+}
+
+/** What its next slice may use. */
+export function timeLeftMs({ deadlineMs, cpuUs }: Invocation): number {
+  return deadlineMs - cpuUs / 1000
 }

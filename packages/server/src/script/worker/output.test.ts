@@ -114,7 +114,7 @@ describe('output', () => {
 
   it('keeps a committed invocation committed', () => {
     const output = new Output()
-    const invocation = newInvocation(undefined, 0)
+    const invocation = newInvocation(undefined, { startedMs: 0, deadlineMs: 100 })
     output.commit(invocation, 'settled')
     expect(invocation.state).toBe('settled')
     expect(output.isEmpty).toBe(true)

@@ -6,7 +6,7 @@ import { batchLimits } from '../wire/limits.ts'
 import { callStatuses } from '../wire/output-records.ts'
 import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
 import type { Engine } from './engines/engine.ts'
-import { errorText, FailSignal, invalidArgument } from './errors.ts'
+import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
 import { callHandler, encodeAnswer, isImmediate, isRpc } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
@@ -18,7 +18,7 @@ import type { Timers } from './timers.ts'
 export type RunnerDeps = {
   clock: Pick<Clock, 'monotonicMs'>
   control: Control
-  engine: Pick<Engine, 'guard' | 'scope' | 'describe'>
+  engine: Pick<Engine, 'guard' | 'scope' | 'describe' | 'forget'>
   registry: Registry
   timers: Timers
   deadlineMs: number
@@ -39,6 +39,7 @@ const status = {
 }
 
 const noReply = { status: status.ok, length: 0 }
+const timedOut = { status: status.timed_out, length: 0 }
 
 /**
  * Runs the calls one after the other, each up to its first suspension, and ends them when they have
@@ -63,7 +64,7 @@ export class Runner {
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps
-    this.#outside = newInvocation(undefined, 0)
+    this.#outside = newInvocation(undefined, { startedMs: 0, deadlineMs: deps.deadlineMs })
   }
 
   /** Takes a call; `run` starts it. */
@@ -134,12 +135,34 @@ export class Runner {
     this.#deps.wantTurnEnd()
   }
 
+  /**
+   * Runs a slice after the first, for an engine that begins them itself. Its commands take effect
+   * with it, or are dropped with its error, which ends the invocation.
+   */
+  resume(invocation: Invocation, slice: () => void): void {
+    if (invocation.state !== 'suspended') return
+    const { clock, control, engine } = this.#deps
+    beginSlice(control, invocation.call?.id ?? 0)
+    this.#sliceStartMs = clock.monotonicMs()
+    try {
+      engine.scope.run(invocation, runSlice, slice, undefined)
+      this.#endSlice(invocation)
+      if (invocation.pending) this.#commitPending(invocation)
+    } catch (error) {
+      this.#endSlice(invocation)
+      this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
+    }
+    beginSlice(control, 0)
+    this.#deps.wantTurnEnd()
+  }
+
   /** Gives up the invocations that have lasted too long. */
   sweep(): void {
     const oldestMs = this.#deps.clock.monotonicMs() - this.#deps.callTimeoutMs
     for (const invocation of this.#suspended) {
       if (invocation.startedMs > oldestMs) break
-      this.#endSuspended(invocation, { status: status.timed_out, length: 0 })
+      this.#endSuspended(invocation, timedOut)
+      this.#deps.engine.forget(invocation)
     }
   }
 
@@ -177,7 +200,8 @@ export class Runner {
   }
 
   #start(call: CallRecord): void {
-    const invocation = newInvocation(call, this.#sliceStartMs)
+    const startedMs = this.#sliceStartMs
+    const invocation = newInvocation(call, { startedMs, deadlineMs: this.#deadlineOf(call) })
     beginSlice(this.#deps.control, call.id)
     this.#current = invocation
     this.#head += 1
@@ -280,7 +304,7 @@ export class Runner {
     this.#deps.engine.scope.abandon()
     if (!invocation || invocation.state === 'settled') return
     this.#endSlice(invocation)
-    this.#endSuspended(invocation, { status: status.timed_out, length: 0 })
+    this.#endSuspended(invocation, timedOut)
   }
 
   #answerEnding(call: CallRecord, value: unknown): Ending {
@@ -290,11 +314,16 @@ export class Runner {
   }
 
   #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
+    if (error instanceof Interrupted) return timedOut
     const chosen = call && isRpc(call) ? FailSignal.textOf(error) : undefined
     if (chosen !== undefined) return { status: status.failed_with_text, length: 0, text: chosen }
     const text = errorText(this.#deps.engine.describe(error))
     return { status: status.error, length: 0, text }
   }
+}
+
+function runSlice(slice: () => void): void {
+  slice()
 }
 
 const noRooms = new Uint8Array(0)

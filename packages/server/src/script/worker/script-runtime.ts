@@ -10,7 +10,7 @@ import type {
 } from '../wire/protocol.ts'
 import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
-import { createGuildhall } from './bindings/guildhall.ts'
+import { createSurface, type Surface } from './bindings/surface.ts'
 import { createControl } from './control.ts'
 import type { CreateEngine, Engine } from './engines/engine.ts'
 import type { ErrorPlace } from './errors.ts'
@@ -29,6 +29,13 @@ type RuntimeDeps = {
 
 type Load = ToWorker & { type: 'load' }
 
+/** What a worker has from the start of its engine on. */
+type Started = {
+  readonly engine: Engine
+  readonly runner: Runner
+  readonly settings: WorkerSettings
+}
+
 /** Loads the one script of this process and then answers the batches of the node. */
 export class ScriptRuntime {
   readonly #deps: RuntimeDeps
@@ -38,11 +45,10 @@ export class ScriptRuntime {
   readonly #timers = createTimers()
   readonly #hostCalls: HostCalls
   readonly #control = createControl()
-  #runner: Runner | undefined
-  #engine: Engine | undefined
+  #started: Started | undefined
   #now: NodeTime | undefined
   /** Call batches whose calls have all been started, and that have not been answered. */
-  #started = 0
+  #unanswered = 0
   #turnEndWanted = false
 
   constructor(deps: RuntimeDeps) {
@@ -65,14 +71,17 @@ export class ScriptRuntime {
 
   #take(message: ToWorker): void {
     switch (message.type) {
+      case 'start':
+        void this.#start(message.settings).catch((error: unknown) => this.#fail(error))
+        return
       case 'load':
-        void this.#load(message)
+        if (this.#started) void this.#load(this.#started, message)
         return
       case 'batch':
-        if (this.#runner) this.#runBatch(this.#runner, message)
+        if (this.#started) this.#runBatch(this.#started.runner, message)
         return
       case 'ping':
-        this.#runner?.sweep()
+        this.#started?.runner.sweep()
         this.#endTurn()
         this.#deps.post({ type: 'pong', n: message.n })
         return
@@ -81,24 +90,36 @@ export class ScriptRuntime {
     }
   }
 
-  async #load({ entry, generation, files, settings }: Load): Promise<void> {
+  /** The worker is online when its engine has started. */
+  async #start(settings: WorkerSettings): Promise<void> {
     const { post, exit, createEngine } = this.#deps
-    const engine = createEngine({ settings, files, clock: this.#clock, exit })
-    this.#engine = engine
     this.#now = settings.now
-    const runner = this.#createRunner(engine, settings)
-    this.#runner = runner
+    const engine = await createEngine({
+      settings,
+      clock: this.#clock,
+      exit,
+      resume: (invocation, slice) => this.#started?.runner.resume(invocation, slice),
+    })
+    this.#started = { engine, runner: this.#createRunner(engine, settings), settings }
     // Calls look at the memory as they end; the script's own timers may use it up without any.
     startWatchdog(this.#control, settings, () => engine.checkMemory())
+    post({ type: 'online' })
+  }
+
+  async #load(started: Started, { entry, generation, files }: Load): Promise<void> {
+    const { post } = this.#deps
+    const { engine } = started
+    const filesOf = () => engine.filesRead?.() ?? files ?? []
     try {
-      await engine.load(entry, this.#createGuildhall(runner, settings, generation))
+      const surface = this.#createSurface(started, generation, () => revisionId(filesOf()))
+      await engine.load({ entry, files, surface })
     } catch (error) {
       post({ type: 'load_failed', file: entry, ...engine.problemOf(error) })
       return
     }
     this.#registry.close()
     const handlers = this.#registry.summary()
-    if (handlers) post({ type: 'loaded', handlers, files: engine.files() })
+    if (handlers) post({ type: 'loaded', handlers, files: engine.filesRead?.() ?? [] })
     else post({ type: 'load_failed', message: 'the script registers no handler', file: entry })
   }
 
@@ -123,11 +144,11 @@ export class ScriptRuntime {
     }
   }
 
-  #createGuildhall(
-    runner: Runner,
-    { nodeId, tier, lines }: WorkerSettings,
+  #createSurface(
+    { runner, settings: { nodeId, tier, lines } }: Started,
     generation: number,
-  ): object {
+    revision_id: () => string,
+  ): Surface {
     const hostCalls = this.#hostCalls
     const host: BindingHost = {
       clock: this.#scriptClock(),
@@ -138,12 +159,7 @@ export class ScriptRuntime {
       print: this.#print,
       ask: (name, args) => hostCalls.ask(callerOf(host), name, args),
     }
-    return createGuildhall(host, {
-      node_id: nodeId,
-      tier,
-      generation,
-      revision_id: () => revisionId(this.#engine?.files() ?? []),
-    })
+    return createSurface(host, { node_id: nodeId, tier, generation, revision_id })
   }
 
   #runBatch(runner: Runner, batch: CallBatch): void {
@@ -156,7 +172,7 @@ export class ScriptRuntime {
     for (let n = 0; n < batch.calls; n += 1) runner.enqueue(read(n))
     runner.sweep()
     runner.run()
-    this.#started += 1
+    this.#unanswered += 1
     this.#wantTurnEnd()
   }
 
@@ -168,22 +184,22 @@ export class ScriptRuntime {
 
   #endTurn(): void {
     this.#turnEndWanted = false
-    this.#engine?.checkMemory()
-    this.#runner?.endTurn()
+    this.#started?.engine.checkMemory()
+    this.#started?.runner.endTurn()
     this.#flush()
   }
 
   #flush(): void {
     const calls = this.#hostCalls.take()
-    const output = this.#runner?.output
-    if (!output || (output.isEmpty && calls.length === 0 && this.#started === 0)) return
-    const answered = this.#started
-    this.#started = 0
+    const output = this.#started?.runner.output
+    if (!output || (output.isEmpty && calls.length === 0 && this.#unanswered === 0)) return
+    const answered = this.#unanswered
+    this.#unanswered = 0
     this.#deps.post({ type: 'batch', answered, calls, ...output.take() })
   }
 
   #describe(error: unknown): ErrorPlace {
-    return this.#engine?.describe(error) ?? { message: String(error) }
+    return this.#started?.engine.describe(error) ?? { message: String(error) }
   }
 
   /** An error of the host code itself: the process ends, and the node starts another. */
@@ -191,9 +207,13 @@ export class ScriptRuntime {
     try {
       work()
     } catch (error) {
-      this.#print('error', `the script host failed: ${this.#describe(error).message}`)
-      this.#deps.exit(1)
+      this.#fail(error)
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#print('error', `the script host failed: ${this.#describe(error).message}`)
+    this.#deps.exit(1)
   }
 }
 

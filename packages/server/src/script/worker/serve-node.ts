@@ -27,5 +27,4 @@ function serve(createEngine: CreateEngine): void {
   process.on('uncaughtException', (error) => runtime.reportStray(error))
   process.on('unhandledRejection', (error) => runtime.reportStray(error))
   process.on('message', (message) => runtime.receive(message))
-  send({ type: 'online' })
 }

@@ -1,19 +1,8 @@
-import { type HookName, type ScriptHook, scriptHooks } from '@guildhall/contract'
-import { isHookName } from '../../wire/hooks.ts'
+import type { HookName, ScriptHook } from '@guildhall/contract'
 import type { Registry } from '../registry.ts'
 
-/** The functions that register handlers, one per row of the table. */
-export function createHookBindings(registry: Registry) {
-  const names = Object.keys(scriptHooks).filter(isHookName)
-  return names.map((name) => ({ name, ...bindingOf(registry, name) }))
-}
-
-function bindingOf(registry: Registry, name: HookName) {
-  const { slot, planned }: ScriptHook = scriptHooks[name]
-  return { planned, fn: registration(registry, name, slot) }
-}
-
-function registration(registry: Registry, name: HookName, slot: ScriptHook['slot']) {
+/** The function that registers handlers of a hook. */
+export function registration(registry: Registry, name: HookName, slot: ScriptHook['slot']) {
   switch (slot) {
     case 'kind':
       return (kind: unknown, fn: unknown) => registry.addKind(kind, fn)

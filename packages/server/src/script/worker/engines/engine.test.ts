@@ -1,69 +1,122 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createSystemClock } from '../../../kernel/clock.ts'
 import { createRecordedLog } from '../../../kernel/log/log.fake.ts'
 import { ScriptWorker } from '../../process/script-worker.ts'
 import { type CallRecord, encodeCalls } from '../../wire/call-records.ts'
 import { hookCode } from '../../wire/hooks.ts'
 import { visitOutput } from '../../wire/output-records.ts'
+import type { HostResult } from '../../wire/protocol.ts'
 
+/** The language of three statements, as it is mounted. */
+const lines = { entry: new URL('./lines-engine.fixture.ts', import.meta.url), execArgv: () => [] }
+
+const entry = 'main.lines'
 const ends: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-test('a worker runs whatever language its engine speaks', async () => {
-  const { worker, outcomes } = startWorker('reply greet hello\nsend shout 100 hey')
-  const loaded = await worker.load({
-    type: 'load',
-    entry: 'main.lines',
-    generation: 1,
-    files: undefined,
+const eventually = { timeout: 10_000 }
+
+describe('a worker runs whatever language its engine speaks', () => {
+  it('and knows the files that it was given, and no other', async () => {
+    const { worker, load, outcomes } = startWorker()
+    const loaded = await load('greet reply hello\nshout call broadcast 100 hey')
+    expect(loaded.handlers.rpcs).toEqual(['greet', 'shout'])
+    expect(loaded.files).toEqual([])
+    call(worker, ['greet', 'shout', 'unheard'])
+    await expect
+      .poll(() => outcomes, eventually)
+      .toEqual(['done 1 ok hello', 'broadcast 100 hey', 'done 2 ok ', 'done 3 ok '])
   })
-  expect(loaded.handlers.rpcs).toEqual(['greet', 'shout'])
-  expect(loaded.files.map(({ path }) => path)).toEqual(['main.lines'])
-  call(worker, ['greet', 'shout', 'unheard'])
-  await expect
-    .poll(() => outcomes, { timeout: 10_000 })
-    .toEqual(['done 1 ok hello', 'broadcast 100 hey', 'done 2 ok ', 'done 3 ok '])
-})
 
-test('[S-LIM-1] a handler of any language is interrupted, and the worker lives on', async () => {
-  const { worker, outcomes } = startWorker('spin round\nreply greet hello')
-  await worker.load({ type: 'load', entry: 'main.lines', generation: 1, files: undefined })
-  call(worker, ['round', 'greet'])
-  await expect
-    .poll(() => outcomes, { timeout: 10_000 })
-    .toEqual(['done 1 timed_out ', 'done 2 ok hello'])
-})
-
-test('a problem of any language names its file and line', async () => {
-  const { worker } = startWorker('reply greet hello\nshrug')
-  const loading = worker.load({
-    type: 'load',
-    entry: 'main.lines',
-    generation: 1,
-    files: undefined,
+  it('and names file and line of a problem', async () => {
+    const { load } = startWorker()
+    const loading = load('greet reply hello\ngreet shrug')
+    await expect(loading).rejects.toThrow('main.lines:2: there is no statement shrug')
   })
-  await expect(loading).rejects.toThrow('main.lines:2: there is no statement shrug')
+
+  it('[S-LIM-1] and lives on when a handler is interrupted', async () => {
+    const { worker, load, outcomes } = startWorker()
+    await load('round spin\ngreet reply hello')
+    call(worker, ['round', 'greet'])
+    await expect.poll(() => outcomes, eventually).toEqual(['done 1 timed_out ', 'done 2 ok hello'])
+  })
 })
 
-function startWorker(script: string) {
-  const scriptsDir = mkdtempSync(join(tmpdir(), 'guildhall-lines-'))
-  writeFileSync(join(scriptsDir, 'main.lines'), script)
+describe('what an engine goes on with after a wait', () => {
+  it('[S-INV-1] [S-INV-3] [S-INV-4] is a slice of its invocation, with commands of its own', async () => {
+    const { worker, load, outcomes, asked, answer } = startWorker()
+    await load(
+      [
+        'ask call broadcast 100 first',
+        'ask call session_list',
+        'ask call broadcast 101 second',
+        'fails call session_list',
+        'fails call broadcast 102 dropped',
+        'fails call unknown',
+      ].join('\n'),
+    )
+    call(worker, ['ask', 'fails'])
+    await expect.poll(() => asked, eventually).toHaveLength(2)
+    expect(outcomes).toEqual(['broadcast 100 first'])
+    answer([])
+    await expect
+      .poll(() => outcomes.slice(1).sort(), eventually)
+      .toEqual(['broadcast 101 second', 'done 1 ok []', 'done 2 error '])
+  })
+
+  it('[S-LIM-1] has what is left of the time, and is interrupted past it', async () => {
+    const { worker, load, outcomes, asked, answer } = startWorker()
+    await load('ask call session_list\nask spin\ngreet reply hello')
+    call(worker, ['ask', 'greet'])
+    await expect.poll(() => asked, eventually).toHaveLength(1)
+    answer([])
+    await expect.poll(() => outcomes, eventually).toEqual(['done 2 ok hello', 'done 1 timed_out '])
+  })
+
+  it('[S-API-1] is a refusal where the node refused', async () => {
+    const { worker, load, outcomes, asked, refuse } = startWorker()
+    await load('ask call session_list')
+    call(worker, ['ask'])
+    await expect.poll(() => asked, eventually).toHaveLength(1)
+    refuse()
+    await expect.poll(() => outcomes, eventually).toEqual(['done 1 error '])
+  })
+
+  it('[S-LIM-4] is forgotten when the call has been given up', async () => {
+    const { worker, load, outcomes, asked, answer, log } = startWorker({ callTimeoutMs: 50 })
+    await load('ask call session_list\nask call broadcast 100 late')
+    call(worker, ['ask'])
+    await expect.poll(() => asked, eventually).toHaveLength(1)
+    await expect
+      .poll(() => {
+        worker.ping()
+        return outcomes
+      }, eventually)
+      .toEqual(['done 1 timed_out '])
+    const said = () => log.lines.map(({ message }) => message)
+    await expect.poll(said, eventually).toContain('a handler is forgotten')
+    answer([])
+    await worker.stop()
+    expect(outcomes).toEqual(['done 1 timed_out '])
+  })
+})
+
+function startWorker({ callTimeoutMs = 5000 } = {}) {
   const outcomes: string[] = []
+  const asked: number[] = []
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
   const ignore = () => {}
+  const log = createRecordedLog()
   const worker = new ScriptWorker({
-    url: new URL('./lines-engine.fixture.ts', import.meta.url),
+    program: lines,
     settings: {
-      scriptsDir,
+      scriptsDir: '/nowhere',
       nodeId: 'node-1',
       deadlineMs: 200,
       tickDeadlineMs: 200,
-      callTimeoutMs: 5000,
+      callTimeoutMs,
       memoryMb: 64,
       tier: 'trusted',
       lines: { durable: false, payloadBytesMax: 1024, idSalt: '0000' },
@@ -71,9 +124,10 @@ function startWorker(script: string) {
     environment: {},
     loadTimeoutMs: 20_000,
     clock: createSystemClock(),
-    log: createRecordedLog(),
-    output: (batch) =>
-      visitOutput(batch, {
+    log,
+    output(batch) {
+      asked.push(...batch.calls.map(({ id }) => id))
+      return visitOutput(batch, {
         done: (id, { status, reply }) => outcomes.push(`done ${id} ${status} ${text(reply)}`),
         broadcast: ({ kind, body }) => outcomes.push(`broadcast ${kind} ${text(body)}`),
         send: ignore,
@@ -82,14 +136,29 @@ function startWorker(script: string) {
         cancel: ignore,
         command: ignore,
         failed: ignore,
-      }),
+      })
+    },
     ended: ignore,
   })
-  ends.push(
-    () => worker.stop(),
-    () => rmSync(scriptsDir, { recursive: true }),
-  )
-  return { worker, outcomes }
+  ends.push(() => worker.stop())
+  const give = (results: HostResult[]) => {
+    const { buffer, texts } = encodeCalls([])
+    worker.post({ type: 'batch', seq: 2, calls: 0, buffer, texts, results })
+  }
+  return {
+    worker,
+    outcomes,
+    asked,
+    log,
+    load(script: string) {
+      const files = [{ path: entry, bytes: new TextEncoder().encode(script) }]
+      return worker.load({ type: 'load', entry, generation: 1, files })
+    },
+    answer: (value: unknown) => give(asked.map((id) => ({ id, ok: true, value }))),
+    refuse() {
+      give(asked.map((id) => ({ id, ok: false, code: 'conflict', message: 'no' })))
+    },
+  }
 }
 
 function call(worker: ScriptWorker, methods: readonly string[]): void {

@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import type { LoadProblem } from '../../process/load-error.ts'
 import type { WorkerSettings } from '../../wire/protocol.ts'
 import type { ScriptFile } from '../../wire/revision.ts'
+import type { Surface } from '../bindings/surface.ts'
 import type { ErrorPlace } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 
@@ -11,29 +12,41 @@ import type { Invocation } from '../invocation.ts'
  *
  * Values pass here as those of JavaScript. An engine of another language registers its handlers as
  * functions of JavaScript, and converts what they take and return; a handler that waits returns a
- * promise.
+ * promise. Where the language has no promises of its own, what follows a wait runs through
+ * `EngineDeps.resume`, one slice at a time.
  */
 export type Engine = {
   /**
-   * Gives `guildhall` to the script, reads the entry file and what it imports, and runs their top
-   * level, which registers handlers. Rejects with whatever the script threw.
+   * Gives the functions of `guildhall` to the script, and runs the top level of its entry file and
+   * of what that one imports, which registers handlers. Rejects with whatever the script threw.
    */
-  load(entry: string, guildhall: object): Promise<void>
-  /** The local files that were loaded so far, with their bytes: they name the revision. */
-  files(): ScriptFile[]
+  load(script: Script): Promise<void>
+  /** Of an engine that reads the files itself: what it has read so far, which is the revision. */
+  filesRead?(): ScriptFile[]
   /** What the node reports of an error that `load` rejected with. */
   problemOf(error: unknown): LoadProblem
   /** Message and place of what a handler threw. Throws nothing, whatever the error is. */
   describe(error: unknown): ErrorPlace
   readonly guard: Guard
   readonly scope: Scope
+  /** The invocation has been given up while it waited: it will not go on. */
+  forget(invocation: Invocation): void
   /** Looks at what the script keeps. Ends the process when it is more than its memory. */
   checkMemory(): void
 }
 
+/** A script as it is handed to its engine. */
+export type Script = {
+  readonly entry: string
+  /** All files that the script has; undefined where the engine reads them itself. */
+  readonly files: readonly ScriptFile[] | undefined
+  readonly surface: Surface
+}
+
 /**
  * Runs code that an endless loop must not hold: it is ended by an error that no code inside can
- * catch, and everything outside lives on.
+ * catch, and everything outside lives on. An engine that counts its own instructions needs no
+ * guard (see guest.ts): it ends a slice by throwing `Interrupted`.
  */
 export type Guard = {
   /**
@@ -56,11 +69,15 @@ export type Scope = {
 
 export type EngineDeps = {
   settings: WorkerSettings
-  /** The bytes that a restart runs, whatever the folder holds; undefined reads the folder. */
-  files: readonly ScriptFile[] | undefined
   clock: Pick<Clock, 'monotonicMs'>
+  /**
+   * Runs a slice after the first, for an engine that begins them itself. What the slice throws ends
+   * the invocation; one that was given up meanwhile does not go on.
+   */
+  resume(invocation: Invocation, slice: () => void): void
   /** Ends the process. */
   exit(code: number): void
 }
 
-export type CreateEngine = (deps: EngineDeps) => Engine
+/** The worker is online once its engine has started, which may take a while. */
+export type CreateEngine = (deps: EngineDeps) => Engine | Promise<Engine>

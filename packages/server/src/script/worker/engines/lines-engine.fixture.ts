@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { ScriptFile } from '../../wire/revision.ts'
+import type { Surface, SurfaceFunction } from '../bindings/surface.ts'
 import type { Invocation } from '../invocation.ts'
 import { serveNode } from '../serve-node.ts'
 import type { Engine, EngineDeps } from './engine.ts'
-import { createGuard } from './javascript/guard.ts'
+import { createGuest, type Guest } from './guest.ts'
 
 /**
- * A worker for a language of three statements, which shows what an engine has to bring:
- * `reply METHOD TEXT` answers an RPC, `send METHOD KIND TEXT` broadcasts, `spin METHOD` never ends.
+ * A worker for a language of three statements, which shows what an engine has to bring. Each line
+ * is `METHOD STATEMENT ...`; the lines of a method are its handler. `reply TEXT` answers, `call
+ * FUNCTION ARGUMENTS` calls a function of `guildhall` with arguments in JSON and waits for it,
+ * `spin` never ends.
  */
 serveNode(createLinesEngine)
 
@@ -21,64 +21,117 @@ class LineProblem extends Error {
   }
 }
 
-type Guildhall = {
-  on_rpc(method: string, handler: () => string): void
-  broadcast(kind: number, body: string): void
-}
+type Statement = { readonly word: string; readonly rest: string; readonly line: number }
 
-function createLinesEngine({ settings, files, clock }: EngineDeps): Engine {
-  const loaded: ScriptFile[] = []
-  let current: Invocation | undefined
+/** A handler that runs: what is left of it once it has waited. */
+type Run = { at: number; reply: string; settle: PromiseWithResolvers<string> | undefined }
 
-  function read(entry: string): string {
-    const given = files?.find(({ path }) => path === entry)?.bytes
-    const bytes = given ?? new Uint8Array(readFileSync(join(settings.scriptsDir, entry)))
-    loaded.push({ path: entry, bytes })
-    return new TextDecoder().decode(bytes)
+async function createLinesEngine({ clock, resume }: EngineDeps): Promise<Engine> {
+  const guest = createGuest(clock)
+  const waiting = new Map<Invocation, Run>()
+  let surface: Surface | undefined
+  let entryFile = ''
+
+  /** Runs statements until one has to be waited for. */
+  function runOn(handler: readonly Statement[], run: Run, invocation: Invocation): void {
+    for (; run.at < handler.length; run.at += 1) {
+      const statement = handler[run.at]
+      if (!statement) continue
+      const { word, rest } = statement
+      if (word === 'reply') run.reply = rest
+      else if (word === 'spin') spin(guest)
+      else if (waits(callLine(surface, statement), handler, { run, invocation })) return
+    }
+    run.settle?.resolve(run.reply)
+  }
+
+  function waits(
+    answer: unknown,
+    handler: readonly Statement[],
+    { run, invocation }: { run: Run; invocation: Invocation },
+  ): boolean {
+    if (!(answer instanceof Promise)) return false
+    run.at += 1
+    run.settle ??= Promise.withResolvers()
+    waiting.set(invocation, run)
+    const goOn = (slice: () => void) => {
+      waiting.delete(invocation)
+      resume(invocation, slice)
+    }
+    answer.then(
+      (value) =>
+        goOn(() => {
+          run.reply = JSON.stringify(value)
+          runOn(handler, run, invocation)
+        }),
+      (error: unknown) =>
+        goOn(() => {
+          throw error
+        }),
+    )
+    return true
+  }
+
+  function handle(handler: readonly Statement[]): unknown {
+    const invocation = guest.scope.current()
+    if (!invocation) throw new Error('a handler is called for an invocation')
+    const run: Run = { at: 0, reply: '', settle: undefined }
+    runOn(handler, run, invocation)
+    return run.settle?.promise ?? run.reply
   }
 
   return {
-    async load(entry, guildhall) {
-      const lines = read(entry).trim().split('\n')
-      for (const [at, line] of lines.entries()) runLine(guildhall as Guildhall, line, at + 1)
+    async load({ entry, files = [], surface: given }) {
+      surface = given
+      entryFile = entry
+      const bytes = files.find(({ path }) => path === entry)?.bytes
+      const onRpc = given.hooks.find(({ name }) => name === 'on_rpc')?.fn
+      for (const [method, handler] of parse(new TextDecoder().decode(bytes))) {
+        onRpc?.(method, () => handle(handler))
+      }
     },
-    files: () => loaded,
     problemOf: (error) =>
       error instanceof LineProblem
-        ? { message: error.message, file: loaded[0]?.path, line: error.line }
+        ? { message: error.message, file: entryFile, line: error.line }
         : { message: String(error) },
     describe: (error) => ({ message: String(error) }),
-    guard: createGuard(clock),
-    scope: {
-      run(invocation, fn, a, b) {
-        current = invocation
-        try {
-          return fn(a, b)
-        } finally {
-          current = undefined
-        }
-      },
-      current: () => current,
-      abandon() {
-        current = undefined
-      },
+    guard: guest.guard,
+    scope: guest.scope,
+    forget(invocation) {
+      if (!waiting.delete(invocation)) return
+      surface?.functions.find(({ name }) => name === 'trace')?.fn('a handler is forgotten')
     },
     checkMemory() {},
   }
 }
 
-function runLine(guildhall: Guildhall, line: string, at: number): void {
-  const [statement, method = '', ...rest] = line.split(' ')
-  if (statement === 'reply') {
-    guildhall.on_rpc(method, () => rest.join(' '))
-  } else if (statement === 'send') {
-    guildhall.on_rpc(method, () => {
-      guildhall.broadcast(Number(rest[0]), rest.slice(1).join(' '))
-      return ''
-    })
-  } else if (statement === 'spin') {
-    guildhall.on_rpc(method, () => {
-      for (;;);
-    })
-  } else throw new LineProblem(`there is no statement ${statement}`, at)
+function parse(text: string): Map<string, Statement[]> {
+  const handlers = new Map<string, Statement[]>()
+  for (const [at, line] of text.trim().split('\n').entries()) {
+    const [method = '', word = '', ...rest] = line.split(' ')
+    if (!['reply', 'call', 'spin'].includes(word)) {
+      throw new LineProblem(`there is no statement ${word}`, at + 1)
+    }
+    const statements = handlers.get(method) ?? []
+    statements.push({ word, rest: rest.join(' '), line: at + 1 })
+    handlers.set(method, statements)
+  }
+  return handlers
+}
+
+function spin({ checkTime }: Guest): void {
+  for (;;) checkTime()
+}
+
+function callLine(surface: Surface | undefined, { rest, line }: Statement): unknown {
+  const [name = '', ...args] = rest.split(' ')
+  const found = surface?.functions.find((each) => each.name === name)
+  if (!found) throw new LineProblem(`there is no function ${name}`, line)
+  return found.fn(...args.map((text, at) => argument(found, at, text)))
+}
+
+/** As its row has it: what takes bytes takes the text of this language. */
+function argument({ row }: SurfaceFunction, at: number, text: string): unknown {
+  const schema = Object.values(row.args)[at]
+  return schema?.safeParse(text).success ? text : JSON.parse(text)
 }

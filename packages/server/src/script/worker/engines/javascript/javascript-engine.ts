@@ -6,13 +6,14 @@ import type { Invocation } from '../../invocation.ts'
 import type { Engine, EngineDeps, Scope } from '../engine.ts'
 import { describeError } from './describe-error.ts'
 import { createGuard } from './guard.ts'
+import { buildGuildhall } from './guildhall-object.ts'
 import { createLoader, findSyntaxError, ModuleProblem } from './loader.ts'
 import { createMemoryBound } from './memory.ts'
 
 /** Runs TypeScript and JavaScript in the process's own engine, beside the host code. */
-export function createJavascriptEngine({ settings, files, clock, exit }: EngineDeps): Engine {
+export function createJavascriptEngine({ settings, clock, exit }: EngineDeps): Engine {
   const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
-  const loader = createLoader(settings.scriptsDir, files)
+  const loader = createLoader(settings.scriptsDir)
   const memory = createMemoryBound(settings.memoryMb, exit)
 
   function problemOf(error: unknown): LoadProblem {
@@ -23,15 +24,17 @@ export function createJavascriptEngine({ settings, files, clock, exit }: EngineD
   }
 
   return {
-    load(entry, guildhall) {
-      Object.defineProperty(globalThis, 'guildhall', { value: guildhall })
-      return loader.load(entry)
+    load({ entry, files, surface }) {
+      Object.defineProperty(globalThis, 'guildhall', { value: buildGuildhall(surface) })
+      return loader.load(entry, files)
     },
-    files: loader.files,
+    filesRead: loader.files,
     problemOf,
     describe: (error) => describeError(error, scriptsUrl),
     guard: createGuard(clock),
     scope: createScope(),
+    // Its promises never settle, so nothing of it goes on.
+    forget() {},
     checkMemory: memory.check,
   }
 }

@@ -17,8 +17,11 @@ export class ModuleProblem extends Error {
 }
 
 export type Loader = {
-  /** Loads the entry file and everything that it imports, and runs their top level. */
-  load(entry: string): Promise<void>
+  /**
+   * Loads the entry file and everything that it imports, and runs their top level. With a snapshot
+   * these are its bytes.
+   */
+  load(entry: string, snapshot: readonly ScriptFile[] | undefined): Promise<void>
   /** The local files that have been loaded so far. */
   files(): ScriptFile[]
 }
@@ -36,11 +39,11 @@ const formats: { readonly [extension: string]: 'module' | 'module-typescript' | 
  * revision names, and a restart runs the bytes that were read before. Packages and Node's own
  * modules are loaded as usual.
  */
-export function createLoader(scriptsDir: string, snapshot?: readonly ScriptFile[]): Loader {
+export function createLoader(scriptsDir: string): Loader {
   const root = pathToFileURL(scriptsDir + sep).href
   const loaded = new HostMap<string, Uint8Array>()
   const given = new HostMap<string, Uint8Array>()
-  for (const { path, bytes } of snapshot ?? []) given.set(path, bytes)
+  let hasSnapshot = false
   let open = true
 
   /** The path below the scripts folder, if the URL is one of the script's own files. */
@@ -54,7 +57,7 @@ export function createLoader(scriptsDir: string, snapshot?: readonly ScriptFile[
     const known = given.get(path) ?? loaded.get(path)
     if (known) return known
     if (!open) throw new ModuleProblem('local files are loaded while the script starts', path)
-    if (snapshot) throw new ModuleProblem('the file is not part of this revision', path)
+    if (hasSnapshot) throw new ModuleProblem('the file is not part of this revision', path)
     const file = join(scriptsDir, path)
     if (!existsSync(file)) throw new ModuleProblem('the file does not exist', path)
     if (!realpathSync(file).startsWith(scriptsDir + sep)) {
@@ -89,7 +92,9 @@ export function createLoader(scriptsDir: string, snapshot?: readonly ScriptFile[
   })
 
   return {
-    async load(entry) {
+    async load(entry, snapshot) {
+      hasSnapshot = snapshot !== undefined
+      for (const { path, bytes } of snapshot ?? []) given.set(path, bytes)
       try {
         await import(pathToFileURL(join(fileURLToPath(root), entry)).href)
       } finally {

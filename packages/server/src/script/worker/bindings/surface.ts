@@ -1,16 +1,19 @@
 import {
   type ScriptFunction,
+  type ScriptHook,
   type ScriptNames,
   type ScriptTier,
   scriptApi,
+  scriptHooks,
 } from '@guildhall/contract'
+import { isHookName } from '../../wire/hooks.ts'
 import { GuildhallError } from '../errors.ts'
 import { createAllowBinding } from './allowing.ts'
 import type { BindingHost } from './binding-host.ts'
 import { createCommandBinding } from './commands.ts'
 import { createEncodingBindings } from './encoding.ts'
 import { createFailingBindings } from './failing.ts'
-import { createHookBindings } from './hooks.ts'
+import { registration } from './hooks.ts'
 import { createHostCallBinding } from './host-calls.ts'
 import { jsonBindings } from './json.ts'
 import { type CommandAnswer, createLineAnswers } from './lines.ts'
@@ -18,40 +21,51 @@ import { createMessagingBindings } from './messaging.ts'
 import { createTimerBindings } from './timers.ts'
 import { createTracingBindings } from './tracing.ts'
 
-/** What the script reads about itself and its node. The revision is known once it has loaded. */
+/** What the script reads about itself and its node. */
 export type Identity = {
-  node_id: string
-  tier: ScriptTier
-  generation: number
-  revision_id: () => string
+  readonly node_id: string
+  readonly tier: ScriptTier
+  readonly generation: number
+  /** Known once the script has loaded. */
+  readonly revision_id: () => string
 }
 
 type Fn = (...args: unknown[]) => unknown
 
-/** Builds the object that scripts know as `guildhall`. It cannot be changed. */
-export function createGuildhall(host: BindingHost, identity: Identity): object {
+/**
+ * What scripts of every language know as `guildhall`, as rows: each engine builds from them what
+ * its language calls an object. A row that is only planned raises `unavailable`.
+ */
+export type Surface = {
+  readonly identity: Identity
+  /** They register handlers. */
+  readonly hooks: readonly { readonly name: string; readonly fn: Fn; readonly row: ScriptHook }[]
+  /** By their full name, such as `wallet.adjust`. */
+  readonly functions: readonly SurfaceFunction[]
+}
+
+export type SurfaceFunction = {
+  readonly name: string
+  readonly fn: Fn
+  readonly row: ScriptFunction
+}
+
+export function createSurface(host: BindingHost, identity: Identity): Surface {
   const own = ownFunctions(host)
   const answers: CommandAnswers = createLineAnswers({ ...host, generation: identity.generation })
-  const api: Record<string, unknown> = {
-    node_id: identity.node_id,
-    tier: identity.tier,
-    generation: identity.generation,
+  const making = { host, own, answers, tier: identity.tier }
+  const hooks = Object.keys(scriptHooks).filter(isHookName)
+  return {
+    identity,
+    hooks: hooks.map((name) => {
+      const row: ScriptHook = scriptHooks[name]
+      const fn = row.planned ? unavailable(name) : registration(host.registry, name, row.slot)
+      return { name, fn, row }
+    }),
+    functions: Object.entries<ScriptFunction>(scriptApi).map(([name, row]) => {
+      return { name, fn: bindingOf(name, row, making), row }
+    }),
   }
-  Object.defineProperty(api, 'revision_id', { enumerable: true, get: identity.revision_id })
-  for (const { name, fn, planned } of createHookBindings(host.registry)) {
-    if (planned) refuse(api, name, name)
-    else api[name] = Object.freeze(fn)
-  }
-  for (const [name, row] of Object.entries<ScriptFunction>(scriptApi)) {
-    const [space, member] = placeOf(api, name)
-    if (row.planned) refuse(space, member, name)
-    else
-      space[member] = Object.freeze(
-        bindingOf(name, row, { host, own, answers, tier: identity.tier }),
-      )
-  }
-  for (const part of Object.values(api)) Object.freeze(part)
-  return Object.freeze(api)
 }
 
 type OwnFunctions = { readonly [name in ScriptNames<typeof scriptApi, 'worker'>]: Fn }
@@ -89,6 +103,7 @@ type Making = {
 }
 
 function bindingOf(name: string, row: ScriptFunction, { host, own, answers, tier }: Making): Fn {
+  if (row.planned) return unavailable(name)
   if (row.tier === 'trusted' && tier !== 'trusted') return forbidden(name, row)
   switch (row.runs) {
     case 'node':
@@ -108,27 +123,8 @@ function forbidden(name: string, { runs }: ScriptFunction): Fn {
   }
 }
 
-/** Makes a mere mention of a missing name an error, at the top level a failed load. */
-function refuse(space: object, member: string, name: string): void {
-  Object.defineProperty(space, member, {
-    enumerable: false,
-    get() {
-      throw new GuildhallError('unavailable', `guildhall.${name} is not part of this version`)
-    },
-  })
-}
-
-/** The object that holds a function, such as `guildhall.wallet`, and its name in there. */
-function placeOf(api: Record<string, unknown>, name: string): [Record<string, unknown>, string] {
-  const [space = '', member] = name.split('.')
-  if (member === undefined) return [api, space]
-  const known = api[space]
-  if (isSpace(known)) return [known, member]
-  const made: Record<string, unknown> = {}
-  api[space] = made
-  return [made, member]
-}
-
-function isSpace(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+function unavailable(name: string): Fn {
+  return () => {
+    throw new GuildhallError('unavailable', `guildhall.${name} is not part of this version`)
+  }
 }

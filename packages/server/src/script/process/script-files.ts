@@ -1,0 +1,95 @@
+import { type Dirent, realpathSync } from 'node:fs'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+import type { ScriptFile } from '../wire/revision.ts'
+import { ScriptLoadError } from './load-error.ts'
+
+const filesMax = 2_000
+const bytesMax = 16_777_216
+
+/** Which files a language has. */
+export type FilesOfLanguage = {
+  /** Of the language's own files, each with its dot; `.json` is everybody's. */
+  readonly extensions: readonly string[]
+  /** Whether its own files must be UTF-8. */
+  readonly isUtf8: boolean
+}
+
+/**
+ * Reads the files of a script that its worker must not read itself: those of the language and
+ * `.json`, outside of `node_modules`. They are the whole revision.
+ *
+ * @throws ScriptLoadError for more than a script may have, a link that leads out of the folder, and
+ * a file that is not UTF-8 where it must be
+ */
+export async function readScriptFiles(
+  scriptsDir: string,
+  language: FilesOfLanguage,
+): Promise<ScriptFile[]> {
+  const root = realpathSync(scriptsDir)
+  const wanted = new Set([...language.extensions, '.json'])
+  const files: ScriptFile[] = []
+  let bytes = 0
+
+  async function take(path: string, at: string): Promise<void> {
+    if (files.length >= filesMax) {
+      throw new ScriptLoadError({ message: `the script has more than ${filesMax} files` })
+    }
+    bytes += (await stat(at)).size
+    if (bytes > bytesMax) throw tooLarge()
+    const content = await readFile(at)
+    const isText = language.isUtf8 || extname(path) === '.json'
+    if (isText && !isUtf8(content)) {
+      throw new ScriptLoadError({ message: 'the file is not UTF-8', file: path })
+    }
+    files.push({ path, bytes: new Uint8Array(content) })
+  }
+
+  /** `above` are the folders that lead here: a link to one of them has no end. */
+  async function walk(folder: string, above: ReadonlySet<string>): Promise<void> {
+    const entries = await readdir(join(root, folder), { withFileTypes: true })
+    for (const entry of entries.sort(byName)) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.name === 'node_modules') continue
+      const isWanted = wanted.has(extname(entry.name))
+      if (entry.isFile() && isWanted) await take(path, join(root, path))
+      else if (entry.isDirectory()) await walk(path, above)
+      else if (entry.isSymbolicLink()) await follow(path, isWanted, above)
+    }
+  }
+
+  async function follow(path: string, isWanted: boolean, above: ReadonlySet<string>) {
+    const target = await realpath(join(root, path)).catch(() => undefined)
+    // It leads nowhere, like a file that is not there.
+    if (target === undefined) return
+    const isFolder = (await stat(target)).isDirectory()
+    if (!isFolder && !isWanted) return
+    if (target !== root && !target.startsWith(root + sep)) {
+      throw new ScriptLoadError({ message: 'the link leads out of the scripts folder', file: path })
+    }
+    if (!isFolder) await take(path, target)
+    else if (!above.has(target)) await walk(path, new Set([...above, target]))
+  }
+
+  await walk('', new Set([root]))
+  return files
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function isUtf8(content: Uint8Array): boolean {
+  try {
+    decoder.decode(content)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function tooLarge(): ScriptLoadError {
+  return new ScriptLoadError({ message: `the script's files are larger than ${bytesMax} bytes` })
+}
+
+function byName(a: Dirent, b: Dirent): number {
+  return a.name < b.name ? -1 : 1
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import { Interrupted } from '../errors.ts'
+import { type Invocation, timeLeftMs } from '../invocation.ts'
+import type { Guard, Scope } from './engine.ts'
+
+/**
+ * The scope of an engine that runs its guest's code step by step and looks at the time itself, such
+ * as an interpreter with a count of instructions.
+ */
+export type Guest = {
+  readonly guard: Guard
+  readonly scope: Scope
+  /** Whether the slice that runs is past what its invocation may use. */
+  isOverdue(): boolean
+  /** Throws `Interrupted` if it is. */
+  checkTime(): void
+}
+
+export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
+  let current: Invocation | undefined
+  let untilMs = Number.POSITIVE_INFINITY
+  const isOverdue = () => clock.monotonicMs() > untilMs
+
+  return {
+    guard: {
+      run(_deadlineMs, work) {
+        work()
+        return 'finished'
+      },
+      mayBegin: () => true,
+    },
+    scope: {
+      run(invocation, fn, a, b) {
+        current = invocation
+        untilMs = clock.monotonicMs() + timeLeftMs(invocation)
+        try {
+          return fn(a, b)
+        } finally {
+          current = undefined
+          untilMs = Number.POSITIVE_INFINITY
+        }
+      },
+      current: () => current,
+      abandon() {
+        current = undefined
+      },
+    },
+    isOverdue,
+    checkTime() {
+      if (isOverdue()) throw new Interrupted()
+    },
+  }
+}
