@@ -199,7 +199,15 @@ export {
   type PrincipalByAccess,
   type Route,
 } from './routes/route.ts'
-export { RpcAnswer, RuntimeView, runtimeApi } from './routes/runtime.ts'
+export {
+  HandlerCost,
+  HandlerFailure,
+  RpcAnswer,
+  RuntimeView,
+  runtimeApi,
+  ScriptActivation,
+  ScriptFailures,
+} from './routes/runtime.ts'
 export {
   LogDetail,
   type LogLevel,

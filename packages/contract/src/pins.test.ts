@@ -84,6 +84,7 @@ const pins: readonly string[] = [
   'matches.list | GET /console/v1/matches | operator | matches:read | - | 200 | runtime_unavailable',
   'matches.get | GET /console/v1/matches/{id} | operator | matches:read | - | 200 | not_found runtime_unavailable',
   'runtime.get | GET /console/v1/runtime | operator | runtime:read | - | 200 | -',
+  'runtime.failures | GET /console/v1/runtime/failures | operator | runtime:read | - | 200 | -',
   'runtime.rpc | POST /console/v1/runtime/rpc/{method} | admin | - | runtime.rpc | 200 | runtime_unavailable',
   'errorJournal.list | GET /console/v1/errors | operator | errors:read | - | 200 | -',
   'matchRecords.list | GET /console/v1/matchlogs | operator | matches:read | matchlog.list | 200 | -',

@@ -40,12 +40,71 @@ export const RuntimeView = z.strictObject({
 })
 export type RuntimeView = z.output<typeof RuntimeView>
 
-/** What became of a call: the reply, or a text that the script chose or a fixed one. */
+const place = z
+  .string()
+  .nullable()
+  .meta({ description: 'FILE:LINE of the script; null where it is not known' })
+
+/**
+ * What became of a call: the reply, or a text that the script chose or a fixed one. Of a handler
+ * that failed an operator also reads why and where.
+ */
 export const RpcAnswer = z.union([
   z.strictObject({ ok: z.literal(true), reply: z.string() }),
-  z.strictObject({ ok: z.literal(false), error: z.string() }),
+  z.strictObject({
+    ok: z.literal(false),
+    error: z.string(),
+    reason: z.string().optional(),
+    place: place.optional(),
+  }),
 ])
 export type RpcAnswer = z.output<typeof RpcAnswer>
+
+const hook = z.string().meta({ description: 'Name of the hook, or `timer`' })
+const name = z.string().meta({ description: 'RPC method, or message kind; else empty' })
+
+/** A handler that fails at one place in one way, and how often. */
+export const HandlerFailure = z.strictObject({
+  hook,
+  name,
+  reason: z.string().meta({ description: 'What the script threw last, or which limit it met' }),
+  place,
+  count,
+  first_at_unix_ms: unixMs,
+  last_at_unix_ms: unixMs,
+  revision_id: z.string().meta({ description: 'That of the last time' }),
+})
+export type HandlerFailure = z.output<typeof HandlerFailure>
+
+/** A script that began to serve, or one that was rejected. */
+export const ScriptActivation = z.strictObject({
+  at_unix_ms: unixMs,
+  outcome: z.enum(['active', 'rejected']),
+  reason: z.enum(['boot', 'reload', 'restart', 'rollback', 'signal']),
+  revision_id: z.string().nullable(),
+  generation: count.meta({ description: 'The one that serves after it' }),
+  files: z.array(z.string()).meta({ description: 'Which files changed, at most 20' }),
+  duration_ms: count,
+  problem: z.string().nullable().meta({ description: 'Why it was rejected' }),
+})
+export type ScriptActivation = z.output<typeof ScriptActivation>
+
+/** How much CPU a handler used in the last minute. */
+export const HandlerCost = z.strictObject({
+  hook,
+  name,
+  calls: count,
+  cpu_ms: z.number().min(0),
+})
+export type HandlerCost = z.output<typeof HandlerCost>
+
+/** What goes wrong in the script of this node and what it costs; kept in memory. */
+export const ScriptFailures = z.strictObject({
+  items: z.array(HandlerFailure),
+  reloads: z.array(ScriptActivation),
+  dearest: z.array(HandlerCost),
+})
+export type ScriptFailures = z.output<typeof ScriptFailures>
 
 export const runtimeApi = defineApi({
   get: {
@@ -55,6 +114,16 @@ export const runtimeApi = defineApi({
     scope: 'runtime:read',
     summary: 'The game’s script of this node, its state and what it registered',
     ok: RuntimeView,
+  },
+  failures: {
+    method: 'GET',
+    path: '/console/v1/runtime/failures',
+    access: 'operator',
+    scope: 'runtime:read',
+    summary:
+      'The last 100 failures of handlers by place, newest first; the last 20 activations and ' +
+      'rejections; the ten handlers that used most CPU in the last minute',
+    ok: ScriptFailures,
   },
   rpc: {
     method: 'POST',

@@ -25,6 +25,7 @@ function create() {
     log: createRecordedLog(),
     metrics: createScriptMetrics(),
     nodeTime: () => undefined,
+    view: { handlerFailed() {}, callEnded() {} },
   })
   const batches: CallBatch[] = []
   dispatcher.attach(

@@ -10,10 +10,11 @@ import type { ScriptConfig } from './config.ts'
 import { checkedArguments } from './functions/arguments.ts'
 import { createHostCallAnswerer } from './functions/host-calls.ts'
 import { createInbox, type Inbox } from './inbox.ts'
-import { createFailureLog } from './log/failure-log.ts'
+import { causeOf, type FailureCause, handlerOf, tooLong } from './log/handler-failure.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { createScriptTimers } from './timers/script-timers.ts'
+import type { FailuresView } from './view/failures-view.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from './wire/call-records.ts'
 import { hookCode, hookNameOf } from './wire/hooks.ts'
 import { batchLimits } from './wire/limits.ts'
@@ -56,6 +57,7 @@ export type DispatcherDeps = {
   metrics: ScriptMetrics
   /** The time that the script shall read; undefined = it reads its own clock. */
   nodeTime: () => NodeTime | undefined
+  view: Pick<FailuresView, 'handlerFailed' | 'callEnded'>
   /** Called with the hook of each answered call, and the milliseconds since it was sent. */
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
 }
@@ -70,7 +72,6 @@ export class Dispatcher {
   readonly #deps: DispatcherDeps
   #ports: Pick<ScriptPorts, 'delivery' | 'functions'> = noPorts
   #answer: ReturnType<typeof createHostCallAnswerer>
-  readonly #logFailedRun: ReturnType<typeof createFailureLog>
   readonly #visitor: OutputVisitor
   readonly #open = new Map<number, OpenCall>()
   readonly #timers: ReturnType<typeof createScriptTimers>
@@ -92,7 +93,6 @@ export class Dispatcher {
     this.#deps = deps
     this.inbox = createInbox(deps.config)
     this.#answer = this.#createAnswerer()
-    this.#logFailedRun = createFailureLog({ ...deps, deadlineMs: deps.config.deadline_ms })
     this.#timers = createScriptTimers({
       clock: deps.clock,
       run: (timer, settle) => this.#runTimer(timer, settle),
@@ -130,7 +130,8 @@ export class Dispatcher {
     this.#head = 0
     for (const open of posted) {
       const timedOut = overdue !== undefined && isOverdue(open.record.id, overdue)
-      this.#settle(open, { status: timedOut ? 'timed_out' : 'lost' })
+      if (timedOut) this.#report(open, tooLong)
+      this.#settle(open, timedOut ? { status: 'timed_out', cause: tooLong } : { status: 'lost' })
     }
     for (const open of waiting) this.#settle(open, { status: 'lost' })
   }
@@ -324,12 +325,14 @@ export class Dispatcher {
     const open = this.#open.get(id)
     if (!open) return
     this.#open.delete(id)
-    const { clock, observeCall } = this.#deps
+    const { clock, observeCall, view } = this.#deps
     observeCall?.(hookNameOf(open.record.hook), clock.monotonicMs() - open.postedMs)
-    this.#logFailure(open, { status, text, cpuUs })
+    view.callEnded(open.record, cpuUs)
+    const cause = this.#reportRun(open, { status, text, cpuUs })
     if (status === 'ok') this.#settle(open, { status, reply })
     else if (status === 'failed_with_text') this.#settle(open, { status, text: text ?? '' })
-    else this.#settle(open, { status })
+    else if (status === 'too_large') this.#settle(open, { status })
+    else this.#settle(open, { status, cause })
   }
 
   /** One run of a tick has failed; the others go on. */
@@ -337,11 +340,18 @@ export class Dispatcher {
     const open = this.#open.get(id)
     if (!open) return
     this.#deps.metrics.countRun(run.status)
-    this.#logFailure(open, run)
+    this.#reportRun(open, run)
   }
 
-  #logFailure({ record }: OpenCall, run: FailedRun): void {
-    this.#logFailedRun({ record, revisionId: this.#revisionId }, run)
+  #reportRun(open: OpenCall, run: FailedRun): FailureCause | undefined {
+    const cause = causeOf(open.record, run, this.#deps.config.deadline_ms)
+    if (cause !== undefined) this.#report(open, cause)
+    return cause
+  }
+
+  #report({ record }: OpenCall, cause: FailureCause): void {
+    const revision_id = this.#revisionId ?? ''
+    this.#deps.view.handlerFailed({ ...handlerOf(record), ...cause, revision_id })
   }
 
   #settle(open: OpenCall, outcome: Outcome): void {

@@ -1,22 +1,21 @@
-import type { RpcAnswer, ScriptOrigin } from '@guildhall/contract'
 import type { Clock } from '../kernel/clock.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
-import { refuse } from '../kernel/failure.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { type CallContext, nobody, type RpcOutcome } from '../kernel/play/calls.ts'
+import { nobody } from '../kernel/play/calls.ts'
 import type { EventHook, IndexFilterPort } from '../kernel/play/script.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createGame } from './hooks/game.ts'
 import { createIndexFilters } from './hooks/index-filters.ts'
-import { texts } from './hooks/texts.ts'
+import { createRpc } from './hooks/rpc.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { gateIsOpen } from './readiness.ts'
 import { createTicker } from './timers/ticker.ts'
-import { describeRuntime } from './view.ts'
+import { createFailuresView } from './view/failures-view.ts'
+import { describeRuntime } from './view/runtime-view.ts'
 import { hookCode } from './wire/hooks.ts'
 import type { LineSettings, NodeTime } from './wire/protocol.ts'
 
@@ -56,7 +55,8 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
-  const base = { config, clock, log, metrics }
+  const view = createFailuresView({ clock, log, metrics })
+  const base = { config, clock, log, metrics, view }
   const nodeTime = createNodeTime(deps)
   const dispatcher = new Dispatcher({ ...base, nodeTime, observeCall: deps.observeCall })
   const parts = { ...base, dispatcher }
@@ -77,17 +77,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
 
   const { gateOpen, admit } = createGate(lifecycle, config, metrics)
-  const notServing = () => (gateOpen() ? texts.notAvailable : texts.gateClosed)
-
-  function rpc(about: Caller, method: string, body: Uint8Array): Promise<RpcOutcome> {
-    if (!admit() || !lifecycle.handlers) return refused(notServing())
-    if (!lifecycle.handlesMethod(method)) return refused(texts.unknownMethod)
-    if (dispatcher.inbox.isFull()) return refused(texts.tooManyRequests)
-    return new Promise((resolve) => {
-      const settle = (outcome: Outcome) => resolve(rpcOutcome(outcome, notServing))
-      dispatcher.call({ hook: hookCode.on_rpc, ...about, body, text: method, settle })
-    })
-  }
+  const rpc = createRpc({ lifecycle, dispatcher, admit, gateOpen })
 
   const game = createGame({
     lifecycle,
@@ -95,7 +85,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     bindsRooms: config.require_script,
     admit,
     gateOpen,
-    rpc: (context, method, payload) => rpc({ context, origin: 'player' }, method, payload),
+    rpc: rpc.ofPlayer,
   })
 
   return {
@@ -113,16 +103,11 @@ export function createScriptHost(deps: ScriptHostDeps) {
     /** The console's runtime view. */
     describe: () => describeRuntime(config, lifecycle),
 
+    /** What fails in the script, and what it costs. */
+    failures: view.show,
+
     /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
-    async consoleRpc(method: string, payload: string): Promise<RpcAnswer> {
-      if (!admit()) throw refuse.runtimeUnavailable('the script is not ready')
-      if (!lifecycle.handlers) return { ok: false, error: texts.noScript }
-      const body = new TextEncoder().encode(payload)
-      const outcome = await rpc({ context: nobody, origin: 'console' }, method, body)
-      if (outcome.ok) return { ok: true, reply: new TextDecoder().decode(outcome.reply) }
-      const { error } = outcome
-      return { ok: false, error: error === texts.notAvailable ? texts.noScript : error }
-    },
+    consoleRpc: rpc.ofConsole,
 
     events: createEvents(lifecycle, dispatcher),
 
@@ -137,6 +122,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
       looking.cancel()
       ticker.stop()
       filters.end()
+      view.stop()
       await lifecycle.stop()
     },
   }
@@ -184,27 +170,4 @@ function createGate(
     return open
   }
   return { gateOpen, admit }
-}
-
-type Caller = { context: CallContext; origin: ScriptOrigin }
-
-function refused(error: string): Promise<RpcOutcome> {
-  return Promise.resolve({ ok: false, error })
-}
-
-function rpcOutcome(outcome: Outcome, notServing: () => string): RpcOutcome {
-  switch (outcome.status) {
-    case 'ok':
-      return { ok: true, reply: outcome.reply }
-    case 'failed_with_text':
-      return { ok: false, error: outcome.text }
-    case 'error':
-      return { ok: false, error: texts.handlerError }
-    case 'timed_out':
-      return { ok: false, error: texts.timedOut }
-    case 'too_large':
-      return { ok: false, error: texts.replyTooLarge }
-    case 'lost':
-      return { ok: false, error: notServing() }
-  }
 }

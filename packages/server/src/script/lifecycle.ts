@@ -18,6 +18,7 @@ import {
 } from './process/recovery.ts'
 import { type Loaded, ScriptWorker, type WorkerEnd } from './process/script-worker.ts'
 import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
+import type { FailuresView } from './view/failures-view.ts'
 import { type Handlers, hookCode } from './wire/hooks.ts'
 import type { LineSettings, NodeTime, StartReason } from './wire/protocol.ts'
 import { revisionId, type ScriptFile } from './wire/revision.ts'
@@ -29,6 +30,7 @@ export type LifecycleDeps = {
   journal: Pick<ErrorJournal, 'record'>
   dispatcher: Dispatcher
   metrics: ScriptMetrics
+  view: Pick<FailuresView, 'activated'>
   nodeId: string
   lines: LineSettings
   /** By this clock the process is watched: its deadlines are real. */
@@ -43,6 +45,9 @@ export type LifecycleDeps = {
 
 /** A script that has loaded once: what a restart loads again. */
 type Revision = { readonly id: string; readonly files: readonly ScriptFile[] }
+
+/** Why a script is loaded, and since when. */
+type Start = { readonly reason: StartReason; readonly startedMs: number }
 
 type Serving = {
   readonly worker: ScriptWorker
@@ -74,20 +79,22 @@ export class Lifecycle {
 
   /** Loads the script. Throws a `ScriptLoadError` if there is one and it cannot be loaded. */
   async start(): Promise<void> {
-    const { config, log } = this.#deps
+    const { config, clock, log } = this.#deps
     this.#selection = config.enabled ? selectEntrypoint(config) : undefined
     if (!this.#selection) {
       this.#advance('nothing_to_run')
       return
     }
     this.#advance('load_started')
+    const startedMs = clock.monotonicMs()
     try {
       const [worker, loaded] = await this.#startWorker(this.#selection)
       this.#advance('candidate_accepted')
-      this.#serve(worker, loaded, 'boot')
+      this.#serve(worker, loaded, { reason: 'boot', startedMs })
       this.#advance('swapped')
     } catch (error) {
       this.#advance('candidate_rejected')
+      this.#showActivation({ reason: 'boot', startedMs }, error)
       if (!config.hot_reload) throw error
       log.error('the script cannot be loaded', { error })
     }
@@ -165,7 +172,7 @@ export class Lifecycle {
         lines: this.#deps.lines,
         now: this.#deps.nodeTime(),
       },
-      environment: withoutSecrets(this.#deps.environment),
+      environment: scriptEnvironment(this.#deps.environment),
       loadTimeoutMs: config.load_timeout_ms,
       clock: processClock,
       log,
@@ -183,7 +190,7 @@ export class Lifecycle {
     return [worker, { ...loaded, files: files ?? loaded.files }]
   }
 
-  #serve(worker: ScriptWorker, { handlers, files }: Loaded, reason: StartReason): void {
+  #serve(worker: ScriptWorker, { handlers, files }: Loaded, start: Start): void {
     const { clock, dispatcher, log } = this.#deps
     const revision = this.#revision ?? { id: revisionId(files), files }
     this.#revision = revision
@@ -194,11 +201,13 @@ export class Lifecycle {
     this.#lastHooks = handlers.hooks
     dispatcher.attach(worker, revision.id)
     this.#deps.serves(handlers)
+    const { reason } = start
     log.info('the script serves', {
       revision_id: revision.id,
       generation: this.#generation,
       reason,
     })
+    this.#showActivation(start)
     if (!handlers.hooks.includes('on_start')) {
       dispatcher.startTimers()
       return
@@ -228,14 +237,15 @@ export class Lifecycle {
   }
 
   async #attempt(): Promise<void> {
-    const { config, metrics } = this.#deps
+    const { clock, config, metrics } = this.#deps
     if (!this.#selection) return
     const probing = this.#recovery.circuitOpen
     metrics.restarts += 1
+    const startedMs = clock.monotonicMs()
     try {
       const [worker, loaded] = await this.#startWorker(this.#selection)
       if (this.#stopped) return await worker.stop()
-      this.#serve(worker, loaded, 'restart')
+      this.#serve(worker, loaded, { reason: 'restart', startedMs })
       this.#advance(probing ? 'probe_succeeded' : 'restarted')
     } catch (error) {
       if (this.#stopped) return
@@ -259,6 +269,24 @@ export class Lifecycle {
     })
   }
 
+  /** For operators: what serves from now on, or why the script that was loaded does not. */
+  #showActivation({ reason, startedMs }: Start, rejection?: unknown): void {
+    const { clock, view } = this.#deps
+    const isRejected = rejection !== undefined
+    view.activated({
+      at_unix_ms: clock.nowUnixMs(),
+      outcome: isRejected ? 'rejected' : 'active',
+      reason,
+      revision_id: isRejected ? null : this.revision,
+      generation: this.#generation,
+      files: [],
+      duration_ms: Math.round(clock.monotonicMs() - startedMs),
+      problem: isRejected
+        ? String(rejection instanceof Error ? rejection.message : rejection)
+        : null,
+    })
+  }
+
   #openCircuit(): void {
     this.#advance('circuit_opened')
     this.#deps.log.error('the script fails again and again and is now only probed', {
@@ -271,8 +299,14 @@ function realDirectory(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** The configuration of the node is none of the script's business. */
-function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/**
+ * What of its environment the node keeps from the script: its configuration, and what makes Node
+ * report each module that a process loads. `node --watch` sets that for the node; a worker would
+ * write its reports between the messages to its own node.
+ */
+const withheld = /^guildhall_|^watch_report_dependencies$/i
+
+function scriptEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const entries = Object.entries(environment)
-  return Object.fromEntries(entries.filter(([name]) => !/^guildhall_/i.test(name)))
+  return Object.fromEntries(entries.filter(([name]) => !withheld.test(name)))
 }

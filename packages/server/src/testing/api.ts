@@ -85,6 +85,7 @@ export const nobodyPlays: PlayPorts = {
     events: { ready: () => false, deliver: async () => {} },
     game: { admit: () => true },
     describe: () => noRuntime,
+    failures: () => ({ items: [], reloads: [], dearest: [] }),
     consoleRpc: async () => ({ ok: false, error: 'no game script' }),
   },
   attached: true,

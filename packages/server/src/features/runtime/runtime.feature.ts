@@ -1,4 +1,4 @@
-import type { RpcAnswer, RuntimeView } from '@guildhall/contract'
+import type { RpcAnswer, RuntimeView, ScriptFailures } from '@guildhall/contract'
 import type { Transaction } from '../../database/database.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
 import { defineFeature, mount } from '../feature.ts'
@@ -7,6 +7,7 @@ export type RuntimeDeps = {
   mutate: Mutate<Transaction>
   script: {
     describe(): RuntimeView
+    failures(): ScriptFailures
     /**
      * Calls an RPC of the script with nobody as its caller.
      *
@@ -29,6 +30,7 @@ export function runtimeFeature({ mutate, script }: RuntimeDeps) {
     routes: mount({
       runtime: {
         get: async () => script.describe(),
+        failures: async () => script.failures(),
         rpc: ({ mutation, params, body }) => rpc(mutation, params.method, body.payload),
       },
     }),

@@ -33,6 +33,11 @@ describe.each(testBackends)('the runtime in the console on $name', (backend) => 
     expect([status, body]).toEqual([200, nobodyPlays.script.describe()])
   })
 
+  it('[S-VIEW-3] shows what fails in the script', async () => {
+    const { status, body } = await desk.send('GET', '/runtime/failures')
+    expect([status, body]).toEqual([200, nobodyPlays.script.failures()])
+  })
+
   it('[H-RUN-2] [H-RUN-3] [S-CRPC-3] calls an RPC, and records whether it went well', async () => {
     const first = await rpc('add%20up', { payload: '{"secret":1}' })
     expect([first.status, first.body]).toEqual([200, { ok: true, reply: 'pong' }])

@@ -1,66 +1,46 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { ScriptMetrics } from '../metrics.ts'
-import type { CallRecord } from '../wire/call-records.ts'
-import { hookCode, hookNameOf } from '../wire/hooks.ts'
-import type { FailedRun } from '../wire/output-records.ts'
+import type { FailureCause, HandlerName } from './handler-failure.ts'
 import { createLineLimiter } from './line-limiter.ts'
 
 type FailureLogDeps = {
   clock: Clock
   log: Log
   metrics: Pick<ScriptMetrics, 'interrupts'>
-  deadlineMs: number
 }
 
-/** A call that failed, and the revision that it ran in. */
-type Failed = { record: CallRecord; revisionId: string | null }
+/** A handler that failed, and the revision that it is of. */
+export type Failed = HandlerName & FailureCause & { readonly revision_id: string }
 
 /** Logs handlers that fail or take too long: so many lines a second, and how many were left out. */
-export function createFailureLog({ clock, log, metrics, deadlineMs }: FailureLogDeps) {
+export function createFailureLog({ clock, log, metrics }: FailureLogDeps) {
   const limitLines = createLineLimiter(clock)
-
-  function logError(failed: Failed, text: string): void {
-    const [at, ...message] = text.split('\n')
+  return (failed: Failed): void => {
+    if (failed.kind === 'interrupted') metrics.interrupts += 1
     limitLines((omitted) => {
-      log.warn('a script handler failed', {
-        ...placeOf(failed),
-        ...(at === '' ? {} : { at }),
-        reason: message.join('\n'),
-        ...restOf(failed, omitted),
+      log.warn(messages[failed.kind], {
+        ...handlerFields(failed),
+        ...errorFields(failed),
+        revision_id: failed.revision_id,
+        ...(omitted === 0 ? {} : { omitted_lines: omitted }),
       })
     })
   }
-
-  function logTimeout(failed: Failed, cpuUs: number): void {
-    const isTick = failed.record.hook === hookCode.on_tick
-    const interrupted = cpuUs >= deadlineMs * 1000 || isTick
-    if (interrupted) metrics.interrupts += 1
-    limitLines((omitted) => {
-      log.warn(
-        interrupted
-          ? 'a script handler was interrupted at its deadline'
-          : 'a script handler took too long',
-        { ...placeOf(failed), ...restOf(failed, omitted) },
-      )
-    })
-  }
-
-  return (failed: Failed, { status, text, cpuUs }: FailedRun): void => {
-    if (status === 'error') logError(failed, text ?? '')
-    if (status === 'timed_out') logTimeout(failed, cpuUs)
-  }
 }
 
-function placeOf({ record: { hook, text, detail } }: Failed) {
-  return {
-    hook: hookNameOf(hook),
-    ...(hook === hookCode.on_rpc ? { method: text } : {}),
-    ...(hook === hookCode.on_message ? { kind: detail } : {}),
-  }
+const messages = {
+  error: 'a script handler failed',
+  interrupted: 'a script handler was interrupted at its deadline',
+  too_long: 'a script handler took too long',
+} as const
+
+function handlerFields({ hook, name }: HandlerName) {
+  if (hook === 'on_rpc') return { hook, method: name }
+  return hook === 'on_message' ? { hook, kind: Number(name) } : { hook }
 }
 
-/** What a reader of the line looks at last. */
-function restOf({ revisionId }: Failed, omitted: number) {
-  return { revision_id: revisionId, ...(omitted === 0 ? {} : { omitted_lines: omitted }) }
+function errorFields({ kind, reason, place }: FailureCause) {
+  if (kind !== 'error') return {}
+  return { ...(place === null ? {} : { at: place }), reason }
 }

@@ -241,6 +241,19 @@ describe('loading', () => {
     expect(lines('error')).toHaveLength(1)
   })
 
+  it('[S-WP-4] starts under node --watch, which has processes report what they load', async () => {
+    const { host, rpc } = await startHarness({
+      files: {
+        'main.ts': `import { a } from './a.ts'
+          guildhall.on_rpc('x', () => a)`,
+        'a.ts': `export const a = 'a'`,
+      },
+      environment: { ...process.env, WATCH_REPORT_DEPENDENCIES: '1' },
+    })
+    expect(await rpc('x')).toBe('a')
+    expect(host.describe().readiness.generation).toBe(1)
+  })
+
   it('[S-LIM-6] takes 1,000 methods and no more', async () => {
     const loop = (count: number) =>
       `for (let n = 0; n < ${count}; n++) guildhall.on_rpc('m' + n, () => 1)`

@@ -24,8 +24,8 @@ export type CallRecord = {
   group: CallGroup | undefined
 }
 
-/** Which runs of a call have not settled. */
-export type CallGroup = { readonly left: Set<CallRecord> }
+/** Which runs of a call have not settled, and what the others used. */
+export type CallGroup = { readonly left: Set<CallRecord>; cpuUs: number }
 
 export type CallTexts = {
   readonly user_id: string | null

@@ -168,7 +168,7 @@ export class Runner {
 
   /** A tick runs once for each of its rooms, and is answered when all have settled. */
   #addTick(call: CallRecord): void {
-    const group = { left: new HostSet<CallRecord>() }
+    const group = { left: new HostSet<CallRecord>(), cpuUs: 0 }
     const rooms = tickRooms(call)
     for (let n = 0; n < rooms.length; n += 1) {
       const run = { ...call, room_id: rooms[n] ?? null, body: noRooms, group }
@@ -279,13 +279,13 @@ export class Runner {
     const { cpuUs, call } = invocation
     const group = call?.group
     // An interrupt may make this run twice for the same call.
-    if (call && group) group.left.delete(call)
+    if (call && group?.left.delete(call)) group.cpuUs += cpuUs
     if (call && group && ending.status !== status.ok) {
       this.output.failed(call.id, ending.status, { cpuUs, ...ending })
     }
     if (!group) this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
     else if (call && group.left.size === 0)
-      this.output.done(call.id, status.ok, { cpuUs, length: 0 })
+      this.output.done(call.id, status.ok, { cpuUs: group.cpuUs, length: 0 })
     this.output.commit(invocation, 'settled')
   }
 

@@ -1,8 +1,8 @@
-import type { ScriptConfig } from './config.ts'
-import type { Lifecycle } from './lifecycle.ts'
-import { canonicalLanguage, type LanguageName } from './process/languages.ts'
-import type { ReadinessState } from './readiness.ts'
-import type { Handlers } from './wire/hooks.ts'
+import type { ScriptConfig } from '../config.ts'
+import type { Lifecycle } from '../lifecycle.ts'
+import { canonicalLanguage, type LanguageName } from '../process/languages.ts'
+import type { ReadinessState } from '../readiness.ts'
+import type { Handlers } from '../wire/hooks.ts'
 
 /** The runtime as the console shows it. Every key is always present; what is unknown is null. */
 export type RuntimeView = {
