@@ -13,6 +13,7 @@ import type { ConnectionDeps } from './connection/connection-deps.ts'
 import { createDispatch, isForScript } from './connection/dispatch/dispatch.ts'
 import { handshakePolicy } from './connection/greeting/handshake.ts'
 import { createReadingPauses } from './connection/inbound/reading-pauses.ts'
+import { createScriptTurns } from './connection/inbound/script-turns.ts'
 import { PlayerConnection } from './connection/player-connection.ts'
 import { createRpc } from './connection/rpc/rpc.ts'
 import type { QueueLedger } from './connection/send-queue/send-queue.ts'
@@ -168,7 +169,8 @@ type Parts = GatewayDeps & {
 function createConnectionDeps(parts: Parts): ConnectionDeps {
   const { config, clock, script, metrics, players, caps, connected } = parts
   const { heartbeat_interval_ms, heartbeat_timeout_ms } = config.websocket
-  const pauses = createReadingPauses(clock, script)
+  const pauses = createReadingPauses(clock)
+  const scriptTurns = createScriptTurns(script)
   const flushes = createTurnBatch((connection: PlayerConnection) => connection.flush())
   const deadline = (delayMs: number, onDue: (connection: PlayerConnection) => void) =>
     createDeadlineQueue({ clock, delayMs }, onDue)
@@ -194,15 +196,17 @@ function createConnectionDeps(parts: Parts): ConnectionDeps {
       relayPosition: createPositionRelay({ clock, metrics, registry: players.registry }),
       isReturning: players.seats.isReturning,
     }),
-    mustWait: (envelope) => script.congested() && isForScript(script, envelope.kind),
+    heldForScript: { bytes: 0 },
+    scriptTurns,
+    isForScript: (envelope) => isForScript(script, envelope),
     flushLater: flushes.add,
     relieve: () => relieve(parts, flushes.runNow),
-    awaitScript: pauses.awaitScript,
     awaitRate: pauses.awaitRate,
     decided: caps.decided,
     gone(connection) {
       connected.delete(connection)
       pauses.forget(connection)
+      scriptTurns.forget(connection)
       caps.closed(connection.limitGroup)
       parts.onGone()
     },

@@ -133,6 +133,10 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
     this.#deps.awaitRate(this)
   }
 
+  readAgain(pausedMs: number): void {
+    if (this.#phase.name === 'live') this.#phase.readAgain(pausedMs)
+  }
+
   // What the gateway asks for.
 
   send(kind: number, body: Uint8Array): void {
@@ -196,15 +200,19 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
     if (this.#phase.name === 'greeting') this.#phase.greeting.timeOut()
   }
 
-  resumeAfterScript(): void {
-    this.#resume('script')
+  serveScript(): boolean {
+    return this.#phase.name === 'live' && this.#phase.serveScript()
+  }
+
+  messageSettled(): void {
+    if (this.#phase.name === 'live') this.#phase.messageSettled()
   }
 
   /** True when the connection need not be asked again, because it reads again or is over. */
   resumeAfterRate(nowMs: number): boolean {
     if (this.#isClosing()) return true
     if (!this.#inbound.refill(nowMs)) return false
-    this.#resume('rate')
+    this.#inbound.resume('rate')
     return true
   }
 
@@ -227,11 +235,6 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
   #accepted(): LivePhase {
     if (this.#lived === undefined) throw new Error('a connection that was not accepted')
     return this.#lived
-  }
-
-  #resume(reason: 'script' | 'rate'): void {
-    if (this.#phase.name === 'live') this.#phase.resume(reason)
-    else this.#inbound.resume(reason)
   }
 
   #greetingHost(): GreetingHost {

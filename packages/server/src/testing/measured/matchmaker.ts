@@ -144,6 +144,7 @@ function liveOf(id: number): LiveSession {
     send() {},
     end() {},
     takeUnsent: () => [],
+    messageSettled() {},
   }
   participant.live = live
   return live

@@ -5,6 +5,7 @@ import {
   kindRow,
   kinds,
   positionBytesMax,
+  rpcRequestBody,
   sessionFlags,
   sessionInfoBody,
   sessionOptionsBody,
@@ -17,7 +18,8 @@ import type { RoomRequests } from '../../play/rooms/requests/request-queue.ts'
 import type { GameScript } from '../../ports.ts'
 import { protocolError } from '../closing/closings.ts'
 import type { LiveSession } from '../live/live-session.ts'
-import { type Notices, wantsNotices } from './notices.ts'
+import { isBuiltIn } from '../rpc/built-in.ts'
+import type { Notices } from './notices.ts'
 import type { ServerTime } from './server-time.ts'
 
 export type DispatchDeps = {
@@ -59,11 +61,21 @@ export function createDispatch(deps: DispatchDeps): Handle {
   }
 }
 
-/** Whether the script would be called for an envelope of this kind. */
-export function isForScript(script: GameScript, kind: number): boolean {
-  if (kind === kinds.RPC_REQUEST.first) return true
+/** Whether the script would be called for the envelope. */
+export function isForScript(script: GameScript, { kind, body }: Envelope): boolean {
+  if (kind === kinds.RPC_REQUEST.first) return isScriptCall(body)
   const mayBe = kind >= applicationKindMin || kind === kinds.POSITION.first
   return mayBe && script.handlesKind(kind)
+}
+
+/** A request that cannot be read is answered here, like one of a built-in method. */
+function isScriptCall(body: Uint8Array): boolean {
+  try {
+    return !isBuiltIn(rpcRequestBody.decode(body).method)
+  } catch (error) {
+    if (error instanceof WireError) return false
+    throw error
+  }
 }
 
 /** The kinds below 100 that are spoken here; all others are reserved. */
@@ -150,12 +162,12 @@ function scriptMessages({ metrics, script, notices }: DispatchDeps): Handle {
     }
     const message = { kind, body, unreliable }
     const { context } = live.participant
-    if (!wantsNotices(live)) return script.message(context, message, ignoreOutcome)
+    live.client.messagesOpen += 1
     script.message(context, message, (outcome) => {
+      live.client.messagesOpen -= 1
+      live.messageSettled()
       if (outcome === 'failed') notices(live, 'handler_failed', kind)
       if (outcome === 'unavailable') notices(live, 'script_unavailable', kind)
     })
   }
 }
-
-function ignoreOutcome(): void {}

@@ -33,6 +33,6 @@ export function createNotices(clock: Clock): Notices {
   }
 }
 
-export function wantsNotices({ client }: LiveSession): boolean {
+function wantsNotices({ client }: LiveSession): boolean {
   return ((client.flags ?? 0) & sessionFlags.notices) !== 0
 }

@@ -88,6 +88,7 @@ test('[R-DIA-3] an account that shows its offer can record, a guest never', () =
       deliverPositions() {},
       end() {},
       takeUnsent: () => [],
+      messageSettled() {},
     }
     const body = diagCapabilitiesBody.encode({ offer_id: shown, features: diagFeatures.recording })
     const clock = createFakeClock()

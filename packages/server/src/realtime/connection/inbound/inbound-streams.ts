@@ -55,6 +55,13 @@ export class InboundStreams {
     return incompleteBytes > 2 * this.#envelopeBytesMax ? 'frame length' : undefined
   }
 
+  /** Bytes that were received and not yet returned as envelopes. */
+  get pendingBytes(): number {
+    let bytes = this.#first.pendingBytes
+    if (this.#others) for (const { pendingBytes } of this.#others.values()) bytes += pendingBytes
+    return bytes
+  }
+
   /** Notes since when frames are incomplete. */
   watch(clock: Pick<Clock, 'monotonicMs'>): void {
     watch(this.#first, clock)

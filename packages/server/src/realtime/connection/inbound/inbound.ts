@@ -7,7 +7,7 @@ import type { Connection } from '../transports/transport.ts'
 import { InboundStreams } from './inbound-streams.ts'
 import { TokenBuckets } from './token-buckets.ts'
 
-/** Why a connection is not read from; it is read again when no reason is left. */
+/** Why no envelopes are taken; they are again when no reason is left. */
 export const pauseReasons = { handshake: 1, rate: 2, script: 4, join: 8 } as const
 export type PauseReason = keyof typeof pauseReasons
 
@@ -18,9 +18,26 @@ export type InboundConsumer = {
   broken(detail: ProtocolDetail): void
   /** The rate is used up; somebody has to call `refill` from time to time. */
   throttled(): void
+  /** The transport is read again, after so long. */
+  readAgain(pausedMs: number): void
 }
 
-export type InboundDeps = { limits: TransportLimits; clock: Clock; metrics: GatewayMetrics }
+export type InboundDeps = {
+  limits: TransportLimits
+  clock: Clock
+  metrics: GatewayMetrics
+  /** Bytes that all connections hold for the script. */
+  heldForScript: { bytes: number }
+}
+
+/** What one connection may hold for the script before no more of its envelopes are cut. */
+const line = { envelopesMax: 64, bytesMax: 256 * 1024 }
+
+/**
+ * A connection that waits for the script is still read, so that its close is seen: up to so many
+ * bytes of its own and of all connections together.
+ */
+const heldBytesMax = { own: 1024 * 1024, total: 64 * 1024 * 1024 }
 
 /** The receiving half of one connection: cuts frames, keeps to the rate, stops and goes on. */
 export class Inbound {
@@ -30,9 +47,14 @@ export class Inbound {
   readonly #streams: InboundStreams
   /** Envelopes that were cut, paid for and given back. */
   #backlog: Envelope[] | undefined
+  /** Envelopes that were cut and paid for, and wait for the script. */
+  #line: Envelope[] | undefined
+  #lineBytes = 0
+  #heldBytes = 0
   #buckets: TokenBuckets | undefined
   #pauses = 0
-  #pausedAtMs = 0
+  /** Since when the transport is not read. */
+  #pausedAtMs: number | undefined
   #pumping = false
   #stopped = false
   #brokenBy: ProtocolDetail | undefined
@@ -50,6 +72,7 @@ export class Inbound {
     if (this.#brokenBy !== undefined) return
     this.#streams.push(stream, bytes)
     this.pump()
+    if (this.#pauses !== 0) this.#read()
   }
 
   /** The peer has ended a stream. */
@@ -69,7 +92,7 @@ export class Inbound {
     if (this.#stopped || this.#brokenBy !== undefined) return undefined
     const { metrics } = this.#deps
     metrics.bytes_in_total += bytes.length
-    if (this.#pauses !== 0 || !isLive) {
+    if ((this.#pauses & ~pauseReasons.script) !== 0 || !isLive) {
       metrics.datagram_limited_total += 1
       return undefined
     }
@@ -125,29 +148,55 @@ export class Inbound {
     this.#backlog = this.#backlog === undefined ? envelopes : [...envelopes, ...this.#backlog]
   }
 
+  /** Whether envelopes wait for the script. */
+  get hasLine(): boolean {
+    return this.#line !== undefined
+  }
+
+  /** Puts an envelope behind those that wait for the script. */
+  putInLine(envelope: Envelope): void {
+    this.#line ??= []
+    this.#line.push(envelope)
+    this.#lineBytes += envelope.body.length
+    const isLong = this.#line.length >= line.envelopesMax || this.#lineBytes >= line.bytesMax
+    if (isLong) this.pause('script')
+    else this.#read()
+  }
+
+  /** Takes the first envelope that waits for the script; `moveUp` has to follow. */
+  takeFromLine(): Envelope | undefined {
+    const envelope = this.#line?.shift()
+    this.#lineBytes -= envelope?.body.length ?? 0
+    if (this.#line?.length === 0) this.#line = undefined
+    return envelope
+  }
+
+  /** Cuts more envelopes once there is room in the line. */
+  moveUp(): void {
+    const isShort = (this.#line?.length ?? 0) <= line.envelopesMax / 2
+    if (isShort && this.#lineBytes <= line.bytesMax / 2) this.resume('script')
+    this.#read()
+  }
+
   pause(reason: PauseReason): void {
-    if (this.#pauses === 0) {
-      this.#pausedAtMs = this.#deps.clock.monotonicMs()
-      this.#connection.pauseReading()
-    }
     this.#pauses |= pauseReasons[reason]
+    this.#read()
   }
 
-  /** Goes on reading when this was the last reason; says how long the pause was, in ms. */
-  resume(reason: PauseReason): number {
-    if ((this.#pauses & pauseReasons[reason]) === 0) return 0
+  /** Takes envelopes again when this was the last reason. */
+  resume(reason: PauseReason): void {
+    if ((this.#pauses & pauseReasons[reason]) === 0) return
     this.#pauses &= ~pauseReasons[reason]
-    if (this.#pauses !== 0 || this.#stopped) return 0
-    const nowMs = this.#deps.clock.monotonicMs()
-    // The peer could not complete its frame while it was not read from.
-    this.#streams.restartWatch(nowMs)
-    this.#connection.resumeReading()
+    if (this.#stopped) return
+    // The peer could not complete its frame while nothing was cut.
+    if (this.#pauses === 0) this.#streams.restartWatch(this.#deps.clock.monotonicMs())
     this.pump()
-    return nowMs - this.#pausedAtMs
+    this.#read()
   }
 
-  get paused(): boolean {
-    return this.#pauses !== 0
+  /** Whether the transport is read. */
+  get isRead(): boolean {
+    return this.#pausedAtMs === undefined
   }
 
   /** Counts one envelope of `bytes` against the rate and pauses when it is used up. */
@@ -170,7 +219,7 @@ export class Inbound {
 
   /** How long a frame has been incomplete while it could have been completed. */
   incompleteForMs(nowMs: number): number {
-    if (this.paused || this.#stopped) return 0
+    if (this.#pauses !== 0 || this.#stopped) return 0
     return nowMs - (this.#streams.incompleteSinceMs() ?? nowMs)
   }
 
@@ -178,7 +227,41 @@ export class Inbound {
   stop(): void {
     this.#stopped = true
     this.#backlog = undefined
-    if (this.#pauses !== 0) this.#connection.resumeReading()
+    this.#line = undefined
+    this.#hold(0)
+    if (!this.isRead) this.#connection.resumeReading()
+  }
+
+  /** Reads the transport, or stops reading it, as the reasons and what is held want it. */
+  #read(): void {
+    if (this.#stopped) return
+    const isLong = (this.#pauses & pauseReasons.script) !== 0
+    this.#hold(this.#lineBytes + (isLong ? this.#streams.pendingBytes : 0))
+    const wanted = (this.#pauses & ~pauseReasons.script) === 0 && !this.#holdsTooMuch()
+    if (wanted === this.isRead) return
+    const nowMs = this.#deps.clock.monotonicMs()
+    if (this.#pausedAtMs === undefined) {
+      this.#pausedAtMs = nowMs
+      this.#connection.pauseReading()
+    } else {
+      const pausedMs = nowMs - this.#pausedAtMs
+      this.#pausedAtMs = undefined
+      this.#connection.resumeReading()
+      this.#consumer.readAgain(pausedMs)
+    }
+  }
+
+  #hold(bytes: number): void {
+    this.#deps.heldForScript.bytes += bytes - this.#heldBytes
+    this.#heldBytes = bytes
+  }
+
+  /** A connection that is not read has to fall to half before it is read again. */
+  #holdsTooMuch(): boolean {
+    const share = this.isRead ? 1 : 1 / 2
+    const { heldForScript } = this.#deps
+    if (this.#heldBytes === 0) return false
+    return this.#heldBytes >= share * heldBytesMax.own || heldForScript.bytes >= heldBytesMax.total
   }
 
   #cut(): Envelope | undefined {

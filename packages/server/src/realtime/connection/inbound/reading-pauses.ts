@@ -1,21 +1,17 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import type { GameScript } from '../../ports.ts'
 import type { PlayerConnection } from '../player-connection.ts'
 
-/** Knows who is not read from, and lets them go on when what they wait for is there. */
+/** Knows who has used up its rate, and lets them go on when there is some again. */
 export type ReadingPauses = {
   /** The connection used up its rate. */
   awaitRate(connection: PlayerConnection): void
-  /** The inbox of the script is full. */
-  awaitScript(connection: PlayerConnection): void
   forget(connection: PlayerConnection): void
 }
 
 const refillMs = 20
 
-export function createReadingPauses(clock: Clock, script: GameScript): ReadingPauses {
+export function createReadingPauses(clock: Clock): ReadingPauses {
   const throttled = new Set<PlayerConnection>()
-  const congested = new Set<PlayerConnection>()
   let armed = false
 
   function refill(): void {
@@ -35,24 +31,11 @@ export function createReadingPauses(clock: Clock, script: GameScript): ReadingPa
     clock.after(refillMs, refill)
   }
 
-  function drained(): void {
-    const waiting = [...congested]
-    congested.clear()
-    for (const connection of waiting) connection.resumeAfterScript()
-  }
-
   return {
     awaitRate(connection) {
       throttled.add(connection)
       arm()
     },
-    awaitScript(connection) {
-      congested.add(connection)
-      if (congested.size === 1) script.onceDrained(drained)
-    },
-    forget(connection) {
-      throttled.delete(connection)
-      congested.delete(connection)
-    },
+    forget: (connection) => void throttled.delete(connection),
   }
 }

@@ -6,6 +6,8 @@ export type ClientState = {
   /** What SESSION_OPTIONS asked for; undefined as long as the client sent none. */
   flags: number | undefined
   rpcsOpen: number
+  /** Messages that the script was given and has not settled. */
+  messagesOpen: number
   /** Notices sent in the running second; only there once one was sent. */
   notices: CountedSecond | undefined
   /** Clock samples answered in the running second. */
@@ -30,6 +32,7 @@ export function newClientState(sinceMs: number): ClientState {
   return {
     flags: undefined,
     rpcsOpen: 0,
+    messagesOpen: 0,
     notices: undefined,
     clockSyncs: undefined,
     requests: undefined,

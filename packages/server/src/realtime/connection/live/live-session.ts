@@ -10,6 +10,8 @@ export type LiveSession = Receiver & {
   /** Queues an envelope of its own. */
   send(kind: number, body: Uint8Array): void
   end(closing: Closing): void
+  /** The script has settled a message, which makes room for another one. */
+  messageSettled(): void
   /** Takes out the reliable frames that the transport has not taken. */
   takeUnsent(): OutgoingFrame[]
 }

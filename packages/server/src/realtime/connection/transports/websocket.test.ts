@@ -271,18 +271,16 @@ describe('limits and liveness', () => {
   })
 
   test('[R-LIM-3] the liveness timer stands still during a pause', async () => {
-    realtime = await startRealtime()
-    realtime.script.kinds.add(100)
+    const limits = { inbound_bytes_per_sec: 1, inbound_bytes_burst: 100 }
+    realtime = await startRealtime({ limits })
     const raw = await opened()
     raw.socket.write(clientFrame(encodeFrame(5, bytesOf('t-ann'))))
     await raw.until('u-ann')
     // The ping of 15 s stays unanswered; the connection is then paused for five minutes.
     await realtime.clock.advance(20_000)
-    realtime.script.isCongested = true
-    raw.socket.write(clientFrame(encodeFrame(100, bytesOf('x'))))
-    await expectBytesIn(11 + 7)
+    raw.socket.write(clientFrame(encodeFrame(100, new Uint8Array(403))))
+    await expectBytesIn(11 + 409)
     await realtime.clock.advance(300_000)
-    realtime.script.drain()
     await realtime.clock.advance(39_000)
     expect(realtime.gateway.metrics()).toMatchObject({
       participants_active: 1,

@@ -19,6 +19,7 @@ test('[R-REV-3] asks about every session, however many there are, and closes all
       client: newClientState(0),
       send() {},
       takeUnsent: () => [],
+      messageSettled() {},
       deliver() {},
       deliverPositions() {},
       end: ({ code }) => void closed.push(`${session_id} ${code}`),

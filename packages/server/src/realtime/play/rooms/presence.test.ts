@@ -89,6 +89,7 @@ test('[R-PRS-3] a part of a snapshot has at most 512 members in version 1', () =
     deliverPositions() {},
     end() {},
     takeUnsent: () => [],
+    messageSettled() {},
   })
   expect(parts.map(({ version, more, entries }) => [version, more, entries.length])).toEqual([
     [1, true, 512],

@@ -32,6 +32,7 @@ function newClient(): LiveSession {
     deliverPositions() {},
     end() {},
     takeUnsent: () => [],
+    messageSettled() {},
   }
 }
 
