@@ -133,9 +133,16 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
 }
 
 function checkedBase(baseUrl: string): string {
-  const url = URL.parse(baseUrl)
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+  if (!isHttpAddress(baseUrl)) {
     throw invalidArgument('the address of a node begins with http:// or https://')
   }
   return baseUrl.replace(/\/+$/, '')
+}
+
+function isHttpAddress(text: string): boolean {
+  try {
+    return /^https?:$/.test(new URL(text).protocol)
+  } catch {
+    return false
+  }
 }

@@ -90,7 +90,8 @@ function pathOf({ path }: RouteLine, { params = {}, query = {} }: RequestParts):
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value))
   }
-  return search.size === 0 ? filled : `${filled}?${search}`
+  const text = search.toString()
+  return text === '' ? filled : `${filled}?${text}`
 }
 
 function refusalOf({ status, headers }: Response, text: string): GuildhallError {

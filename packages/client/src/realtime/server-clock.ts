@@ -63,7 +63,7 @@ export function createServerClock(wire: Wire): ServerClock {
   }
 
   function best(): Sample | undefined {
-    return samples.toSorted((one, other) => one.roundTripMs - other.roundTripMs)[0]
+    return [...samples].sort((one, other) => one.roundTripMs - other.roundTripMs)[0]
   }
 
   return {

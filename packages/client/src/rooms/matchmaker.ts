@@ -20,7 +20,7 @@ const statusMs = 15_000
 const unboundedMs = 2 ** 31 - 1
 
 type Pending = {
-  search: Search
+  ticketId: string
   isAccepting: boolean
   resolve(room: Room): void
   reject(error: GuildhallError): void
@@ -49,7 +49,7 @@ export function createMatchmaker(
   function acceptFor(found: Pending, match: { join_token: string }): void {
     if (found.isAccepting) return
     found.isAccepting = true
-    const { ticketId } = found.search
+    const { ticketId } = found
     const lost = (error: GuildhallError) => {
       // The token may still be good: the status after the next `open` shows it.
       if (error.code === 'connection_lost') found.isAccepting = false
@@ -85,7 +85,7 @@ export function createMatchmaker(
   }
 
   async function look(found: Pending): Promise<void> {
-    const { ticketId } = found.search
+    const { ticketId } = found
     try {
       const { state, match } = await statusOf(ticketId)
       if (match !== undefined) acceptFor(found, match)
@@ -107,11 +107,13 @@ export function createMatchmaker(
   }
 
   function begin(ticketId: string, signal: AbortSignal | undefined): Search {
-    const room = Promise.withResolvers<Room>()
-    room.promise.catch(() => {})
+    const room = new Promise<Room>((resolve, reject) => {
+      pending.set(ticketId, { ticketId, isAccepting: false, resolve, reject })
+    })
+    room.catch(() => {})
     const search: Search = {
       ticketId,
-      room: room.promise,
+      room,
       status: () => statusOf(ticketId),
       async cancel() {
         const reply = await calls.rpc('matchmaker.cancel', { ticket_id: ticketId })
@@ -120,7 +122,6 @@ export function createMatchmaker(
         return cancelled
       },
     }
-    pending.set(ticketId, { search, isAccepting: false, ...room })
     if (pending.size === 1) {
       cancelPoll()
       cancelPoll = wire.host.startTimer(statusMs, lookAtAll)
