@@ -13,8 +13,11 @@ export type Host = {
   random(): number
   /** Calls `run` once after `ms`; the answer cancels that. */
   startTimer(ms: number, run: () => void): () => void
-  /** Calls `run` whenever the network is back; the answer ends that. */
-  onOnline(run: () => void): () => void
+  /**
+   * Calls `run` when the network is back, and when a page is shown again; the answer ends that.
+   * What happened meanwhile, the page has slept through.
+   */
+  onWake(run: () => void): () => void
 }
 
 /** Of the browser's WebTransport what the SDK uses. */
@@ -64,13 +67,25 @@ export function runtimeHost(options: HostOptions = {}): Host {
       return () => clearTimeout(timer)
     },
     ...options.clock,
-    onOnline(run) {
-      events.addEventListener?.('online', run)
-      return () => events.removeEventListener?.('online', run)
-    },
+    onWake: (run) => onWake(globalThis as Page, run),
   }
 }
 
-/** In browsers the network's return is an event of the window; elsewhere nothing says it. */
-type Events = Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>>
-const events = globalThis as Events
+/** Workers have no document; elsewhere than in browsers nothing says any of it. */
+type Events = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
+type Page = Partial<Events> & { document?: Events & { visibilityState: string } }
+
+function onWake(page: Page, run: () => void): () => void {
+  const { document } = page
+  const shown = () => {
+    if (document?.visibilityState === 'visible') run()
+  }
+  page.addEventListener?.('online', run)
+  page.addEventListener?.('pageshow', run)
+  document?.addEventListener('visibilitychange', shown)
+  return () => {
+    page.removeEventListener?.('online', run)
+    page.removeEventListener?.('pageshow', run)
+    document?.removeEventListener('visibilitychange', shown)
+  }
+}

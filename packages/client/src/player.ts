@@ -39,7 +39,10 @@ export type Player<G extends GameTypes = GameTypes> = {
     lookup(keys: BodyOf<Accounts['lookup']>): ReturnType<Accounts['lookup']>
   }
   on(event: 'session', call: (session: Session | null) => unknown): Off
-  /** Joins the game: as the account when signed in, else as a guest. One connection at a time. */
+  /**
+   * Joins the game: as the account when signed in, else as a guest. While there is a connection
+   * that is not closed, it is this one, whatever the options.
+   */
   connect(options?: ConnectOptions): Promise<Connection<G>>
 }
 
@@ -78,7 +81,7 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
   })
   const transports = createTransportChoice(host, base)
   let connection: Connection<G> | undefined
-  let isConnecting = false
+  let connecting: Promise<Connection<G>> | undefined
 
   const signInBy =
     (method: keyof SignIn) =>
@@ -96,6 +99,7 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
       try {
         await keeper.end(endSession)
       } finally {
+        await connecting?.catch(() => {})
         await connection?.close()
       }
     },
@@ -107,17 +111,17 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
     } as Player<G>['account'],
     on: (_event, call) => keeper.on(call),
     async connect(connectOptions = {}) {
-      if (isConnecting || (connection !== undefined && connection.state !== 'closed')) {
-        throw invalidArgument('this player has a connection already')
-      }
-      isConnecting = true
-      try {
-        connection = await openConnection<G>({ host, keeper, transports }, connectOptions)
-        return connection
-      } finally {
-        isConnecting = false
-      }
+      if (connection !== undefined && connection.state !== 'closed') return connection
+      connecting ??= open(connectOptions).finally(() => {
+        connecting = undefined
+      })
+      return connecting
     },
+  }
+
+  async function open(connectOptions: ConnectOptions): Promise<Connection<G>> {
+    connection = await openConnection<G>({ host, keeper, transports }, connectOptions)
+    return connection
   }
 
   async function endSession({ token, refresh_token }: Session): Promise<void> {

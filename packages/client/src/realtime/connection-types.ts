@@ -28,6 +28,12 @@ export type ConnectOptions = {
   connectTimeoutMs?: number
   /** False: a lost connection stays closed. */
   reconnect?: false | ReconnectOptions
+  /**
+   * When nothing has arrived for so many milliseconds, the SDK asks the server for a sign of life,
+   * and takes the connection for lost after 5 s without one; default 10,000, 0 = never. It also
+   * asks when the network is back and when the page is shown again.
+   */
+  idleMs?: number
   /** The server says what it ignored; for development. */
   notices?: boolean
   /** Any address, ws(s):// for WebSocket or https:// for WebTransport; for tools. */
@@ -162,6 +168,13 @@ export type Connection<G extends GameTypes = GameTypes> = {
   serverNow(): number | null
   /** How far `serverNow` may be off; null until it is known. */
   readonly serverTimeUncertaintyMs: number | null
+  /**
+   * Gives the present link up and makes a new one at once, without the pause of the next attempt.
+   * The server keeps the player's seat as after any loss.
+   *
+   * @throws GuildhallError `closed` when the connection ends for good instead
+   */
+  reconnect(): Promise<void>
   /**
    * Ends for good; resolves when the connection is gone.
    *

@@ -4,6 +4,7 @@ import { createMatchmaker } from '../rooms/matchmaker.ts'
 import { createParty } from '../rooms/party.ts'
 import { createRooms } from '../rooms/rooms.ts'
 import type { Accepted } from './connecting/handshake.ts'
+import { createLiveness, idleMsDefault } from './connecting/liveness.ts'
 import { Machine, type MachineDeps } from './connecting/machine.ts'
 import type { Connection, ConnectOptions, Stats } from './connection-types.ts'
 import type { Part, Wire } from './part.ts'
@@ -93,8 +94,14 @@ export async function openConnection<G extends GameTypes>(
     hear: (message) => reports.emit('message', message),
   })
   const parts = createParts(wire, { sender, inbox, reports })
+  const liveness = createLiveness(wire, {
+    idleMs: options.idleMs ?? idleMsDefault,
+    ask: parts.clock.ask,
+    lost: () => machine.giveUpLink(),
+  })
   // Rooms come first: what a new link means for them, the others may ask.
-  const all: Part[] = [parts.rooms, parts.calls, parts.matchmaker, parts.party, parts.clock]
+  const { rooms, calls, matchmaker, party, clock } = parts
+  const all: Part[] = [rooms, calls, matchmaker, party, clock, liveness]
   const dispatch = createDispatch({ wire, parts: all, rooms: parts.rooms, inbox, reports, stats })
 
   await machine.connect()
@@ -175,6 +182,7 @@ function createFace(
     get serverTimeUncertaintyMs() {
       return parts.clock.uncertaintyMs()
     },
+    reconnect: () => machine.reconnect(),
     close: (code = 1000, reason = '') => machine.close(code, reason),
   } as Connection
 }

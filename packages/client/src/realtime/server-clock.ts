@@ -13,6 +13,8 @@ export type ServerClock = Part & {
   /** Unix milliseconds of the server; null before the first sample. */
   now(): number | null
   uncertaintyMs(): number | null
+  /** Asks once more; any answer is a sign of life, too. */
+  ask(): void
 }
 
 /**
@@ -25,7 +27,7 @@ export function createServerClock(wire: Wire): ServerClock {
   let seq = 0
   let cancel = () => {}
 
-  function ask(left: number): void {
+  function ask(): void {
     seq = (seq + 1) % 2 ** 32
     const sentMs = wire.host.monotonicMs()
     if (asked.size >= samplesKept) asked.clear()
@@ -40,7 +42,11 @@ export function createServerClock(wire: Wire): ServerClock {
       // The transport is full: a sample from now would be worth little.
       asked.delete(seq)
     }
-    cancel = wire.host.startTimer(left > 1 ? firstPauseMs : pauseMs, () => ask(left - 1))
+  }
+
+  function askAgain(left: number): void {
+    ask()
+    cancel = wire.host.startTimer(left > 1 ? firstPauseMs : pauseMs, () => askAgain(left - 1))
   }
 
   function stop(): void {
@@ -75,9 +81,10 @@ export function createServerClock(wire: Wire): ServerClock {
       const sample = best()
       return sample === undefined ? null : sample.roundTripMs / 2
     },
+    ask,
     opened() {
       stop()
-      ask(firstSamples)
+      askAgain(firstSamples)
     },
     lost: stop,
     closed: stop,

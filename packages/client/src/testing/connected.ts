@@ -20,13 +20,16 @@ export async function openBench(options: PlayerOptions = {}): Promise<Bench> {
   return { server, host, player: createPlayerOn<GameTypes>(host, server.url, options) }
 }
 
-/** The same with an open connection; the server's side of it is `peer`. */
+/**
+ * The same with an open connection; the server's side of it is `peer`. It may be silent for as long
+ * as a test likes.
+ */
 export async function openConnected(
   options: PlayerOptions & { connect?: ConnectOptions; greet?: FakeServer['greet'] } = {},
 ): Promise<Bench & { connection: Connection; peer: Peer }> {
   const bench = await openBench(options)
   if (options.greet) bench.server.greet = options.greet
-  const connecting = bench.player.connect(options.connect)
+  const connecting = bench.player.connect({ idleMs: 0, ...options.connect })
   const peer = await bench.server.connection()
   const connection = await connecting
   onTestFinished(() => connection.close())

@@ -8,14 +8,14 @@ export type FakeHost = Host & {
   jump(ms: number): void
   /** What `random` gives from now on. */
   randomNumber: number
-  /** The network is back. */
-  comeOnline(): void
+  /** The network is back, or the page is shown again. */
+  wake(): void
   timersWaiting(): number
 }
 
 export function createFakeHost(options: HostOptions = {}): FakeHost {
   const timers = new Set<{ dueMs: number; run: () => void }>()
-  const onlineListeners = new Set<() => void>()
+  const wakeListeners = new Set<() => void>()
   let monotonicMs = 0
   let wallMs = 1_700_000_000_000
   const host: FakeHost = {
@@ -29,9 +29,9 @@ export function createFakeHost(options: HostOptions = {}): FakeHost {
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    onOnline(run) {
-      onlineListeners.add(run)
-      return () => onlineListeners.delete(run)
+    onWake(run) {
+      wakeListeners.add(run)
+      return () => wakeListeners.delete(run)
     },
     advance(ms) {
       const untilMs = monotonicMs + ms
@@ -49,8 +49,8 @@ export function createFakeHost(options: HostOptions = {}): FakeHost {
     jump(ms) {
       wallMs += ms
     },
-    comeOnline() {
-      for (const run of [...onlineListeners]) run()
+    wake() {
+      for (const run of [...wakeListeners]) run()
     },
     timersWaiting: () => timers.size,
   }

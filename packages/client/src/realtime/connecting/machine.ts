@@ -23,6 +23,7 @@ import {
  * connecting     accepted                                                 open
  *                refused, failed, timed out                               closed
  * open           the connection ends, and the code says try again         reconnecting
+ *                no sign of life, reconnect(): as an end without a code   reconnecting
  *                the connection ends otherwise; close()                   closed
  * reconnecting   accepted                                                 open
  *                the code says no, giveUpMs over, signed out, close()     closed
@@ -44,6 +45,8 @@ export type MachineEvents = {
 /** How long `close` waits for the peer. */
 const closeMs = 2_000
 const closeReasonBytesMax = 123
+/** What the server gets of a link that is given up: of the codes that keep the player's seat. */
+const givenUpCode = 3999
 
 type Failure = AttemptFailure & { isSignedOut?: boolean }
 
@@ -62,6 +65,11 @@ export class Machine {
   /** What has to be cancelled when the state changes. */
   #pending: (() => void)[] = []
   #cancelGiveUp = () => {}
+  /** Starts the attempt that waits for its time. */
+  #goOn = () => {}
+  /** Those who wait for the next `open`. */
+  #reopening: { resolve(): void; reject(error: GuildhallError): void }[] = []
+  #end = closedError()
   #gone: Promise<void> = Promise.resolve()
 
   constructor(deps: MachineDeps, options: ConnectOptions, events: MachineEvents) {
@@ -89,6 +97,28 @@ export class Machine {
     if (failure === undefined) return
     this.#state = 'closed'
     throw failure.error
+  }
+
+  /** The link is of no use any more: what an end without a code would do. */
+  giveUpLink(): void {
+    if (this.#channel === undefined) return
+    this.#channel.drop(givenUpCode)
+    this.#lose(lostCode)
+  }
+
+  /**
+   * Makes a new link now.
+   *
+   * @throws GuildhallError `closed` with the reason when the connection ends for good instead
+   */
+  async reconnect(): Promise<void> {
+    if (this.#state === 'closed') throw this.#end
+    const opened = new Promise<void>((resolve, reject) => {
+      this.#reopening.push({ resolve, reject })
+    })
+    this.giveUpLink()
+    this.#goOn()
+    return opened
   }
 
   /**
@@ -178,6 +208,7 @@ export class Machine {
     channel.onEnd = ({ code }) => this.#lose(code)
     const dropped = this.#events.opened(accepted, resumed)
     this.#events.state({ state: 'open', resumed, dropped })
+    for (const { resolve } of this.#reopening.splice(0)) resolve()
   }
 
   #lose(code: number | null): void {
@@ -209,7 +240,8 @@ export class Machine {
       this.#clearPending()
       void this.#again(verdict === 'refresh first')
     }
-    this.#pending.push(host.startTimer(delayMs, again), host.onOnline(again))
+    this.#pending.push(host.startTimer(delayMs, again), host.onWake(again))
+    this.#goOn = again
     this.#state = 'reconnecting'
     this.#events.state({
       state: 'reconnecting',
@@ -232,13 +264,16 @@ export class Machine {
     this.#cancelGiveUp()
     this.#channel = undefined
     this.#state = 'closed'
+    this.#end = closedError(reason, closeCode)
     this.#events.closed(reason)
     this.#events.state({ state: 'closed', reason, closeCode })
+    for (const { reject } of this.#reopening.splice(0)) reject(this.#end)
   }
 
   #clearPending(): void {
     const pending = this.#pending
     this.#pending = []
+    this.#goOn = () => {}
     for (const cancel of pending) cancel()
   }
 }

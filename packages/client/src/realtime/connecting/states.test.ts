@@ -46,13 +46,30 @@ it('[R-SDK-7] nobody there is a network_error, a refusal is closed with its code
   await expect(player.connect()).rejects.toMatchObject({ code: 'network_error' })
 })
 
-it('[R-SDK-2] refuses a second connection beside a live one, and takes one behind it', async () => {
-  const { player, connection, server } = await openConnected()
-  await expect(player.connect()).rejects.toMatchObject({ code: 'invalid_argument' })
-  await connection.close()
-  const again = player.connect()
-  await server.connection()
-  await (await again).close()
+it('[R-SDK-25] connect returns the connection that there is, and makes one behind it', async () => {
+  const { server, player, host } = await openBench()
+  const [one, other] = await Promise.all([player.connect(), player.connect({ as: 'guest' })])
+  expect(other).toBe(one)
+  expect(await player.connect()).toBe(one)
+  ;(await server.connection()).close(1001)
+  await vi.waitFor(() => expect(one.state).toBe('reconnecting'))
+  expect(await player.connect()).toBe(one)
+  expect(server.count()).toBe(1)
+  await one.close()
+  const next = await player.connect()
+  expect(next).not.toBe(one)
+  await next.close()
+  expect(host.timersWaiting()).toBe(0)
+})
+
+it('[R-SDK-25] a connect that fails fails for everybody, and the next one tries again', async () => {
+  const { server, player } = await openBench()
+  const { greet } = server
+  server.greet = (peer) => peer.close(1013)
+  const [one, other] = await Promise.allSettled([player.connect(), player.connect()])
+  expect([one.status, other.status, server.count()]).toEqual(['rejected', 'rejected', 1])
+  server.greet = greet
+  await (await player.connect()).close()
 })
 
 it('[R-SDK-8] a rejected guest is closed at once', async () => {
@@ -173,7 +190,7 @@ it('[R-SDK-9] the network coming back starts the attempt at once', async () => {
   const { connection, peer, host, server } = await openConnected()
   peer.close(1001)
   await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
-  host.comeOnline()
+  host.wake()
   await server.connection()
   await vi.waitFor(() => expect(connection.state).toBe('open'))
 })

@@ -147,6 +147,8 @@ function refused(payload: Uint8Array): GuildhallError {
   return new GuildhallError('rpc_refused', new TextDecoder().decode(payload))
 }
 
-export function closedError(): GuildhallError {
-  return new GuildhallError('closed', 'the connection is closed')
+export function closedError(reason?: string, closeCode?: number | null): GuildhallError {
+  const text = reason === undefined ? '' : `: ${reason}`
+  const facts = { closeCode: closeCode ?? undefined }
+  return new GuildhallError('closed', `the connection is closed${text}`, facts)
 }

@@ -9,11 +9,13 @@ import {
 } from '@guildhall/contract/wire'
 import type { Link, LinkEnd, OpenLink, Target } from './transport.ts'
 
-/** One link with its frames taken apart. Its owner sets the three functions and may change them. */
+/** One link with its frames taken apart. Its owner sets the functions and may change them. */
 export class Channel {
   readonly target: Target
   onOpen: () => void = () => {}
   onEnvelope: (envelope: Envelope) => void = () => {}
+  /** Bytes have arrived, whatever they are. */
+  onArrival: () => void = () => {}
   /** Called once. */
   onEnd: (end: LinkEnd) => void = () => {}
   readonly #decoder = new FrameDecoder(envelopeBytesMax)
@@ -26,6 +28,7 @@ export class Channel {
       opened: () => this.onOpen(),
       received: (bytes) => this.#decode(bytes),
       receivedDatagram: (bytes) => {
+        this.onArrival()
         if (bytes.length >= 2) this.#take(decodeDatagram(bytes))
       },
       ended: (end) => this.#end(end),
@@ -63,6 +66,7 @@ export class Channel {
   }
 
   #decode(bytes: Uint8Array): void {
+    this.onArrival()
     this.#decoder.push(bytes)
     for (let next = this.#next(); next; next = this.#next()) this.#take(next)
   }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type Connection, createPlayer, type StateEvent } from '@guildhall/client'
+import { type Connection, createPlayer, type HostClock, type StateEvent } from '@guildhall/client'
 import { expect, it, vi } from 'vitest'
+import { createFakeClock } from '../../kernel/clock.fake.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { serveForSdk } from './sdk-node.fixture.ts'
 
 /** Rooms of the SDK at a real node, over a line that a test can cut. */
@@ -12,6 +14,7 @@ guildhall.on_room_create((ctx, name) => {
 })
 guildhall.on_match_join(({ participant }) => guildhall.send(participant, 101, 'welcome'))
 guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
+guildhall.on_rpc('echo', (ctx, body) => body)
 guildhall.on_return((ctx) => guildhall.send(ctx.sender, 101, 'back'))
 `
 
@@ -19,11 +22,27 @@ const node = serveForSdk(script, {
   'rooms.reconnect_grace_ms': '30000',
 })
 
-async function signedIn(name: string, url = node.url): Promise<Connection> {
-  const player = createPlayer(url)
+/** With `overLine` the connection alone goes over the line: requests keep sockets of their own. */
+async function signedIn(
+  name: string,
+  { overLine = false, clock }: { overLine?: boolean; clock?: Clock } = {},
+): Promise<Connection> {
+  const player = createPlayer(node.url, clock === undefined ? {} : { clock: clientClock(clock) })
   const username = `${name}-${randomUUID()}`
   await player.signIn.device({ id: username, create: true, username })
-  return player.connect({ reconnect: { baseMs: 10 } })
+  const url = `${node.line.url.replace('http', 'ws')}/v1/realtime`
+  return player.connect({ reconnect: { baseMs: 10 }, ...(overLine ? { url } : {}) })
+}
+
+function clientClock(clock: Clock): HostClock {
+  return {
+    nowMs: () => clock.nowUnixMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    startTimer(ms, run) {
+      const timer = clock.after(ms, run)
+      return () => timer.cancel()
+    },
+  }
 }
 
 it('[R-SDK-23] makes, finds, joins and leaves rooms at a real node', async () => {
@@ -67,7 +86,7 @@ it('[R-SDK-23] makes, finds, joins and leaves rooms at a real node', async () =>
 })
 
 it('[R-SDK-11] [R-SDK-23] a cut line resumes the seat, the room and what waited', async () => {
-  const ana = await signedIn('ana', node.line.url)
+  const ana = await signedIn('ana', { overLine: true })
   const ben = await signedIn('ben')
   const room = await ana.rooms.joinOrCreate(randomUUID())
   const bens = await ben.rooms.join(room.id)
@@ -91,6 +110,40 @@ it('[R-SDK-11] [R-SDK-23] a cut line resumes the seat, the room and what waited'
   expect(ana.rooms.current).toBe(room)
   await Promise.all([ana.close(), ben.close()])
 }, 30_000)
+
+it('[R-SDK-25] a connection cut without a packet is reconnecting after 15 s, and resumes its seat', async () => {
+  const clock = createFakeClock()
+  const ana = await signedIn('ana', { overLine: true, clock })
+  const room = await ana.rooms.joinOrCreate(randomUUID())
+  const states: StateEvent[] = []
+  ana.on('state', (event) => states.push(event))
+  // Three samples of the time, and the answers to them.
+  for (const ms of [600, 600]) {
+    await vi.waitFor(() => expect(ana.serverNow()).not.toBe(null))
+    await clock.advance(ms)
+  }
+  expect(await ana.rpc('echo', 'still here', { as: 'text' })).toBe('still here')
+  node.line.swallow()
+  await clock.advance(10_000)
+  expect(ana.state).toBe('open')
+  await clock.advance(5_000)
+  expect(states).toMatchObject([{ state: 'reconnecting', closeCode: 1006 }])
+  await clock.advance(10)
+  await vi.waitFor(() => expect(ana.state).toBe('open'))
+  expect(states.at(-1)).toEqual({ state: 'open', resumed: true, dropped: 0 })
+  expect(ana.rooms.current).toBe(room)
+  expect(await ana.rpc('echo', 'again', { as: 'text' })).toBe('again')
+  await ana.close()
+}, 30_000)
+
+it('[R-SDK-25] reconnect keeps the seat at a real node', async () => {
+  const ana = await signedIn('ana')
+  const room = await ana.rooms.joinOrCreate(randomUUID())
+  const { participant } = ana
+  await ana.reconnect()
+  expect([ana.participant, ana.rooms.current]).toEqual([participant, room])
+  await ana.close()
+})
 
 it('[R-SDK-21] [R-SDK-23] knows the time of a real node', async () => {
   const ana = await signedIn('ana')

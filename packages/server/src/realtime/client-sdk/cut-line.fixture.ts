@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export type Line = {
   url: string
   cut(): void
+  /** The connections stay, and nothing goes over them any more, not even their end. */
+  swallow(): void
   mend(): void
   /** New connections go to another node. */
   leadTo(port: number): void
@@ -12,6 +14,7 @@ export type Line = {
 
 export async function openLine(port: number): Promise<Line> {
   const sockets = new Set<Socket>()
+  const swallowed = new WeakSet<Socket>()
   let nodePort = port
   let isCut = false
   const server = createServer((near) => {
@@ -22,11 +25,13 @@ export async function openLine(port: number): Promise<Line> {
       [far, near],
     ] as const) {
       sockets.add(from)
-      from.pipe(to)
+      from.on('data', (bytes) => {
+        if (!swallowed.has(from)) to.write(bytes)
+      })
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
-        to.destroy()
+        if (!swallowed.has(from)) to.destroy()
       })
     }
   })
@@ -39,6 +44,9 @@ export async function openLine(port: number): Promise<Line> {
     cut() {
       isCut = true
       end()
+    },
+    swallow() {
+      for (const socket of sockets) swallowed.add(socket)
     },
     mend() {
       isCut = false
