@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { auditTests } from './testing/scenarios/audit.browser.ts'
+import { carelessTests } from './testing/scenarios/careless.browser.ts'
 import { keyboardTests } from './testing/scenarios/keyboard.browser.ts'
 import { liveTests } from './testing/scenarios/live.browser.ts'
 import { realStoreTests } from './testing/scenarios/real-store.browser.ts'
@@ -16,6 +17,7 @@ import { describeInBrowser } from './testing/stage.ts'
 await describeInBrowser(({ memory, live }) => {
   describe('signing in', () => signInTests(memory))
   describe('the sections', () => sectionTests(memory))
+  describe('a careless operator', () => carelessTests(memory))
   describe('sessions of players', () => sessionTests(memory))
   describe('the views', () => viewTests(live))
   describe('by keyboard', () => keyboardTests(live))

@@ -9,19 +9,32 @@ export type ReadKey = readonly [feature: string, ...parts: unknown[]]
 
 type ReadOptions = { everyMs?: number; enabled?: boolean; keep?: boolean }
 
+/** What was read, or is being read. */
+export type Reading<T> = {
+  /** The key as text: another filter is another question. */
+  asked: string
+  data: T | undefined
+  error: Error | null
+  isPending: boolean
+  /** The data answers the question before this one, whose answer is on its way. */
+  isPlaceholderData: boolean
+  refetch(): unknown
+}
+
 /** Reads from the console, and again when the feature changes or the page is looked at anew. */
 export function useRead<T>(
   key: ReadKey,
   read: (desk: ConsoleClient) => Promise<T>,
   { everyMs, enabled = true, keep = false }: ReadOptions = {},
-) {
-  return useQuery({
+): Reading<T> {
+  const { data, error, isPending, isPlaceholderData, refetch } = useQuery({
     queryKey: key,
     queryFn: () => call(read),
     enabled,
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
     ...(keep ? { placeholderData: keepPreviousData } : {}),
   })
+  return { asked: jsonText(key), data, error, isPending, isPlaceholderData, refetch }
 }
 
 /** One page of a list. `next` is what the following page is asked with. */
@@ -32,9 +45,11 @@ export type Page<Row, Cursor> = {
 }
 
 export type Listing<Row> = {
-  /** What was asked for: another filter or order is another list, which is shown from its top. */
+  /** What was asked for: another filter is another list, with a place and picks of its own. */
   asked: string
   rows: readonly Row[]
+  /** The rows are those of the list before, until this one is read: nothing is done with them. */
+  isOutdated: boolean
   total: number | undefined
   error: Error | null
   isLoading: boolean
@@ -62,6 +77,7 @@ export function usePages<Row, Cursor>(
   return {
     asked: jsonText(key),
     rows,
+    isOutdated: query.isPlaceholderData,
     total: data?.pages.at(-1)?.total,
     error: query.error,
     isLoading: query.isPending,
@@ -76,20 +92,27 @@ export function usePages<Row, Cursor>(
 
 /** A list that comes as a whole, in the form of one that comes in pages. */
 export function wholeListing<Row>(
-  query: { error: Error | null; isPending: boolean; refetch(): unknown },
+  { asked, error, isPending, isPlaceholderData, refetch }: Omit<Reading<unknown>, 'data'>,
   rows: readonly Row[] | undefined,
 ): Listing<Row> {
   return {
-    asked: '',
+    asked,
     rows: rows ?? [],
+    isOutdated: isPlaceholderData,
     total: rows?.length,
-    error: query.error,
-    isLoading: query.isPending,
+    error,
+    isLoading: isPending,
     isFetchingMore: false,
     hasMore: false,
     more: () => {},
-    again: () => void query.refetch(),
+    again: () => void refetch(),
   }
+}
+
+/** Rows that came with something else, in the form of a list. */
+export function givenListing<Row>(asked: string, rows: readonly Row[]): Listing<Row> {
+  const reading = { asked, error: null, isPending: false, isPlaceholderData: false }
+  return wholeListing({ ...reading, refetch: () => {} }, rows)
 }
 
 /** The offset of the next page, while there is one. */

@@ -1,5 +1,5 @@
 import { api, type Route } from '@guildhall/contract'
-import type { Target } from './palette.tsx'
+import type { Target } from './palette-target.ts'
 
 /** What can be begun from anywhere: each opens the form of its section. */
 export const actions: readonly (Target & { calls: Route })[] = [

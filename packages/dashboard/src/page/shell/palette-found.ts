@@ -1,12 +1,10 @@
 import { api } from '@guildhall/contract'
-import { useEffect, useState } from 'react'
 import { mayNow } from '../data/permissions.ts'
 import { useRead } from '../data/reads.ts'
-import type { Target } from './palette.tsx'
+import { useSettled } from '../data/settled.ts'
 import { actions } from './palette-actions.ts'
+import type { Target } from './palette-target.ts'
 import { type Section, sections } from './sections.ts'
-
-const settleMs = 150
 
 /** What the text finds: sections and actions at once, stored things when typing pauses. */
 export function useFound(text: string): readonly Target[] {
@@ -52,13 +50,4 @@ export function useFound(text: string): readonly Target[] {
 
 function sectionTarget({ path, label, glyph }: Section): Target {
   return { key: path, label, kind: 'section', glyph, to: path }
-}
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), settleMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  return settled
 }

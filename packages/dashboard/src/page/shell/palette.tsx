@@ -1,19 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { Glyph, type GlyphName } from '../kit/glyph.tsx'
+import { Glyph } from '../kit/glyph.tsx'
 import { Text } from '../kit/text/text.tsx'
 import { useFound } from './palette-found.ts'
-
-/** Something that one can go to. */
-export type Target = {
-  key: string
-  label: string
-  kind: string
-  glyph: GlyphName
-  to: string
-  params?: Readonly<Record<string, string>>
-  search?: Readonly<Record<string, string>>
-}
+import type { Target } from './palette-target.ts'
 
 /** Goes anywhere by typing a part of its name. */
 export function Palette({ onClose }: { onClose(): void }) {

@@ -37,7 +37,7 @@ export function sessionTests(stage: () => Stage): void {
       await expect.poll(() => connected.count()).toBe(1)
       await connected.getByRole('button', { name: 'End' }).click()
       await page
-        .getByRole('dialog', { name: 'End this session' })
+        .getByRole('dialog', { name: 'End a session of many-phones' })
         .getByRole('button', { name: 'Cancel' })
         .click()
       await expect.poll(() => rows.count()).toBe(3)
@@ -46,7 +46,7 @@ export function sessionTests(stage: () => Stage): void {
       await expect.poll(() => rows.count()).toBe(2)
       await expect.poll(() => states).toEqual(['closed'])
       await page.getByRole('button', { name: 'End all' }).click()
-      const question = page.getByRole('dialog', { name: 'End all sessions: 2' })
+      const question = page.getByRole('dialog', { name: 'End all 2 sessions of many-phones' })
       const end = question.getByRole('button', { name: 'End all' })
       expect(await end.isDisabled()).toBe(true)
       await question.getByLabel('Type many-phones to confirm').fill('many-phones')

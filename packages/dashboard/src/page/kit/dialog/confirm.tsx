@@ -53,7 +53,10 @@ export function Confirm({ title, action, children, typed, danger, run, onClose }
               value={text}
               autoComplete="off"
               spellCheck={false}
-              onChange={({ target }) => setText(target.value)}
+              onChange={({ target }) => {
+                setText(target.value)
+                setError(null)
+              }}
             />
           </div>
         )}

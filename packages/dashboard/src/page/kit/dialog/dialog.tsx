@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Glyph } from '../glyph.tsx'
+import { Text } from '../text/text.tsx'
 
 type DialogProps = {
   title: string
@@ -40,7 +41,9 @@ export function Dialog({ title, onClose, children, wide = false, dirty = false }
       }}
     >
       <div className="dialog-head">
-        <h2 id={heading}>{title}</h2>
+        <h2 id={heading} className="break">
+          <Text>{title}</Text>
+        </h2>
         <button type="button" className="quiet icon" onClick={close}>
           <Glyph name="cross" />
           <span className="unseen">Close</span>

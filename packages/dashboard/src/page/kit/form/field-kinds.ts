@@ -3,19 +3,34 @@ import { int64Max, int64Min, type JsonObject } from '@guildhall/contract'
 import { jsonPages, placeOf } from '../../../model/json.ts'
 import { inputTime } from '../../../model/time.ts'
 
+type Control =
+  | 'line'
+  | 'number'
+  | 'area'
+  | 'json'
+  | 'select'
+  | 'check'
+  | 'checks'
+  | 'time'
+  | 'account'
+
+/** What a text means, or what is wrong with it. */
+export type Reading<T> = { value: T } | { complaint: string }
+
 /** A field of a form: it holds a text, and says what the text means. */
 export type FieldKind<T> = {
-  control: 'line' | 'number' | 'area' | 'json' | 'select' | 'check' | 'checks' | 'time'
+  control: Control
   label: string
   hint?: string | undefined
   /** What stands there at first. */
   initial: string
   choices?: readonly string[]
-  /** The value, or a complaint about the text. */
-  read(text: string): { value: T } | { complaint: string }
+  read(text: string): Reading<T> | Promise<Reading<T>>
+  /** Whether it is there, by what stands in all fields; else it has no value. */
+  isShown?(texts: Readonly<Record<string, string>>): boolean
 }
 
-type Words = { label: string; hint?: string; initial?: string }
+export type Words = { label: string; hint?: string; initial?: string }
 
 export type Fields = Readonly<Record<string, FieldKind<unknown>>>
 export type ValuesOf<F extends Fields> = {
@@ -75,7 +90,7 @@ export function jsonField(words: Words & { value?: unknown }): FieldKind<JsonObj
   return { ...base({ ...words, initial }), control: 'json', read: readJsonObject }
 }
 
-export function readJsonObject(text: string): { value: JsonObject } | { complaint: string } {
+export function readJsonObject(text: string): Reading<JsonObject> {
   try {
     const value = parseExact(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -140,15 +155,25 @@ export function timeField(words: Words & { at?: number }): FieldKind<number> {
   }
 }
 
+/** A field that is there only while another one has this text. */
+export function shownWhen<T>(
+  other: string,
+  text: string,
+  { read, ...field }: FieldKind<T>,
+): FieldKind<T | undefined> {
+  return { ...field, read, isShown: (texts) => texts[other] === text }
+}
+
 export function optionalTime(words: Words): FieldKind<number | undefined> {
   const { read, ...field } = timeField(words)
   return { ...field, read: (text) => (text === '' ? { value: undefined } : read(text)) }
 }
 
-function needed(text: string): { value: string } | { complaint: string } {
+function needed(text: string): Reading<string> {
   return text === '' ? { complaint: 'This is needed.' } : { value: text }
 }
 
-function base({ label, hint, initial = '' }: Words) {
+/** What all kinds have. */
+export function base({ label, hint, initial = '' }: Words) {
   return { label, hint, initial }
 }

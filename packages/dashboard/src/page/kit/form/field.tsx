@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react'
+import { AccountInput } from './account-input.tsx'
 import type { FieldKind } from './field-kinds.ts'
 import { JsonArea } from './json-area.tsx'
 
@@ -74,6 +75,8 @@ function Control({ kind, text, onText, attributes }: ControlProps): ReactNode {
   switch (kind.control) {
     case 'area':
       return <textarea {...common} rows={3} />
+    case 'account':
+      return <AccountInput {...common} />
     case 'json':
       return <JsonArea {...common} rows={10} onText={onText} />
     case 'select':

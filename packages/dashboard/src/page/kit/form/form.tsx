@@ -3,7 +3,8 @@ import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import { Dialog } from '../dialog/dialog.tsx'
 import { ErrorNote } from '../error-state.tsx'
 import { Field } from './field.tsx'
-import type { Fields, ValuesOf } from './field-kinds.ts'
+import type { FieldKind, Fields, ValuesOf } from './field-kinds.ts'
+import type { Question } from './question.ts'
 
 /** What is typed into a form, and what is wrong with it. */
 export function useForm<F extends Fields>(fields: F) {
@@ -21,9 +22,10 @@ export function useForm<F extends Fields>(fields: F) {
       setComplaints(({ [name]: _, ...others }) => others)
     },
     /** The values, unless something is wrong; then it says what. */
-    values(): ValuesOf<F> | undefined {
-      const read = Object.entries(fields).map(
-        ([name, field]) => [name, field.read(texts[name] ?? '')] as const,
+    async values(): Promise<ValuesOf<F> | undefined> {
+      const shown = Object.entries(fields).filter(([, field]) => isShown(field, texts))
+      const read = await Promise.all(
+        shown.map(async ([name, field]) => [name, await field.read(texts[name] ?? '')] as const),
       )
       const wrong = read.flatMap(([name, it]) => ('complaint' in it ? [[name, it.complaint]] : []))
       setComplaints(Object.fromEntries(wrong))
@@ -46,17 +48,27 @@ export function useForm<F extends Fields>(fields: F) {
   }
 }
 
+function isShown(field: FieldKind<unknown>, texts: Readonly<Record<string, string>>): boolean {
+  return field.isShown?.(texts) ?? true
+}
+
 type FormHandle<F extends Fields> = ReturnType<typeof useForm<F>>
 
-export function FormFields<F extends Fields>({ fields, form }: { fields: F; form: FormHandle<F> }) {
-  return Object.entries(fields).map(([name, kind]) => (
+type FieldsProps<F extends Fields> = { fields: F; form: FormHandle<F>; onText(): void }
+
+function FormFields<F extends Fields>({ fields, form, onText }: FieldsProps<F>) {
+  const shown = Object.entries(fields).filter(([, kind]) => isShown(kind, form.texts))
+  return shown.map(([name, kind]) => (
     <Field
       key={name}
       name={name}
       kind={kind}
       text={form.texts[name] ?? ''}
       complaint={form.complaints[name]}
-      onText={(text) => form.setText(name, text)}
+      onText={(text) => {
+        form.setText(name, text)
+        onText()
+      }}
     />
   ))
 }
@@ -70,6 +82,8 @@ type FormDialogProps<F extends Fields> = {
    * may be another by now.
    */
   submit(values: ValuesOf<F>, changed: Partial<ValuesOf<F>>): Promise<unknown>
+  /** What the values would do, where they ask for a second look. */
+  ask?(values: ValuesOf<F>): Question | undefined
   onClose(): void
   wide?: boolean
   children?: ReactNode
@@ -77,51 +91,102 @@ type FormDialogProps<F extends Fields> = {
 
 /** A form over the page. What was typed stays when it is refused, also when the session ends. */
 export function FormDialog<F extends Fields>(props: FormDialogProps<F>) {
-  const { title, action, fields, submit, onClose, wide = false, children } = props
+  const { title, action, fields, onClose, wide = false, children } = props
   const form = useForm(fields)
-  const { error, isBusy, onSubmit } = useSubmit(form, submit, onClose)
+  const sending = useSending(form, props)
+  const { error, isBusy, question } = sending
   return (
     <Dialog title={title} onClose={onClose} dirty={form.isDirty} wide={wide}>
-      <form className="dialog-body" noValidate onSubmit={onSubmit}>
+      <form
+        className="dialog-body"
+        noValidate
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          void sending.send()
+        }}
+      >
         {children}
-        <FormFields fields={fields} form={form} />
+        <FormFields fields={fields} form={form} onText={sending.takeBack} />
         <ErrorNote error={error} />
-        <div className="row">
-          <span className="grow" />
-          <button type="submit" className="primary" disabled={isBusy}>
-            {action}
-          </button>
-        </div>
+        {question === undefined ? (
+          <div className="row">
+            <span className="grow" />
+            <button type="submit" className="primary" disabled={isBusy}>
+              {action}
+            </button>
+          </div>
+        ) : (
+          <Asking
+            question={question}
+            isBusy={isBusy}
+            onBack={sending.takeBack}
+            onConfirm={sending.confirm}
+          />
+        )}
       </form>
     </Dialog>
   )
 }
 
-function useSubmit<F extends Fields>(
-  form: FormHandle<F>,
-  submit: FormDialogProps<F>['submit'],
-  onDone: () => void,
-) {
+type AskingProps = { question: Question; isBusy: boolean; onBack(): void; onConfirm(): void }
+
+function Asking({ question: { words, action }, isBusy, onBack, onConfirm }: AskingProps) {
+  return (
+    <div className="note-box stack-tight" data-tone="warn" role="alert">
+      <p className="break">{words}</p>
+      <div className="row">
+        <span className="grow" />
+        <button type="button" onClick={onBack}>
+          Back
+        </button>
+        <button type="button" className="danger primary" disabled={isBusy} onClick={onConfirm}>
+          {action}
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** From the values to the answer. What is typed meanwhile takes back a question and a refusal. */
+function useSending<F extends Fields>(form: FormHandle<F>, props: FormDialogProps<F>) {
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
-  const send = async () => {
-    const values = form.values()
-    if (values === undefined) return
+  const [asked, setAsked] = useState<{ question: Question; values: ValuesOf<F> }>()
+  /** One at a time, whatever is pressed. */
+  const run = async (work: () => Promise<void>) => {
+    if (isBusy) return
     setBusy(true)
     setError(null)
     try {
-      await submit(values, form.changed(values))
-      onDone()
+      await work()
     } catch (refusal) {
+      setAsked(undefined)
       form.complain(refusal)
       setError(refusal instanceof Error ? refusal : new Error(String(refusal)))
     } finally {
       setBusy(false)
     }
   }
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isBusy) void send()
+  const submit = async (values: ValuesOf<F>) => {
+    await props.submit(values, form.changed(values))
+    props.onClose()
   }
-  return { error, isBusy, onSubmit }
+  const send = async () => {
+    const values = await form.values()
+    if (values === undefined) return
+    const question = props.ask?.(values)
+    if (question === undefined) await submit(values)
+    else setAsked({ question, values })
+  }
+  return {
+    error,
+    isBusy,
+    question: asked?.question,
+    send: () => run(send),
+    confirm: () => void (asked && run(() => submit(asked.values))),
+    takeBack() {
+      setAsked(undefined)
+      setError(null)
+    },
+  }
 }

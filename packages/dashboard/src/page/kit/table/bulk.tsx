@@ -1,100 +1,136 @@
 import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { counted } from '../../../model/time.ts'
 import { newKey } from '../../data/changes.ts'
 import { call } from '../../data/desk.ts'
 import { Confirm } from '../dialog/confirm.tsx'
 import { Dialog } from '../dialog/dialog.tsx'
 import { toast } from '../dialog/toasts.tsx'
-import { Text } from '../text/text.tsx'
-import type { Picking } from './table-row.tsx'
+import type { Picking } from './picking.ts'
 
-export type BulkAction = {
+export type BulkAction<Row> = {
   label: string
   /** What it does to all of them, for the question before it. */
   words: string
   danger?: boolean
   /** One of them. */
-  run(desk: ConsoleClient, key: string, idempotencyKey: string): Promise<unknown>
+  run(desk: ConsoleClient, row: Row, idempotencyKey: string): Promise<unknown>
 }
 
-type Failure = { key: string; reason: string }
+type Failure<Row> = { row: Row; reason: string }
+/** The rows are those that were picked at the press of the button, whatever comes meanwhile. */
+type Question<Row> = { action: BulkAction<Row>; rows: readonly Row[] }
+
 /** So many requests run at a time. */
 const lanes = 4
 
-type BulkProps = {
-  picking: Picking
+type BulkProps<Row> = {
+  picking: Picking<Row>
+  /** What one row is, e.g. `account`. */
+  noun: string
+  /** What a row is called in questions and summaries. */
+  show(row: Row): ReactNode
   touches: readonly string[]
-  actions: readonly BulkAction[]
-  children?: ReactNode
+  actions: readonly BulkAction<Row>[]
 }
 
 /** Actions on all picked rows; what failed is listed afterwards and stays picked. */
-export function BulkBar({ picking, touches, actions, children }: BulkProps) {
+export function BulkBar<Row>(props: BulkProps<Row>) {
+  // A question about the rows of one list is never answered for those of another.
+  return <ListBar key={props.picking.asked} {...props} />
+}
+
+function ListBar<Row>({ picking, noun, show, touches, actions }: BulkProps<Row>) {
   const queries = useQueryClient()
-  const [asked, setAsked] = useState<BulkAction>()
-  const [failures, setFailures] = useState<readonly Failure[]>([])
-  const count = picking.picked.size
-  const run = async (action: BulkAction) => {
-    const failed = await runAll([...picking.picked], action)
+  const [question, setQuestion] = useState<Question<Row>>()
+  const [failures, setFailures] = useState<readonly Failure<Row>[]>([])
+  const { picked } = picking
+  const run = async ({ action, rows }: Question<Row>) => {
+    const failed = await runAll(rows, action)
     for (const feature of [...touches, 'audit']) {
       void queries.invalidateQueries({ queryKey: [feature] })
     }
     setFailures(failed)
-    picking.set(failed.map(({ key }) => key))
-    if (failed.length < count) toast(`${action.label}: ${count - failed.length} done`)
+    picking.set(failed.map(({ row }) => row))
+    if (failed.length < rows.length) toast(`${action.label}: ${rows.length - failed.length} done`)
   }
   return (
     <>
-      {count > 0 && (
+      {picked.length > 0 && (
         <section className="bulk" aria-label="Picked rows">
-          <strong>{count} picked</strong>
+          <strong>{counted(picked.length, noun)} picked</strong>
           {actions.map((action) => (
             <button
               key={action.label}
               type="button"
               className={action.danger ? 'danger' : ''}
-              onClick={() => setAsked(action)}
+              onClick={() => setQuestion({ action, rows: picked })}
             >
               {action.label}
             </button>
           ))}
-          {children}
           <button type="button" className="quiet" onClick={() => picking.set([])}>
             Pick none
           </button>
         </section>
       )}
-      {asked && (
-        <Confirm
-          title={`${asked.label}: ${count}`}
-          action={asked.label}
-          danger={asked.danger ?? false}
-          typed={asked.danger ? `${asked.label.toLowerCase()} ${count}` : undefined}
-          run={() => run(asked)}
-          onClose={() => setAsked(undefined)}
-        >
-          {asked.words}
-        </Confirm>
+      {question && (
+        <BulkQuestion
+          {...question}
+          noun={noun}
+          show={show}
+          run={() => run(question)}
+          onClose={() => setQuestion(undefined)}
+        />
       )}
       {failures.length > 0 && (
-        <FailureSummary failures={failures} onClose={() => setFailures([])} />
+        <FailureSummary failures={failures} show={show} onClose={() => setFailures([])} />
       )}
     </>
   )
 }
 
-async function runAll(keys: readonly string[], { run }: BulkAction): Promise<Failure[]> {
-  const waiting = [...keys]
-  const failed: Failure[] = []
+type QuestionProps<Row> = Question<Row> &
+  Pick<BulkProps<Row>, 'noun' | 'show'> & { run(): Promise<unknown>; onClose(): void }
+
+function BulkQuestion<Row>(props: QuestionProps<Row>) {
+  const { action, rows, noun, show, run, onClose } = props
+  const { label, words, danger = false } = action
+  return (
+    <Confirm
+      title={`${label} ${counted(rows.length, noun)}`}
+      action={label}
+      danger={danger}
+      typed={danger ? `${label.toLowerCase()} ${rows.length}` : undefined}
+      run={run}
+      onClose={onClose}
+    >
+      <p>{words}</p>
+      <ul className="named" aria-label="Picked">
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list stays as it was at the press.
+          <li key={index}>{show(row)}</li>
+        ))}
+      </ul>
+    </Confirm>
+  )
+}
+
+async function runAll<Row>(
+  rows: readonly Row[],
+  { run }: BulkAction<Row>,
+): Promise<Failure<Row>[]> {
+  const waiting = [...rows]
+  const failed: Failure<Row>[] = []
   const work = async () => {
-    for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
-      const one = key
+    for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+      const one = row
       try {
         await call((desk) => run(desk, one, newKey()))
       } catch (error) {
         const reason = error instanceof GuildhallError ? error.message : 'no answer'
-        failed.push({ key: one, reason })
+        failed.push({ row: one, reason })
       }
     }
   }
@@ -102,17 +138,22 @@ async function runAll(keys: readonly string[], { run }: BulkAction): Promise<Fai
   return failed
 }
 
-function FailureSummary({ failures, onClose }: { failures: readonly Failure[]; onClose(): void }) {
+type SummaryProps<Row> = {
+  failures: readonly Failure<Row>[]
+  show(row: Row): ReactNode
+  onClose(): void
+}
+
+function FailureSummary<Row>({ failures, show, onClose }: SummaryProps<Row>) {
   return (
     <Dialog title={`${failures.length} failed`} onClose={onClose}>
       <div className="dialog-body">
         <p>All others are done. These are as they were, and still picked:</p>
         <dl className="facts">
-          {failures.map(({ key, reason }) => (
-            <div key={key} style={{ display: 'contents' }}>
-              <dt className="mono">
-                <Text>{key}</Text>
-              </dt>
+          {failures.map(({ row, reason }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list stays as it is.
+            <div key={index} style={{ display: 'contents' }}>
+              <dt>{show(row)}</dt>
               <dd>{reason}</dd>
             </div>
           ))}

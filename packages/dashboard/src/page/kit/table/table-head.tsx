@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'react'
 import type { Listing } from '../../data/reads.ts'
 import { Glyph } from '../glyph.tsx'
-import type { Column, TableProps } from './table.tsx'
+import type { Column } from './columns.ts'
+import type { Picking } from './picking.ts'
 
 export type Sorting = {
   by: string | undefined
@@ -31,9 +32,14 @@ export function useSorting<Row>(listing: Listing<Row>, columns: readonly Column<
   return { rows, sorting: { by, descending, toggle, isPossible } }
 }
 
-type HeadProps<Row> = TableProps<Row> & { sorting: Sorting; rows: readonly Row[] }
+type HeadProps<Row> = {
+  columns: readonly Column<Row>[]
+  picking?: Picking<Row> | undefined
+  sorting: Sorting
+  rows: readonly Row[]
+}
 
-export function TableHead<Row>({ columns, picking, sorting, rows, rowKey }: HeadProps<Row>) {
+export function TableHead<Row>({ columns, picking, sorting, rows }: HeadProps<Row>) {
   return (
     <thead>
       <tr>
@@ -42,8 +48,8 @@ export function TableHead<Row>({ columns, picking, sorting, rows, rowKey }: Head
             <input
               type="checkbox"
               aria-label="Pick all that are loaded"
-              checked={picking.picked.size > 0 && picking.picked.size === rows.length}
-              onChange={({ target }) => picking.set(target.checked ? rows.map(rowKey) : [])}
+              checked={rows.length > 0 && picking.picked.length === rows.length}
+              onChange={({ target }) => picking.set(target.checked ? rows : [])}
             />
           </th>
         )}

@@ -1,17 +1,14 @@
 import { type KeyboardEvent, type MouseEvent, memo } from 'react'
-import type { Column } from './table.tsx'
-
-/** Rows that are marked for an action on all of them, by their keys. */
-export type Picking = { picked: ReadonlySet<string>; set(keys: readonly string[]): void }
+import type { Column } from './columns.ts'
+import type { Picking } from './picking.ts'
 
 type RowProps<Row> = {
   row: Row
-  rowId: string
   index: number
   columns: readonly Column<Row>[]
   isActive: boolean
   isOpen: boolean
-  picking: Picking | undefined
+  picking: Picking<Row> | undefined
   onOpen: ((row: Row) => void) | undefined
 }
 
@@ -19,13 +16,8 @@ type RowProps<Row> = {
 export const TableRow = memo(PlainRow) as typeof PlainRow
 
 function PlainRow<Row>(props: RowProps<Row>) {
-  const { row, rowId, index, columns, isActive, isOpen, picking, onOpen } = props
-  const isPicked = picking?.picked.has(rowId) ?? false
-  const pick = () => {
-    const next = new Set(picking?.picked)
-    if (!next.delete(rowId)) next.add(rowId)
-    picking?.set([...next])
-  }
+  const { row, index, columns, isActive, isOpen, picking, onOpen } = props
+  const isPicked = picking?.has(row) ?? false
   return (
     <tr
       data-row={index}
@@ -41,13 +33,13 @@ function PlainRow<Row>(props: RowProps<Row>) {
         if (event.key === 'Enter') onOpen?.(row)
         if (event.key === ' ' && picking !== undefined) {
           event.preventDefault()
-          pick()
+          picking.toggle(row)
         }
       }}
     >
       {picking && (
         <td className="pick">
-          <input type="checkbox" aria-label={`Pick ${rowId}`} checked={isPicked} onChange={pick} />
+          <PickBox picking={picking} row={row} />
         </td>
       )}
       {columns.map(({ key, cell, align, wide }) => (
@@ -56,6 +48,18 @@ function PlainRow<Row>(props: RowProps<Row>) {
         </td>
       ))}
     </tr>
+  )
+}
+
+/** Picks one row. */
+export function PickBox<Row>({ picking, row }: { picking: Picking<Row>; row: Row }) {
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Pick ${picking.nameOf(row)}`}
+      checked={picking.has(row)}
+      onChange={() => picking.toggle(row)}
+    />
   )
 }
 

@@ -12,23 +12,12 @@ import { grouped } from '../../../model/time.ts'
 import type { Listing } from '../../data/reads.ts'
 import { ErrorState } from '../error-state.tsx'
 import { Skeleton } from '../states.tsx'
+import type { Column } from './columns.ts'
+import type { Picking } from './picking.ts'
 import { TableHead, useSorting } from './table-head.tsx'
-import { type Picking, TableRow } from './table-row.tsx'
+import { TableRow } from './table-row.tsx'
 
-export type Column<Row> = {
-  key: string
-  head: string
-  cell(row: Row): ReactNode
-  /** Width in pixels; a column without one takes what is left. */
-  width?: number
-  align?: 'number'
-  /** Only where there is room. */
-  wide?: boolean
-  /** Offered only where the list is whole, because the API does not sort. */
-  sort?(a: Row, b: Row): number
-}
-
-export type TableProps<Row> = {
+type TableProps<Row> = {
   /** What the rows are, for screen readers. */
   label: string
   columns: readonly Column<Row>[]
@@ -37,7 +26,7 @@ export type TableProps<Row> = {
   onOpen?: ((row: Row) => void) | undefined
   /** The row that is shown beside the table. */
   openKey?: string | undefined
-  picking?: Picking | undefined
+  picking?: Picking<Row> | undefined
   empty: ReactNode
   /** Within a page that scrolls as a whole. */
   inline?: boolean
@@ -81,7 +70,12 @@ export function DataTable<Row>(props: TableProps<Row>) {
   if (rows.length === 0) return props.empty
   return (
     <>
-      <div ref={setFrame} className={frameClass(props)}>
+      <div
+        ref={setFrame}
+        className={frameClass(props)}
+        inert={listing.isOutdated}
+        aria-busy={listing.isOutdated}
+      >
         <table
           className="data"
           aria-label={props.label}
@@ -181,7 +175,6 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
             isActive={index === Math.min(active, rows.length - 1)}
             isOpen={props.openKey === key}
             picking={picking}
-            rowId={key}
             onOpen={onOpen}
           />
         )

@@ -59,7 +59,7 @@ export function EditAccount({ account, onClose }: { account: AccountDetail; onCl
   })
   return (
     <FormDialog
-      title="Edit the account"
+      title={`Edit ${username}`}
       action="Save"
       fields={fields}
       submit={(_, changed) => change.mutateAsync(changed)}

@@ -35,6 +35,11 @@ const tabs = [
 
 export function AccountPage() {
   const id = usePathPart('id') ?? ''
+  // A dialog about one account is never answered for another.
+  return <OneAccount key={id} id={id} />
+}
+
+function OneAccount({ id }: { id: string }) {
   const [tab] = useQueryPart('tab')
   const account = useRead(['accounts', 'one', id], (desk) =>
     desk.consoleAccounts.get({ params: { id } }),
@@ -70,9 +75,9 @@ function Tab({ account, tab }: { account: AccountDetail; tab: string }) {
   const { id } = account
   switch (tab) {
     case 'wallet':
-      return <WalletTab id={id} />
+      return <WalletTab account={account} />
     case 'friends':
-      return <FriendsTab id={id} />
+      return <FriendsTab account={account} />
     case 'groups':
       return <GroupsTab id={id} />
     case 'objects':
@@ -148,19 +153,16 @@ function AccountButtons({ account, onAsk }: { account: AccountDetail; onAsk(aske
 
 const questions = {
   ban: {
-    title: 'Ban this account',
     action: 'Ban',
     words: 'Its sessions end at once, and it cannot sign in until it is unbanned.',
     done: 'Banned',
   },
   unban: {
-    title: 'Unban this account',
     action: 'Unban',
     words: 'It can sign in again.',
     done: 'Unbanned',
   },
   delete: {
-    title: 'Delete this account',
     action: 'Delete',
     words:
       'Its credentials are unlinked and its sessions end, for good. The record stays to be read, ' +
@@ -172,7 +174,7 @@ const questions = {
 type QuestionProps = { account: AccountDetail; asked: keyof typeof questions; onClose(): void }
 
 function AccountQuestion({ account, asked, onClose }: QuestionProps) {
-  const { title, action, words, done } = questions[asked]
+  const { action, words, done } = questions[asked]
   const change = useChange({
     send: async (desk, id: string, idempotencyKey): Promise<unknown> =>
       desk.consoleAccounts[asked]({ params: { id }, idempotencyKey }),
@@ -181,7 +183,7 @@ function AccountQuestion({ account, asked, onClose }: QuestionProps) {
   })
   return (
     <Confirm
-      title={title}
+      title={`${action} ${account.username}`}
       action={action}
       danger={asked !== 'unban'}
       typed={asked === 'delete' ? account.username : undefined}

@@ -1,7 +1,8 @@
 import type { AccountDetail } from '@guildhall/contract'
-import { wholeListing } from '../../data/reads.ts'
+import { givenListing } from '../../data/reads.ts'
 import { Card, Facts } from '../../kit/page.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
@@ -44,7 +45,7 @@ export function AccountProfile({ account }: { account: AccountDetail }) {
           <DataTable
             label="Credentials"
             columns={identityColumns}
-            listing={wholeListing({ error: null, isPending: false, refetch() {} }, identities)}
+            listing={givenListing(id, identities)}
             rowKey={({ provider, external_id }) => `${provider} ${external_id}`}
             empty={<None>No credential is linked: nobody can sign in.</None>}
             inline={true}

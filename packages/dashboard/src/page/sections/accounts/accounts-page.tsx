@@ -6,9 +6,10 @@ import { nextOffset, usePages } from '../../data/reads.ts'
 import { NewButton, Page } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
-import { usePicking } from '../../kit/table/use-picking.ts'
+import { usePicking } from '../../kit/table/picking.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
@@ -60,12 +61,12 @@ export function AccountsPage() {
   const navigate = useNavigate()
   const mayBan = useMay(api.consoleAccounts.ban)
   const mayCreate = useMay(api.consoleAccounts.create)
-  const picking = usePicking()
   const listing = usePages(['accounts', 'list', filter], async (desk, offset?: number) => {
     const query = { filter, limit: 200, offset: offset ?? 0 }
     const page = await desk.consoleAccounts.list({ query })
     return { ...page, next: nextOffset(offset, page) }
   })
+  const picking = usePicking({ listing, keyOf, nameOf })
   return (
     <Page
       title="Accounts"
@@ -83,7 +84,7 @@ export function AccountsPage() {
         label="Accounts"
         columns={columns}
         listing={listing}
-        rowKey={({ id }) => id}
+        rowKey={keyOf}
         onOpen={({ id }) => void navigate({ to: '/accounts/$id', params: { id } })}
         picking={mayBan ? picking : undefined}
         empty={
@@ -92,29 +93,41 @@ export function AccountsPage() {
           </Empty>
         }
       />
-      {mayBan && <BulkBar picking={picking} touches={['accounts']} actions={bulkActions} />}
+      {mayBan && (
+        <BulkBar
+          picking={picking}
+          noun="account"
+          show={(account) => <Text>{nameOf(account)}</Text>}
+          touches={['accounts']}
+          actions={bulkActions}
+        />
+      )}
       {isNew && mayCreate && <CreateAccount onClose={() => setNew('')} />}
     </Page>
   )
 }
 
-const bulkActions: readonly BulkAction[] = [
+const keyOf = ({ id }: AccountRow) => id
+const nameOf = ({ username }: AccountRow) => username
+
+const bulkActions: readonly BulkAction<AccountRow>[] = [
   {
     label: 'Ban',
     words: 'Their sessions end at once, and they cannot sign in until they are unbanned.',
-    run: (desk, id, idempotencyKey) => desk.consoleAccounts.ban({ params: { id }, idempotencyKey }),
+    run: (desk, { id }, idempotencyKey) =>
+      desk.consoleAccounts.ban({ params: { id }, idempotencyKey }),
   },
   {
     label: 'Unban',
     words: 'They can sign in again.',
-    run: (desk, id, idempotencyKey) =>
+    run: (desk, { id }, idempotencyKey) =>
       desk.consoleAccounts.unban({ params: { id }, idempotencyKey }),
   },
   {
     label: 'Delete',
     words: 'Their credentials are unlinked for good. The records and the usernames stay.',
     danger: true,
-    run: (desk, id, idempotencyKey) =>
+    run: (desk, { id }, idempotencyKey) =>
       desk.consoleAccounts.delete({ params: { id }, idempotencyKey }),
   },
 ]

@@ -1,12 +1,15 @@
-import { api, type Friend } from '@guildhall/contract'
+import { type AccountDetail, api, type Friend } from '@guildhall/contract'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
+import { useName } from '../../data/names.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { textField } from '../../kit/form/field-kinds.ts'
+import { Confirm } from '../../kit/dialog/confirm.tsx'
+import { accountField } from '../../kit/form/account-field.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Card } from '../../kit/page.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None } from '../../kit/text/text.tsx'
@@ -41,22 +44,18 @@ const columns: readonly Column<Friend>[] = [
   },
 ]
 
-export function FriendsTab({ id }: { id: string }) {
+export function FriendsTab({ account }: { account: AccountDetail }) {
+  const { id } = account
   const friends = useRead(['friends', id], (desk) => desk.friends.list({ params: { id } }))
   const mayChange = useMay(api.friends.add)
   const [adding, setAdding] = useState(false)
-  const remove = useChange({
-    send: (desk, other: string, idempotencyKey) =>
-      desk.friends.remove({ params: { id, other }, idempotencyKey }),
-    touches: ['friends'],
-    done: 'The relation is removed',
-  })
+  const [leaving, setLeaving] = useState<Friend>()
   const removal: Column<Friend> = {
     key: 'remove',
     head: '',
     width: 90,
-    cell: ({ user_id }) => (
-      <button type="button" className="tiny" onClick={() => remove.mutate(user_id)}>
+    cell: (friend) => (
+      <button type="button" className="tiny" onClick={() => setLeaving(friend)}>
         Remove
       </button>
     ),
@@ -81,15 +80,41 @@ export function FriendsTab({ id }: { id: string }) {
         inline={true}
       />
       {adding && <AddFriend id={id} onClose={() => setAdding(false)} />}
+      {leaving && (
+        <RemoveFriend account={account} friend={leaving} onClose={() => setLeaving(undefined)} />
+      )}
     </Card>
   )
 }
 
+type RemoveProps = { account: AccountDetail; friend: Friend; onClose(): void }
+
+function RemoveFriend({ account, friend, onClose }: RemoveProps) {
+  const { id, username } = account
+  const name = useName(friend.user_id)
+  const change = useChange({
+    send: (desk, other: string, idempotencyKey) =>
+      desk.friends.remove({ params: { id, other }, idempotencyKey }),
+    touches: ['friends'],
+    done: `The relation of ${username} and ${name} is removed`,
+  })
+  return (
+    <Confirm
+      title={`Remove ${name} from the relations of ${username}`}
+      action="Remove"
+      danger={true}
+      run={() => change.mutateAsync(friend.user_id)}
+      onClose={onClose}
+    >
+      {friend.state === 'blocked'
+        ? 'The block ends: they can invite each other again.'
+        : 'Both lose it: to be friends again, one has to invite the other.'}
+    </Confirm>
+  )
+}
+
 const friendFields = {
-  user_id: textField({
-    label: 'Id of the other account',
-    hint: 'Invites, or accepts their invitation',
-  }),
+  account: accountField({ label: 'Account', hint: 'Invites, or accepts their invitation' }),
 }
 
 function AddFriend({ id, onClose }: { id: string; onClose(): void }) {
@@ -104,7 +129,7 @@ function AddFriend({ id, onClose }: { id: string; onClose(): void }) {
       title="Add a friend"
       action="Add"
       fields={friendFields}
-      submit={(body) => change.mutateAsync(body)}
+      submit={({ account }) => change.mutateAsync({ user_id: account.id })}
       onClose={onClose}
     />
   )

@@ -6,7 +6,8 @@ import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { Card } from '../../kit/page.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { None } from '../../kit/text/text.tsx'
@@ -83,14 +84,17 @@ export function SessionsTab({ account }: { account: AccountDetail }) {
         inline={true}
       />
       {asked === 'all' && <EndAll account={account} count={listing.total} onClose={close} />}
-      {asked !== undefined && asked !== 'all' && <EndOne id={id} session={asked} onClose={close} />}
+      {asked !== undefined && asked !== 'all' && (
+        <EndOne account={account} session={asked} onClose={close} />
+      )}
     </Card>
   )
 }
 
-type EndOneProps = { id: string; session: SessionRow; onClose(): void }
+type EndOneProps = { account: AccountDetail; session: SessionRow; onClose(): void }
 
-function EndOne({ id, session, onClose }: EndOneProps) {
+function EndOne({ account, session, onClose }: EndOneProps) {
+  const { id, username } = account
   const change = useChange({
     send: (desk, session_id: string, idempotencyKey) =>
       desk.consoleSessions.revoke({ params: { id, session_id }, idempotencyKey }),
@@ -100,7 +104,7 @@ function EndOne({ id, session, onClose }: EndOneProps) {
   })
   return (
     <Confirm
-      title="End this session"
+      title={`End a session of ${username}`}
       action="End"
       danger={true}
       run={() => change.mutateAsync(session.id)}
@@ -123,7 +127,7 @@ function EndAll({ account, count = 0, onClose }: EndAllProps) {
   })
   return (
     <Confirm
-      title={`End all sessions: ${grouped(count)}`}
+      title={`End all ${grouped(count)} sessions of ${account.username}`}
       action="End all"
       danger={true}
       typed={account.username}

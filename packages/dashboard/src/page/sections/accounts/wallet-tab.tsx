@@ -1,5 +1,5 @@
 import type { ConsoleClient } from '@guildhall/client/console'
-import { api } from '@guildhall/contract'
+import { type AccountDetail, api } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
@@ -11,7 +11,8 @@ import { int64Field, optionalText, textField } from '../../kit/form/field-kinds.
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Card } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { writeFilters } from '../database/filters.tsx'
@@ -36,7 +37,8 @@ const columns: readonly Column<Entry>[] = [
   { key: 'seq', head: 'Seq', width: 90, align: 'number', wide: true, cell: ({ seq }) => seq },
 ]
 
-export function WalletTab({ id }: { id: string }) {
+export function WalletTab({ account }: { account: AccountDetail }) {
+  const { id } = account
   const wallet = useRead(['wallet', id], (desk) => desk.wallet.get({ params: { id } }))
   const mayAdjust = useMay(api.wallet.adjust)
   const [adjusting, setAdjusting] = useState(false)
@@ -66,7 +68,7 @@ export function WalletTab({ id }: { id: string }) {
               inline={true}
             />
           </Card>
-          {adjusting && <AdjustWallet id={id} onClose={() => setAdjusting(false)} />}
+          {adjusting && <AdjustWallet account={account} onClose={() => setAdjusting(false)} />}
         </div>
       )}
     </Await>
@@ -117,7 +119,9 @@ const adjustment = {
   reason: optionalText({ label: 'Reason', hint: 'Stands in the ledger' }),
 }
 
-function AdjustWallet({ id, onClose }: { id: string; onClose(): void }) {
+type AdjustProps = { account: AccountDetail; onClose(): void }
+
+function AdjustWallet({ account: { id, username }, onClose }: AdjustProps) {
   const change = useChange({
     send: (desk, body: { currency: string; delta: bigint }, idempotencyKey) =>
       desk.wallet.adjust({ params: { id }, body, idempotencyKey }),
@@ -126,7 +130,7 @@ function AdjustWallet({ id, onClose }: { id: string; onClose(): void }) {
   })
   return (
     <FormDialog
-      title="Adjust the wallet"
+      title={`Adjust the wallet of ${username}`}
       action="Book"
       fields={adjustment}
       submit={(body) => change.mutateAsync(body)}

@@ -7,15 +7,14 @@ import { checksField, optionalTime, textField } from '../../kit/form/field-kinds
 import { FormDialog } from '../../kit/form/form.tsx'
 import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
-import { Badge } from '../../kit/text/badge.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { KeyPane } from './key-pane.tsx'
+import { KeyStatus } from './key-status.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
-
-export const keyTones = { active: 'ok', expired: 'warn', revoked: 'bad' } as const
 
 const columns: readonly Column<ApiKey>[] = [
   {
@@ -28,7 +27,7 @@ const columns: readonly Column<ApiKey>[] = [
     key: 'status',
     head: 'Status',
     width: 100,
-    cell: ({ status }) => <Badge tone={keyTones[status]}>{status}</Badge>,
+    cell: KeyStatus,
     sort: (a, b) => a.status.localeCompare(b.status),
   },
   { key: 'scopes', head: 'Scopes', wide: true, cell: ({ scopes }) => scopes.join(', ') },

@@ -3,11 +3,10 @@ import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
-import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
-import { keyTones } from './api-keys-page.tsx'
+import { KeyStatus } from './key-status.tsx'
 
 type KeyPaneProps = { apiKey: ApiKey; onSecret(secret: string): void; onClose(): void }
 
@@ -23,7 +22,7 @@ export function KeyPane({ apiKey, onSecret, onClose }: KeyPaneProps) {
       <Facts
         rows={{
           Id: <Copyable what="id">{id}</Copyable>,
-          Status: <Badge tone={keyTones[status]}>{status}</Badge>,
+          Status: <KeyStatus status={status} />,
           Generation: generation,
           Scopes: (
             <ul>
@@ -70,7 +69,7 @@ function KeyActions({ apiKey, onSecret }: Pick<KeyPaneProps, 'apiKey' | 'onSecre
       </button>
       {asked === 'rotate' && (
         <Confirm
-          title="Rotate this key"
+          title={`Rotate ${name}`}
           action="Rotate"
           run={async () => onSecret((await rotate.mutateAsync(input)).secret)}
           onClose={() => setAsked(undefined)}
@@ -80,7 +79,7 @@ function KeyActions({ apiKey, onSecret }: Pick<KeyPaneProps, 'apiKey' | 'onSecre
       )}
       {asked === 'revoke' && (
         <Confirm
-          title="Revoke this key"
+          title={`Revoke ${name}`}
           action="Revoke"
           danger={true}
           typed={name}

@@ -4,9 +4,9 @@ import { usePages } from '../../data/reads.ts'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { Pane } from '../../kit/page.tsx'
 import { Empty, Skeleton } from '../../kit/states.tsx'
-import { BulkBar } from '../../kit/table/bulk.tsx'
-import type { Picking } from '../../kit/table/table-row.tsx'
-import { usePicking } from '../../kit/table/use-picking.ts'
+import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import { type Picking, usePicking } from '../../kit/table/picking.ts'
+import { PickBox } from '../../kit/table/table-row.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
@@ -14,10 +14,10 @@ import { Time } from '../../kit/text/time.tsx'
 
 export function ChannelPane({ channel, onClose }: { channel: string; onClose(): void }) {
   const mayDelete = useMay(api.chat.delete)
-  const picking = usePicking()
   const history = usePages(['chat', 'history', channel], (desk, before?: number) =>
     desk.chat.history({ params: { channel }, query: { limit: 100, before } }),
   )
+  const picking = usePicking({ listing: history, keyOf, nameOf })
   return (
     <Pane title={<Text>{channel}</Text>} label="Channel" onClose={onClose}>
       {history.isLoading && <Skeleton />}
@@ -36,44 +36,36 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
       {mayDelete && (
         <BulkBar
           picking={picking}
+          noun="message"
+          show={({ id, content }) => <Text>{`#${id} ${content}`}</Text>}
           touches={['chat']}
-          actions={[
-            {
-              label: 'Delete',
-              words: 'The messages keep their place and lose their words, for good.',
-              danger: true,
-              run: (desk, id, idempotencyKey) =>
-                desk.chat.delete({ params: { channel, id }, idempotencyKey }),
-            },
-          ]}
+          actions={[removalOf(channel)]}
         />
       )}
     </Pane>
   )
 }
 
-type MessageProps = { message: ChatMessage; picking: Picking | undefined }
+const keyOf = ({ id }: ChatMessage) => String(id)
+const nameOf = ({ id }: ChatMessage) => `message ${id}`
+
+function removalOf(channel: string): BulkAction<ChatMessage> {
+  return {
+    label: 'Delete',
+    words: 'The messages keep their place and lose their words, for good.',
+    danger: true,
+    run: (desk, { id }, idempotencyKey) =>
+      desk.chat.delete({ params: { channel, id: String(id) }, idempotencyKey }),
+  }
+}
+
+type MessageProps = { message: ChatMessage; picking: Picking<ChatMessage> | undefined }
 
 function Message({ message, picking }: MessageProps) {
   const { id, sender, content, deleted, created_at_unix_ms, revision } = message
-  const key = String(id)
-  const pick = () => {
-    const next = new Set(picking?.picked)
-    if (!next.delete(key)) next.add(key)
-    picking?.set([...next])
-  }
   return (
     <li className="message">
-      {picking && !deleted ? (
-        <input
-          type="checkbox"
-          aria-label={`Pick message ${id}`}
-          checked={picking.picked.has(key)}
-          onChange={pick}
-        />
-      ) : (
-        <span />
-      )}
+      {picking && !deleted ? <PickBox picking={picking} row={message} /> : <span />}
       <UserLink id={sender} />
       <span className="small muted">
         #{id} <Time at={created_at_unix_ms} />

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
 import { Glyph } from '../../kit/glyph.tsx'
 import { Text } from '../../kit/text/text.tsx'
-import type { Description } from './table-view.tsx'
+import type { Description } from './description.ts'
 
 export type Filter = {
   column: string

@@ -7,7 +7,7 @@ import { CopyButton } from '../../kit/text/copy.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Cell, cellText } from './cell.tsx'
-import type { Description } from './table-view.tsx'
+import type { Description } from './description.ts'
 
 type RowPaneProps = { row: DatabaseRow; description: Description; onClose(): void }
 

@@ -1,19 +1,17 @@
-import type { ConsoleClient } from '@guildhall/client/console'
 import type { DatabaseRow } from '@guildhall/contract'
 import { useState } from 'react'
 import { useQueryPart } from '../../data/location.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Cell } from './cell.tsx'
+import type { Description } from './description.ts'
 import { type Filter, Filters, readFilters, writeFilters } from './filters.tsx'
 import { RowPane } from './row-pane.tsx'
 
-export type TableReference = { schema: string; table: string }
-export type Description = Awaited<ReturnType<ConsoleClient['database']['describe']>>
-
-export function TableView({ table }: { table: TableReference }) {
+export function TableView({ table }: { table: Description['table'] }) {
   const description = useRead(['database', 'describe', table], (desk) =>
     desk.database.describe({ params: table }),
   )

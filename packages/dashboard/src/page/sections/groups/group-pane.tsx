@@ -63,12 +63,12 @@ function GroupActions({ group, onDeleted }: { group: GroupDetail; onDeleted(): v
         Edit
       </button>
       <button type="button" className="danger" onClick={() => setAsked('delete')}>
-        Delete
+        Delete group
       </button>
       {asked === 'edit' && <EditGroup group={group} onClose={() => setAsked(undefined)} />}
       {asked === 'delete' && (
         <Confirm
-          title="Delete this group"
+          title={`Delete the group ${name}`}
           action="Delete"
           danger={true}
           typed={name}
@@ -111,7 +111,7 @@ function EditGroup({ group, onClose }: { group: GroupDetail; onClose(): void }) 
   })
   return (
     <FormDialog
-      title="Edit the group"
+      title={`Edit ${group.name}`}
       action="Save"
       fields={fields}
       submit={(_, changed) => change.mutateAsync(changed)}

@@ -5,12 +5,14 @@ import { useChange } from '../../data/changes.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
+import { optionalAccount } from '../../kit/form/account-field.ts'
 import { checkField, integerField, optionalText, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { GroupPane } from './group-pane.tsx'
@@ -91,13 +93,13 @@ const newGroup = {
     max: 4_294_967_295,
   }),
   open: checkField({ label: 'Open', hint: 'Only shown: nothing enforces it', checked: true }),
-  creator_user_id: optionalText({ label: 'Founder', hint: 'A user id; else you' }),
+  founder: optionalAccount({ label: 'Founder', hint: 'Nothing: it is founded in your name' }),
 }
 
 function FoundGroup({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const change = useChange({
-    send: (desk, body: { name: string }, idempotencyKey) =>
+    send: (desk, body: { name: string; creator_user_id: string | undefined }, idempotencyKey) =>
       desk.groups.create({ body, idempotencyKey }),
     touches: ['groups'],
     done: ({ name }) => `Founded ${name}`,
@@ -107,8 +109,8 @@ function FoundGroup({ onClose }: { onClose(): void }) {
       title="New group"
       action="Create"
       fields={newGroup}
-      submit={async (body) => {
-        const { id } = await change.mutateAsync(body)
+      submit={async ({ founder, ...group }) => {
+        const { id } = await change.mutateAsync({ ...group, creator_user_id: founder?.id })
         void navigate({ to: '/groups/$id', params: { id: String(id) } })
       }}
       onClose={onClose}

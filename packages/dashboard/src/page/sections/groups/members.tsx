@@ -1,12 +1,15 @@
 import { api, type GroupDetail } from '@guildhall/contract'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
+import { useName } from '../../data/names.ts'
 import { useMay } from '../../data/permissions.ts'
-import { wholeListing } from '../../data/reads.ts'
+import { givenListing } from '../../data/reads.ts'
+import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { ErrorNote } from '../../kit/error-state.tsx'
-import { textField } from '../../kit/form/field-kinds.ts'
+import { accountField } from '../../kit/form/account-field.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None } from '../../kit/text/text.tsx'
@@ -36,12 +39,13 @@ const columns: readonly Column<Member>[] = [
   },
 ]
 
-type Step = { user_id: string; step: 'promote' | 'demote' | 'kick' }
-const done = { promote: 'Promoted', demote: 'Demoted', kick: 'Removed' } as const
+type Step = { user_id: string; step: 'promote' | 'demote' }
+const done = { promote: 'Promoted', demote: 'Demoted' } as const
 
 export function Members({ group }: { group: GroupDetail }) {
   const { id, members } = group
   const [adding, setAdding] = useState(false)
+  const [kicked, setKicked] = useState<string>()
   const mayChange = useMay(api.groups.promote)
   const move = useChange({
     send: (desk, { user_id, step }: Step, idempotencyKey) =>
@@ -65,7 +69,7 @@ export function Members({ group }: { group: GroupDetail }) {
           off={role === 'member'}
           run={() => move.mutate({ user_id, step: 'demote' })}
         />
-        <StepButton label="Kick" run={() => move.mutate({ user_id, step: 'kick' })} />
+        <StepButton label="Kick" run={() => setKicked(user_id)} />
       </span>
     ),
   }
@@ -83,13 +87,37 @@ export function Members({ group }: { group: GroupDetail }) {
       <DataTable
         label="Members of the group"
         columns={mayChange ? [...columns, ladder] : columns}
-        listing={wholeListing({ error: null, isPending: false, refetch() {} }, members)}
+        listing={givenListing(String(id), members)}
         rowKey={({ user_id }) => user_id}
         empty={<None />}
         inline={true}
       />
       {adding && <AddMember id={id} onClose={() => setAdding(false)} />}
+      {kicked && <Kick group={group} user={kicked} onClose={() => setKicked(undefined)} />}
     </section>
+  )
+}
+
+type KickProps = { group: GroupDetail; user: string; onClose(): void }
+
+function Kick({ group: { id, name }, user, onClose }: KickProps) {
+  const who = useName(user)
+  const change = useChange({
+    send: (desk, user_id: string, idempotencyKey) =>
+      desk.groups.kick({ params: { id, user_id }, idempotencyKey }),
+    touches: ['groups'],
+    done: `${who} is out of ${name}`,
+  })
+  return (
+    <Confirm
+      title={`Kick ${who} out of ${name}`}
+      action="Kick"
+      danger={true}
+      run={() => change.mutateAsync(user)}
+      onClose={onClose}
+    >
+      The membership and its role end. The account may become a member again.
+    </Confirm>
   )
 }
 
@@ -101,7 +129,7 @@ function StepButton({ label, off = false, run }: { label: string; off?: boolean;
   )
 }
 
-const memberFields = { user_id: textField({ label: 'User id' }) }
+const memberFields = { account: accountField({ label: 'Account' }) }
 
 function AddMember({ id, onClose }: { id: number; onClose(): void }) {
   const change = useChange({
@@ -115,7 +143,7 @@ function AddMember({ id, onClose }: { id: number; onClose(): void }) {
       title="Add a member"
       action="Add"
       fields={memberFields}
-      submit={(body) => change.mutateAsync(body)}
+      submit={({ account }) => change.mutateAsync({ user_id: account.id })}
       onClose={onClose}
     />
   )

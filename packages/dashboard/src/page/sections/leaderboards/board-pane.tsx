@@ -11,9 +11,9 @@ import { Facts, Pane } from '../../kit/page.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
-import { bestWords, countsWords } from './leaderboards-page.tsx'
 import { Ranks } from './ranks.tsx'
 import { SubmitScore } from './submit-score.tsx'
+import { bestWords, countsWords } from './words.ts'
 
 export function BoardPane({ board, onClose }: { board: Leaderboard; onClose(): void }) {
   const { id, sort, operator, records, reset_schedule } = board
@@ -90,12 +90,12 @@ function BoardActions({ board, onDeleted }: { board: Leaderboard; onDeleted(): v
         Submit
       </button>
       <button type="button" className="danger" onClick={() => setAsked('delete')}>
-        Delete
+        Delete board
       </button>
       {asked === 'submit' && <SubmitScore board={id} onClose={() => setAsked(undefined)} />}
       {asked === 'delete' && (
         <Confirm
-          title="Delete this board"
+          title={`Delete the board ${id}`}
           action="Delete"
           danger={true}
           typed={id}

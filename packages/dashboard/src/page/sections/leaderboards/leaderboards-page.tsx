@@ -10,9 +10,11 @@ import { optionalText, selectField, textField } from '../../kit/form/field-kinds
 import { FormDialog } from '../../kit/form/form.tsx'
 import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { BoardPane } from './board-pane.tsx'
+import { bestWords, countsWords } from './words.ts'
 
 const columns: readonly Column<Leaderboard>[] = [
   {
@@ -44,9 +46,6 @@ const columns: readonly Column<Leaderboard>[] = [
     cell: ({ reset_schedule }) => <Schedule text={reset_schedule} />,
   },
 ]
-
-export const bestWords = { asc: 'the lowest', desc: 'the highest' } as const
-export const countsWords = { best: 'the best', set: 'the newest', incr: 'the sum' } as const
 
 function Schedule({ text }: { text: string | null }) {
   if (text === null) return <None>never</None>

@@ -1,4 +1,3 @@
-import type { ConsoleClient } from '@guildhall/client/console'
 import { api, type JsonObject } from '@guildhall/contract'
 import { useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
@@ -7,9 +6,10 @@ import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
 import { Empty } from '../../kit/states.tsx'
-import { BulkBar } from '../../kit/table/bulk.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
-import { usePicking } from '../../kit/table/use-picking.ts'
+import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { usePicking } from '../../kit/table/picking.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 
 export type Ranked = {
@@ -51,13 +51,13 @@ export function Ranks({ board }: { board: string }) {
   const [from, setFrom] = useQueryPart('rank')
   const first = Math.max(0, (Number.parseInt(from, 10) || 1) - 1)
   const mayDelete = useMay(api.leaderboards.deleteRecord)
-  const picking = usePicking()
   const params = { id: board }
   const listing = usePages(['leaderboards', 'ranks', board, first], async (desk, at?: number) => {
     const offset = at ?? first
     const page = await desk.leaderboards.records({ params, query: { limit: 200, offset } })
     return { items: page.items, total: page.total, next: nextOffset(offset, page) }
   })
+  const picking = usePicking({ listing, keyOf, nameOf })
   return (
     <section className="stack-tight" aria-label="Ranks">
       <RankInput value={from} onValue={setFrom} />
@@ -65,13 +65,19 @@ export function Ranks({ board }: { board: string }) {
         label="Ranks"
         columns={columns}
         listing={listing}
-        rowKey={({ user_id }) => user_id}
+        rowKey={keyOf}
         picking={mayDelete ? picking : undefined}
         empty={<Empty title={first === 0 ? 'No records yet' : 'The board ends before this rank'} />}
         inline={true}
       />
       {mayDelete && (
-        <BulkBar picking={picking} touches={['leaderboards']} actions={[removalOf(board)]} />
+        <BulkBar
+          picking={picking}
+          noun="record"
+          show={({ user_id }) => <UserLink id={user_id} />}
+          touches={['leaderboards']}
+          actions={[removalOf(board)]}
+        />
       )}
     </section>
   )
@@ -102,12 +108,15 @@ function RankInput({ value, onValue }: { value: string; onValue(value: string): 
   )
 }
 
-function removalOf(board: string) {
+const keyOf = ({ user_id }: Ranked) => user_id
+const nameOf = ({ rank }: Ranked) => `rank ${rank}`
+
+function removalOf(board: string): BulkAction<Ranked> {
   return {
     label: 'Delete',
     words: 'Their records are gone for good; those behind them move up.',
     danger: true,
-    run: (desk: ConsoleClient, user_id: string, idempotencyKey: string) =>
+    run: (desk, { user_id }, idempotencyKey) =>
       desk.leaderboards.deleteRecord({ params: { id: board, user_id }, idempotencyKey }),
   }
 }

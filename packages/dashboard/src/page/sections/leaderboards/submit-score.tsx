@@ -1,11 +1,12 @@
 import type { JsonObject } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { int64Field, jsonField, textField } from '../../kit/form/field-kinds.ts'
+import { askForStranger, userField } from '../../kit/form/account-field.ts'
+import { int64Field, jsonField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 
 const fields = {
-  user_id: textField({ label: 'User id', hint: 'It need not be an account' }),
+  user: userField({ label: 'User', hint: 'Mostly an account; a board takes any id' }),
   score: int64Field({ label: 'Score' }),
   subscore: int64Field({ label: 'Subscore', initial: '0', hint: 'Decides between equal scores' }),
   metadata: jsonField({ label: 'Metadata' }),
@@ -22,10 +23,11 @@ export function SubmitScore({ board, onClose }: { board: string; onClose(): void
   })
   return (
     <FormDialog
-      title="Submit a score"
+      title={`Submit a score to ${board}`}
       action="Submit"
       fields={fields}
-      submit={(body) => change.mutateAsync(body)}
+      submit={({ user, ...score }) => change.mutateAsync({ ...score, user_id: user.id })}
+      ask={({ user }) => askForStranger(user, 'Submit anyway')}
       onClose={onClose}
     />
   )

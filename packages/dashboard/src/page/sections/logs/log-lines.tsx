@@ -1,6 +1,6 @@
 import type { LogLine } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
-import type { Column } from '../../kit/table/table.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'

@@ -10,7 +10,7 @@ import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
 import { AuthorJson } from '../logs/author-json.tsx'
 import { levelTones } from '../logs/log-lines.tsx'
-import { MatchState } from './match-records-page.tsx'
+import { MatchState } from './match-state.tsx'
 
 type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
 

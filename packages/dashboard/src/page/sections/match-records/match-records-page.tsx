@@ -7,13 +7,14 @@ import { serverNow } from '../../data/node-status.ts'
 import { usePages } from '../../data/reads.ts'
 import { Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { FilterChoice } from '../../kit/table/filter.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
-import { Badge } from '../../kit/text/badge.tsx'
+import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { DurabilityNote, NotKept } from '../logs/logs-page.tsx'
 import { MatchPane } from './match-pane.tsx'
+import { MatchState } from './match-state.tsx'
 
 const columns: readonly Column<MatchRecord>[] = [
   {
@@ -43,11 +44,6 @@ const columns: readonly Column<MatchRecord>[] = [
 
 function lengthOf({ opened_at_unix_ms, closed_at_unix_ms }: MatchRecord): string {
   return duration(Math.max(0, (closed_at_unix_ms ?? serverNow()) - opened_at_unix_ms))
-}
-
-export function MatchState({ open, termination_reason }: MatchRecord) {
-  if (open) return <Badge tone="ok">open</Badge>
-  return <Badge>{(termination_reason ?? 'closed').replaceAll('_', ' ')}</Badge>
 }
 
 export function MatchRecordsPage() {

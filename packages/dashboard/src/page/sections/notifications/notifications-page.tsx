@@ -5,14 +5,22 @@ import { useChange } from '../../data/changes.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { type Listing, usePages } from '../../data/reads.ts'
-import { integerField, jsonField, optionalText, textField } from '../../kit/form/field-kinds.ts'
+import { accountField } from '../../kit/form/account-field.ts'
+import {
+  integerField,
+  jsonField,
+  selectField,
+  shownWhen,
+  textField,
+} from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Facts, NewButton, Page, Pane, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { BulkBar } from '../../kit/table/bulk.tsx'
+import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
-import { usePicking } from '../../kit/table/use-picking.ts'
+import { usePicking } from '../../kit/table/picking.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
@@ -80,30 +88,41 @@ type NotesProps = { listing: Listing<Note>; openId: string; onOpen(id: string): 
 
 function Notes({ listing, openId, onOpen }: NotesProps) {
   const mayDelete = useMay(api.notifications.delete)
-  const picking = usePicking()
+  const picking = usePicking({ listing, keyOf, nameOf })
   return (
     <>
       <DataTable
         label="Notifications"
         columns={columns}
         listing={listing}
-        rowKey={({ id }) => String(id)}
+        rowKey={keyOf}
         openKey={openId}
         onOpen={({ id }) => onOpen(String(id))}
         picking={mayDelete ? picking : undefined}
         empty={<Empty title="No notifications" />}
       />
-      {mayDelete && <BulkBar picking={picking} touches={['notifications']} actions={[removal]} />}
+      {mayDelete && (
+        <BulkBar
+          picking={picking}
+          noun="notification"
+          show={(note) => <Text>{nameOf(note)}</Text>}
+          touches={['notifications']}
+          actions={[removal]}
+        />
+      )}
     </>
   )
 }
 
-const removal = {
+const keyOf = ({ id }: Note) => String(id)
+const nameOf = ({ id, subject }: Note) => `#${id} ${subject}`
+
+const removal: BulkAction<Note> = {
   label: 'Delete',
   words: 'Nobody can read them any more.',
   danger: true,
-  run: (desk: ConsoleClient, id: string, idempotencyKey: string) =>
-    desk.notifications.delete({ params: { id }, idempotencyKey }),
+  run: (desk, { id }, idempotencyKey) =>
+    desk.notifications.delete({ params: { id: String(id) }, idempotencyKey }),
 }
 
 function NotePane({ note, onClose }: { note: Note; onClose(): void }) {
@@ -130,10 +149,13 @@ type NewNote = {
   code: number
 }
 
+const receivers = ['one account', 'everybody'] as const
+
 function SendNote({ user, onClose }: { user: string; onClose(): void }) {
   const fields = useMemo(
     () => ({
-      user_id: optionalText({ label: 'User id', hint: 'Empty: everybody', initial: user }),
+      to: selectField({ label: 'To', choices: receivers }),
+      account: shownWhen('to', receivers[0], accountField({ label: 'Account', initial: user })),
       subject: textField({ label: 'Subject' }),
       code: integerField({ label: 'Code', initial: '0', min: -2147483648, max: 2147483647 }),
       content: jsonField({ label: 'Content' }),
@@ -144,14 +166,21 @@ function SendNote({ user, onClose }: { user: string; onClose(): void }) {
     send: (desk, body: NewNote, idempotencyKey) =>
       desk.notifications.send({ body, idempotencyKey }),
     touches: ['notifications'],
-    done: 'Sent',
+    done: ({ user_id }) => (user_id === null ? 'Sent to everybody' : 'Sent'),
   })
   return (
     <FormDialog
       title="Send a notification"
       action="Send"
       fields={fields}
-      submit={(body) => change.mutateAsync(body)}
+      submit={({ to: _, account, ...note }) =>
+        change.mutateAsync({ ...note, user_id: account?.id })
+      }
+      ask={({ account, subject }) =>
+        account === undefined
+          ? { words: `Every player can read “${subject}”.`, action: 'Send to everybody' }
+          : undefined
+      }
       onClose={onClose}
     >
       <p className="muted">It is stored to be read; who is connected is not seen.</p>

@@ -1,10 +1,11 @@
 import type { Status } from '@guildhall/contract'
 import { duration, grouped } from '../../../model/time.ts'
 import { useNodeStatus, useReadiness } from '../../data/node-status.ts'
-import { wholeListing } from '../../data/reads.ts'
+import { givenListing } from '../../data/reads.ts'
 import { Card, FactStrip } from '../../kit/page.tsx'
-import { Await } from '../../kit/states.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { Await, Skeleton } from '../../kit/states.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
@@ -121,14 +122,15 @@ const taskColumns: readonly Column<Task>[] = [
 ]
 
 export function Tasks() {
-  const status = useNodeStatus()
+  const status = useNodeStatus().data?.status
+  if (status === undefined) return <Skeleton />
   return (
     <div className="stack">
       <Card title="Background tasks">
         <DataTable
           label="Background tasks"
           columns={taskColumns}
-          listing={wholeListing(status, status.data?.status.tasks)}
+          listing={givenListing('tasks', status.tasks)}
           rowKey={({ name }) => name}
           empty={<None />}
           inline={true}
@@ -138,7 +140,7 @@ export function Tasks() {
         <DataTable
           label="Queues to the database"
           columns={queueColumns}
-          listing={wholeListing(status, status.data?.status.write_behind)}
+          listing={givenListing('queues', status.write_behind)}
           rowKey={({ name }) => name}
           empty={<None />}
           inline={true}

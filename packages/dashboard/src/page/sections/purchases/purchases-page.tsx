@@ -5,12 +5,14 @@ import { useChange } from '../../data/changes.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { anyText, areaField, selectField } from '../../kit/form/field-kinds.ts'
+import { accountField } from '../../kit/form/account-field.ts'
+import { areaField, selectField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Facts, NewButton, Page, Pane, Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
@@ -113,7 +115,7 @@ function Validate({ user, onClose }: { user: string; onClose(): void }) {
   const navigate = useNavigate()
   const fields = useMemo(
     () => ({
-      user_id: anyText({ label: 'User id', initial: user }),
+      account: accountField({ label: 'Account', initial: user }),
       store: selectField({ label: 'Store', choices: purchaseStores }),
       receipt: areaField({
         label: 'Receipt',
@@ -135,7 +137,8 @@ function Validate({ user, onClose }: { user: string; onClose(): void }) {
       title="Validate a receipt"
       action="Validate"
       fields={fields}
-      submit={async (body) => {
+      submit={async ({ account, ...receipt }) => {
+        const body = { ...receipt, user_id: account.id }
         const { transaction_id } = await change.mutateAsync(body)
         void navigate({ to: '/purchases/$id', params: { id: transaction_id } })
       }}

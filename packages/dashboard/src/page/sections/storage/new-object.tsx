@@ -2,15 +2,16 @@ import type { JsonObject } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { jsonField, optionalText, selectField, textField } from '../../kit/form/field-kinds.ts'
+import { askForStranger, optionalUser, type User } from '../../kit/form/account-field.ts'
+import { jsonField, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { ownerQuery } from './object-pane.tsx'
 import { readers, writers } from './permissions.ts'
+import { ownerQuery } from './place.ts'
 
 type Values = {
   collection: string
   key: string
-  owner: string | undefined
+  owner: User | undefined
   value: JsonObject
   read: string
   write: string
@@ -22,7 +23,7 @@ export function NewObject({ collection, onClose }: { collection: string; onClose
     () => ({
       collection: textField({ label: 'Collection', initial: collection }),
       key: textField({ label: 'Key' }),
-      owner: optionalText({ label: 'Owner', hint: 'A user id; nothing is the system' }),
+      owner: optionalUser({ label: 'Owner', hint: 'Nothing: it is the system’s' }),
       value: jsonField({ label: 'Value', hint: 'At most 512 KiB' }),
       read: selectField({ label: 'Read by', choices: readers, initial: readers[1] ?? '' }),
       write: selectField({ label: 'Written by', choices: writers, initial: writers[1] ?? '' }),
@@ -39,7 +40,7 @@ export function NewObject({ collection, onClose }: { collection: string; onClose
         read_permission: readers.indexOf(read),
         write_permission: writers.indexOf(write),
       }
-      const query = ownerQuery(owner ?? null)
+      const query = ownerQuery(owner?.id ?? null)
       return desk.storage.put({ params: { collection, key }, query, body, idempotencyKey })
     },
     touches: ['storage'],
@@ -54,6 +55,7 @@ export function NewObject({ collection, onClose }: { collection: string; onClose
         const { collection, key, user_id } = await change.mutateAsync(values)
         void navigate({ to: '/storage', search: { collection, key, owner: user_id ?? '' } })
       }}
+      ask={({ owner }) => askForStranger(owner, 'Create anyway')}
       onClose={onClose}
     />
   )

@@ -8,8 +8,8 @@ import { ErrorNote } from '../../kit/error-state.tsx'
 import { readJsonObject } from '../../kit/form/field-kinds.ts'
 import { JsonArea } from '../../kit/form/json-area.tsx'
 import { ConflictNote } from './conflict-note.tsx'
-import { ownerQuery } from './object-pane.tsx'
 import { readers, writers } from './permissions.ts'
+import { ownerQuery } from './place.ts'
 
 type Draft = { text: string; read: number; write: number }
 

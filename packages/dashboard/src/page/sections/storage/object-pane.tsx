@@ -14,7 +14,7 @@ import { UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ObjectEditor } from './object-editor.tsx'
 import { readers, writers } from './permissions.ts'
-import type { Place } from './storage-page.tsx'
+import { ownerQuery, type Place } from './place.ts'
 
 export function ObjectPane({ place, onClose }: { place: Place; onClose(): void }) {
   const { collection, key, owner } = place
@@ -45,10 +45,6 @@ export function ObjectPane({ place, onClose }: { place: Place; onClose(): void }
       </Await>
     </Pane>
   )
-}
-
-export function ownerQuery(owner: string | null): { user_id?: string } {
-  return owner ? { user_id: owner } : {}
 }
 
 function ObjectView({ object }: { object: StorageObject }) {
@@ -95,13 +91,13 @@ function ObjectActions({ object, onEdit, onDeleted }: ActionsProps) {
             Edit
           </button>
           <button type="button" className="danger" onClick={() => setAsked(true)}>
-            Delete
+            Delete object
           </button>
         </>
       )}
       {asked && (
         <Confirm
-          title="Delete this object"
+          title={`Delete ${key} of ${collection}`}
           action="Delete"
           danger={true}
           typed={key}

@@ -6,19 +6,19 @@ import { useMay } from '../../data/permissions.ts'
 import { usePages, useRead, wholeListing } from '../../data/reads.ts'
 import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { BulkBar } from '../../kit/table/bulk.tsx'
+import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { type Column, DataTable } from '../../kit/table/table.tsx'
-import { usePicking } from '../../kit/table/use-picking.ts'
+import { usePicking } from '../../kit/table/picking.ts'
+import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { NewObject } from './new-object.tsx'
 import { ObjectPane } from './object-pane.tsx'
 import { readers, writers } from './permissions.ts'
-
-/** Where an object stands: the system's have an empty owner. */
-export type Place = { collection: string; key: string; owner: string }
+import { ownerQuery, type Place } from './place.ts'
 
 export function StoragePage() {
   const [collection] = useQueryPart('collection')
@@ -121,11 +121,11 @@ function Collection({ collection }: { collection: string }) {
   const [owner] = useQueryPart('owner')
   const navigate = useNavigate()
   const mayDelete = useMay(api.storage.delete)
-  const picking = usePicking()
   const listing = usePages(['storage', 'list', collection, user], (desk, cursor?: string) => {
     const query = { limit: 200, cursor, ...(user === '' ? {} : { user_id: user }) }
     return desk.storage.list({ params: { collection }, query })
   })
+  const picking = usePicking({ listing, keyOf, nameOf })
   const go = (place: Partial<Place>) =>
     void navigate({ to: '/storage', search: { collection, user, ...place } })
   const list = (
@@ -137,14 +137,20 @@ function Collection({ collection }: { collection: string }) {
         label={`Objects of ${collection}`}
         columns={columns}
         listing={listing}
-        rowKey={rowKeyOf}
+        rowKey={keyOf}
         openKey={key === '' ? undefined : JSON.stringify([owner, key])}
         onOpen={(row) => go({ key: row.key, owner: row.user_id ?? '' })}
         picking={mayDelete ? picking : undefined}
         empty={<Empty title="No objects here" />}
       />
       {mayDelete && (
-        <BulkBar picking={picking} touches={['storage']} actions={[removalOf(collection)]} />
+        <BulkBar
+          picking={picking}
+          noun="object"
+          show={(row) => <ObjectName row={row} />}
+          touches={['storage']}
+          actions={[removalOf(collection)]}
+        />
       )}
     </>
   )
@@ -155,21 +161,27 @@ function Collection({ collection }: { collection: string }) {
   return <Split list={list} pane={pane} />
 }
 
-function rowKeyOf({ user_id, key }: StorageRow): string {
-  return JSON.stringify([user_id ?? '', key])
+const keyOf = ({ user_id, key }: StorageRow) => JSON.stringify([user_id ?? '', key])
+const nameOf = ({ key }: StorageRow) => key
+
+/** Two owners may have objects of one key. */
+function ObjectName({ row: { key, user_id } }: { row: StorageRow }) {
+  return (
+    <span className="row">
+      <Text>{key}</Text>
+      {user_id === null ? <Badge>system</Badge> : <UserLink id={user_id} />}
+    </span>
+  )
 }
 
-function removalOf(collection: string) {
+function removalOf(collection: string): BulkAction<StorageRow> {
   return {
     label: 'Delete',
-    words: 'The objects are gone for good, whatever version they have.',
+    words: `They are gone from ${collection} for good, whatever version they have.`,
     danger: true,
-    run: (desk: DeskOfStorage, id: string, idempotencyKey: string) => {
-      const [owner, key]: string[] = JSON.parse(id)
-      const query = owner === '' ? {} : { user_id: owner }
-      return desk.storage.delete({ params: { collection, key: key ?? '' }, query, idempotencyKey })
+    run: (desk, { key, user_id }, idempotencyKey) => {
+      const query = ownerQuery(user_id)
+      return desk.storage.delete({ params: { collection, key }, query, idempotencyKey })
     },
   }
 }
-
-type DeskOfStorage = Parameters<Parameters<typeof useRead>[1]>[0]

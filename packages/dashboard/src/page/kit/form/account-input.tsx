@@ -1,0 +1,50 @@
+import { type InputHTMLAttributes, useId } from 'react'
+import { useRead } from '../../data/reads.ts'
+import { useSettled } from '../../data/settled.ts'
+import { Text } from '../text/text.tsx'
+
+type AccountInputProps = InputHTMLAttributes<HTMLInputElement> & { value: string }
+
+const suggestionsMax = 8
+
+/** Takes an id or a username, offers those that match, and says whose it is. */
+export function AccountInput({ value, ...attributes }: AccountInputProps) {
+  const list = useId()
+  const typed = value.trim()
+  const filter = useSettled(typed)
+  const { data, isPlaceholderData } = useRead(
+    ['accounts', 'suggest', filter],
+    (desk) => desk.consoleAccounts.list({ query: { filter, limit: suggestionsMax } }),
+    { enabled: filter !== '', keep: true },
+  )
+  const items = filter === '' ? [] : (data?.items ?? [])
+  const exact = items.find(({ id, username }) => id === typed || username === typed)
+  const isUnknown = filter === typed && filter !== '' && data?.total === 0 && !isPlaceholderData
+  return (
+    <>
+      <input
+        {...attributes}
+        value={value}
+        list={list}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="Username or id"
+      />
+      <datalist id={list}>
+        {items.map(({ id, username, display_name }) => (
+          <option key={id} value={username}>
+            {display_name ?? id}
+          </option>
+        ))}
+      </datalist>
+      <span className="hint break" aria-live="polite">
+        {exact && (
+          <>
+            <Text>{exact.username}</Text>, <code>{exact.id}</code>
+          </>
+        )}
+        {isUnknown && 'No account has this in its id or username.'}
+      </span>
+    </>
+  )
+}

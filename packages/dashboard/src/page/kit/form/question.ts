@@ -1,0 +1,2 @@
+/** Asked before something is sent that others will feel. */
+export type Question = { words: string; action: string }

@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react'
+
+export type Column<Row> = {
+  key: string
+  head: string
+  cell(row: Row): ReactNode
+  /** Width in pixels; a column without one takes what is left. */
+  width?: number
+  align?: 'number'
+  /** Only where there is room. */
+  wide?: boolean
+  /** Offered only where the list is whole, because the API does not sort. */
+  sort?(a: Row, b: Row): number
+}
