@@ -1,4 +1,3 @@
-import { findImports } from './imports.ts'
 import { type CodeSource, findInCode, lineAt, type Problem } from './sources.ts'
 
 const server = 'packages/server/src/'
@@ -58,7 +57,8 @@ export function checkConfinement(files: readonly CodeSource[]): Problem[] {
 }
 
 function confinedImports(file: CodeSource): Problem[] {
-  return findImports(file).flatMap(({ specifier, line }) => {
+  return file.imports.flatMap(({ specifier, offset }) => {
+    const line = lineAt(file.text, offset)
     const at = { path: file.path, line }
     if (timers.has(specifier) && !isIn(file, ['kernel/clock.ts'])) {
       return [{ ...at, text: 'only kernel/clock.ts reads time or sets timers' }]

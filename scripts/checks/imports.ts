@@ -4,23 +4,10 @@ import { type CodeSource, isTestPath, lineAt, type Problem } from './sources.ts'
 /** Who may import whom: see "Who may import whom" in ARCHITECTURE.md. */
 export function checkImports(files: readonly CodeSource[]): Problem[] {
   return files.flatMap((file) => {
-    return findImports(file).flatMap(({ specifier, line }) => {
+    return file.imports.flatMap(({ specifier, offset }) => {
       const text = objection(file, specifier)
-      return text ? [{ path: file.path, line, text }] : []
+      return text ? [{ path: file.path, line: lineAt(file.text, offset), text }] : []
     })
-  })
-}
-
-export type FoundImport = { specifier: string; line: number }
-
-const importHead = /\b(?:from|import)\s*\(?\s*(?=['"])/g
-
-/** Every import and re-export of a file, static or dynamic. */
-export function findImports({ code, text }: CodeSource): FoundImport[] {
-  return [...code.matchAll(importHead)].map((match) => {
-    const open = match.index + match[0].length
-    const close = text.indexOf(text.charAt(open), open + 1)
-    return { specifier: text.slice(open + 1, close), line: lineAt(text, open) }
   })
 }
 

@@ -1,5 +1,4 @@
-import { findFunctions } from './functions.ts'
-import type { CodeSource, Problem } from './sources.ts'
+import { type CodeSource, lineAt, type Problem } from './sources.ts'
 
 const fileLinesMax = 400
 const functionLinesMax = 60
@@ -24,12 +23,30 @@ function fileLength({ path, text }: CodeSource): Problem[] {
 }
 
 function functionLengths(file: CodeSource): Problem[] {
-  return findFunctions(file)
+  return measureFunctions(file)
     .filter(({ ownLines }) => ownLines > functionLinesMax)
     .map(({ firstLine, ownLines }) => {
       const text = `a function of ${ownLines} own lines; the most is ${functionLinesMax}`
       return { path: file.path, line: firstLine, text }
     })
+}
+
+/**
+ * The lines of functions that are written inside another one are theirs and not its own: a closure
+ * that returns its methods is as long as what it says itself.
+ */
+function measureFunctions({ text, functions }: CodeSource) {
+  const spans = functions.map(({ start, end }) => {
+    return { start, end, first: lineAt(text, start), last: lineAt(text, end) }
+  })
+  return spans.map((outer) => {
+    const taken = new Set<number>()
+    for (const { start, end, first, last } of spans) {
+      if (start <= outer.start || end > outer.end || first === last) continue
+      for (let line = first; line <= last; line += 1) taken.add(line)
+    }
+    return { firstLine: outer.first, ownLines: outer.last - outer.first + 1 - taken.size }
+  })
 }
 
 /** Only what cannot be broken may be longer: an address, and in tests a title or a row of data. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Mask, mask } from './mask.ts'
+import { readSyntax, type Syntax } from './syntax.ts'
 
 /** A file of the repository, as the checks see it. */
 export type Source = {
@@ -10,7 +10,7 @@ export type Source = {
 }
 
 /** A TypeScript file, with its comments and literals kept apart from its code. */
-export type CodeSource = Source & Mask & { readonly isTest: boolean }
+export type CodeSource = Source & Syntax & { readonly isTest: boolean }
 
 export type Problem = { path: string; line: number; text: string }
 
@@ -33,7 +33,11 @@ function* walk(root: string, folder: string): Generator<Source> {
 export function codeSources(sources: readonly Source[]): CodeSource[] {
   return sources
     .filter(({ path }) => /\.tsx?$/.test(path))
-    .map((source) => ({ ...source, ...mask(source.text), isTest: isTestPath(source.path) }))
+    .map((source) => ({
+      ...source,
+      ...readSyntax(source.path, source.text),
+      isTest: isTestPath(source.path),
+    }))
 }
 
 /** Tests, and what only tests use: fakes, fixtures, shared suites and the `testing` folders. */
