@@ -5,31 +5,20 @@ import type { Log } from '../kernel/log/log.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
 import type { MatchRecorder } from '../kernel/play/match-recorder.ts'
 import type { RoomCommands } from '../kernel/play/room-commands.ts'
-import { createDeadlineQueue } from '../kernel/time/deadline-queue.ts'
 import type { TransportConfig } from './config.ts'
-import { closings } from './connection/closing/closings.ts'
-import { type ConnectionCaps, createConnectionCaps } from './connection/connection-caps.ts'
-import type { ConnectionDeps } from './connection/connection-deps.ts'
-import { createDispatch, isForScript } from './connection/dispatch/dispatch.ts'
-import { handshakePolicy } from './connection/greeting/handshake.ts'
-import { createReadingPauses } from './connection/inbound/reading-pauses.ts'
-import { createScriptTurns } from './connection/inbound/script-turns.ts'
-import { PlayerConnection } from './connection/player-connection.ts'
-import { createRpc } from './connection/rpc/rpc.ts'
-import type { QueueLedger } from './connection/send-queue/send-queue.ts'
-import { createTurnBatch } from './connection/send-queue/turn-batch.ts'
-import { startSweeper } from './connection/sweeper.ts'
-import type { Acceptor, Connection, ConnectionEvents } from './connection/transports/transport.ts'
+import type { ConnectedPlayers } from './connected-players.ts'
+import { createEdge } from './connection/edge.ts'
+import type { Acceptor } from './connection/transports/transport.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { MatchmakerConfig } from './play/matchmaker/config.ts'
 import type { Matchmaker } from './play/matchmaker/matchmaker.ts'
-import type { ConnectedPlayers } from './play/participants/connected-players.ts'
-import { createPlayers, type Players } from './play/participants/players.ts'
-import { createPositionRelay } from './play/participants/position-relay.ts'
 import type { PartyConfig } from './play/parties/config.ts'
 import type { People } from './play/parties/people.port.ts'
+import { createPlay } from './play/play.ts'
 import type { RoomsConfig } from './play/rooms/config.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
+import { createRelief } from './relief.ts'
+import { createRevocation } from './revocation.ts'
 
 export type GatewayDeps = {
   /** The `transport` section of the configuration. */
@@ -82,152 +71,48 @@ export type Gateway = Acceptor &
     close(): Promise<void>
   }
 
-const drainMs = 1000
-const partingMs = 2000
-const shutdownMs = 10_000
-
+/** The edge and the owner of one node, which plays with itself. */
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { clock, config } = deps
-  const { metrics } = deps.online
+  const { config, online } = deps
+  const { metrics, sessions, registry } = online
+  const log = deps.log.component('realtime')
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
-  const players = createPlayers({
-    ...deps,
-    metrics,
+  const relieve = createRelief({
     ledger,
-    relieve: () => connectionDeps.relieve(),
+    queuedBytesMax: config.limits.max_queued_bytes_total,
+    flush: () => edge.flush(),
+    largest: [() => edge.largest(), () => play.largestSeat()],
   })
-  const { seats, revocation, commands } = players
-  const caps = createConnectionCaps(config.limits, metrics)
-  const connected = new Set<PlayerConnection>()
-  const sweeper = startSweeper({ clock, metrics, ledger, connected, seats })
-  let allGone: (() => void) | undefined
-  let closing: Promise<void> | undefined
-
-  const onGone = () => {
-    if (connected.size === 0) allGone?.()
-  }
-  const connectionDeps: ConnectionDeps = createConnectionDeps({
+  const play = createPlay({ ...deps, limits: config.limits, metrics, registry, ledger, relieve })
+  const revocation = createRevocation({
     ...deps,
-    metrics,
-    ledger,
-    players,
-    caps,
-    connected,
-    onGone,
+    log,
+    sessionIds: () => [...sessions.ids(), ...play.seats.sessionIds()],
+    closeSessions(sessionIds) {
+      edge.closeSessions(sessionIds)
+      play.seats.endSessions(sessionIds)
+    },
   })
-
-  async function close(): Promise<void> {
-    const gone = new Promise<void>((resolve) => {
-      allGone = resolve
-    })
-    players.matchmaker.stop()
-    commands.closeAll()
-    seats.endAll()
-    for (const connection of connected) connection.end(closings.shutdown)
-    if (connected.size === 0) allGone?.()
-    const limit = clock.after(shutdownMs, () => {
-      for (const connection of connected) connection.destroy()
-    })
-    await gone
-    limit.cancel()
-    sweeper.cancel()
-  }
-
+  const edge = createEdge({
+    ...deps,
+    ...{ metrics, ledger, relieve, sessions },
+    graceMs: deps.rooms.reconnect_grace_ms,
+    recheck: revocation.recheck,
+    play: play.port,
+  })
   return {
-    ...players.delivery,
-    ...commands,
+    ...play.delivery,
+    ...play.commands,
     closeSessions: revocation.closeSessions,
     revalidate: revocation.revalidate,
     metrics: () => ({ ...metrics }),
-    matchmaker: players.matchmaker.counts,
-    backfill: players.matchmaker.backfill,
-    refuses: caps.refuses,
-    accept(connection: Connection): ConnectionEvents {
-      caps.opened(connection.limitGroup)
-      const accepted = new PlayerConnection(connection, connectionDeps)
-      connected.add(accepted)
-      // An upgrade that was in progress when the shutdown began ends like everybody else.
-      if (closing !== undefined) accepted.end(closings.shutdown)
-      return accepted
-    },
+    matchmaker: play.matchmaker,
+    backfill: play.backfill,
+    refuses: edge.refuses,
+    accept: edge.accept,
     close() {
-      closing ??= close()
-      return closing
+      play.close()
+      return edge.close()
     },
-  }
-}
-
-type Parts = GatewayDeps & {
-  metrics: GatewayMetrics
-  ledger: QueueLedger
-  players: Players
-  caps: ConnectionCaps
-  connected: Set<PlayerConnection>
-  onGone(): void
-}
-
-function createConnectionDeps(parts: Parts): ConnectionDeps {
-  const { config, clock, script, metrics, players, caps, connected } = parts
-  const { heartbeat_interval_ms, heartbeat_timeout_ms } = config.websocket
-  const pauses = createReadingPauses(clock)
-  const scriptTurns = createScriptTurns(script)
-  const flushes = createTurnBatch((connection: PlayerConnection) => connection.flush())
-  const deadline = (delayMs: number, onDue: (connection: PlayerConnection) => void) =>
-    createDeadlineQueue({ clock, delayMs }, onDue)
-  return {
-    ...parts,
-    arrivals: players.arrivals,
-    limits: config.limits,
-    policy: handshakePolicy(config.auth),
-    liveness: { intervalMs: heartbeat_interval_ms, timeoutMs: heartbeat_timeout_ms },
-    greetings: deadline(config.auth.handshake_timeout_ms, (connection) => connection.timeOut()),
-    drains: deadline(drainMs, (connection) => connection.part()),
-    partings: deadline(partingMs, (connection) => connection.destroy()),
-    dispatch: createDispatch({
-      ...players,
-      metrics,
-      script,
-      maxEnvelopeBytes: config.limits.max_envelope_bytes,
-      rpc: createRpc({
-        script,
-        inFlightMax: config.limits.rpc_in_flight,
-        builtIns: players.builtIns,
-      }),
-      relayPosition: createPositionRelay({ clock, metrics, registry: players.registry }),
-      isReturning: players.seats.isReturning,
-    }),
-    heldForScript: { bytes: 0 },
-    scriptTurns,
-    isForScript: (envelope) => isForScript(script, envelope),
-    flushLater: flushes.add,
-    relieve: () => relieve(parts, flushes.runNow),
-    awaitRate: pauses.awaitRate,
-    decided: caps.decided,
-    gone(connection) {
-      connected.delete(connection)
-      pauses.forget(connection)
-      scriptTurns.forget(connection)
-      caps.closed(connection.limitGroup)
-      parts.onGone()
-    },
-  }
-}
-
-/** Gives memory back by closing the connections and ending the seats that hold most of it. */
-function relieve({ config, ledger, connected, players }: Parts, flushNow: () => void): void {
-  const { max_queued_bytes_total } = config.limits
-  if (ledger.queuedBytes <= max_queued_bytes_total) return
-  flushNow()
-  while (ledger.queuedBytes > max_queued_bytes_total) {
-    let largest: PlayerConnection | undefined
-    for (const connection of connected) {
-      if (connection.queuedBytes > (largest?.queuedBytes ?? 0)) largest = connection
-    }
-    const seat = players.seats.largest()
-    if (seat !== undefined && seat.bytes > (largest?.queuedBytes ?? 0)) {
-      players.seats.end(seat.participant, 'disconnected')
-    } else if (largest !== undefined) {
-      largest.endAsSlow()
-    } else return
   }
 }

@@ -69,7 +69,7 @@ export function createHarness(options: HarnessOptions) {
   const bounds = { max_bytes: 65_536, max_entries: 100 }
   const journal = createErrorJournal({ clock, log, bounds })
   const delivered: Delivered[] = []
-  const sessions: ReturnType<Delivery['sessions']> = []
+  const sessions: Awaited<ReturnType<Delivery['sessions']>> = []
   const made = createScriptHost({
     config: { ...defaults, scripts_dir: folder, ...config },
     clock,

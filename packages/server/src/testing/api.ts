@@ -76,9 +76,9 @@ export const nobodyPlays: PlayPorts = {
   gateway: {
     closeSessions() {},
     revalidate: async () => {},
-    rooms: () => [],
-    room: () => undefined,
-    members: () => [],
+    rooms: async () => [],
+    room: async () => undefined,
+    members: async () => [],
     matchmaker: () => null,
   },
   script: {

@@ -27,7 +27,7 @@ export function matchesFeature(deps: MatchesDeps) {
 
   async function list({ filter = '', limit }: Query) {
     expectReady()
-    const all = attached ? rooms.rooms() : []
+    const all = attached ? await rooms.rooms() : []
     const found = all.filter(({ name, map, mode }) =>
       [name ?? '', map, mode].some((text) => text.includes(filter)),
     )
@@ -41,9 +41,9 @@ export function matchesFeature(deps: MatchesDeps) {
 
   async function get(id: number) {
     expectReady()
-    const room = attached ? rooms.room(id) : undefined
+    const room = attached ? await rooms.room(id) : undefined
     if (room === undefined) throw refuse.notFound('no such room')
-    const members = rooms.members(id)
+    const members = await rooms.members(id)
     return {
       ...rowOf(room),
       members: members.map(({ participant, user_id }) => ({ participant, user_id })),

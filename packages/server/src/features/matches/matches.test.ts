@@ -51,9 +51,9 @@ async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () =
       attached,
       gateway: {
         ...nobodyPlays.gateway,
-        rooms: () => rooms,
-        room: (id) => rooms.find(({ room_id }) => room_id === id),
-        members: () => members,
+        rooms: async () => rooms,
+        room: async (id) => rooms.find(({ room_id }) => room_id === id),
+        members: async () => members,
       },
       script: { ...nobodyPlays.script, game: { admit: ready } },
     },

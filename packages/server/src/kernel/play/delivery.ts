@@ -10,9 +10,9 @@ export type Delivery = {
   /** Sends to participants; one that is unknown or gone is no error. `body` is copied. */
   send(command: Send): void
   /** The connected participants of this node. */
-  sessions(): Session[]
+  sessions(): Promise<Session[]>
   /** Which of these accounts have a connection now, in the order given. */
-  online(userIds: readonly string[]): string[]
+  online(userIds: readonly string[]): Promise<string[]>
   /**
    * Sends to all connections of these accounts; null reaches the connections of every account,
    * guests left out. `body` is copied.

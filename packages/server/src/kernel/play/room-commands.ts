@@ -7,10 +7,10 @@ import type { Label, OpenRoom } from './rooms.ts'
  */
 export type RoomCommands = {
   /** All rooms, by id ascending. */
-  rooms(): OpenRoom[]
-  room(roomId: number): OpenRoom | undefined
+  rooms(): Promise<OpenRoom[]>
+  room(roomId: number): Promise<OpenRoom | undefined>
   /** The members of a room in the order of participants, dropped ones included. */
-  members(roomId: number): RoomMember[]
+  members(roomId: number): Promise<RoomMember[]>
   /** Changes what is given of the label. The values are within bounds. */
   updateRoom(roomId: number, label: Partial<Label>): void
   /** Removes a member with MATCH_CLOSED; the last one ends the room. */

@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { createClockWatch } from '../../kernel/time/clock-watch.ts'
-import { createConnectedPlayers } from '../../realtime/play/participants/connected-players.ts'
+import { createConnectedPlayers } from '../../realtime/connected-players.ts'
 import { createFeatures } from './features.ts'
 import { checksOf } from './joined.ts'
 

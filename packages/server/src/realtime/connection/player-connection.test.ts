@@ -24,7 +24,7 @@ test('[R-SES-1] a second connection of a session wins, and the old one leaves fi
   const young = await realtime.join('t-ann')
   expect(await old.closed).toEqual({ code: 4005, reason: 'session replaced' })
   expect(realtime.script.hooks()).toEqual(['join 1', 'leave 1', 'join 2'])
-  expect(realtime.gateway.sessions().map(({ participant }) => participant)).toEqual([2])
+  expect((await realtime.gateway.sessions()).map(({ participant }) => participant)).toEqual([2])
   realtime.gateway.closeSessions(['s-ann'])
   expect((await young.closed).code).toBe(4004)
 })
@@ -117,7 +117,7 @@ test('[R-CLS-3] what came before the end reaches the script before on_leave', as
   await expect
     .poll(() => realtime.script.hooks(), waiting)
     .toEqual(['join 1', 'message 1', 'leave 1'])
-  expect(realtime.gateway.sessions()).toEqual([])
+  expect(await realtime.gateway.sessions()).toEqual([])
 })
 
 test('[R-CLS-2] from the decision to close on nothing comes in and nothing is queued', async () => {

@@ -1,6 +1,7 @@
 import { type AuthResult, authResultBody, type Envelope, kinds } from '@guildhall/contract'
+import type { RpcOutcome } from '../../kernel/play/calls.ts'
 import { type OutgoingFrame, outgoingFrame } from '../frames/outgoing-frame.ts'
-import type { Participant } from '../play/participants/participant.ts'
+import type { Claimed, MessageOutcome, Place, Receiver, SeatFate } from '../play.port.ts'
 import type { Player } from '../ports.ts'
 import { ClosingPhase } from './closing/closing.ts'
 import { type Closing, closings, type ProtocolDetail, protocolError } from './closing/closings.ts'
@@ -8,9 +9,10 @@ import type { ConnectionDeps } from './connection-deps.ts'
 import { Greeting, type GreetingHost } from './greeting/greeting.ts'
 import { Inbound, type InboundConsumer } from './inbound/inbound.ts'
 import type { ClientState } from './live/client-state.ts'
+import type { LiveConnection } from './live/live-connection.ts'
 import { LivePhase } from './live/live-phase.ts'
-import type { LiveSession } from './live/live-session.ts'
 import { SendQueue } from './send-queue/send-queue.ts'
+import type { TimedConnection } from './timed-connection.ts'
 import type { Connection, ConnectionEvents, PeerEnd } from './transports/transport.ts'
 
 /**
@@ -26,12 +28,14 @@ import type { Connection, ConnectionEvents, PeerEnd } from './transports/transpo
 type Phase =
   | { name: 'greeting'; greeting: Greeting }
   | LivePhase
-  | { name: 'closing'; closing: ClosingPhase<PlayerConnection> }
+  | { name: 'closing'; closing: ClosingPhase<TimedConnection> }
   | { name: 'gone' }
 
 const incompleteFrameMsMax = 30_000
 
-export class PlayerConnection implements ConnectionEvents, InboundConsumer, LiveSession {
+export class PlayerConnection
+  implements ConnectionEvents, InboundConsumer, LiveConnection, TimedConnection, Receiver
+{
   readonly #connection: Connection
   readonly #deps: ConnectionDeps
   readonly #inbound: Inbound
@@ -39,6 +43,8 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
   #phase: Phase
   /** The live phase, also when it is over. */
   #lived: LivePhase | undefined
+  /** While it is the connection of its session. */
+  #sessionId: string | undefined
   #pending = true
   #flushDue = false
 
@@ -59,8 +65,16 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
     return this.#queue.bytes
   }
 
-  get participant(): Participant {
+  get participant(): number {
     return this.#accepted().participant
+  }
+
+  get userId(): string | null {
+    return this.#accepted().account?.user_id ?? null
+  }
+
+  get place(): Place {
+    return this.#accepted().place
   }
 
   get client(): ClientState {
@@ -162,8 +176,24 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
     this.#relieveIfFull()
   }
 
-  takeUnsent(): OutgoingFrame[] {
-    return this.#queue.takeReliable()
+  placed(place: Place): void {
+    this.#accepted().place = place
+  }
+
+  settled(kind: number, outcome: MessageOutcome): void {
+    this.#accepted().settled(kind, outcome)
+  }
+
+  unhandled(kind: number): void {
+    this.#deps.notices(this, 'no_handler', kind)
+  }
+
+  replied(requestId: bigint, outcome: RpcOutcome): void {
+    this.#deps.rpc.replied(this, requestId, outcome)
+  }
+
+  setFlags(flags: number): void {
+    this.#accepted().setFlags(flags)
   }
 
   endAsSlow(): void {
@@ -202,10 +232,6 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
 
   serveScript(): boolean {
     return this.#phase.name === 'live' && this.#phase.serveScript()
-  }
-
-  messageSettled(): void {
-    if (this.#phase.name === 'live') this.#phase.messageSettled()
   }
 
   /** True when the connection need not be asked again, because it reads again or is over. */
@@ -253,12 +279,35 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
     if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
 
-  #accept(player: Player | undefined, waiting: Envelope[]): void {
-    if (player) this.#deps.arrivals.replace(player)
-    this.#answer(player ? { status: 'account', user_id: player.user_id } : { status: 'guest' })
+  #accept(account: Player | undefined, waiting: Envelope[]): void {
+    const { sessions, play } = this.#deps
+    if (account === undefined) {
+      this.#answer({ status: 'guest' })
+      if (!this.#isClosing()) this.#play({ account, claimed: undefined }, waiting)
+      return
+    }
+    sessions.byId(account.session_id)?.end(closings.sessionReplaced)
+    this.#answer({ status: 'account', user_id: account.user_id })
     if (this.#isClosing()) return
+    this.#sessionId = account.session_id
+    sessions.add(account.session_id, this)
+    const claimed = play.claim(account)
+    if (claimed instanceof Promise) {
+      const go = (seat: Claimed | undefined) => this.#play({ account, claimed: seat }, waiting)
+      // Without an answer there is no seat.
+      claimed.then(go, () => go(undefined))
+    } else {
+      this.#play({ account, claimed }, waiting)
+    }
+  }
+
+  #play(as: { account: Player | undefined; claimed: Claimed | undefined }, waiting: Envelope[]) {
     const [transport, inbound, deps] = [this.#connection, this.#inbound, this.#deps]
-    const live = new LivePhase({ connection: this, transport, inbound, deps }, player)
+    if (this.#phase.name !== 'greeting') {
+      if (as.claimed !== undefined) deps.play.leave(as.claimed.participant, 'kept', [])
+      return
+    }
+    const live = new LivePhase({ connection: this, transport, inbound, deps }, as)
     this.#lived = live
     this.#phase = live
     this.#decide()
@@ -275,19 +324,21 @@ export class PlayerConnection implements ConnectionEvents, InboundConsumer, Live
     this.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
   }
 
-  #newClosing(how: Closing): ClosingPhase<PlayerConnection> {
+  #newClosing(how: Closing): ClosingPhase<TimedConnection> {
     const { drains, partings } = this.#deps
     const [connection, queue] = [this.#connection, this.#queue]
     return new ClosingPhase(how, { item: this, connection, queue, drains, partings })
   }
 
   /** From here on nothing comes in; a participant that was there departs. */
-  #fence(next: Phase, seat: Closing['seat']): void {
-    const wasLive = this.#phase.name === 'live'
+  #fence(next: Phase, seat: SeatFate): void {
+    const live = this.#phase.name === 'live' ? this.#phase : undefined
     this.#phase = next
     this.#inbound.stop()
     this.#decide()
-    if (wasLive) this.#deps.arrivals.depart(this, seat)
+    if (this.#sessionId !== undefined) this.#deps.sessions.remove(this.#sessionId)
+    this.#sessionId = undefined
+    live?.leave(seat, () => this.#queue.takeReliable())
   }
 
   #decide(): void {

@@ -1,16 +1,14 @@
 import type { Clock, Timer } from '../../kernel/clock.ts'
+import type { QueueLedger } from '../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../metrics.ts'
-import type { Seats } from '../play/seats/seats.ts'
 import { closings } from './closing/closings.ts'
-import type { PlayerConnection } from './player-connection.ts'
-import type { QueueLedger } from './send-queue/send-queue.ts'
+import type { TimedConnection } from './timed-connection.ts'
 
 type SweeperDeps = {
   clock: Clock
   metrics: GatewayMetrics
   ledger: QueueLedger
-  connected: ReadonlySet<PlayerConnection>
-  seats: Pick<Seats, 'sweep'>
+  connected: ReadonlySet<TimedConnection>
 }
 
 const sweepMs = 250
@@ -21,7 +19,7 @@ const highWaterWindowMs = 60_000
  * The timers that all connections share: one pass looks at everybody, instead of a timer for each
  * of tens of thousands.
  */
-export function startSweeper({ clock, metrics, ledger, connected, seats }: SweeperDeps): Timer {
+export function startSweeper({ clock, metrics, ledger, connected }: SweeperDeps): Timer {
   const sweep = clock.every(sweepMs, () => {
     const nowMs = clock.monotonicMs()
     for (const connection of connected) connection.sweep(nowMs)
@@ -31,7 +29,6 @@ export function startSweeper({ clock, metrics, ledger, connected, seats }: Sweep
     for (const connection of connected) {
       if (connection.sessionEnded(nowUnixMs)) connection.end(closings.sessionRevoked)
     }
-    seats.sweep(nowUnixMs)
   })
   const highWater = clock.every(highWaterWindowMs, () => {
     metrics.reliable_queue_high_water_bytes = ledger.highWaterBytes

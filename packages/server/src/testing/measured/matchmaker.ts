@@ -6,14 +6,14 @@ import { createIds } from '../../kernel/ids.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { noMatchRecords } from '../../kernel/play/match-recorder.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
-import { newClientState } from '../../realtime/connection/live/client-state.ts'
-import type { LiveSession } from '../../realtime/connection/live/live-session.ts'
+import { countingIds } from '../../realtime/counting-ids.ts'
 import { createGatewayMetrics } from '../../realtime/metrics.ts'
+import { accountKey } from '../../realtime/play/accounts.port.ts'
 import { createMatchmaker } from '../../realtime/play/matchmaker/matchmaker.ts'
 import { createTicketQueue } from '../../realtime/play/matchmaker/tickets/ticket-queue.ts'
-import { createLiveAccounts } from '../../realtime/play/participants/accounts.ts'
-import { newParticipant } from '../../realtime/play/participants/participant.ts'
-import { countingIds, createRegistry } from '../../realtime/play/participants/registry.ts'
+import { createAccounts } from '../../realtime/play/participants/accounts.ts'
+import { connect, newParticipant, nobody } from '../../realtime/play/participants/participant.ts'
+import { createRegistry } from '../../realtime/play/participants/registry.ts'
 import { createRooms } from '../../realtime/play/rooms/rooms.ts'
 
 /**
@@ -46,8 +46,8 @@ process.stdout.write(`ready ${facts.join(' ')} ticket_bytes=${bytesOfWaiting(opt
 
 /** Duels of so many players that queue in one turn. */
 async function match(count: number): Promise<Crowd> {
-  const { matchmaker, lives } = start(count, true)
-  for (const [index, live] of lives.entries()) matchmaker.add(live, payloadOf(index))
+  const { matchmaker, accounts } = start(count, true)
+  for (const [index, account] of accounts.entries()) matchmaker.add(account, payloadOf(index))
   const startMs = clock.monotonicMs()
   let lastMs = startMs
   let keptMs = 0
@@ -67,11 +67,11 @@ async function match(count: number): Promise<Crowd> {
 
 /** Tickets with two queries, as tickets of rated games have. */
 function bytesOfWaiting(count: number): number {
-  const { matchmaker, lives } = start(count, false)
+  const { matchmaker, accounts } = start(count, false)
   const beforeBytes = heapBytes()
-  for (const [index, live] of lives.entries()) {
+  for (const [index, account] of accounts.entries()) {
     const { query, ...rest } = payloadOf(index)
-    matchmaker.add(live, { query: query ?? '', wide_query: `region == "eu"`, ...rest })
+    matchmaker.add(account, { query: query ?? '', wide_query: `region == "eu"`, ...rest })
   }
   const bytes = (heapBytes() - beforeBytes) / count
   if (matchmaker.counts().queued_tickets !== count) throw new Error('a ticket was refused')
@@ -104,7 +104,7 @@ function start(count: number, gateOpen: boolean) {
     metrics,
     hooks,
     records: noMatchRecords,
-    roomless: registry.roomless,
+    registry,
     nextRoomId: countingIds(0),
     newMatchId: () => ids.durable('mt1-'),
   })
@@ -122,32 +122,20 @@ function start(count: number, gateOpen: boolean) {
     log: createRecordedLog(),
     hooks,
     rooms,
-    accounts: createLiveAccounts(registry),
+    accounts: createAccounts(registry),
     queue: createTicketQueue(clock),
     mayMakeRooms: () => true,
     newId: () => ids.bytes(18).toString('base64url'),
     randomness: ids.bytes,
     partyOf: () => ({ refusal: 'party not found' }),
   })
-  const lives = Array.from({ length: count }, (_, index) => liveOf(index + 1))
-  for (const live of lives) registry.add(live)
-  return { matchmaker, lives }
-}
-
-function liveOf(id: number): LiveSession {
-  const participant = newParticipant(id, undefined)
-  const live: LiveSession = {
-    participant,
-    client: newClientState(0),
-    deliver() {},
-    deliverPositions() {},
-    send() {},
-    end() {},
-    takeUnsent: () => [],
-    messageSettled() {},
-  }
-  participant.live = live
-  return live
+  const accounts = Array.from({ length: count }, (_, index) => {
+    const participant = newParticipant(index + 1, undefined)
+    connect(participant, { receiver: nobody, flags: 0, sinceMs: 0 })
+    registry.add(participant)
+    return accountKey(participant.context)
+  })
+  return { matchmaker, accounts }
 }
 
 /** Without a script. */

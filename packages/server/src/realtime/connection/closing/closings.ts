@@ -1,11 +1,10 @@
+import type { SeatFate } from '../../play.port.ts'
+
 /**
  * How the server ends a connection. `drains` gives what is queued reliably a last second. `seat` is
- * what becomes of the participant's place in its room where there is a reconnect grace: it is kept,
- * handed over to the connection that replaces this one, or there is none.
+ * what becomes of the participant's place in its room.
  */
 export type Closing = { code: number; reason: string; drains: boolean; seat: SeatFate }
-
-export type SeatFate = 'kept' | 'handed_over' | 'none'
 
 /** What a peer did wrong; the text is part of the close reason. */
 export type ProtocolDetail =

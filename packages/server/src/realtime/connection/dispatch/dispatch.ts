@@ -11,32 +11,25 @@ import {
   sessionOptionsBody,
   WireError,
 } from '@guildhall/contract'
+import { isBuiltIn } from '../../built-in-methods.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
-import type { PositionRelay } from '../../play/participants/position-relay.ts'
-import { sendSnapshot, versionFor } from '../../play/rooms/presence.ts'
-import type { RoomRequests } from '../../play/rooms/requests/request-queue.ts'
-import type { GameScript } from '../../ports.ts'
+import type { PlayPort, ScriptState } from '../../play.port.ts'
 import { protocolError } from '../closing/closings.ts'
-import type { LiveSession } from '../live/live-session.ts'
-import { isBuiltIn } from '../rpc/built-in.ts'
+import type { LiveConnection } from '../live/live-connection.ts'
 import type { Notices } from './notices.ts'
 import type { ServerTime } from './server-time.ts'
 
 export type DispatchDeps = {
   metrics: GatewayMetrics
-  script: GameScript
+  play: PlayPort
   notices: Notices
   maxEnvelopeBytes: number
-  rpc(live: LiveSession, body: Uint8Array): void
-  relayPosition: PositionRelay
-  requests: RoomRequests
+  rpc(live: LiveConnection, body: Uint8Array): void
   serverTime: ServerTime
-  /** Whether the client has come back to a seat and will be sent a snapshot anyway. */
-  isReturning(live: LiveSession): boolean
 }
 
 /** `unreliable`: the envelope came as a datagram. */
-type Handle = (live: LiveSession, envelope: Envelope, unreliable: boolean) => void
+type Handle = (live: LiveConnection, envelope: Envelope, unreliable: boolean) => void
 
 /** What happens to an envelope of a registered participant, by its kind. */
 export function createDispatch(deps: DispatchDeps): Handle {
@@ -62,7 +55,10 @@ export function createDispatch(deps: DispatchDeps): Handle {
 }
 
 /** Whether the script would be called for the envelope. */
-export function isForScript(script: GameScript, { kind, body }: Envelope): boolean {
+export function isForScript(
+  script: Pick<ScriptState, 'handlesKind'>,
+  { kind, body }: Envelope,
+): boolean {
   if (kind === kinds.RPC_REQUEST.first) return isScriptCall(body)
   const mayBe = kind >= applicationKindMin || kind === kinds.POSITION.first
   return mayBe && script.handlesKind(kind)
@@ -80,16 +76,16 @@ function isScriptCall(body: Uint8Array): boolean {
 
 /** The kinds below 100 that are spoken here; all others are reserved. */
 function serviceKinds(deps: DispatchDeps): { readonly [kind: number]: Handle } {
-  const { rpc, requests, serverTime } = deps
-  const enter: Handle = (live, envelope) => requests.enter(live, envelope)
+  const { rpc, play, serverTime } = deps
+  const request: Handle = (live, envelope) => play.request(live.participant, envelope)
   return {
     [kinds.POSITION.first]: positions(deps),
     [kinds.RPC_REQUEST.first]: (live, { body }) => rpc(live, body),
     [kinds.AUTH.first]: repeatedAuth,
-    [kinds.ROOM_CREATE.first]: enter,
-    [kinds.ROOM_JOIN.first]: enter,
-    [kinds.ROOM_ENTER.first]: enter,
-    [kinds.ROOM_LEAVE.first]: (live) => requests.leave(live),
+    [kinds.ROOM_CREATE.first]: request,
+    [kinds.ROOM_JOIN.first]: request,
+    [kinds.ROOM_ENTER.first]: request,
+    [kinds.ROOM_LEAVE.first]: request,
     // A loaded map needs no reply.
     [kinds.ROOM_MAP_READY.first]: () => {},
     [kinds.DIAG_CAPABILITIES.first]: serverTime.capabilities,
@@ -99,7 +95,7 @@ function serviceKinds(deps: DispatchDeps): { readonly [kind: number]: Handle } {
   }
 }
 
-function repeatedAuth(live: LiveSession): void {
+function repeatedAuth(live: LiveConnection): void {
   const result = { status: 'rejected', reason: 'protocol_violation' } as const
   live.send(kinds.AUTH_RESULT.first, authResultBody.encode(result))
   live.end(protocolError('repeated auth'))
@@ -109,22 +105,20 @@ function sessionOptions(deps: DispatchDeps): Handle {
   const { notices, maxEnvelopeBytes, serverTime } = deps
   const known = Object.values(sessionFlags).reduce((all, flag) => all | flag, 0)
   return (live, { kind, body }) => {
-    const { participant, client } = live
-    const flags = flagsOf(body)
-    if (flags === undefined) return notices(live, 'malformed_body', kind)
+    const wanted = flagsOf(body)
+    if (wanted === undefined) return notices(live, 'malformed_body', kind)
+    const { participant, client, place } = live
     const before = client.flags ?? 0
-    const hadPresence = versionFor(live)
-    client.flags = flags & known
+    const flags = wanted & known
     const info = {
-      flags: client.flags,
-      participant: participant.context.participant,
-      room_id: participant.context.room_id,
+      flags,
+      participant,
+      room_id: place.room_id,
       max_envelope_bytes: maxEnvelopeBytes,
     }
     live.send(kinds.SESSION_INFO.first, sessionInfoBody.encode(info))
-    const hasNewPresence = versionFor(live) !== hadPresence && !deps.isReturning(live)
-    if (hasNewPresence && participant.room) sendSnapshot(participant.room, live)
-    if ((client.flags & ~before & sessionFlags.server_time) !== 0) serverTime.offer(live)
+    live.setFlags(flags)
+    if ((flags & ~before & sessionFlags.server_time) !== 0) serverTime.offer(live)
   }
 }
 
@@ -138,36 +132,29 @@ function flagsOf(body: Uint8Array): number | undefined {
 }
 
 function positions(deps: DispatchDeps): Handle {
-  const { metrics, script, notices, relayPosition } = deps
+  const { play, notices } = deps
   const toScript = scriptMessages(deps)
   return (live, envelope, unreliable) => {
     const { kind, body } = envelope
     if (body.length === 0 || body.length > positionBytesMax) {
       notices(live, 'malformed_body', kind)
-    } else if (script.handlesKind(kind)) {
+    } else if (play.script.handlesKind(kind)) {
       toScript(live, envelope, unreliable)
-    } else if (!relayPosition(live.participant, body)) {
-      metrics.unhandled_kind_total += 1
-      notices(live, 'no_handler', kind)
+    } else {
+      play.position(live.participant, body)
     }
   }
 }
 
-function scriptMessages({ metrics, script, notices }: DispatchDeps): Handle {
+function scriptMessages({ metrics, play, notices }: DispatchDeps): Handle {
+  const { script } = play
   return (live, { kind, body }, unreliable) => {
     if (!script.handlesKind(kind)) {
       metrics.unhandled_kind_total += 1
       notices(live, script.serving() ? 'no_handler' : 'script_unavailable', kind)
       return
     }
-    const message = { kind, body, unreliable }
-    const { context } = live.participant
     live.client.messagesOpen += 1
-    script.message(context, message, (outcome) => {
-      live.client.messagesOpen -= 1
-      live.messageSettled()
-      if (outcome === 'failed') notices(live, 'handler_failed', kind)
-      if (outcome === 'unavailable') notices(live, 'script_unavailable', kind)
-    })
+    play.message(live.participant, { kind, body, unreliable })
   }
 }

@@ -1,11 +1,11 @@
 import { kinds, noticeBody, noticeCodes, sessionFlags } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
-import type { LiveSession } from '../live/live-session.ts'
+import type { LiveConnection } from '../live/live-connection.ts'
 
 export type NoticeCode = keyof typeof noticeCodes
 
 /** Says to a client that opted in what became of its envelope, at most ten times a second. */
-export type Notices = (live: LiveSession, code: NoticeCode, kind: number) => void
+export type Notices = (live: LiveConnection, code: NoticeCode, kind: number) => void
 
 const noticesPerSecMax = 10
 
@@ -33,6 +33,6 @@ export function createNotices(clock: Clock): Notices {
   }
 }
 
-function wantsNotices({ client }: LiveSession): boolean {
+function wantsNotices({ client }: LiveConnection): boolean {
   return ((client.flags ?? 0) & sessionFlags.notices) !== 0
 }

@@ -10,7 +10,7 @@ import {
 import { afterEach, expect, test } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
 import { createGatewayMetrics } from '../../metrics.ts'
-import { newParticipant } from '../../play/participants/participant.ts'
+import { nowhere } from '../../play.port.ts'
 import {
   type RealtimeFixture,
   startRealtime,
@@ -18,6 +18,7 @@ import {
   waiting,
 } from '../../realtime.fixture.ts'
 import { newClientState } from '../live/client-state.ts'
+import type { LiveConnection } from '../live/live-connection.ts'
 import { createServerTime } from './server-time.ts'
 
 let realtime: RealtimeFixture
@@ -76,19 +77,16 @@ test('[R-DIA-1, R-DIA-2] capabilities with offer 0 ask for the time; others need
 
 test('[R-DIA-3] an account that shows its offer can record, a guest never', () => {
   const offer_id = 7n
-  const capabilities = (user_id: string | null, shown: bigint) => {
-    const participant = newParticipant(1, undefined)
-    participant.context = { ...participant.context, user_id }
-    const client = { ...newClientState(0), offerId: offer_id }
-    const live = {
-      participant,
+  const capabilities = (userId: string | null, shown: bigint) => {
+    const client = { ...newClientState(), offerId: offer_id }
+    const live: LiveConnection = {
+      participant: 1,
+      userId,
+      place: nowhere,
       client,
       send() {},
-      deliver() {},
-      deliverPositions() {},
       end() {},
-      takeUnsent: () => [],
-      messageSettled() {},
+      setFlags() {},
     }
     const body = diagCapabilitiesBody.encode({ offer_id: shown, features: diagFeatures.recording })
     const clock = createFakeClock()

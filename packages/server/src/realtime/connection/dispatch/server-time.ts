@@ -10,18 +10,18 @@ import {
 } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
-import type { LiveSession } from '../live/live-session.ts'
+import type { LiveConnection } from '../live/live-connection.ts'
 import type { Notices } from './notices.ts'
 
 /** The clocks of clients: offers of the server's time, and samples of the way there and back. */
 export type ServerTime = {
   /** Sends an offer that nobody asked for, if the configuration says so. */
-  offerUnasked(live: LiveSession): void
-  offer(live: LiveSession): void
-  capabilities(live: LiveSession, envelope: Envelope): void
-  clockSync(live: LiveSession, envelope: Envelope): void
+  offerUnasked(live: LiveConnection): void
+  offer(live: LiveConnection): void
+  capabilities(live: LiveConnection, envelope: Envelope): void
+  clockSync(live: LiveConnection, envelope: Envelope): void
   /** What concerns a capture; there are none that a client could know of. */
-  status(live: LiveSession, envelope: Envelope): void
+  status(live: LiveConnection, envelope: Envelope): void
 }
 
 type ServerTimeDeps = {
@@ -38,7 +38,7 @@ const syncsPerSecMax = 2
 export function createServerTime(deps: ServerTimeDeps): ServerTime {
   const { clock, metrics, notices } = deps
 
-  function malformed(live: LiveSession, { kind }: Envelope): void {
+  function malformed(live: LiveConnection, { kind }: Envelope): void {
     metrics.decode_errors_total += 1
     notices(live, 'malformed_body', kind)
   }
@@ -50,14 +50,14 @@ export function createServerTime(deps: ServerTimeDeps): ServerTime {
     }
   }
 
-  function offer(live: LiveSession): void {
+  function offer(live: LiveConnection): void {
     const offer_id = newOfferId()
     live.client.offerId = offer_id
     const body = diagServerTimeBody.encode({ offer_id, server_utc_ms: clock.nowUnixMs() })
     live.send(kinds.DIAG_SERVER_TIME.first, body)
   }
 
-  function mayAnswer({ client }: LiveSession): boolean {
+  function mayAnswer({ client }: LiveConnection): boolean {
     const nowMs = clock.monotonicMs()
     if (client.clockSyncs === undefined || nowMs - client.clockSyncs.sinceMs >= 1000) {
       client.clockSyncs = { sinceMs: nowMs, count: 0 }
@@ -80,7 +80,7 @@ export function createServerTime(deps: ServerTimeDeps): ServerTime {
       if (said.features === 0 || said.offer_id !== live.client.offerId) {
         return malformed(live, envelope)
       }
-      live.client.canRecord = live.participant.context.user_id !== null
+      live.client.canRecord = live.userId !== null
     },
     clockSync(live, envelope) {
       const request = decoded(diagClockSyncBody, envelope.body)

@@ -124,7 +124,7 @@ test('[R-HS-2] nothing is registered before the result, and queued frames come a
   client.send(100, 'two')
   await expect.poll(() => realtime.gateway.metrics().bytes_in_total, waiting).toBeGreaterThan(25)
   expect(realtime.script.calls).toEqual([])
-  expect(realtime.gateway.sessions()).toEqual([])
+  expect(await realtime.gateway.sessions()).toEqual([])
   answer.give(realtime.backend.players.get('t-ann'))
   await expect
     .poll(() => realtime.script.hooks(), waiting)

@@ -1,17 +1,17 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import type { PlayerConnection } from '../player-connection.ts'
+import type { TimedConnection } from '../timed-connection.ts'
 
 /** Knows who has used up its rate, and lets them go on when there is some again. */
 export type ReadingPauses = {
   /** The connection used up its rate. */
-  awaitRate(connection: PlayerConnection): void
-  forget(connection: PlayerConnection): void
+  awaitRate(connection: TimedConnection): void
+  forget(connection: TimedConnection): void
 }
 
 const refillMs = 20
 
 export function createReadingPauses(clock: Clock): ReadingPauses {
-  const throttled = new Set<PlayerConnection>()
+  const throttled = new Set<TimedConnection>()
   let armed = false
 
   function refill(): void {

@@ -1,4 +1,4 @@
-import type { GameScript } from '../../ports.ts'
+import type { ScriptState } from '../../play.port.ts'
 
 /** A connection with envelopes that wait for the script. */
 export type ScriptWaiter = {
@@ -16,7 +16,7 @@ export type ScriptTurns = {
 }
 
 export function createScriptTurns(
-  script: Pick<GameScript, 'congested' | 'onceDrained'>,
+  script: Pick<ScriptState, 'congested' | 'onceDrained'>,
 ): ScriptTurns {
   /** In the order of their turns. */
   const waiters = new Set<ScriptWaiter>()

@@ -1,11 +1,20 @@
 import { type Envelope, kinds } from '@guildhall/contract'
-import type { Participant } from '../../play/participants/participant.ts'
+import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import {
+  type Claimed,
+  type MessageOutcome,
+  nowhere,
+  type Place,
+  type Receiver,
+  type SeatFate,
+} from '../../play.port.ts'
 import type { Player } from '../../ports.ts'
 import type { ConnectionDeps } from '../connection-deps.ts'
 import type { Inbound } from '../inbound/inbound.ts'
-import type { PlayerConnection } from '../player-connection.ts'
+import type { ScriptWaiter } from '../inbound/script-turns.ts'
 import type { Connection } from '../transports/transport.ts'
 import { type ClientState, newClientState } from './client-state.ts'
+import type { LiveConnection } from './live-connection.ts'
 import { Liveness } from './liveness.ts'
 
 /**
@@ -15,7 +24,7 @@ import { Liveness } from './liveness.ts'
 const messagesOpenMax = 64
 
 type LiveParts = {
-  connection: PlayerConnection
+  connection: LiveConnection & Receiver & ScriptWaiter
   transport: Connection
   inbound: Inbound
   deps: ConnectionDeps
@@ -27,34 +36,42 @@ type LiveParts = {
  */
 export class LivePhase {
   readonly name = 'live'
-  readonly participant: Participant
-  readonly client: ClientState
-  readonly #connection: PlayerConnection
+  readonly participant: number
+  /** Undefined for guests. */
+  readonly account: Player | undefined
+  readonly client: ClientState = newClientState()
+  place: Place
+  readonly #connection: LiveParts['connection']
   readonly #inbound: Inbound
   readonly #deps: ConnectionDeps
   readonly #liveness: Liveness
+  #stage: 'new' | 'arrived' | 'left' = 'new'
 
-  /** Places the connection on a participant, a new one or one that was dropped. */
-  constructor({ connection, transport, inbound, deps }: LiveParts, player: Player | undefined) {
+  /** Plays as a new participant, or as the one that was claimed. */
+  constructor(
+    { connection, transport, inbound, deps }: LiveParts,
+    { account, claimed }: { account: Player | undefined; claimed: Claimed | undefined },
+  ) {
+    this.participant = claimed?.participant ?? deps.nextParticipantId()
+    this.place = claimed?.place ?? nowhere
+    this.account = account
     this.#connection = connection
     this.#inbound = inbound
     this.#deps = deps
     this.#liveness = new Liveness(transport, deps)
-    this.client = newClientState(Math.floor(deps.clock.monotonicMs()))
-    this.participant = deps.arrivals.place(connection, player)
   }
 
-  /** Registers the participant and starts to play; `waiting` came behind the first frame. */
+  /** Starts to play; `waiting` came behind the first frame. */
   begin(waiting: Envelope[]): void {
-    const { arrivals, dispatch } = this.#deps
+    const { serverTime, dispatch } = this.#deps
     this.#liveness.begin()
-    arrivals.register(this.#connection)
+    serverTime.offerUnasked(this.#connection)
     for (const options of waiting.filter(isOptions)) dispatch(this.#connection, options, false)
     const queued = waiting.filter((envelope) => !isOptions(envelope))
     this.#inbound.giveBack(queued)
     // What the gateway itself answers to them comes behind what the script sends to a newcomer.
     if (queued.length > 0) this.#inbound.pause('join')
-    arrivals.begin(this.#connection, () => this.#inbound.resume('join'))
+    this.#arrive()
     this.#inbound.readAll()
     this.#inbound.resume('handshake')
     this.#inbound.pump()
@@ -85,7 +102,10 @@ export class LivePhase {
     return this.#inbound.hasLine && this.#mayCall()
   }
 
-  messageSettled(): void {
+  settled(kind: number, outcome: MessageOutcome): void {
+    this.client.messagesOpen -= 1
+    if (outcome === 'failed') this.#deps.notices(this.#connection, 'handler_failed', kind)
+    if (outcome === 'unavailable') this.#deps.notices(this.#connection, 'script_unavailable', kind)
     if (this.#inbound.hasLine) this.#deps.scriptTurns.await(this.#connection)
   }
 
@@ -104,13 +124,40 @@ export class LivePhase {
   }
 
   sessionEnded(nowUnixMs: number): boolean {
-    return this.participant.session_ends_at_unix_ms <= nowUnixMs
+    return this.account !== undefined && this.account.refresh_expires_at_unix_ms <= nowUnixMs
+  }
+
+  /** What the client asked for before it arrived, it arrives with. */
+  setFlags(flags: number): void {
+    this.client.flags = flags
+    if (this.#stage === 'arrived') this.#deps.play.setFlags(this.participant, flags)
+  }
+
+  /** The connection is over; `takeUnsent` gives the frames that a seat keeps. */
+  leave(seat: SeatFate, takeUnsent: () => OutgoingFrame[]): void {
+    const { play, graceMs } = this.#deps
+    const mayKeep = graceMs > 0 && this.account !== undefined && this.place.room_id !== null
+    this.#stage = 'left'
+    play.leave(this.participant, seat, seat !== 'none' && mayKeep ? takeUnsent() : [])
+  }
+
+  #arrive(): void {
+    const { play, recheck } = this.#deps
+    const { participant, account, client } = this
+    // A connection that does not read may have ended by what it was sent so far.
+    if (this.#stage === 'left') return
+    this.#stage = 'arrived'
+    const arrival = { participant, account, flags: client.flags ?? 0 }
+    const welcomed = play.arrive(arrival, this.#connection)
+    if (welcomed === undefined) this.#inbound.resume('join')
+    else void welcomed.then(() => this.#inbound.resume('join'))
+    if (account !== undefined) recheck(account.session_id)
   }
 
   /** Whether the script takes nothing of this connection now, and the envelope is for it. */
   #mustWait(envelope: Envelope): boolean {
-    const { script, isForScript } = this.#deps
-    if (!this.#inbound.hasLine && this.#mayCall() && !script.congested()) return false
+    const { play, isForScript } = this.#deps
+    if (!this.#inbound.hasLine && this.#mayCall() && !play.script.congested()) return false
     return isForScript(envelope)
   }
 

@@ -1,5 +1,6 @@
 import type { TransportLimits } from '../../config.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { QueueLedger } from '../../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { Connection, Datagrams, Lanes } from '../transports/transport.ts'
 import { FrameQueue } from './frame-queue.ts'
@@ -10,9 +11,6 @@ export type SendQueueDeps = {
   metrics: GatewayMetrics
   ledger: QueueLedger
 }
-
-/** The bytes that wait in all lanes together, and the largest reliable lane of this minute. */
-export type QueueLedger = { queuedBytes: number; highWaterBytes: number }
 
 /**
  * The two lanes of one connection. A reliable frame is never dropped: one that does not fit ends

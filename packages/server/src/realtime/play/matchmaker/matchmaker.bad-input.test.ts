@@ -144,7 +144,7 @@ describe('tickets', () => {
     const phone = await joinAgain(realtime, 'ann')
     const ticket = await add(ann)
     ann.end()
-    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(1)
+    await expect.poll(async () => (await realtime.gateway.sessions()).length, waiting).toBe(1)
     expect(await status(phone, ticket)).toMatchObject({ state: 'queued' })
     phone.end()
     await expect.poll(() => totals().queued_tickets, waiting).toBe(0)
@@ -209,7 +209,7 @@ describe('matches', () => {
       { accepted: true, match_id: 1 },
     ])
     expect(answers).toContain('match handoff not found or expired')
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 1 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 1 }])
   })
 
   test('[R-MM-4, R-MM-12] the token of a room that has ended is none', async () => {
@@ -224,7 +224,7 @@ describe('matches', () => {
     expect(await accept(ann, match)).toBe('match handoff not found or expired')
     await realtime.clock.advance(60_000)
     expect(await status(ann, ticket)).toBe('ticket not found')
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
   })
 
   test('[R-MM-10] who leaves while the script is asked gets no token, the others get theirs', async () => {
@@ -238,7 +238,7 @@ describe('matches', () => {
     expect(await status(bob, ticket)).toMatchObject({ state: 'matched' })
     expect(await cancel(bob, ticket)).toEqual({ cancelled: false })
     ann.end()
-    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(1)
+    await expect.poll(async () => (await realtime.gateway.sessions()).length, waiting).toBe(1)
     label.resolve({ status: 'absent' })
     const match = await matched(bob)
     expect(await accept(bob, match)).toEqual({ accepted: true, match_id: 1 })
@@ -246,7 +246,7 @@ describe('matches', () => {
     bob.leave()
     await bob.line()
     // Nothing holds the place of who did not come.
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
   })
 
   test('[R-MM-10] a script that fails beyond words leaves the default label and ends nothing', async () => {
@@ -274,7 +274,7 @@ describe('matches', () => {
     await expect.poll(() => realtime.gateway.rooms(), waiting).toHaveLength(1)
     ann?.end()
     bob?.end()
-    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(0)
+    await expect.poll(async () => (await realtime.gateway.sessions()).length, waiting).toBe(0)
     label.resolve({ status: 'absent' })
     await expect.poll(() => realtime.gateway.rooms(), waiting).toEqual([])
     expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) formation_abandoned')

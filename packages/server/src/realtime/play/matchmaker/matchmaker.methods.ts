@@ -1,13 +1,12 @@
+import type { CallContext } from '../../../kernel/play/calls.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { BuiltInAnswer, BuiltInMethods } from '../../connection/rpc/built-in.ts'
-import type { LiveAccounts } from '../participants/accounts.ts'
+import { accountKey } from '../accounts.port.ts'
 import type { RoomRequests } from '../rooms/requests/request-queue.ts'
+import type { BuiltInAnswer, BuiltInMethods } from '../rpc/built-in.ts'
 import type { Matchmaker } from './matchmaker.ts'
 
 type MatchmakerMethodsDeps = {
   matchmaker: Matchmaker
-  accounts: LiveAccounts
   hooks: RoomHooks
   requests: RoomRequests
 }
@@ -28,14 +27,14 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/
 
 /** The RPC methods `matchmaker.*`. */
 export function matchmakerMethods(deps: MatchmakerMethodsDeps): BuiltInMethods {
-  const { matchmaker, accounts, hooks, requests } = deps
+  const { matchmaker, hooks, requests } = deps
 
   /** Runs with the room requests of the connection; the reply stands before ROOM_JOINED. */
-  function accept(live: LiveSession, ticketId: unknown, token: string): Promise<BuiltInAnswer> {
+  function accept(context: CallContext, ticketId: unknown, token: string): Promise<BuiltInAnswer> {
     const answer = Promise.withResolvers<BuiltInAnswer>()
     const done = Promise.withResolvers<void>()
-    const isQueued = requests.run(live, () => {
-      const handoff = find(live, ticketId, token)
+    const isQueued = requests.run(context.participant, () => {
+      const handoff = find(context, ticketId, token)
       if (handoff === undefined) {
         answer.resolve({ refusal: 'match handoff not found or expired' })
         return undefined
@@ -43,7 +42,7 @@ export function matchmakerMethods(deps: MatchmakerMethodsDeps): BuiltInMethods {
       matchmaker.handoffs.use(handoff)
       const reply = { accepted: true, match_id: handoff.room.id }
       const after = () => {
-        matchmaker.enter(live, handoff)
+        matchmaker.enter(context.participant, handoff)
         done.resolve()
       }
       answer.resolve({ reply, after })
@@ -53,8 +52,8 @@ export function matchmakerMethods(deps: MatchmakerMethodsDeps): BuiltInMethods {
     return answer.promise
   }
 
-  function find(live: LiveSession, ticketId: unknown, token: string) {
-    const account = accounts.keyOf(live.participant)
+  function find(context: CallContext, ticketId: unknown, token: string) {
+    const account = accountKey(context)
     if (typeof ticketId !== 'string') return undefined
     return matchmaker.handoffs.find({ token, ticketId, account })
   }
@@ -62,35 +61,35 @@ export function matchmakerMethods(deps: MatchmakerMethodsDeps): BuiltInMethods {
   return {
     'matchmaker.add': {
       fields: criteriaFields,
-      call(live, payload) {
-        const added = matchmaker.add(live, payload)
+      call({ context }, payload) {
+        const added = matchmaker.add(accountKey(context), payload)
         return 'refusal' in added ? added : { reply: { ticket_id: added.ticket.id } }
       },
     },
     'matchmaker.cancel': {
       fields: ['ticket_id'],
-      call(live, { ticket_id }) {
-        const account = accounts.keyOf(live.participant)
+      call({ context }, { ticket_id }) {
+        const account = accountKey(context)
         const cancelled = typeof ticket_id === 'string' && matchmaker.cancel(account, ticket_id)
         return { reply: { cancelled } }
       },
     },
     'matchmaker.status': {
       fields: ['ticket_id'],
-      call(live, { ticket_id }) {
-        const account = accounts.keyOf(live.participant)
+      call({ context }, { ticket_id }) {
+        const account = accountKey(context)
         const status = typeof ticket_id === 'string' && matchmaker.status(account, ticket_id)
         return status ? { reply: status } : { refusal: 'ticket not found' }
       },
     },
     'matchmaker.accept': {
       fields: ['ticket_id', 'join_token'],
-      call(live, { ticket_id, join_token }) {
+      call({ context }, { ticket_id, join_token }) {
         if (typeof join_token !== 'string' || !tokenForm.test(join_token)) {
           return { refusal: 'invalid match join token' }
         }
         if (!hooks.admit()) return { refusal: 'game script unavailable' }
-        return accept(live, ticket_id, join_token)
+        return accept(context, ticket_id, join_token)
       },
     },
   }

@@ -130,7 +130,7 @@ describe('matches', () => {
       state: 'matched',
       match: { match_id: 1, join_token: first.join_token },
     })
-    expect(realtime.gateway.rooms()).toMatchObject([
+    expect(await realtime.gateway.rooms()).toMatchObject([
       { map: 'default', mode: 'matchmaker', max_players: 2, open: false, players: 0, name: null },
     ])
     cid?.joinRoom(1)
@@ -162,9 +162,9 @@ describe('matches', () => {
     await add(bob)
     const match = await matched(ann)
     await realtime.clock.advance(29_999)
-    expect(realtime.gateway.rooms().length).toBe(1)
+    expect((await realtime.gateway.rooms()).length).toBe(1)
     await realtime.clock.advance(1)
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
     expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) formation_abandoned')
     expect(await accept(ann, match)).toBe('match handoff not found or expired')
   })
@@ -178,7 +178,7 @@ describe('matches', () => {
     await ann?.line()
     ann?.leave()
     expect(await ann?.line()).toBe('left 1')
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 0 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 0 }])
     await realtime.clock.advance(30_000)
     expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) final_departure')
   })
@@ -196,12 +196,16 @@ describe('matches', () => {
     expect(seen.length).toBe(2)
     expect(seen).toContainEqual({ user_id: null, participant: 1, properties: { elo: 1 } })
     expect(seen).toContainEqual({ user_id: null, participant: 2, properties: {} })
-    expect(realtime.gateway.room(1)).toMatchObject({ map: 'arena', mode: 'matchmaker', open: true })
+    expect(await realtime.gateway.room(1)).toMatchObject({
+      map: 'arena',
+      mode: 'matchmaker',
+      open: true,
+    })
     realtime.script.onMatched = () => ({ status: 'answered', value: { max_players: 1 } })
     await add(cid)
     await add(dan)
     await matched(cid)
-    expect(realtime.gateway.room(2)).toMatchObject({ map: 'default', max_players: 2 })
+    expect(await realtime.gateway.room(2)).toMatchObject({ map: 'default', max_players: 2 })
   })
 
   test('[R-MM-6, R-MM-7] after a while the wide query holds and a smaller group is enough', async () => {
@@ -210,7 +214,7 @@ describe('matches', () => {
     await add(ann, narrow)
     await add(bob, narrow)
     await realtime.clock.advance(4900)
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
     await realtime.clock.advance(300)
     expect((await matched(ann)).match_id).toBe(1)
   })
@@ -326,7 +330,7 @@ describe('backfill', () => {
     await add(ann, { query: 'mode == "ffa"', properties: { elo: 9 }, min_count: 2, max_count: 4 })
     await accept(ann, await matched(ann))
     expect(await ann?.line()).toBe('joined 1 a/')
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
     expect(backfill.status(offer.ticketId)).toEqual({ seats: 1, waiting: 0 })
     expect(backfill.cancel(offer.ticketId)).toBe(true)
     expect(backfill.cancel(offer.ticketId)).toBe(false)

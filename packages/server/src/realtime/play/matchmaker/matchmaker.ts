@@ -2,8 +2,7 @@ import type { JsonObject, MatchmakerTotals, TicketStatus } from '@guildhall/cont
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { LiveAccounts } from '../participants/accounts.ts'
+import type { AccountKey, Accounts } from '../accounts.port.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { MatchmakerConfig } from './config.ts'
 import { createForming } from './offers/forming.ts'
@@ -11,7 +10,7 @@ import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
 import { createOffers } from './offers/offers.ts'
 import { createPasses } from './pass/pass.ts'
 import { type Criteria, readCriteria, readProperties, readQuery } from './tickets/criteria.ts'
-import { type AccountKey, type Handoff, isGood, Ticket } from './tickets/ticket.ts'
+import { type Handoff, isGood, Ticket } from './tickets/ticket.ts'
 import type { TicketQueue } from './tickets/ticket-queue.ts'
 
 export type MatchmakerDeps = {
@@ -21,7 +20,7 @@ export type MatchmakerDeps = {
   log: Log
   hooks: RoomHooks
   rooms: Rooms
-  accounts: LiveAccounts
+  accounts: Accounts
   queue: TicketQueue
   mayMakeRooms(): boolean
   /** 24 base64url characters. */
@@ -30,7 +29,7 @@ export type MatchmakerDeps = {
   /** A ticket has been matched after so long. */
   observeWait?: ((waitedMs: number) => void) | undefined
   /** The members of a party that its leader queues, or why not. */
-  partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
+  partyOf(partyId: unknown, leader: AccountKey): { accounts: AccountKey[] } | { refusal: string }
 }
 
 /** What a script says about an offer; the values are checked here. */
@@ -53,7 +52,7 @@ const noTotals = {
 
 /** Tickets, matches and the offers of running rooms. */
 export function createMatchmaker(deps: MatchmakerDeps) {
-  const { config, limits, clock, hooks, rooms, accounts, queue } = deps
+  const { config, limits, clock, hooks, rooms, queue } = deps
   const log = deps.log.component('matchmaker')
   const totals = { ...noTotals }
   const offers = createOffers({
@@ -115,20 +114,19 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     return true
   }
 
-  function membersFor(live: LiveSession, partyId: unknown) {
-    if (partyId === undefined) return { accounts: [accounts.keyOf(live.participant)] }
-    return deps.partyOf(partyId, live)
+  function membersFor(account: AccountKey, partyId: unknown) {
+    return partyId === undefined ? { accounts: [account] } : deps.partyOf(partyId, account)
   }
 
   function isFull(): boolean {
     return queue.size + offers.size >= config.max_tickets
   }
 
-  function add(live: LiveSession, payload: JsonObject): { ticket: Ticket } | { refusal: string } {
+  function add(account: AccountKey, payload: JsonObject): { ticket: Ticket } | { refusal: string } {
     const criteria: Criteria | string = readCriteria(payload, config)
     if (typeof criteria === 'string') return { refusal: criteria }
     if (!hooks.admit()) return { refusal: 'game script unavailable' }
-    const members = membersFor(live, payload.party_id)
+    const members = membersFor(account, payload.party_id)
     if ('refusal' in members) return members
     if (members.accounts.length > criteria.maxCount) return { refusal: 'invalid count' }
     if (members.accounts.some((account) => queue.ofAccount(account) !== undefined)) {
@@ -167,12 +165,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
   }
 
   /** Puts the holder of a token into its room; the place is held until then. */
-  function enter(live: LiveSession, handoff: Handoff): void {
-    const { participant } = live
-    if (participant.room === handoff.room) rooms.sendJoined(live, handoff.room)
-    else if (participant.live === live) {
-      rooms.admit(live, handoff.room, handoff.ticket.criteria.properties)
-    }
+  function enter(participant: number, handoff: Handoff): void {
+    rooms.admit(participant, handoff.room.id, handoff.ticket.criteria.properties)
     handoffs.release(handoff)
     offers.tokenOver(handoff)
   }

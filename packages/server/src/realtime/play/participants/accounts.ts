@@ -1,42 +1,35 @@
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { AccountKey } from '../matchmaker/tickets/ticket.ts'
+import { type AccountKey, type Accounts, guestOf } from '../accounts.port.ts'
 import type { Participant } from './participant.ts'
 import type { Registry } from './registry.ts'
 
-/**
- * The accounts that are connected, as the matchmaker and parties name them. A guest is an account
- * of its own that ends with its connection.
- */
-export type LiveAccounts = {
-  keyOf(participant: Participant): AccountKey
-  /** The connections of an account, the longest connected first. */
-  connections(account: AccountKey): LiveSession[]
-  isOnline(account: AccountKey): boolean
-  /**
-   * Of these accounts, who has been connected longest without a gap; the first one when nobody is
-   * connected.
-   */
-  longestConnected(userIds: readonly string[]): string
-}
+/** The accounts that are connected here. */
+export function createAccounts(registry: Registry): Accounts {
+  function participantsOf(account: AccountKey): Iterable<Participant> {
+    const id = guestOf(account)
+    if (id === undefined) return registry.byUser(account)
+    const guest = registry.byId(id)
+    return guest?.isConnected ? [guest] : []
+  }
 
-const guestPrefix = 'guest:'
-
-export function createLiveAccounts(registry: Registry): LiveAccounts {
-  function connections(account: AccountKey): LiveSession[] {
-    if (!account.startsWith(guestPrefix)) return [...registry.byUser(account)]
-    const guest = registry.byId(Number(account.slice(guestPrefix.length)))
-    return guest?.live === undefined ? [] : [guest.live]
+  function contextOf(account: AccountKey) {
+    for (const { context } of participantsOf(account)) return context
+    return undefined
   }
 
   const sinceMs = (userId: string) => registry.connectedSinceMs(userId) ?? Number.POSITIVE_INFINITY
 
   return {
-    keyOf: ({ context }) => context.user_id ?? guestPrefix + context.participant,
-    connections,
-    isOnline: (account) => connections(account).length > 0,
+    isOnline: (account) => contextOf(account) !== undefined,
+    contextOf,
     longestConnected(userIds) {
       const [first = '', ...others] = userIds
       return others.reduce((best, one) => (sinceMs(one) < sinceMs(best) ? one : best), first)
+    },
+    deliver(account, frame, except) {
+      // A connection that does not read may end by this.
+      for (const { context, receiver } of [...participantsOf(account)]) {
+        if (context.participant !== except) receiver.deliver(frame, false)
+      }
     },
   }
 }

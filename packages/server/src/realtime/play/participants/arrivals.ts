@@ -1,72 +1,78 @@
 import type { Departure } from '@guildhall/contract'
-import { closings, type SeatFate } from '../../connection/closing/closings.ts'
-import type { ServerTime } from '../../connection/dispatch/server-time.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { GameScript, Player } from '../../ports.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { Awaitable } from '../../../kernel/time/awaitable.ts'
+import type { PlayPort } from '../../play.port.ts'
+import type { GameScript } from '../../ports.ts'
+import type { Disconnected } from '../gatherings.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Seats } from '../seats/seats.ts'
 import type { Topics } from '../topics/topics.ts'
-import type { Disconnected } from './gatherings.ts'
-import { newParticipant, nobody, type Participant } from './participant.ts'
+import {
+  connect,
+  disconnect,
+  newParticipant,
+  nobody,
+  type Participant,
+  placeOf,
+} from './participant.ts'
 import type { Registry } from './registry.ts'
-import type { Revocation } from './revocation.ts'
 
 /** What happens when a connection becomes a participant, and when it stops being one. */
-export type Arrivals = {
-  /** Ends an older connection of the session; before the new one has its AUTH_RESULT. */
-  replace(player: Player): void
-  /** The participant that the connection plays as: a new one, or a dropped one it takes over. */
-  place(live: LiveSession, player: Player | undefined): Participant
-  register(live: LiveSession): void
-  /** Sends a returned client its present state, and calls the script. */
-  begin(live: LiveSession, settled: () => void): void
-  /** The connection is fenced. */
-  depart(live: LiveSession, seat: SeatFate): void
-}
+export type Arrivals = Pick<PlayPort, 'claim' | 'arrive' | 'leave'>
 
 type ArrivalsDeps = {
+  clock: Clock
   registry: Registry
   script: GameScript
   seats: Seats
-  serverTime: ServerTime
-  nextParticipantId(): number
-  recheck: Revocation['recheck']
   finish(participant: Participant, departure: Departure): void
   /** An account has its first connection. */
   cameOnline(userId: string): void
 }
 
 export function createArrivals(deps: ArrivalsDeps): Arrivals {
-  const { registry, script, seats } = deps
+  const { clock, registry, script, seats, finish } = deps
+  /** Calls the script, which may be done at once. */
+  function begin(participant: Participant): Awaitable<void> {
+    let isSettled = false
+    let resolve: (() => void) | undefined
+    const settled = () => {
+      isSettled = true
+      resolve?.()
+    }
+    if (seats.isReturning(participant)) seats.welcome(participant, settled)
+    else script.join(participant.context, settled)
+    if (isSettled) return undefined
+    return new Promise<void>((settle) => {
+      resolve = settle
+    })
+  }
+
   return {
-    replace({ session_id }) {
-      registry.bySession(session_id)?.end(closings.sessionReplaced)
+    claim(account) {
+      const participant = seats.claim(account)
+      if (participant === undefined) return undefined
+      return { participant: participant.context.participant, place: placeOf(participant) }
     },
-    place(live, player) {
-      const claimed = player && seats.claim(player, live)
-      const participant = claimed ?? newParticipant(deps.nextParticipantId(), player)
-      participant.live = live
-      participant.receiver = live
-      return participant
+    arrive({ participant: id, account, flags }, receiver) {
+      const participant = registry.byId(id) ?? newParticipant(id, account)
+      const sinceMs = Math.floor(clock.monotonicMs())
+      connect(participant, { receiver, flags, sinceMs })
+      const isFirst = account !== undefined && !registry.isConnected(account.user_id)
+      registry.add(participant)
+      if (isFirst) deps.cameOnline(account.user_id)
+      // What it was sent about its party may have ended a connection that does not read.
+      return participant.receiver === receiver ? begin(participant) : undefined
     },
-    register(live) {
-      const { user_id } = live.participant.context
-      const isFirst = user_id !== null && !registry.isConnected(user_id)
-      registry.add(live)
-      deps.serverTime.offerUnasked(live)
-      if (isFirst) deps.cameOnline(user_id)
-    },
-    begin(live, settled) {
-      const { context, session_id } = live.participant
-      if (seats.isReturning(live)) seats.welcome(live, settled)
-      else script.join(context, settled)
-      if (session_id !== null) deps.recheck(session_id)
-    },
-    depart(live, seat) {
-      const { participant } = live
-      if (seat !== 'none' && seats.mayKeep(participant)) return seats.drop(live, seat)
-      registry.disconnect(live)
-      deps.finish(participant, 'disconnected')
+    leave(id, seat, unsent) {
+      const participant = registry.byId(id)
+      if (participant === undefined) return
+      if (!participant.isConnected) return seats.release(participant)
+      if (seat !== 'none' && seats.mayKeep(participant)) {
+        return seats.drop(participant, seat, unsent)
+      }
+      registry.disconnect(participant)
+      finish(participant, 'disconnected')
     },
   }
 }
@@ -83,8 +89,7 @@ type EndingDeps = {
 export function createEnding(deps: EndingDeps) {
   const { registry, script, rooms, topics, disconnected } = deps
   return (participant: Participant, departure: Departure): void => {
-    participant.live = undefined
-    participant.receiver = nobody
+    disconnect(participant, nobody)
     script.leave(participant.context)
     disconnected.cancelTicket(participant)
     rooms.leave(participant, departure)

@@ -1,22 +1,21 @@
 import type { Broadcast, Delivery } from '../../../kernel/play/delivery.ts'
 import { outgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { Member } from '../rooms/member.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Topics } from '../topics/topics.ts'
-import type { ConnectedPlayers } from './connected-players.ts'
-import type { Participant } from './participant.ts'
+import { createLivePlayers } from './live-players.ts'
+import type { Registry } from './registry.ts'
 
-type DeliveryDeps = { online: ConnectedPlayers; rooms: Rooms; topics: Topics }
+type DeliveryDeps = { registry: Registry; rooms: Rooms; topics: Topics }
 
-export function createDelivery({ online, rooms, topics }: DeliveryDeps): Delivery {
-  const { registry, live } = online
-
-  function audienceOf({ room_id, topic }: Broadcast): Iterable<Participant> {
+export function createDelivery({ registry, rooms, topics }: DeliveryDeps): Delivery {
+  function audienceOf({ room_id, topic }: Broadcast): Iterable<Member> {
     if (topic !== undefined) return topics.members(topic)
     return room_id === null ? registry.participants() : (rooms.byId(room_id)?.members ?? [])
   }
 
   return {
-    ...live,
+    ...createLivePlayers(registry),
     broadcast(command) {
       const { kind, body, unreliable, sender, except } = command
       const frame = outgoingFrame(kind, body)
@@ -27,9 +26,9 @@ export function createDelivery({ online, rooms, topics }: DeliveryDeps): Deliver
         receiver.deliver(frame, unreliable)
       }
     },
-    online: (userIds) => [...new Set(userIds)].filter(registry.isConnected),
-    sessions() {
-      return Array.from(registry.connected(), ({ participant: { context } }) => ({
+    online: async (userIds) => [...new Set(userIds)].filter(registry.isConnected),
+    async sessions() {
+      return Array.from(registry.connected(), ({ context }) => ({
         participant: context.participant,
         user_id: context.user_id,
         username: context.username,

@@ -1,53 +1,84 @@
-import type { CallContext } from '../../../kernel/play/calls.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { Place, Receiver } from '../../play.port.ts'
 import type { Player } from '../../ports.ts'
+import type { Member } from '../rooms/member.ts'
+import type { RequestLine } from '../rooms/requests/request-line.ts'
 import type { Room } from '../rooms/room.ts'
+import type { Caller } from '../rpc/caller.ts'
 
 /**
  * Somebody who plays, under one participant id. Rooms and topics hold participants; with a
  * reconnect grace a participant outlives its connection.
  */
-export type Participant = {
-  /** What scripts receive; replaced as a whole when the room changes, never changed. */
-  context: CallContext
-  /** Null for guests. */
-  session_id: string | null
-  session_ends_at_unix_ms: number
-  /** Where envelopes for it go: its connection, or its seat while it is dropped. */
-  receiver: Receiver
-  /** Its connection; undefined while it is dropped, and once it has ended. */
-  live: LiveSession | undefined
-  room: Room | undefined
-  /** Names of topics; undefined while it is in none. */
-  topics: Set<string> | undefined
-}
-
-export type Receiver = {
-  /** Queues a frame that others may get too. */
-  deliver(frame: OutgoingFrame, unreliable: boolean): void
-  /** Sends, unreliably and at once, the positions of all senders but `own`, one of each. */
-  deliverPositions(positions: readonly OutgoingFrame[], own: number): void
-}
+export type Participant = Member &
+  Caller & {
+    /** Null for guests. */
+    session_id: string | null
+    session_ends_at_unix_ms: number
+    /** Since when its connection plays, on the monotonic clock. */
+    connectedSinceMs: number
+    room: Room | undefined
+    /** Names of topics; undefined while it is in none. */
+    topics: Set<string> | undefined
+    /** Room requests of its connection without an answer; undefined when there are none. */
+    requests: RequestLine | undefined
+  }
 
 /** A participant that has no connection yet. */
-export function newParticipant(id: number, player: Player | undefined): Participant {
+export function newParticipant(id: number, account: Player | undefined): Participant {
   return {
     context: {
       participant: id,
-      user_id: player?.user_id ?? null,
-      username: player?.username ?? null,
+      user_id: account?.user_id ?? null,
+      username: account?.username ?? null,
       room_id: null,
       match_id: null,
     },
-    session_id: player?.session_id ?? null,
-    session_ends_at_unix_ms: player?.refresh_expires_at_unix_ms ?? Number.POSITIVE_INFINITY,
+    session_id: account?.session_id ?? null,
+    session_ends_at_unix_ms: account?.refresh_expires_at_unix_ms ?? Number.POSITIVE_INFINITY,
     receiver: nobody,
-    live: undefined,
+    isConnected: false,
+    flags: 0,
+    connectedSinceMs: 0,
     room: undefined,
     topics: undefined,
+    requests: undefined,
+    listCalls: undefined,
+    partyMessages: undefined,
   }
 }
 
+/** Gives the participant a connection; what was kept about an earlier one is forgotten. */
+export function connect(
+  participant: Participant,
+  connection: { receiver: Receiver; flags: number; sinceMs: number },
+): void {
+  participant.receiver = connection.receiver
+  participant.flags = connection.flags
+  participant.connectedSinceMs = connection.sinceMs
+  participant.isConnected = true
+  participant.requests = undefined
+  participant.listCalls = undefined
+  participant.partyMessages = undefined
+}
+
+/** Takes the connection away; envelopes go to `receiver` from here on. */
+export function disconnect(participant: Participant, receiver: Receiver): void {
+  participant.receiver = receiver
+  participant.isConnected = false
+  participant.requests = undefined
+}
+
+export function placeOf({ context, room }: Participant): Place {
+  const { room_id, match_id } = context
+  return { room_id, match_id, binding: room?.binding ?? null }
+}
+
 /** Where envelopes go whose receiver is over. */
-export const nobody: Receiver = { deliver() {}, deliverPositions() {} }
+export const nobody: Receiver = {
+  deliver() {},
+  deliverPositions() {},
+  placed() {},
+  settled() {},
+  unhandled() {},
+  replied() {},
+}

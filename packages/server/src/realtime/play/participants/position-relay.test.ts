@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
 import { createGatewayMetrics } from '../../metrics.ts'
 import { bytesOf, textOf } from '../../realtime.fixture.ts'
 import { Room } from '../rooms/room.ts'
-import { newParticipant, type Participant } from './participant.ts'
+import { newParticipant, nobody, type Participant } from './participant.ts'
 import { createPositionRelay } from './position-relay.ts'
 
 const clock = createFakeClock()
@@ -22,9 +21,9 @@ beforeEach(() => {
 
 function newPlayer(id: number): Participant {
   const participant = newParticipant(id, undefined)
-  participant.live = {} as LiveSession
+  participant.isConnected = true
   participant.receiver = {
-    deliver() {},
+    ...nobody,
     deliverPositions(positions, own) {
       const others = positions.filter(({ mergeKey }) => mergeKey !== own)
       const texts = others.map(({ bytes, mergeKey }) => `${mergeKey}${textOf(bytes).at(-1)}`)
@@ -126,7 +125,7 @@ describe('positions of a room', () => {
   test('[R-BP-2] a replaced one is not counted for a member without connection', async () => {
     const [ann, bob, cid] = [newPlayer(1), newPlayer(2), newPlayer(3)]
     newRoom(ann, bob, cid)
-    cid.live = undefined
+    cid.isConnected = false
     for (const text of ['a', 'b']) send(ann, text)
     expect(metrics.unreliable_coalesced_total).toBe(1)
     await clock.advance(2)
@@ -144,7 +143,7 @@ describe('positions of a room', () => {
     newRoom(cid, dan, eve)
     const { receiver } = bob
     bob.receiver = {
-      deliver() {},
+      ...nobody,
       deliverPositions() {
         throw new Error('on purpose')
       },

@@ -2,6 +2,7 @@ import { createWaitBatch } from '../../../kernel/batching/wait-batch.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { type OutgoingFrame, positionFrame } from '../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
+import type { Member } from '../rooms/member.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Participant } from './participant.ts'
 import type { Registry } from './registry.ts'
@@ -93,7 +94,7 @@ function isIn(group: Group, participant: Participant): boolean {
 function connectedPeers(group: Group, sender: Participant): number {
   let count = 0
   for (const member of membersOf(group)) {
-    if (member !== sender && member.live !== undefined) count += 1
+    if (member !== sender && member.isConnected) count += 1
   }
   return count
 }
@@ -102,6 +103,6 @@ function sizeOf(group: Group): number {
   return group instanceof Set ? group.size : group.members.length
 }
 
-function membersOf(group: Group): Iterable<Participant> {
+function membersOf(group: Group): Iterable<Member> {
   return group instanceof Set ? group : group.members
 }

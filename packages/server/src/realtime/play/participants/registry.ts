@@ -1,103 +1,73 @@
-import type { LiveSession } from '../../connection/live/live-session.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { Participant } from './participant.ts'
 
 /**
- * Who plays on this node: all participants by id, dropped ones included, and those that are
- * connected also by user id and by session.
+ * Who plays here: all participants by id, dropped ones included, and those that are connected also
+ * by user id.
  */
 export type Registry = {
-  add(live: LiveSession): void
+  /** The participant is connected from here on. */
+  add(participant: Participant): void
   /** The connection is gone, its participant stays. */
-  disconnect(live: LiveSession): void
+  disconnect(participant: Participant): void
   /** The participant has ended; its connection was taken off before. */
   remove(participant: Participant): void
   byId(participant: number): Participant | undefined
-  bySession(sessionId: string): LiveSession | undefined
-  /** The connections of an account, the longest connected first. */
-  byUser(userId: string): Iterable<LiveSession>
+  /** The connected participants of an account, the longest connected first. */
+  byUser(userId: string): Iterable<Participant>
   isConnected(userId: string): boolean
   /** Since when an account has had connections without a gap, on the monotonic clock. */
   connectedSinceMs(userId: string): number | undefined
   /** Everybody, dropped ones included. */
   participants(): Iterable<Participant>
-  connected(): Iterable<LiveSession>
-  sessionIds(): string[]
+  connected(): Iterable<Participant>
   /** Connected participants outside any room; rooms keep it. */
   readonly roomless: Set<Participant>
 }
 
 export function createRegistry(metrics: GatewayMetrics): Registry {
   const participants = new Map<number, Participant>()
-  const connected = new Set<LiveSession>()
-  const sessions = new Map<string, LiveSession>()
-  const users = new Map<string, Connections>()
+  const connected = new Set<Participant>()
+  const users = new Map<string, Connected>()
   const roomless = new Set<Participant>()
-
-  function count(): void {
-    metrics.participants_active = connected.size
-    metrics.sessions_active = sessions.size
-  }
 
   return {
     roomless,
-    add(live) {
-      const { participant } = live
-      const { session_id, context } = participant
+    add(participant) {
+      const { context, room, connectedSinceMs } = participant
       participants.set(context.participant, participant)
-      connected.add(live)
-      if (participant.room === undefined) roomless.add(participant)
-      if (session_id !== null) sessions.set(session_id, live)
-      if (context.user_id !== null) addTo(users, context.user_id, live)
-      count()
+      connected.add(participant)
+      if (room === undefined) roomless.add(participant)
+      if (context.user_id !== null) {
+        const known = users.get(context.user_id)
+        if (known !== undefined) known.participants.add(participant)
+        else {
+          const first = { sinceMs: connectedSinceMs, participants: new Set([participant]) }
+          users.set(context.user_id, first)
+        }
+      }
+      metrics.participants_active = connected.size
     },
-    disconnect(live) {
-      const { session_id, context } = live.participant
-      connected.delete(live)
-      roomless.delete(live.participant)
-      if (context.user_id !== null) removeFrom(users, context.user_id, live)
-      // A newer connection of the session is added only after this one is gone.
-      if (session_id !== null) sessions.delete(session_id)
-      count()
+    disconnect(participant) {
+      const { user_id } = participant.context
+      connected.delete(participant)
+      roomless.delete(participant)
+      const account = user_id === null ? undefined : users.get(user_id)
+      account?.participants.delete(participant)
+      if (user_id !== null && account?.participants.size === 0) users.delete(user_id)
+      metrics.participants_active = connected.size
     },
     remove({ context }) {
       participants.delete(context.participant)
     },
     byId: (participant) => participants.get(participant),
-    bySession: (sessionId) => sessions.get(sessionId),
-    byUser: (userId) => users.get(userId)?.live ?? [],
+    byUser: (userId) => users.get(userId)?.participants ?? [],
     isConnected: (userId) => users.has(userId),
     connectedSinceMs: (userId) => users.get(userId)?.sinceMs,
     participants: () => participants.values(),
     connected: () => connected,
-    sessionIds: () => [...sessions.keys()],
   }
 }
 
-/**
- * Makes the ids of one family. `nodeSlot` is 0..4095 and 0 on a node without cluster. Ids count
- * from 1 per boot and are never reused within one, so that a late message cannot reach the wrong
- * participant or room.
- */
-export function countingIds(nodeSlot: number): () => number {
-  let made = 0
-  return () => {
-    made += 1
-    return nodeSlot * 2 ** 40 + made
-  }
-}
-
-/** The connections of one account. */
-type Connections = { readonly sinceMs: number; readonly live: Set<LiveSession> }
-
-function addTo(index: Map<string, Connections>, key: string, live: LiveSession): void {
-  const found = index.get(key)
-  if (found === undefined) index.set(key, { sinceMs: live.client.sinceMs, live: new Set([live]) })
-  else found.live.add(live)
-}
-
-function removeFrom(index: Map<string, Connections>, key: string, live: LiveSession): void {
-  const found = index.get(key)
-  found?.live.delete(live)
-  if (found?.live.size === 0) index.delete(key)
-}
+/** The connected participants of one account. */
+type Connected = { readonly sinceMs: number; readonly participants: Set<Participant> }

@@ -73,7 +73,7 @@ test('[R-PTY-9] an accepted requester need not be online, but must still be an a
   await call(cid, 'join', { party_id })
   bob.end()
   cid.end()
-  await expect.poll(() => crowd.realtime.gateway.sessions().length, waiting).toBe(1)
+  await expect.poll(async () => (await crowd.realtime.gateway.sessions()).length, waiting).toBe(1)
   active.delete('u-cid')
   const accept = (target_user_id: string) =>
     call(ann, 'accept_request', { party_id, target_user_id })
@@ -92,7 +92,7 @@ test('[R-PTY-6] who has been connected longest without a gap leads, whichever co
   await crowd.realtime.clock.advance(10)
   const phone = await joinAgain('bob')
   bob.end()
-  await expect.poll(() => crowd.realtime.gateway.sessions().length, waiting).toBe(3)
+  await expect.poll(async () => (await crowd.realtime.gateway.sessions()).length, waiting).toBe(3)
   await crowd.realtime.clock.advance(10)
   await call(ann, 'leave', { party_id })
   expect(await call(phone, 'status')).toMatchObject({ leader_user_id: 'u-bob' })

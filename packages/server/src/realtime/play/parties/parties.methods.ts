@@ -1,9 +1,9 @@
 import { type JsonObject, stringifyExact } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
-import type { BuiltInAnswer, BuiltInMethods } from '../../connection/rpc/built-in.ts'
-import { takeCall } from '../../connection/rpc/rate-bucket.ts'
+import type { BuiltInAnswer, BuiltInMethods } from '../rpc/built-in.ts'
+import { takeCall } from '../rpc/rate-bucket.ts'
 import type { Party } from './party.ts'
-import { type Caller, createPartyCalls, type PartyCallsDeps } from './party-calls.ts'
+import { createPartyCalls, type PartyCaller, type PartyCallsDeps } from './party-calls.ts'
 
 type PartyMethodsDeps = PartyCallsDeps & { clock: Clock; membersMax: number }
 
@@ -57,12 +57,12 @@ function joiningMethods(deps: PartyMethodsDeps): BuiltInMethods {
   const { parties, people, membersMax } = deps
   const { method, unfrozen, replyOf } = createPartyCalls(deps)
 
-  function accept(caller: Caller, party: Party): Promise<BuiltInAnswer> {
+  function accept(caller: PartyCaller, party: Party): Promise<BuiltInAnswer> {
     parties.enter(party, memberOf(caller))
     return replyOf(party)
   }
 
-  async function join(caller: Caller, partyId: unknown): Promise<BuiltInAnswer> {
+  async function join(caller: PartyCaller, partyId: unknown): Promise<BuiltInAnswer> {
     const before = parties.byId(partyId)
     if (before === undefined) return unknownParty
     if (await people.areBlocked(caller.userId, before.leader)) return unknownParty
@@ -103,7 +103,7 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
   const { method, leaderParty, unfrozen, replyOf } = createPartyCalls(deps)
   const targetFields = ['party_id', 'target_user_id']
 
-  async function invite(caller: Caller, payload: JsonObject): Promise<BuiltInAnswer> {
+  async function invite(caller: PartyCaller, payload: JsonObject): Promise<BuiltInAnswer> {
     const { party_id, target_user_id: target } = payload
     const before = unfrozen(leaderParty(caller, party_id))
     if ('refusal' in before) return before
@@ -118,7 +118,7 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
     return replyOf(party)
   }
 
-  async function acceptRequest(caller: Caller, payload: JsonObject): Promise<BuiltInAnswer> {
+  async function acceptRequest(caller: PartyCaller, payload: JsonObject): Promise<BuiltInAnswer> {
     const { party_id, target_user_id: target } = payload
     const before = unfrozen(leaderParty(caller, party_id))
     if ('refusal' in before) return before
@@ -169,16 +169,16 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
 
 const unrequested = { refusal: 'party request not found' }
 
-function say(deps: PartyMethodsDeps, caller: Caller, payload: JsonObject): BuiltInAnswer {
-  const party = createPartyCalls(deps).memberParty(caller, payload.party_id)
+function say(deps: PartyMethodsDeps, account: PartyCaller, payload: JsonObject): BuiltInAnswer {
+  const party = createPartyCalls(deps).memberParty(account, payload.party_id)
   if ('refusal' in party) return party
   const { data } = payload
   if (!isMessage(data)) return { refusal: 'invalid data' }
-  const { client } = caller.live
-  const bucket = takeCall(client.partyMessages, sendRate, deps.clock.monotonicMs())
+  const { caller, userId } = account
+  const bucket = takeCall(caller.partyMessages, sendRate, deps.clock.monotonicMs())
   if (bucket === undefined) return { refusal: 'too many requests' }
-  client.partyMessages = bucket
-  deps.parties.say(party, caller.live, { sender: caller.userId, data })
+  caller.partyMessages = bucket
+  deps.parties.say(party, caller.context.participant, { sender: userId, data })
   return { reply: { sent: true } }
 }
 
@@ -191,6 +191,6 @@ function isMessage(data: unknown): boolean {
   }
 }
 
-function memberOf({ userId, username }: Caller) {
+function memberOf({ userId, username }: PartyCaller) {
   return { userId, username }
 }

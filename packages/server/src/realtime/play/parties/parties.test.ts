@@ -162,7 +162,7 @@ describe('membership', () => {
     await crowd.realtime.clock.advance(2000)
     expect(await call(again, 'status')).toMatchObject({ members: [{}, {}] })
     again.end()
-    await expect.poll(() => crowd.realtime.gateway.sessions().length, waiting).toBe(2)
+    await expect.poll(async () => (await crowd.realtime.gateway.sessions()).length, waiting).toBe(2)
     await crowd.realtime.clock.advance(60_000)
     expect(await call(ann, 'status')).toMatchObject({ members: [{ user_id: 'u-ann' }] })
   })

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { createDeadlineQueue } from '../../../kernel/time/deadline-queue.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { LiveAccounts } from '../participants/accounts.ts'
+import type { Accounts } from '../accounts.port.ts'
 import type { PartyConfig } from './config.ts'
 import { type Member, Party, type Pending } from './party.ts'
 import type { PartyEvents } from './party-events.ts'
@@ -9,7 +8,7 @@ import type { PartyEvents } from './party-events.ts'
 export type PartiesDeps = {
   config: PartyConfig
   clock: Clock
-  accounts: LiveAccounts
+  accounts: Accounts
   events: PartyEvents
   /** 24 base64url characters. */
   newId(): string
@@ -213,7 +212,8 @@ export function createParties(deps: PartiesDeps) {
     leave,
     close,
 
-    say(party: Party, from: LiveSession, message: { sender: string; data: unknown }): void {
+    /** `from` is the participant that says it. */
+    say(party: Party, from: number, message: { sender: string; data: unknown }): void {
       const { sender, data } = message
       const push = {
         type: 'party.message' as const,

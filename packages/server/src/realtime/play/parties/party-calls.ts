@@ -1,17 +1,17 @@
 import type { JsonObject, Party as PartyReply } from '@guildhall/contract'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { BuiltInAnswer } from '../../connection/rpc/built-in.ts'
-import type { LiveAccounts } from '../participants/accounts.ts'
+import type { Accounts } from '../accounts.port.ts'
+import type { BuiltInAnswer } from '../rpc/built-in.ts'
+import type { Caller } from '../rpc/caller.ts'
 import type { Parties } from './parties.ts'
 import type { Member, Party, Pending } from './party.ts'
 import type { People } from './people.port.ts'
 
 /** What a call of an account knows once it was checked. */
-export type Caller = Member & { live: LiveSession }
+export type PartyCaller = Member & { caller: Caller }
 
 export type PartyCallsDeps = {
   parties: Parties
-  accounts: LiveAccounts
+  accounts: Accounts
   people: People
   /** Whether a ticket of the party is queued. */
   isQueued(partyId: string): boolean
@@ -30,20 +30,20 @@ export const partyRefusals = {
 /** What the calls of parties have in common: who may do what, and the reply. */
 export function createPartyCalls({ parties, accounts, people, isQueued }: PartyCallsDeps) {
   /** The account that calls; undefined for guests. */
-  function callerOf(live: LiveSession): Caller | undefined {
-    const { user_id, username } = live.participant.context
+  function callerOf(caller: Caller): PartyCaller | undefined {
+    const { user_id, username } = caller.context
     if (user_id === null) return undefined
-    return { userId: user_id, username: username ?? '', live }
+    return { userId: user_id, username: username ?? '', caller }
   }
 
   /** The party that a member speaks of. */
-  function memberParty(caller: Caller, partyId: unknown): Party | Refusal {
+  function memberParty(caller: PartyCaller, partyId: unknown): Party | Refusal {
     const party = parties.byId(partyId)
     if (party === undefined) return { refusal: partyRefusals.unknown }
     return party.members.has(caller.userId) ? party : { refusal: partyRefusals.stranger }
   }
 
-  function leaderParty(caller: Caller, partyId: unknown): Party | Refusal {
+  function leaderParty(caller: PartyCaller, partyId: unknown): Party | Refusal {
     const party = memberParty(caller, partyId)
     if ('refusal' in party || party.leader === caller.userId) return party
     return { refusal: partyRefusals.notLeader }
@@ -84,13 +84,13 @@ export function createPartyCalls({ parties, accounts, people, isQueued }: PartyC
   /** A method for accounts. */
   function method(
     fields: readonly string[],
-    run: (caller: Caller, payload: JsonObject) => BuiltInAnswer | Promise<BuiltInAnswer>,
+    run: (caller: PartyCaller, payload: JsonObject) => BuiltInAnswer | Promise<BuiltInAnswer>,
   ) {
     return {
       fields,
-      call(live: LiveSession, payload: JsonObject) {
-        const caller = callerOf(live)
-        return caller === undefined ? { refusal: partyRefusals.guest } : run(caller, payload)
+      call(caller: Caller, payload: JsonObject) {
+        const account = callerOf(caller)
+        return account === undefined ? { refusal: partyRefusals.guest } : run(account, payload)
       },
     }
   }

@@ -1,25 +1,21 @@
 import { kinds, type PartyPush, stringifyExact } from '@guildhall/contract'
-import type { LiveSession } from '../../connection/live/live-session.ts'
 import { type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
-import type { LiveAccounts } from '../participants/accounts.ts'
+import type { Accounts } from '../accounts.port.ts'
 import type { Party } from './party.ts'
 
 type PresencePush = Extract<PartyPush, { online_members: unknown }>['type']
 
 /** What members, invited and requesters hear, on all their connections. */
 export type PartyEvents = {
-  send(userIds: Iterable<string>, push: PartyPush, except?: LiveSession): void
+  /** `except` is a participant that is left out. */
+  send(userIds: Iterable<string>, push: PartyPush, except?: number): void
   /** Notifies the members of a change; `newcomer` gets a snapshot instead. */
   changed(party: Party, newcomer?: string): void
 }
 
-export function createPartyEvents(accounts: LiveAccounts): PartyEvents {
-  function deliver(userIds: Iterable<string>, frame: OutgoingFrame, except?: LiveSession): void {
-    for (const userId of userIds) {
-      for (const live of accounts.connections(userId)) {
-        if (live !== except) live.deliver(frame, false)
-      }
-    }
+export function createPartyEvents(accounts: Accounts): PartyEvents {
+  function deliver(userIds: Iterable<string>, frame: OutgoingFrame, except?: number): void {
+    for (const userId of userIds) accounts.deliver(userId, frame, except)
   }
 
   function presence(party: Party, type: PresencePush): PartyPush {

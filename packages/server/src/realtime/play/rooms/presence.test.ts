@@ -1,8 +1,7 @@
 import { kinds, type RoomPresence, roomPresenceBody, sessionOptionsBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
-import { newClientState } from '../../connection/live/client-state.ts'
 import { type RealtimeFixture, startRealtime } from '../../realtime.fixture.ts'
-import { newParticipant } from '../participants/participant.ts'
+import { newParticipant, nobody } from '../participants/participant.ts'
 import { sendSnapshot } from './presence.ts'
 import { defaultLabel } from './requests/label-answers.ts'
 import { Room } from './room.ts'
@@ -80,17 +79,13 @@ test('[R-PRS-3] a part of a snapshot has at most 512 members in version 1', () =
   const room = new Room({ id, matchId: 'mt1-0', name: 'a', binding: null, label })
   room.members = Array.from({ length: 1025 }, (_, index) => newParticipant(index + 1, undefined))
   const parts: RoomPresence[] = []
-  const client = { ...newClientState(0), flags: flags[1] }
-  sendSnapshot(room, {
-    participant: newParticipant(1, undefined),
-    client,
-    send: (_kind, body) => void parts.push(roomPresenceBody.decode(body)),
-    deliver() {},
-    deliverPositions() {},
-    end() {},
-    takeUnsent: () => [],
-    messageSettled() {},
-  })
+  const client = newParticipant(1, undefined)
+  client.flags = flags[1]
+  client.receiver = {
+    ...nobody,
+    deliver: ({ bytes }) => void parts.push(roomPresenceBody.decode(bytes.subarray(6))),
+  }
+  sendSnapshot(room, client)
   expect(parts.map(({ version, more, entries }) => [version, more, entries.length])).toEqual([
     [1, true, 512],
     [1, true, 512],
@@ -103,7 +98,7 @@ test('[R-PRS-3] a large snapshot comes in parts, in the order of participants', 
   const guests = await joinAll(realtime, 258)
   for (const guest of guests.slice(0, 257).toReversed()) guest.create('a')
   await barrier(realtime, ...guests)
-  await expect.poll(() => realtime.gateway.rooms()[0]?.players).toBe(257)
+  await expect.poll(async () => (await realtime.gateway.rooms())[0]?.players).toBe(257)
   const last = guests[257]
   last?.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags: 9 }))
   last?.create('a')

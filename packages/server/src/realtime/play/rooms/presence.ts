@@ -5,20 +5,16 @@ import {
   type PresenceEvent,
   presenceEntriesMax,
   roomPresenceBody,
-  sessionFlags,
 } from '@guildhall/contract'
-import type { LiveSession } from '../../connection/live/live-session.ts'
 import { type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
-import type { Participant } from '../participants/participant.ts'
+import { type Member, type PresenceVersion, presenceVersion } from './member.ts'
 import type { Room } from './room.ts'
-
-type Version = 1 | 2
 
 /** What members that asked for it are sent about the others: joins, leaves, drops and returns. */
 
 /** Sends the members as they are now; nothing to a client that did not ask. */
-export function sendSnapshot(room: Room, live: LiveSession): void {
-  const version = versionFor(live)
+export function sendSnapshot(room: Room, { receiver, flags }: Member): void {
+  const version = presenceVersion(flags)
   if (version === undefined) return
   const members = room.membersById()
   const size = presenceEntriesMax[version]
@@ -31,47 +27,38 @@ export function sendSnapshot(room: Room, live: LiveSession): void {
       room_id: room.id,
       entries: part.map((member) => entryOf(member, version === 2 ? dropState(member) : null)),
     })
-    live.send(kinds.ROOM_PRESENCE.first, body)
+    receiver.deliver(outgoingFrame(kinds.ROOM_PRESENCE.first, body), false)
   }
 }
 
 /** Notifies the other members of `about`. In version 1 a drop and a return send nothing. */
 export function sendNotice(
   room: Room,
-  about: Participant,
+  about: Member,
   change: { event: PresenceEvent; reason: PresenceEntry['reason'] },
 ): void {
-  const frames: { [version in Version]?: OutgoingFrame } = {}
+  const frames: { [version in PresenceVersion]?: OutgoingFrame } = {}
   const isNew = change.event === 'dropped' || change.event === 'returned'
   for (const member of room.members) {
-    const { live } = member
-    if (member === about || live === undefined) continue
-    const version = versionFor(live)
+    if (member === about || !member.isConnected) continue
+    const version = presenceVersion(member.flags)
     if (version === undefined || (version === 1 && isNew)) continue
     frames[version] ??= noticeFrame(room, about, { ...change, version })
-    live.deliver(frames[version], false)
+    member.receiver.deliver(frames[version], false)
   }
 }
 
 /** Notifies the leaver itself. */
-export function sendOwnLeft(room: Room, live: LiveSession, reason: Departure): void {
-  const version = versionFor(live)
+export function sendOwnLeft(room: Room, leaver: Member, reason: Departure): void {
+  const version = presenceVersion(leaver.flags)
   if (version === undefined) return
-  const frame = noticeFrame(room, live.participant, { event: 'left', reason, version })
-  live.deliver(frame, false)
-}
-
-/** Which version the client asked for; undefined when it asked for none. */
-export function versionFor({ client }: LiveSession): Version | undefined {
-  const flags = client.flags ?? 0
-  if ((flags & sessionFlags.presence) === 0) return undefined
-  return (flags & sessionFlags.presence_names) === 0 ? 1 : 2
+  leaver.receiver.deliver(noticeFrame(room, leaver, { event: 'left', reason, version }), false)
 }
 
 function noticeFrame(
   room: Room,
-  about: Participant,
-  change: { event: PresenceEvent; reason: PresenceEntry['reason']; version: Version },
+  about: Member,
+  change: { event: PresenceEvent; reason: PresenceEntry['reason']; version: PresenceVersion },
 ): OutgoingFrame {
   const { event, reason, version } = change
   const entries = [entryOf(about, reason)]
@@ -79,11 +66,11 @@ function noticeFrame(
   return outgoingFrame(kinds.ROOM_PRESENCE.first, body)
 }
 
-function entryOf({ context }: Participant, reason: PresenceEntry['reason']): PresenceEntry {
+function entryOf({ context }: Member, reason: PresenceEntry['reason']): PresenceEntry {
   const { participant, user_id, username } = context
   return { participant, user_id, username, reason }
 }
 
-function dropState({ live }: Participant): 'dropped' | null {
-  return live === undefined ? 'dropped' : null
+function dropState({ isConnected }: Member): 'dropped' | null {
+  return isConnected ? null : 'dropped'
 }

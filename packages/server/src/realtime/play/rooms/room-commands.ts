@@ -1,6 +1,5 @@
 import type { MatchRecorder } from '../../../kernel/play/match-recorder.ts'
 import type { RoomCommands } from '../../../kernel/play/room-commands.ts'
-import type { Participant } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
 import type { Seats } from '../seats/seats.ts'
 import type { Topics } from '../topics/topics.ts'
@@ -17,16 +16,16 @@ type RoomCommandsDeps = {
 
 export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { closeAll(): void } {
   const { rooms, registry, topics, seats, records } = deps
-  const endDropped = (member: Participant) => seats.end(member, 'removed')
+  const endDropped = (participant: number) => seats.end(participant, 'removed')
 
   function closeWhere(isMeant: (room: Room) => boolean): void {
     for (const room of [...rooms.all()]) if (isMeant(room)) rooms.close(room, endDropped)
   }
 
   return {
-    rooms: () => Array.from(rooms.all(), (room) => room.row()),
-    room: (roomId) => rooms.byId(roomId)?.row(),
-    members: (roomId) => rooms.byId(roomId)?.memberRows() ?? [],
+    rooms: async () => Array.from(rooms.all(), (room) => room.row()),
+    room: async (roomId) => rooms.byId(roomId)?.row(),
+    members: async (roomId) => rooms.byId(roomId)?.memberRows() ?? [],
     updateRoom(roomId, label) {
       const room = rooms.byId(roomId)
       if (room !== undefined) rooms.relabel(room, label)
@@ -35,8 +34,8 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { clo
       const member = registry.byId(participant)
       const room = rooms.byId(roomId)
       if (member === undefined || room === undefined || member.room !== room) return
-      if (member.live === undefined) seats.end(member, 'removed')
-      else rooms.remove(member.live, room)
+      if (member.isConnected) rooms.remove(member, room)
+      else seats.end(participant, 'removed')
     },
     setMatchResult: (matchId, resultJson) => records.result(matchId, resultJson),
     tickRooms: () => rooms.tickRooms(),

@@ -41,7 +41,7 @@ describe('the end of members and rooms', () => {
     realtime.gateway.removeMember(1, 77)
     realtime.gateway.removeMember(2, 1)
     realtime.gateway.removeMember(1, 1)
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
     expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) final_departure')
   })
 

@@ -55,7 +55,7 @@ describe('while a join waits for the hook', () => {
     await barrier(realtime, bob)
     join.answer(yes)
     expect(await bob.lines(4)).toEqual(['joined 1 a/', 'left 1', 'joined 1 a/', 'left 1'])
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 1 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 1 }])
     expect(realtime.script.matches().filter((line) => line.startsWith('leave 1 2')).length).toBe(2)
   })
 
@@ -69,7 +69,7 @@ describe('while a join waits for the hook', () => {
       join.answer(yes)
       ann.leave()
       expect(await ann.line()).toBe('left 1')
-      expect(realtime.gateway.rooms()).toEqual([])
+      expect(await realtime.gateway.rooms()).toEqual([])
       expect(realtime.script.matches().filter((line) => line.includes(' 2 ('))).toEqual([])
       expect(realtime.gateway.metrics()).toMatchObject({ rooms_active: 0, dropped_seats_active: 0 })
     },
@@ -86,7 +86,9 @@ describe('while a join waits for the hook', () => {
     expect(await ann.line()).toBe('left 1')
     join.answer(yes)
     expect(await bob.line()).toBe('joined 1 a/')
-    expect(realtime.gateway.members(1).map(({ participant }) => participant)).toEqual([2, 3])
+    expect((await realtime.gateway.members(1)).map(({ participant }) => participant)).toEqual([
+      2, 3,
+    ])
   })
 
   test('[R-ROOM-5] the room may fill up, and may be closed', async () => {
@@ -97,7 +99,7 @@ describe('while a join waits for the hook', () => {
     expect(await cid.line()).toBe('joined 1 a/')
     join.answer(yes)
     expect(await bob.line()).toBe('rejected 22 room is full')
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
   })
 
   test('[R-REC-4] the worker may be lost, and no record stays open', async () => {
@@ -120,7 +122,7 @@ describe('while a join waits for the hook', () => {
     expect(await ann?.line()).toBe('closed 1 0 true')
     expect(await bob?.line()).toBe('rejected 22 join check failed')
     expect(await cid?.line()).toBe('rejected 21 room creation failed')
-    expect(gateway.rooms()).toEqual([])
+    expect(await gateway.rooms()).toEqual([])
     expect(script.matches().at(-1)).toBe('ended 1 (0) server_closed')
     cid?.create('c')
     expect(await cid?.line()).toBe('joined 2 c/')
@@ -144,7 +146,7 @@ test('[R-ROOM-2, R-ROOM-4] a room may end while another one is being made, under
   create.answer({ status: 'absent' })
   expect(await bob?.line()).toBe('joined 3 b/')
   expect(await ann?.line()).toBe('joined 3 b/')
-  expect(realtime.gateway.rooms()).toMatchObject([{ name: 'b', players: 2 }])
+  expect(await realtime.gateway.rooms()).toMatchObject([{ name: 'b', players: 2 }])
   expect(realtime.script.matches().slice(-3)).toEqual([
     'leave 2 1 (0)',
     'ended 2 (0) final_departure',
@@ -176,7 +178,7 @@ test('[R-GEN-7, R-BP-4] a room may lose its last member in the step that enters 
   realtime.gateway.send({ kind: 100, body, unreliable: false, participants: [1] })
   ann?.joinRoom(1)
   expect(await ann?.line()).toBe('rejected 22 room not found')
-  expect(realtime.gateway.rooms()).toMatchObject([{ name: 'a', players: 1 }])
+  expect(await realtime.gateway.rooms()).toMatchObject([{ name: 'a', players: 1 }])
 })
 
 test('[R-ROOM-5, R-ROOM-10] the 1,001st member of a room is refused', async () => {
@@ -185,14 +187,14 @@ test('[R-ROOM-5, R-ROOM-10] the 1,001st member of a room is refused', async () =
   players[0]?.create('a')
   expect(await players[0]?.line()).toBe('joined 1 a/')
   for (const player of players.slice(1, 1000)) player.joinRoom(1)
-  await expect.poll(() => realtime.gateway.rooms()[0]?.players, waiting).toBe(1000)
+  await expect.poll(async () => (await realtime.gateway.rooms())[0]?.players, waiting).toBe(1000)
   players[1000]?.joinRoom(1)
   expect(await players[1000]?.line()).toBe('rejected 22 room is full')
   players[7]?.leave()
   expect(await players[7]?.lines(2)).toEqual(['joined 1 a/', 'left 1'])
   players[1000]?.joinRoom(1)
   expect(await players[1000]?.line()).toBe('joined 1 a/')
-  expect(realtime.gateway.rooms()).toMatchObject([{ players: 1000 }])
+  expect(await realtime.gateway.rooms()).toMatchObject([{ players: 1000 }])
 }, 60_000)
 
 describe('returns', () => {
@@ -209,7 +211,8 @@ describe('returns', () => {
     await expect.poll(() => metrics().dropped_seats_active, waiting).toBe(1)
     return { bob }
   }
-  const participants = () => realtime.gateway.members(1).map(({ participant }) => participant)
+  const participants = async () =>
+    (await realtime.gateway.members(1)).map(({ participant }) => participant)
 
   test.each([
     ['the last millisecond of the grace', graceMs - 1, [1, 2]],
@@ -219,7 +222,7 @@ describe('returns', () => {
     await realtime.clock.advance(afterMs)
     const again = await realtime.join('t-ann')
     await realtime.clock.advance(graceMs)
-    expect(participants()).toEqual(members)
+    expect(await participants()).toEqual(members)
     expect(realtime.gateway.metrics()).toMatchObject({
       dropped_seats_active: 0,
       seats_returned_total: members.length - 1,
@@ -232,10 +235,10 @@ describe('returns', () => {
     await startDropped()
     const pair = [await realtime.connect(), await realtime.connect()]
     for (const client of pair) client.send(5, 't-ann')
-    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(2)
+    await expect.poll(async () => (await realtime.gateway.sessions()).length, waiting).toBe(2)
     const codes = await Promise.race(pair.map(({ closed }) => closed))
     expect(codes).toEqual({ code: 4005, reason: 'session replaced' })
-    expect(participants()).toEqual([1, 2])
+    expect(await participants()).toEqual([1, 2])
     expect(realtime.gateway.metrics()).toMatchObject({
       dropped_seats_active: 0,
       seats_expired_total: 0,
@@ -253,9 +256,9 @@ describe('returns', () => {
     const pair = [await realtime.connect(), await realtime.connect()]
     pair[0]?.send(5, 't-ann-2')
     pair[1]?.send(5, 't-ann-3')
-    await expect.poll(() => realtime.gateway.sessions().length, waiting).toBe(3)
-    expect(participants()).toEqual([1, 2])
-    const inRoom = realtime.gateway.sessions().filter(({ room_id }) => room_id === 1)
+    await expect.poll(async () => (await realtime.gateway.sessions()).length, waiting).toBe(3)
+    expect(await participants()).toEqual([1, 2])
+    const inRoom = (await realtime.gateway.sessions()).filter(({ room_id }) => room_id === 1)
     expect(inRoom.map(({ user_id }) => user_id).sort()).toEqual(['u-ann', 'u-bob'])
     expect(realtime.gateway.metrics().seats_returned_total).toBe(1)
   })
@@ -264,11 +267,11 @@ describe('returns', () => {
     await startDropped()
     realtime.backend.players.delete('t-ann')
     realtime.gateway.closeSessions(['s-ann'])
-    expect(participants()).toEqual([2])
+    expect(await participants()).toEqual([2])
     const again = playerOf(await realtime.connect())
     again.send(5, 't-ann')
     expect(await again.closed).toEqual({ code: 4001, reason: 'auth rejected' })
-    expect(participants()).toEqual([2])
+    expect(await participants()).toEqual([2])
     expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'leave 1'])
   })
 })

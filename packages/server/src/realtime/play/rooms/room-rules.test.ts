@@ -48,7 +48,7 @@ describe('rooms', () => {
     const [ann] = await joinAll(realtime, 1)
     ann?.create('den')
     await ann?.line()
-    expect(realtime.gateway.rooms()).toEqual([
+    expect(await realtime.gateway.rooms()).toEqual([
       {
         room_id: 1,
         match_id: expect.stringMatching(/^mt1-/),
@@ -218,7 +218,7 @@ describe('options of ROOM_ENTER', () => {
       'join {}',
       'create {}',
     ])
-    const kept = [gateway.rooms(), gateway.members(1), script.matchEvents, log.lines]
+    const kept = [await gateway.rooms(), await gateway.members(1), script.matchEvents, log.lines]
     expect(JSON.stringify(kept)).not.toContain('hidden')
   })
 
@@ -236,7 +236,7 @@ describe('options of ROOM_ENTER', () => {
     expect(await bob?.line()).toBe('rejected 48 too many requests')
     answer.resolve({ status: 'answered', value: true })
     expect(await bob?.lines(5)).toEqual(Array.from({ length: 5 }, () => 'joined 1 a/'))
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
   })
 })
 
@@ -373,7 +373,7 @@ describe('the service as a whole', () => {
     again.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags: 0 }))
     const info: SessionInfo = sessionInfoBody.decode((await again.next()).body)
     expect(info).toMatchObject({ participant: 2, room_id: null })
-    expect(gateway.rooms()).toEqual([])
+    expect(await gateway.rooms()).toEqual([])
     expect(gateway.metrics().topic_memberships_active).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 import type { RoomMember } from '@guildhall/contract'
 import type { BoundMatch } from '../../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../../kernel/play/rooms.ts'
-import type { Participant } from '../participants/participant.ts'
+import type { Member } from './member.ts'
 
 /**
  * A live group of participants. Who is in it changes by `Rooms` only, so that members, counts and
@@ -14,7 +14,7 @@ export class Room {
   readonly binding: ScriptBinding | null
   label: Label
   /** Replaced as a whole when it changes, so that a broadcast may lose members while it runs. */
-  members: readonly Participant[] = []
+  members: readonly Member[] = []
   /** Places that valid handoff tokens hold. */
   heldPlaces = 0
   /** `opened` raised `created`, `started` has had its first member, `ended` is no room any more. */
@@ -54,15 +54,15 @@ export class Room {
   }
 
   memberRows(): RoomMember[] {
-    return this.membersById().map(({ context, live }) => ({
+    return this.membersById().map(({ context, isConnected }) => ({
       participant: context.participant,
       user_id: context.user_id,
       username: context.username,
-      connected: live !== undefined,
+      connected: isConnected,
     }))
   }
 
-  membersById(): Participant[] {
+  membersById(): Member[] {
     return this.members.toSorted((a, b) => a.context.participant - b.context.participant)
   }
 

@@ -1,8 +1,6 @@
 import type { JsonObject } from '@guildhall/contract'
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
-import { newClientState } from '../../connection/live/client-state.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
 import { newParticipant } from '../participants/participant.ts'
 import { defaultLabel } from './requests/label-answers.ts'
 import { Room } from './room.ts'
@@ -19,21 +17,7 @@ function open(count: number, clock: { monotonicMs(): number } = createFakeClock(
     hooks: { admit: () => true },
     clock,
   })
-  return { list: async (payload: JsonObject) => method.call(newClient(), payload) }
-}
-
-function newClient(): LiveSession {
-  const participant = newParticipant(1, undefined)
-  return {
-    participant,
-    client: newClientState(0),
-    send() {},
-    deliver() {},
-    deliverPositions() {},
-    end() {},
-    takeUnsent: () => [],
-    messageSettled() {},
-  }
+  return { list: async (payload: JsonObject) => method.call(newParticipant(1, undefined), payload) }
 }
 
 const nothing = { filter: 'players > 0' }

@@ -1,10 +1,10 @@
 import type { JsonObject, RoomPage, RoomRow } from '@guildhall/contract'
 import { atEndOfTurn, type Clock } from '../../../kernel/clock.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { BuiltInAnswer, BuiltInMethod } from '../../connection/rpc/built-in.ts'
-import { takeCall } from '../../connection/rpc/rate-bucket.ts'
 import { fits, parseQuery, type Query } from '../query/query.ts'
+import type { BuiltInAnswer, BuiltInMethod } from '../rpc/built-in.ts'
+import type { Caller } from '../rpc/caller.ts'
+import { takeCall } from '../rpc/rate-bucket.ts'
 import type { Room } from './room.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -70,10 +70,10 @@ export function createRoomsList({ rooms, hooks, clock }: RoomsListDeps): BuiltIn
     return isComplete(search) ? { rooms: search.found, next_after: search.after } : undefined
   }
 
-  function add(live: LiveSession, search: Omit<Search, 'resolve'>): Promise<RoomPage> | undefined {
-    const bucket = takeCall(live.client.listCalls, rate, clock.monotonicMs())
+  function add(caller: Caller, search: Omit<Search, 'resolve'>): Promise<RoomPage> | undefined {
+    const bucket = takeCall(caller.listCalls, rate, clock.monotonicMs())
     if (bucket === undefined || waiting.length >= waitingMax) return undefined
-    live.client.listCalls = bucket
+    caller.listCalls = bucket
     return new Promise((resolve) => {
       waiting.push({ ...search, resolve })
       schedule()
@@ -82,14 +82,14 @@ export function createRoomsList({ rooms, hooks, clock }: RoomsListDeps): BuiltIn
 
   return {
     fields: ['filter', 'limit', 'after'],
-    async call(live, { filter = '', limit = limitDefault, after = 0 }): Promise<BuiltInAnswer> {
+    async call(caller, { filter = '', limit = limitDefault, after = 0 }): Promise<BuiltInAnswer> {
       const query = typeof filter === 'string' ? parseQuery(filter) : undefined
       if (query === undefined) return { refusal: 'invalid query' }
       if (!isWhole(limit) || limit < 1 || limit > limitMax || !isWhole(after) || after < 0) {
         return { refusal: 'invalid limit' }
       }
       if (!hooks.admit()) return { refusal: 'game script unavailable' }
-      const reply = await add(live, { filter: query, limit, after, lookedAt: 0, found: [] })
+      const reply = await add(caller, { filter: query, limit, after, lookedAt: 0, found: [] })
       return reply === undefined ? { refusal: 'too many requests' } : { reply }
     },
   }

@@ -15,11 +15,11 @@ import { createIds } from '../../../kernel/ids.ts'
 import { createRecordedLog } from '../../../kernel/log/log.fake.ts'
 import { noMatchRecords } from '../../../kernel/play/match-recorder.ts'
 import type { MatchEvent } from '../../../kernel/play/room-hooks.ts'
+import { createConnectedPlayers } from '../../connected-players.ts'
 import type { Connection, ConnectionEvents, Lanes } from '../../connection/transports/transport.ts'
 import { createGateway, type Gateway } from '../../gateway.ts'
 import { gatewaySections, transportConfig } from '../../realtime.fixture.ts'
 import { createRecordingScript, type RecordingScript } from '../../recording-script.fixture.ts'
-import { createConnectedPlayers } from '../participants/connected-players.ts'
 import { noPeople } from '../parties/people.port.ts'
 
 /** A client without sockets that keeps what presence sent it. */
@@ -143,7 +143,7 @@ async function connect(world: World, userId: string): Promise<void> {
   client.send(kinds.AUTH.first, new TextEncoder().encode(userId))
   client.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags: 9 }))
   await settle()
-  const session = world.gateway.sessions().find(({ user_id }) => user_id === userId)
+  const session = (await world.gateway.sessions()).find(({ user_id }) => user_id === userId)
   client.participant = session?.participant ?? 0
   world.clients = world.clients.filter((other) => other.userId !== userId || !client.isOpen)
   world.clients.push(client)
@@ -196,7 +196,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 async function act(world: World, { do: what, who, what: number }: Step): Promise<void> {
   const { gateway } = world
   const client = world.clients.find(({ userId, isOpen }) => userId === `u${who}` && isOpen)
-  const rooms = gateway.rooms()
+  const rooms = await gateway.rooms()
   const room_id = rooms[number]?.room_id ?? number
   if (what === 'create') client?.send(21, roomCreateBody.encode({ name: `n${number}` }))
   if (what === 'join') client?.send(22, roomReferenceBody.encode({ room_id }))
@@ -207,7 +207,7 @@ async function act(world: World, { do: what, who, what: number }: Step): Promise
   if (what === 'quit') client?.destroy()
   if (what === 'connect') await connect(world, `u${who}`)
   if (what === 'remove') {
-    const member = gateway.members(room_id)[who]
+    const member = (await gateway.members(room_id))[who]
     gateway.removeMember(room_id, member?.participant ?? 0)
   }
   if (what === 'wait') await world.clock.advance(number)
@@ -216,13 +216,14 @@ async function act(world: World, { do: what, who, what: number }: Step): Promise
 }
 
 /** What holds at every moment at which nothing is under way. */
-function checkInvariants({ gateway, clients, script }: World): void {
-  const rooms = gateway.rooms()
-  const everywhere = rooms.flatMap(({ room_id }) => gateway.members(room_id))
+async function checkInvariants({ gateway, clients, script }: World): Promise<void> {
+  const rooms = await gateway.rooms()
+  const members = await Promise.all(rooms.map(({ room_id }) => gateway.members(room_id)))
+  const everywhere = members.flat()
   const ids = everywhere.map(({ participant }) => participant)
   expect(new Set(ids).size).toBe(ids.length)
   for (const room of rooms) {
-    expect(room.players).toBe(gateway.members(room.room_id).length)
+    expect(room.players).toBe((await gateway.members(room.room_id)).length)
     expect(room.players).toBeGreaterThan(0)
     expect(room.players).toBeLessThanOrEqual(3)
   }
@@ -233,10 +234,10 @@ function checkInvariants({ gateway, clients, script }: World): void {
   expect(metrics.dropped_seats_active).toBe(everywhere.filter((one) => !one.connected).length)
   for (const value of Object.values(metrics)) expect(value).toBeGreaterThanOrEqual(0)
   for (const client of clients.filter(({ isOpen }) => isOpen)) {
-    const session = gateway.sessions().find((one) => one.participant === client.participant)
+    const session = (await gateway.sessions()).find((one) => one.participant === client.participant)
     expect(client.faults).toEqual([])
     expect(client.view?.roomId ?? null).toBe(session?.room_id ?? null)
-    const members = gateway.members(client.view?.roomId ?? 0)
+    const members = await gateway.members(client.view?.roomId ?? 0)
     const known = [...(client.view?.members ?? [])].sort((a, b) => a - b)
     expect(known).toEqual(members.map(({ participant }) => participant))
   }
@@ -275,17 +276,17 @@ test('[R-ROOM-2, R-PRS-1, R-MAT-1, R-RET-2] rooms, presence and match events agr
       for (const name of ['u0', 'u1', 'u2', 'u3']) await connect(world, name)
       for (const one of steps) {
         await act(world, one)
-        checkInvariants(world)
+        await checkInvariants(world)
       }
       while (world.open.length > 0) {
         for (const answer of world.open.splice(0)) answer()
         await settle()
       }
-      checkInvariants(world)
+      await checkInvariants(world)
       const closing = world.gateway.close()
       await world.clock.advance(20_000)
       await closing
-      expect(world.gateway.rooms()).toEqual([])
+      expect(await world.gateway.rooms()).toEqual([])
       const ended = world.script.matchEvents.filter(({ event }) => event === 'ended').length
       const created = world.script.matchEvents.filter(({ event }) => event === 'created').length
       expect(ended).toBe(created)

@@ -15,9 +15,12 @@ import type {
   TicketProperties,
 } from '../../../kernel/play/room-hooks.ts'
 import type { Label } from '../../../kernel/play/rooms.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
+import { outgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
-import type { Participant } from '../participants/participant.ts'
+import { nowhere } from '../../play.port.ts'
+import { type Participant, placeOf } from '../participants/participant.ts'
+import type { Registry } from '../participants/registry.ts'
+import type { Member } from './member.ts'
 import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
 import { Room } from './room.ts'
 
@@ -27,18 +30,21 @@ export type Rooms = {
   make(name: string | null, label: Label): Room
   /** Begins a room that is held open by handoff tokens. */
   open(room: Room): void
-  /** Moves a connected participant into the room, in one step. False when it is gone by then. */
-  admit(live: LiveSession, room: Room, properties?: TicketProperties): boolean
+  /**
+   * Moves a connected participant into a room, in one step; a member is sent ROOM_JOINED again.
+   * False when the participant or the room has gone.
+   */
+  admit(participant: number, roomId: number, properties?: TicketProperties): boolean
   /** Sends ROOM_JOINED, again to a member. */
-  sendJoined(live: LiveSession, room: Room): void
+  sendJoined(member: Member, room: Room): void
   /** Takes a participant out of its room, if it is in one; the room it left. */
   leave(participant: Participant, departure: Departure): Room | undefined
-  /** A removed member that is connected gets MATCH_CLOSED. */
-  remove(live: LiveSession, room: Room): void
+  /** Removes a connected member, which gets MATCH_CLOSED. */
+  remove(member: Participant, room: Room): void
   /** A handoff token of the room is used or over. */
   releasePlace(room: Room): void
   /** The server ends a room. `endDropped` ends a member that is not connected. */
-  close(room: Room, endDropped: (member: Participant) => void): void
+  close(room: Room, endDropped: (participant: number) => void): void
   relabel(room: Room, label: Partial<Label>): void
   byId(id: number): Room | undefined
   byName(name: string): Room | undefined
@@ -55,14 +61,14 @@ export type RoomsDeps = {
   metrics: GatewayMetrics
   hooks: RoomHooks
   records: MatchRecorder
-  /** Participants outside any room. */
-  roomless: Set<Participant>
+  registry: Pick<Registry, 'byId' | 'roomless'>
   nextRoomId(): number
   newMatchId(): string
 }
 
 export function createRooms(deps: RoomsDeps): Rooms {
-  const { clock, metrics, hooks, records, roomless } = deps
+  const { clock, metrics, hooks, records, registry } = deps
+  const { roomless } = registry
   const rooms = new Map<number, Room>()
   const names = new Map<string, Room>()
   let ticking: TickRoom[] | undefined
@@ -111,16 +117,17 @@ export function createRooms(deps: RoomsDeps): Rooms {
 
   /** Everything of a leave but what the leaver itself is sent last. */
   function takeOut(participant: Participant, departure: Departure): Room | undefined {
-    const { room, live } = participant
+    const { room, isConnected } = participant
     if (room === undefined) return undefined
     room.members = room.members.filter((member) => member !== participant)
     participant.room = undefined
     participant.context = { ...participant.context, room_id: null, match_id: null }
-    if (live !== undefined) roomless.add(participant)
+    participant.receiver.placed(nowhere)
+    if (isConnected) roomless.add(participant)
     const { participant: id, user_id } = participant.context
     raise(room, { event: 'leave', participant: id, user_id })
     if (!room.closing) sendNotice(room, participant, { event: 'left', reason: departure })
-    if (live !== undefined) sendOwnLeft(room, live, departure)
+    if (isConnected) sendOwnLeft(room, participant, departure)
     endIfEmpty(room)
     return room
   }
@@ -134,6 +141,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
       room_id: room.id,
       match_id: room.matchId,
     }
+    participant.receiver.placed(placeOf(participant))
     roomless.delete(participant)
     if (room.phase === 'opened') {
       room.phase = 'started'
@@ -144,14 +152,15 @@ export function createRooms(deps: RoomsDeps): Rooms {
     records.admitted(room.matchId, room.members.length)
   }
 
-  function sendJoined(live: LiveSession, { id, label }: Room): void {
+  function sendJoined({ receiver }: Member, { id, label }: Room): void {
     const { map, mode } = label
-    live.send(kinds.ROOM_JOINED.first, roomJoinedBody.encode({ room_id: id, map, mode }))
+    const body = roomJoinedBody.encode({ room_id: id, map, mode })
+    receiver.deliver(outgoingFrame(kinds.ROOM_JOINED.first, body), false)
   }
 
-  function sendClosed(live: LiveSession, room: Room, requeue: boolean): void {
+  function sendClosed({ receiver }: Member, room: Room, requeue: boolean): void {
     const body = matchClosedBody.encode({ room_id: room.id, reason: 0, requeue })
-    live.send(kinds.MATCH_CLOSED.first, body)
+    receiver.deliver(outgoingFrame(kinds.MATCH_CLOSED.first, body), false)
   }
 
   return {
@@ -164,27 +173,38 @@ export function createRooms(deps: RoomsDeps): Rooms {
       return room
     },
     open,
-    admit(live, room, properties) {
-      const { participant } = live
+    admit(id, roomId, properties) {
+      const participant = registry.byId(id)
+      const room = rooms.get(roomId)
+      if (room === undefined) return false
+      if (!participant?.isConnected) {
+        endIfEmpty(room)
+        return false
+      }
+      if (participant.room === room) {
+        sendJoined(participant, room)
+        return true
+      }
+      const { receiver } = participant
       takeOut(participant, 'left')
       // What it was sent about the old room may have ended a connection that does not read.
-      if (participant.live !== live || room.phase === 'ended') {
+      if (participant.receiver !== receiver || room.phase === 'ended') {
         endIfEmpty(room)
         return false
       }
       putIn(participant, room, properties ?? null)
-      sendJoined(live, room)
+      sendJoined(participant, room)
       if (participant.room !== room) return false
-      sendSnapshot(room, live)
+      sendSnapshot(room, participant)
       if (participant.room !== room) return false
       sendNotice(room, participant, { event: 'joined', reason: null })
       return true
     },
     sendJoined,
     leave: takeOut,
-    remove(live, room) {
-      sendClosed(live, room, false)
-      if (live.participant.room === room) takeOut(live.participant, 'removed')
+    remove(member, room) {
+      sendClosed(member, room, false)
+      if (member.room === room) takeOut(member, 'removed')
     },
     releasePlace(room) {
       room.heldPlaces -= 1
@@ -194,11 +214,14 @@ export function createRooms(deps: RoomsDeps): Rooms {
       room.closing = true
       const hadMembers = room.members.length > 0
       for (const member of room.members) {
-        if (member.live === undefined) endDropped(member)
-        else {
-          sendClosed(member.live, room, true)
-          if (member.room === room) takeOut(member, 'removed')
+        const { participant: id } = member.context
+        if (!member.isConnected) {
+          endDropped(id)
+          continue
         }
+        sendClosed(member, room, true)
+        const participant = registry.byId(id)
+        if (participant?.room === room) takeOut(participant, 'removed')
       }
       const wasStarted = room.phase === 'started'
       if (hadMembers) end(room, 'server_closed')

@@ -1,8 +1,9 @@
 import { applicationKindMin, kinds } from '@guildhall/contract'
 import type { TransportLimits } from '../../config.ts'
-import type { QueueLedger } from '../../connection/send-queue/send-queue.ts'
 import { kindOf, type OutgoingFrame } from '../../frames/outgoing-frame.ts'
-import type { Participant, Receiver } from '../participants/participant.ts'
+import type { QueueLedger } from '../../frames/queue-ledger.ts'
+import type { Receiver } from '../../play.port.ts'
+import type { Participant } from '../participants/participant.ts'
 
 type SeatDeps = {
   limits: TransportLimits
@@ -57,6 +58,12 @@ export class Seat implements Receiver {
 
   /** A position means nothing any more to who comes back. */
   deliverPositions(): void {}
+
+  // The connection that would have been sent these is gone.
+  placed(): void {}
+  settled(): void {}
+  unhandled(): void {}
+  replied(): void {}
 
   /** Gives back what was kept; nothing is kept from here on. */
   clear(): OutgoingFrame[] {

@@ -65,13 +65,13 @@ describe('a lost connection', () => {
       context: { participant: 1, room_id: 1 },
       seat: { grace_ms: graceMs, away_ms: 0 },
     })
-    expect(realtime.gateway.members(1)).toEqual([
+    expect(await realtime.gateway.members(1)).toEqual([
       { participant: 1, user_id: 'u-ann', username: 'ann', connected: false },
       { participant: 2, user_id: 'u-bob', username: 'bob', connected: true },
     ])
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
-    expect(realtime.gateway.sessions().map(({ participant }) => participant)).toEqual([2])
-    expect(realtime.gateway.online(['u-bob', 'u-ann', 'u-none', 'u-bob'])).toEqual(['u-bob'])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+    expect((await realtime.gateway.sessions()).map(({ participant }) => participant)).toEqual([2])
+    expect(await realtime.gateway.online(['u-bob', 'u-ann', 'u-none', 'u-bob'])).toEqual(['u-bob'])
     expect(realtime.gateway.metrics()).toMatchObject({
       participants_active: 1,
       sessions_active: 1,
@@ -118,7 +118,7 @@ describe('a lost connection', () => {
       seats_expired_total: 0,
     })
     await realtime.clock.advance(20_000)
-    expect(realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ players: 2 }])
   })
 
   test('[R-RET-3] positions of others are not kept', async () => {
@@ -179,7 +179,7 @@ describe('a lost connection', () => {
       await expect.poll(() => metrics().dropped_seats_active, waiting).toBe(count + 1)
     }
     await realtime.join(token)
-    const [back] = realtime.gateway.sessions()
+    const [back] = await realtime.gateway.sessions()
     expect(back?.participant).toBe(taken)
   })
 
@@ -190,9 +190,9 @@ describe('a lost connection', () => {
     ann.end()
     await dropped()
     await realtime.clock.advance(graceMs - 1)
-    expect(realtime.gateway.rooms().length).toBe(1)
+    expect((await realtime.gateway.rooms()).length).toBe(1)
     await realtime.clock.advance(1)
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
     expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'leave 1'])
     expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) final_departure')
     const again = playerOf(await realtime.join('t-ann'))
@@ -255,7 +255,7 @@ describe('no seat is kept', () => {
     await expect
       .poll(() => realtime.script.hooks().slice(-2).sort(), waiting)
       .toEqual(['leave 1', 'leave 2'])
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
   })
 
   test.each([
@@ -283,9 +283,9 @@ describe('no seat is kept', () => {
     player.end()
     await dropped()
     await realtime.clock.advance(29_000)
-    expect(realtime.gateway.rooms()).toHaveLength(1)
+    expect(await realtime.gateway.rooms()).toHaveLength(1)
     await realtime.clock.advance(31_000)
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
     expect(realtime.script.hooks().slice(-2)).toEqual(['drop 1', 'leave 1'])
   })
 

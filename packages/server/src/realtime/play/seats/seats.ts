@@ -2,13 +2,13 @@ import type { Departure, SeatTimes } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import { createDeadlineQueue } from '../../../kernel/time/deadline-queue.ts'
 import type { TransportLimits } from '../../config.ts'
-import type { SeatFate } from '../../connection/closing/closings.ts'
-import type { LiveSession } from '../../connection/live/live-session.ts'
-import type { QueueLedger } from '../../connection/send-queue/send-queue.ts'
+import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { QueueHolder, QueueLedger } from '../../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
+import type { SeatFate } from '../../play.port.ts'
 import type { GameScript, Player } from '../../ports.ts'
-import type { Disconnected } from '../participants/gatherings.ts'
-import type { Participant } from '../participants/participant.ts'
+import type { Disconnected } from '../gatherings.ts'
+import { disconnect, type Participant } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
 import { sendNotice, sendSnapshot } from '../rooms/presence.ts'
 import type { Rooms } from '../rooms/rooms.ts'
@@ -21,22 +21,24 @@ export type Seats = {
   /** Whether the participant of a lost connection keeps its seat. */
   mayKeep(participant: Participant): boolean
   /** Keeps the seat, or hands it over: then it is claimed before the turn ends. */
-  drop(live: LiveSession, fate: SeatFate): void
-  /** The dropped participant that a new connection of the player takes over. */
-  claim(player: Player, live: LiveSession): Participant | undefined
-  /** Whether the connection has claimed a seat and was not welcomed yet. */
-  isReturning(live: LiveSession): boolean
+  drop(participant: Participant, fate: SeatFate, unsent: readonly OutgoingFrame[]): void
+  /** The dropped participant that a new connection of the account takes over. */
+  claim(account: Player): Participant | undefined
+  /** The connection that claimed the seat was lost before it arrived. */
+  release(participant: Participant): void
+  /** Whether the seat of a participant is claimed, and it was not welcomed yet. */
+  isReturning(participant: Participant): boolean
   /** Sends a returned client where it is and what was kept for it, and calls the script. */
-  welcome(live: LiveSession, settled: () => void): void
+  welcome(participant: Participant, settled: () => void): void
   /** Ends the seat of a dropped participant. */
-  end(participant: Participant, departure: Departure): void
+  end(participant: number, departure: Departure): void
   endSessions(sessionIds: Iterable<string>): void
   sessionIds(): string[]
   /** Ends the seats of sessions whose life is over. */
   sweep(nowUnixMs: number): void
   endAll(): void
   /** The seat that holds most bytes. */
-  largest(): Seat | undefined
+  largest(): QueueHolder | undefined
 }
 
 export type SeatsDeps = {
@@ -57,43 +59,47 @@ export type SeatsDeps = {
 
 export function createSeats(deps: SeatsDeps): Seats {
   const { clock, metrics, limits, ledger, graceMs, script, registry, rooms, disconnected } = deps
-  /** In the order in which they dropped. */
-  const seats = new Map<Participant, Seat>()
+  /** By participant, in the order in which they dropped. */
+  const seats = new Map<number, Seat>()
   const byUser = new Map<string, Set<Seat>>()
-  const returning = new Map<LiveSession, Seat>()
-  const deadlines = createDeadlineQueue<Seat>({ clock, delayMs: graceMs }, (seat) =>
-    end(seat.participant, 'disconnected'),
-  )
-  const seatDeps = {
-    limits,
-    ledger,
-    relieve: deps.relieve,
-    overflowed: (seat: Seat) => end(seat.participant, 'disconnected'),
+  const returning = new Map<Participant, Seat>()
+  const deadlines = createDeadlineQueue<Seat>({ clock, delayMs: graceMs }, endLost)
+  const seatDeps = { limits, ledger, relieve: deps.relieve, overflowed: endLost }
+
+  function endLost({ participant }: Seat): void {
+    end(participant.context.participant, 'disconnected')
   }
 
-  function take(seat: Seat): void {
-    seats.delete(seat.participant)
-    deadlines.remove(seat)
-    const userId = seat.participant.context.user_id ?? ''
-    const others = byUser.get(userId)
-    others?.delete(seat)
-    if (others?.size === 0) byUser.delete(userId)
+  function put(seat: Seat): void {
+    const { participant, user_id } = seat.participant.context
+    seats.set(participant, seat)
+    byUser.set(user_id ?? '', (byUser.get(user_id ?? '') ?? new Set()).add(seat))
+    deadlines.add(seat)
     metrics.dropped_seats_active = seats.size
   }
 
-  function end(participant: Participant, departure: Departure): void {
-    const seat = seats.get(participant)
+  function take(seat: Seat): void {
+    const { participant, user_id } = seat.participant.context
+    seats.delete(participant)
+    deadlines.remove(seat)
+    const others = byUser.get(user_id ?? '')
+    others?.delete(seat)
+    if (others?.size === 0) byUser.delete(user_id ?? '')
+    metrics.dropped_seats_active = seats.size
+  }
+
+  function end(id: number, departure: Departure): void {
+    const seat = seats.get(id)
     if (seat === undefined) return
     take(seat)
     seat.clear()
     metrics.seats_expired_total += 1
-    deps.finish(participant, departure)
+    deps.finish(seat.participant, departure)
   }
 
-  function endSessions(sessionIds: Iterable<string>): void {
-    const ended = new Set(sessionIds)
-    for (const participant of [...seats.keys()]) {
-      if (ended.has(participant.session_id ?? '')) end(participant, 'disconnected')
+  function endWhere(isMeant: (participant: Participant) => boolean): void {
+    for (const [id, { participant }] of [...seats]) {
+      if (isMeant(participant)) end(id, 'disconnected')
     }
   }
 
@@ -111,19 +117,13 @@ export function createSeats(deps: SeatsDeps): Seats {
 
   return {
     mayKeep: ({ room, context }) => graceMs > 0 && room !== undefined && context.user_id !== null,
-    drop(live, fate) {
-      const { participant } = live
+    drop(participant, fate, unsent) {
       const { context, room } = participant
       const seat = new Seat(participant, clock.monotonicMs(), seatDeps)
-      seat.inherit(live.takeUnsent())
-      registry.disconnect(live)
-      participant.live = undefined
-      participant.receiver = seat
-      seats.set(participant, seat)
-      const userId = context.user_id ?? ''
-      byUser.set(userId, (byUser.get(userId) ?? new Set()).add(seat))
-      deadlines.add(seat)
-      metrics.dropped_seats_active = seats.size
+      seat.inherit(unsent)
+      registry.disconnect(participant)
+      disconnect(participant, seat)
+      put(seat)
       script.drop(context, timesOf(seat))
       disconnected.cancelTicket(participant)
       disconnected.updateParty(participant)
@@ -131,24 +131,27 @@ export function createSeats(deps: SeatsDeps): Seats {
       // What is handed over takes no place from the others.
       if (fate === 'kept') endBeyondMax()
     },
-    claim({ session_id, user_id, refresh_expires_at_unix_ms }, live) {
+    claim({ session_id, user_id, refresh_expires_at_unix_ms }) {
       const candidates = [...(byUser.get(user_id) ?? [])]
       const isSameSession = (seat: Seat) => seat.participant.session_id === session_id
       const seat = candidates.findLast(isSameSession) ?? candidates.at(-1)
       if (seat === undefined) return undefined
       take(seat)
-      returning.set(live, seat)
       const { participant } = seat
+      returning.set(participant, seat)
       participant.session_id = session_id
       participant.session_ends_at_unix_ms = refresh_expires_at_unix_ms
       return participant
     },
-    isReturning: (live) => returning.has(live),
-    welcome(live, settled) {
-      const seat = returning.get(live)
-      const { participant } = live
-      const { room } = participant
-      returning.delete(live)
+    release(participant) {
+      const seat = returning.get(participant)
+      if (seat !== undefined && returning.delete(participant)) put(seat)
+    },
+    isReturning: (participant) => returning.has(participant),
+    welcome(participant, settled) {
+      const seat = returning.get(participant)
+      const { room, receiver } = participant
+      returning.delete(participant)
       if (seat === undefined) return settled()
       if (room === undefined) {
         seat.clear()
@@ -156,29 +159,30 @@ export function createSeats(deps: SeatsDeps): Seats {
       }
       metrics.seats_returned_total += 1
       const times = timesOf(seat)
-      rooms.sendJoined(live, room)
-      sendSnapshot(room, live)
-      for (const frame of seat.clear()) live.deliver(frame, false)
+      rooms.sendJoined(participant, room)
+      sendSnapshot(room, participant)
+      for (const frame of seat.clear()) receiver.deliver(frame, false)
       // A client that cannot take all this has ended by now, and nobody saw it return.
-      if (participant.live !== live) return settled()
+      if (participant.receiver !== receiver) return settled()
       sendNotice(room, participant, { event: 'returned', reason: null })
       script.returned(participant.context, times, settled)
     },
     end,
-    endSessions,
-    sessionIds: () => [...seats.keys()].flatMap(({ session_id }) => session_id ?? []),
-    sweep(nowUnixMs) {
-      for (const participant of [...seats.keys()]) {
-        if (participant.session_ends_at_unix_ms <= nowUnixMs) end(participant, 'disconnected')
-      }
+    endSessions(sessionIds) {
+      const ended = new Set(sessionIds)
+      endWhere(({ session_id }) => ended.has(session_id ?? ''))
     },
-    endAll() {
-      for (const participant of [...seats.keys()]) end(participant, 'disconnected')
-    },
+    sessionIds: () =>
+      [...seats.values()].flatMap(({ participant }) => participant.session_id ?? []),
+    sweep: (nowUnixMs) =>
+      endWhere(({ session_ends_at_unix_ms }) => session_ends_at_unix_ms <= nowUnixMs),
+    endAll: () => endWhere(() => true),
     largest() {
       let largest: Seat | undefined
       for (const seat of seats.values()) if (seat.bytes > (largest?.bytes ?? 0)) largest = seat
-      return largest
+      if (largest === undefined) return undefined
+      const { participant, bytes } = largest
+      return { bytes, end: () => end(participant.context.participant, 'disconnected') }
     },
   }
 }

@@ -1,11 +1,10 @@
 import type { Log } from '../../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
-import type { LiveSession } from '../../../connection/live/live-session.ts'
-import type { LiveAccounts } from '../../participants/accounts.ts'
+import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import { defaultLabel, labelFrom } from '../../rooms/requests/label-answers.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
-import type { AccountKey, Ticket } from '../tickets/ticket.ts'
+import type { Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import type { Handoffs } from './handoffs.ts'
 
@@ -13,13 +12,13 @@ export type FormingDeps = {
   log: Log
   hooks: RoomHooks
   rooms: Rooms
-  accounts: LiveAccounts
+  accounts: Accounts
   handoffs: Handoffs
   queue: TicketQueue
   limits: { max_rooms: number }
   mayMakeRooms(): boolean
   /** The members of a party that its leader queues, or why not. */
-  partyOf(partyId: unknown, leader: LiveSession): { accounts: AccountKey[] } | { refusal: string }
+  partyOf(partyId: unknown, leader: AccountKey): { accounts: AccountKey[] } | { refusal: string }
   /** Counts a match: everybody of the group has a token. */
   countFormed(group: readonly Ticket[]): void
   /** Counts a ticket that has lost its room and cannot wait again. */
@@ -34,7 +33,7 @@ export function createForming(deps: FormingDeps) {
   async function label(room: Room, group: readonly Ticket[]): Promise<void> {
     const members = group.flatMap((ticket) =>
       ticket.accounts.map((account) => {
-        const context = accounts.connections(account)[0]?.participant.context
+        const context = accounts.contextOf(account)
         return {
           user_id: context?.user_id ?? null,
           participant: context?.participant ?? 0,
@@ -53,7 +52,7 @@ export function createForming(deps: FormingDeps) {
   function mayWaitAgain(ticket: Ticket): boolean {
     const hasChanged = (account: AccountKey) =>
       queue.ofAccount(account) !== undefined || !accounts.isOnline(account)
-    const [leader] = accounts.connections(ticket.accounts[0] ?? '')
+    const [leader] = ticket.accounts
     if (leader === undefined || ticket.accounts.some(hasChanged)) return false
     if (ticket.partyId === undefined) return true
     const party = deps.partyOf(ticket.partyId, leader)

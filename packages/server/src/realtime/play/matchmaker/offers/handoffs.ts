@@ -2,10 +2,10 @@ import { kinds, type MatchmakerMatched } from '@guildhall/contract'
 import type { Clock } from '../../../../kernel/clock.ts'
 import { createDeadlineQueue } from '../../../../kernel/time/deadline-queue.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
-import type { LiveAccounts } from '../../participants/accounts.ts'
+import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
-import { type AccountKey, type Handoff, isGood, type Ticket } from '../tickets/ticket.ts'
+import { type Handoff, isGood, type Ticket } from '../tickets/ticket.ts'
 
 /** The tokens by which matched players enter their room. Each holds a place in it. */
 export type Handoffs = {
@@ -24,7 +24,7 @@ export type Handoffs = {
 export type HandoffsDeps = {
   clock: Clock
   rooms: Rooms
-  accounts: LiveAccounts
+  accounts: Accounts
   ttlMs: number
   /** Secure random bytes. */
   randomness(size: number): Buffer
@@ -46,16 +46,14 @@ export function createHandoffs(deps: HandoffsDeps): Handoffs {
 
   return {
     give(ticket, account, room) {
-      const connections = accounts.connections(account)
-      if (connections.length === 0 || room.phase === 'ended') return rooms.releasePlace(room)
+      if (!accounts.isOnline(account) || room.phase === 'ended') return rooms.releasePlace(room)
       const token = deps.randomness(tokenBytes).toString('base64url')
       const expiresAtUnixMs = clock.nowUnixMs() + ttlMs
       const handoff: Handoff = { token, ticket, account, room, expiresAtUnixMs, state: 'valid' }
       ticket.handoffs = [...ticket.handoffs, handoff]
       valid.set(token, handoff)
       deadlines.add(handoff)
-      const frame = outgoingFrame(kinds.MATCHMAKER_MATCHED.first, matchedBody(handoff))
-      for (const live of connections) live.deliver(frame, false)
+      accounts.deliver(account, outgoingFrame(kinds.MATCHMAKER_MATCHED.first, matchedBody(handoff)))
     },
     find({ token, ticketId, account }) {
       const handoff = valid.get(token)

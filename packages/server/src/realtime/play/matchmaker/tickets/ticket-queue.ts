@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../kernel/clock.ts'
 import { createDeadlineQueue } from '../../../../kernel/time/deadline-queue.ts'
-import { type AccountKey, byAge, isGood, type Ticket, type TicketReason } from './ticket.ts'
+import type { AccountKey } from '../../accounts.port.ts'
+import { byAge, isGood, type Ticket, type TicketReason } from './ticket.ts'
 
 /** The tickets of the node: those that wait, and for a while those that are over. */
 export type TicketQueue = {

@@ -1,13 +1,8 @@
+import type { AccountKey } from '../../accounts.port.ts'
 import { fits, type Values } from '../../query/query.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Candidate, ScanReason } from '../pass/scan.ts'
 import { type Criteria, propertyOf } from './criteria.ts'
-
-/**
- * Who waits: the user id of an account. A guest is an account of its own, named by its participant,
- * that ends with its connection.
- */
-export type AccountKey = string
 
 export type TicketReason = ScanReason | 'not_evaluated' | 'gate_closed' | 'no_room'
 

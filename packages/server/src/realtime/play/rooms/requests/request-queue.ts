@@ -1,67 +1,64 @@
 import { type Envelope, kinds, roomReferenceBody } from '@guildhall/contract'
 import type { Log } from '../../../../kernel/log/log.ts'
-import type { LiveSession } from '../../../connection/live/live-session.ts'
+import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
+import type { Participant } from '../../participants/participant.ts'
+import type { Registry } from '../../participants/registry.ts'
 import type { Rooms } from '../rooms.ts'
+import type { RequestLine, RoomTask } from './request-line.ts'
 import type { RoomEntry } from './room-entry.ts'
 import { readEnterRequest } from './room-request.ts'
 
-/** What a connection asked of rooms and was not answered yet; one runs, the others wait. */
-export type RequestQueue = { waiting: RoomTask[]; running: boolean }
-
-type RoomTask = {
-  /** A leave is never refused. */
-  isLeave: boolean
-  /** Returns at once, or resolves when the next one may run. */
-  run(): Promise<void> | undefined
-}
-
 /** Runs the room requests of each connection strictly one after another. */
 export type RoomRequests = {
-  /** ROOM_CREATE, ROOM_JOIN and ROOM_ENTER. */
-  enter(live: LiveSession, envelope: Envelope): void
-  leave(live: LiveSession): void
+  /** ROOM_CREATE, ROOM_JOIN, ROOM_ENTER and ROOM_LEAVE. */
+  ask(participant: number, envelope: Envelope): void
   /** Runs what enters a room in another way; false when too many requests wait. */
-  run(live: LiveSession, work: () => Promise<void> | undefined): boolean
+  run(participant: number, work: () => Promise<void> | undefined): boolean
+}
+
+type RoomRequestsDeps = {
+  registry: Pick<Registry, 'byId'>
+  rooms: Rooms
+  entry: RoomEntry
+  log: Log
 }
 
 const waitingMax = 4
 
 export function createRoomRequests({
+  registry,
   rooms,
   entry,
   log,
-}: {
-  rooms: Rooms
-  entry: RoomEntry
-  log: Log
-}): RoomRequests {
+}: RoomRequestsDeps): RoomRequests {
   /** Adds a task; false when too many wait. */
-  function add(live: LiveSession, task: RoomTask): boolean {
-    live.client.requests ??= { waiting: [], running: false }
-    const queue = live.client.requests
-    if (!task.isLeave && queue.running && refusable(queue) >= waitingMax) return false
+  function add(participant: Participant, task: RoomTask): boolean {
+    participant.requests ??= { waiting: [], running: false }
+    const line = participant.requests
+    if (!task.isLeave && line.running && refusable(line) >= waitingMax) return false
     // Behind a leave there is no room to leave.
-    if (task.isLeave && queue.waiting.at(-1)?.isLeave) return true
-    queue.waiting.push(task)
-    advance(live, queue)
+    if (task.isLeave && line.waiting.at(-1)?.isLeave) return true
+    line.waiting.push(task)
+    advance(participant, line)
     return true
   }
 
-  function advance(live: LiveSession, queue: RequestQueue): void {
-    if (queue.running) return
-    while (live.participant.live === live) {
-      const running = start(queue.waiting.shift())
+  function advance(participant: Participant, line: RequestLine): void {
+    if (line.running) return
+    // Another line, or none, is that of another connection.
+    while (participant.requests === line) {
+      const running = start(line.waiting.shift())
       if (running !== undefined) {
-        queue.running = true
+        line.running = true
         void running.then(() => {
-          queue.running = false
-          advance(live, queue)
+          line.running = false
+          advance(participant, line)
         })
         return
       }
-      if (queue.waiting.length === 0) break
+      if (line.waiting.length > 0) continue
+      if (participant.requests === line) participant.requests = undefined
     }
-    live.client.requests = undefined
   }
 
   /** Whatever a request throws, the next one runs: one client's request must not end the node. */
@@ -75,35 +72,38 @@ export function createRoomRequests({
     }
   }
 
-  function leave(live: LiveSession): void {
-    const room = rooms.leave(live.participant, 'left')
+  function leave(participant: Participant): undefined {
+    const { receiver } = participant
+    const room = rooms.leave(participant, 'left')
     if (room === undefined) return
-    live.send(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id: room.id }))
+    const body = roomReferenceBody.encode({ room_id: room.id })
+    receiver.deliver(outgoingFrame(kinds.ROOM_LEAVE.first, body), false)
   }
 
-  function enter(live: LiveSession, envelope: Envelope): Promise<void> | undefined {
+  function enter(participant: Participant, envelope: Envelope): Promise<void> | undefined {
     const request = readEnterRequest(envelope)
-    if (!('malformed' in request)) return entry.enter(live, request)
-    entry.reject(live, envelope.kind, request.malformed)
+    if (!('malformed' in request)) return entry.enter(participant, request)
+    entry.reject(participant, envelope.kind, request.malformed)
     return undefined
   }
 
   return {
-    enter(live, envelope) {
-      const added = add(live, { isLeave: false, run: () => enter(live, envelope) })
-      if (!added) entry.reject(live, envelope.kind, 'too many requests')
-    },
-    leave(live) {
-      const run = () => {
-        leave(live)
-        return undefined
+    ask(id, envelope) {
+      const participant = registry.byId(id)
+      if (!participant?.isConnected) return
+      const isLeave = envelope.kind === kinds.ROOM_LEAVE.first
+      const run = () => (isLeave ? leave(participant) : enter(participant, envelope))
+      if (!add(participant, { isLeave, run })) {
+        entry.reject(participant, envelope.kind, 'too many requests')
       }
-      add(live, { isLeave: true, run })
     },
-    run: (live, work) => add(live, { isLeave: false, run: work }),
+    run(id, work) {
+      const participant = registry.byId(id)
+      return participant?.isConnected === true && add(participant, { isLeave: false, run: work })
+    },
   }
 }
 
-function refusable({ waiting }: RequestQueue): number {
+function refusable({ waiting }: RequestLine): number {
   return waiting.filter(({ isLeave }) => !isLeave).length
 }

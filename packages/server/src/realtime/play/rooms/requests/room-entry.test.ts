@@ -113,7 +113,7 @@ describe('refusals', () => {
     expect(await ann?.line()).toBe('left 1')
     answer.resolve({ status: 'answered', value: true })
     expect(await bob?.line()).toBe('rejected 22 room not found')
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
   })
 
   test('[R-ROOM-10] on_room_create refuses, fails, or gives a label', async () => {
@@ -150,7 +150,7 @@ describe('refusals', () => {
     expect(await bob?.line()).toBe('joined 2 /')
     cid?.create('c')
     expect(await cid?.line()).toBe('rejected 21 too many rooms')
-    expect(realtime.gateway.rooms()).toMatchObject([
+    expect(await realtime.gateway.rooms()).toMatchObject([
       { name: 'a', open: false, listed: true, map: 'a' },
       { name: null },
     ])
@@ -171,7 +171,7 @@ describe('refusals', () => {
     realtime.script.onRoomCreate = () => ({ status: 'answered', value: { properties } })
     ann?.create('a')
     expect(await ann?.line()).toBe('joined 1 a/')
-    expect(realtime.gateway.rooms()).toMatchObject([{ properties }])
+    expect(await realtime.gateway.rooms()).toMatchObject([{ properties }])
   })
 
   test('[R-ROOM-10] an error of the server refuses one request and ends nothing', async () => {
@@ -245,7 +245,7 @@ describe('refusals', () => {
       'joined 5 e/',
       'left 5',
     ])
-    expect(realtime.gateway.rooms()).toEqual([])
+    expect(await realtime.gateway.rooms()).toEqual([])
   })
 })
 

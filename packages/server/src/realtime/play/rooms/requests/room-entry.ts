@@ -1,8 +1,10 @@
 import { kinds, roomRejectBody } from '@guildhall/contract'
 import type { Log } from '../../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
-import type { LiveSession } from '../../../connection/live/live-session.ts'
+import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
+import type { Receiver } from '../../../play.port.ts'
+import type { Participant } from '../../participants/participant.ts'
 import type { RoomsConfig } from '../config.ts'
 import type { Room } from '../room.ts'
 import type { Rooms } from '../rooms.ts'
@@ -22,9 +24,12 @@ export type RoomEntryDeps = {
 /** Serves requests to enter a room. Each is answered by ROOM_JOINED or ROOM_REJECT. */
 export type RoomEntry = {
   /** Resolves when the request is answered, or when its client is gone. */
-  enter(live: LiveSession, request: EnterRequest): Promise<void>
-  reject(live: LiveSession, kind: number, reason: string): void
+  enter(participant: Participant, request: EnterRequest): Promise<void>
+  reject(participant: Participant, kind: number, reason: string): void
 }
+
+/** A participant on the connection that asked; it may be gone before the answer is there. */
+type Asker = { participant: Participant; receiver: Receiver }
 
 /** A name whose room is being made. Requests for it wait, in order. */
 type Reservation = { released: Promise<void> }
@@ -34,29 +39,31 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
   const reserved = new Map<string, Reservation>()
   let making = 0
 
-  function reject(live: LiveSession, kind: number, reason: string): void {
+  function reject({ receiver }: Participant, kind: number, reason: string): void {
     metrics.room_rejects_total += 1
-    live.send(kinds.ROOM_REJECT.first, roomRejectBody.encode({ request_kind: kind, reason }))
+    const body = roomRejectBody.encode({ request_kind: kind, reason })
+    receiver.deliver(outgoingFrame(kinds.ROOM_REJECT.first, body), false)
   }
 
-  async function enter(live: LiveSession, request: EnterRequest): Promise<void> {
-    const refusal = await tryToEnter(live, request)
-    if (refusal !== undefined && isThere(live)) reject(live, request.kind, refusal)
+  async function enter(participant: Participant, request: EnterRequest): Promise<void> {
+    const asker = { participant, receiver: participant.receiver }
+    const refusal = await tryToEnter(asker, request)
+    if (refusal !== undefined && isThere(asker)) reject(participant, request.kind, refusal)
   }
 
   /** The reason of a refusal; undefined when the request was served or its client is gone. */
-  async function tryToEnter(live: LiveSession, request: EnterRequest): Promise<string | undefined> {
+  async function tryToEnter(asker: Asker, request: EnterRequest): Promise<string | undefined> {
     const { target, options } = request
     for (;;) {
       if (!hooks.admit()) return 'game script unavailable'
-      if (target.by === 'id') return join(live, rooms.byId(target.room_id), options)
+      if (target.by === 'id') return join(asker, rooms.byId(target.room_id), options)
       const { name, mayJoin } = target
       const taken = name === null ? undefined : rooms.byName(name)
-      if (taken !== undefined) return mayJoin ? join(live, taken, options) : 'room name taken'
+      if (taken !== undefined) return mayJoin ? join(asker, taken, options) : 'room name taken'
       const reservation = name === null ? undefined : reserved.get(name)
-      if (reservation === undefined) return create(live, name, options)
+      if (reservation === undefined) return create(asker, name, options)
       await reservation.released
-      if (!isThere(live)) return undefined
+      if (!isThere(asker)) return undefined
     }
   }
 
@@ -74,25 +81,23 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
   }
 
   async function askToJoin(
-    live: LiveSession,
+    asker: Asker,
     room: Room | undefined,
     options: string,
   ): Promise<string | undefined> {
-    const before = objection(live, room)
+    const before = objection(asker, room)
     if (typeof before === 'string') return before
-    if (before.isMember) return rejoin(live, before.room)
-    const { context } = live.participant
+    if (before.isMember) return admit(asker, before.room)
+    const { context } = asker.participant
     const answer = await hooks.roomJoin(context, { room: before.room.row(), options })
-    if (!isThere(live)) return undefined
+    if (!isThere(asker)) return undefined
     const admission = admissionFrom(answer)
     if (admission.verdict === 'failed') return 'join check failed'
     if (admission.verdict === 'refused') return admission.text ?? 'join refused'
     // The room may have changed while the script was asked.
-    const after = objection(live, room)
+    const after = objection(asker, room)
     if (typeof after === 'string') return after
-    if (after.isMember) return rejoin(live, after.room)
-    // What the old room is sent now may fill the queues, and cost the new one its last member.
-    return rooms.admit(live, after.room) ? undefined : 'room not found'
+    return admit(asker, after.room)
   }
 
   const join = (...request: Parameters<typeof askToJoin>) =>
@@ -100,27 +105,29 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
   const create = (...request: Parameters<typeof askToCreate>) =>
     orRefuse('room creation failed', askToCreate(...request))
 
-  function rejoin(live: LiveSession, room: Room): undefined {
-    rooms.sendJoined(live, room)
+  function admit({ participant }: Asker, room: Room): string | undefined {
+    // What the old room is sent now may fill the queues, and cost the new one its last member.
+    const isIn = rooms.admit(participant.context.participant, room.id)
+    return isIn ? undefined : 'room not found'
   }
 
   /** What speaks against joining, or the room to join. */
   function objection(
-    live: LiveSession,
+    asker: Asker,
     room: Room | undefined,
   ): string | { room: Room; isMember: boolean } {
     if (room === undefined || room.phase === 'ended') return 'room not found'
     if (room.binding !== null && room.binding.generation !== hooks.binding()?.generation) {
       return 'room revision changed'
     }
-    if (live.participant.room === room) return { room, isMember: true }
+    if (asker.participant.room === room) return { room, isMember: true }
     if (!room.label.open) return 'room is closed'
     if (room.isFull(config.max_members)) return 'room is full'
     return { room, isMember: false }
   }
 
   async function askToCreate(
-    live: LiveSession,
+    asker: Asker,
     name: string | null,
     options: string,
   ): Promise<string | undefined> {
@@ -128,13 +135,13 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     if (rooms.size + making >= config.max_rooms) return 'too many rooms'
     const release = reserve(name)
     try {
-      const answer = await hooks.roomCreate(live.participant.context, { name, options })
-      if (!isThere(live)) return undefined
+      const answer = await hooks.roomCreate(asker.participant.context, { name, options })
+      if (!isThere(asker)) return undefined
       const label = labelFrom(answer, defaultLabel(name ?? ''))
       if (label.verdict === 'failed') return 'room creation failed'
       if (label.verdict === 'refused') return label.text ?? 'room creation refused'
       if (!deps.mayMakeRooms()) return 'room temporarily unavailable'
-      rooms.admit(live, rooms.make(name, label.value))
+      admit(asker, rooms.make(name, label.value))
       return undefined
     } finally {
       release()
@@ -157,6 +164,6 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
 }
 
 /** False when the connection is gone: its participant has ended, or waits for its return. */
-function isThere(live: LiveSession): boolean {
-  return live.participant.live === live
+function isThere({ participant, receiver }: Asker): boolean {
+  return participant.receiver === receiver
 }

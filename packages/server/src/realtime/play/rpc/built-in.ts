@@ -1,26 +1,19 @@
 import { type JsonObject, parseExact } from '@guildhall/contract'
-import { isObject } from '../../play/rooms/requests/label-answers.ts'
-import type { LiveSession } from '../live/live-session.ts'
+import { isObject } from '../rooms/requests/label-answers.ts'
+import type { Caller } from './caller.ts'
 
 /** A method that the service answers itself. Payload and reply are JSON objects. */
 export type BuiltInMethod = {
   /** The fields that a payload may have. */
   fields: readonly string[]
   /** A text is a refusal; it must be one of the fixed texts. */
-  call(live: LiveSession, payload: JsonObject): BuiltInAnswer | Promise<BuiltInAnswer>
+  call(caller: Caller, payload: JsonObject): BuiltInAnswer | Promise<BuiltInAnswer>
 }
 
 /** `after` runs when the reply is queued. */
 export type BuiltInAnswer = { reply: object; after?: () => void } | { refusal: string }
 
 export type BuiltInMethods = Readonly<Record<string, BuiltInMethod>>
-
-/** Methods that start so are the service's own; a script cannot register them. */
-const families = ['matchmaker.', 'party.', 'rooms.'] as const
-
-export function isBuiltIn(method: string): boolean {
-  return families.some((family) => method.startsWith(family))
-}
 
 /**
  * The payload as an object of these fields; undefined for everything else. Integers beyond 2^53 are

@@ -1,9 +1,6 @@
-import { atEndOfTurn, type Clock } from '../../../kernel/clock.ts'
-import type { Log } from '../../../kernel/log/log.ts'
-import { closings } from '../../connection/closing/closings.ts'
-import type { LiveSessions } from '../../ports.ts'
-import type { Seats } from '../seats/seats.ts'
-import type { Registry } from './registry.ts'
+import { atEndOfTurn, type Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log/log.ts'
+import type { LiveSessions } from './ports.ts'
 
 export type Revocation = {
   /** Closes the connections of these sessions with 4004 and ends their seats. */
@@ -11,7 +8,7 @@ export type Revocation = {
   /** Asks again for one session soon, together with the others of this turn. */
   recheck(sessionId: string): void
   /**
-   * Asks again for every connected session and closes those that are over.
+   * Asks again for every session here and closes those that are over.
    *
    * @throws what the port throws; nothing is closed then
    */
@@ -19,8 +16,9 @@ export type Revocation = {
 }
 
 type RevocationDeps = {
-  registry: Registry
-  seats: Pick<Seats, 'sessionIds' | 'endSessions'>
+  /** The sessions that have a connection or a seat. */
+  sessionIds(): string[]
+  closeSessions(sessionIds: readonly string[]): void
   liveSessions: LiveSessions
   clock: Clock
   log: Log
@@ -30,14 +28,9 @@ const sessionsPerQuestion = 500
 const retryMs = 1000
 
 export function createRevocation(deps: RevocationDeps): Revocation {
-  const { registry, seats, liveSessions, clock, log } = deps
+  const { closeSessions, liveSessions, clock, log } = deps
   let unchecked = new Set<string>()
   let asking = false
-
-  function closeSessions(sessionIds: readonly string[]): void {
-    for (const id of sessionIds) registry.bySession(id)?.end(closings.sessionRevoked)
-    seats.endSessions(sessionIds)
-  }
 
   async function check(sessionIds: readonly string[]): Promise<void> {
     for (let start = 0; start < sessionIds.length; start += sessionsPerQuestion) {
@@ -74,6 +67,6 @@ export function createRevocation(deps: RevocationDeps): Revocation {
       unchecked.add(sessionId)
       askSoon()
     },
-    revalidate: () => check([...registry.sessionIds(), ...seats.sessionIds()]),
+    revalidate: () => check(deps.sessionIds()),
   }
 }

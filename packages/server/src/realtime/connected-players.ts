@@ -1,0 +1,25 @@
+import type { LivePlayers } from '../kernel/play/delivery.ts'
+import { createSessions, type Sessions } from './connection/sessions.ts'
+import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import { createLivePlayers } from './play/participants/live-players.ts'
+import { createRegistry, type Registry } from './play/participants/registry.ts'
+
+/**
+ * Who is connected to this node. It is made first: features send to players through it, and the
+ * gateway, which is built with the features, lets players in.
+ */
+export type ConnectedPlayers = {
+  readonly metrics: GatewayMetrics
+  readonly sessions: Sessions
+  readonly registry: Registry
+  /** What features and scripts send by themselves. */
+  readonly live: LivePlayers
+}
+
+export function createConnectedPlayers(): ConnectedPlayers {
+  const metrics = createGatewayMetrics()
+  const registry = createRegistry(metrics)
+  const sessions = createSessions(metrics)
+  const live = { ...createLivePlayers(registry), isConnected: sessions.has }
+  return { metrics, sessions, registry, live }
+}

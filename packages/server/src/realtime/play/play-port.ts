@@ -1,0 +1,57 @@
+import { kinds } from '@guildhall/contract'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { PlayPort } from '../play.port.ts'
+import type { GameScript } from '../ports.ts'
+import type { Arrivals } from './participants/arrivals.ts'
+import type { PositionRelay } from './participants/position-relay.ts'
+import type { Registry } from './participants/registry.ts'
+import { presenceVersion } from './rooms/member.ts'
+import { sendSnapshot } from './rooms/presence.ts'
+import type { RoomRequests } from './rooms/requests/request-queue.ts'
+import type { createRpcs } from './rpc/rpcs.ts'
+import type { Seats } from './seats/seats.ts'
+
+type PlayPortDeps = {
+  registry: Registry
+  script: GameScript
+  metrics: GatewayMetrics
+  seats: Pick<Seats, 'isReturning'>
+  arrivals: Arrivals
+  requests: RoomRequests
+  relayPosition: PositionRelay
+  rpc: ReturnType<typeof createRpcs>
+}
+
+/** The door of the owner: finds participants by their ids. */
+export function createPlayPort(deps: PlayPortDeps): PlayPort {
+  const { registry, script, metrics, seats, arrivals, requests, relayPosition, rpc } = deps
+  return {
+    ...arrivals,
+    setFlags(id, flags) {
+      const participant = registry.byId(id)
+      if (participant === undefined) return
+      const before = presenceVersion(participant.flags)
+      participant.flags = flags
+      const hasNewPresence = presenceVersion(flags) !== before && !seats.isReturning(participant)
+      if (hasNewPresence && participant.room) sendSnapshot(participant.room, participant)
+    },
+    request: requests.ask,
+    position(id, position) {
+      const sender = registry.byId(id)
+      if (sender === undefined || relayPosition(sender, position)) return
+      metrics.unhandled_kind_total += 1
+      sender.receiver.unhandled(kinds.POSITION.first)
+    },
+    message(id, message) {
+      const sender = registry.byId(id)
+      if (sender === undefined) return
+      const { context, receiver } = sender
+      script.message(context, message, (outcome) => receiver.settled(message.kind, outcome))
+    },
+    rpc(id, request) {
+      const caller = registry.byId(id)
+      if (caller !== undefined) rpc(caller, request)
+    },
+    script,
+  }
+}

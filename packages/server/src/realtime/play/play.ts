@@ -1,0 +1,126 @@
+import type { MatchmakerTotals } from '@guildhall/contract'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { Delivery } from '../../kernel/play/delivery.ts'
+import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
+import type { RoomCommands } from '../../kernel/play/room-commands.ts'
+import type { TransportLimits } from '../config.ts'
+import { countingIds } from '../counting-ids.ts'
+import type { QueueHolder, QueueLedger } from '../frames/queue-ledger.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { PlayPort } from '../play.port.ts'
+import type { GameScript } from '../ports.ts'
+import { createGatherings } from './gatherings.ts'
+import type { MatchmakerConfig } from './matchmaker/config.ts'
+import type { Matchmaker } from './matchmaker/matchmaker.ts'
+import { createAccounts } from './participants/accounts.ts'
+import { createArrivals, createEnding } from './participants/arrivals.ts'
+import { createDelivery } from './participants/delivery.ts'
+import { createPositionRelay } from './participants/position-relay.ts'
+import type { Registry } from './participants/registry.ts'
+import type { PartyConfig } from './parties/config.ts'
+import type { People } from './parties/people.port.ts'
+import { createPlayPort } from './play-port.ts'
+import type { RoomsConfig } from './rooms/config.ts'
+import { createRoomRequests } from './rooms/requests/request-queue.ts'
+import { createRoomEntry } from './rooms/requests/room-entry.ts'
+import { createRoomCommands } from './rooms/room-commands.ts'
+import { createRooms } from './rooms/rooms.ts'
+import { createRoomsList } from './rooms/rooms-list.ts'
+import { createRpcs } from './rpc/rpcs.ts'
+import { createSeats, type Seats } from './seats/seats.ts'
+import { createTopics } from './topics/topics.ts'
+
+export type PlayDeps = {
+  rooms: RoomsConfig
+  matchmaker: MatchmakerConfig
+  party: PartyConfig
+  people: People
+  /** What a seat may keep, and how many there may be. */
+  limits: TransportLimits
+  clock: Clock
+  ids: Pick<Ids, 'durable' | 'bytes'>
+  log: Log
+  metrics: GatewayMetrics
+  /** Empty; the owner alone fills it. */
+  registry: Registry
+  ledger: QueueLedger
+  /** Too much is queued over all connections and seats. */
+  relieve(): void
+  script: GameScript
+  /** Keeps the durable records of matches; `noMatchRecords` for a database in memory. */
+  records: MatchRecorder
+  /** False while the node has lost its node id; no room is made then. */
+  mayMakeRooms(): boolean
+  /** A ticket has been matched after so long. */
+  observeWait?: ((waitedMs: number) => void) | undefined
+  /** 0 on a node without cluster, 0..4095 otherwise; part of every room id. */
+  nodeSlot: number
+}
+
+/** The owner: who plays on the node and where, and what reaches them. */
+export type Play = {
+  /** What an edge asks. */
+  port: PlayPort
+  delivery: Delivery
+  commands: RoomCommands
+  /** What the matchmaker did so far, and how many tickets wait. */
+  matchmaker(): MatchmakerTotals
+  /** Offers of free seats in running rooms. */
+  backfill: Matchmaker['backfill']
+  seats: Pick<Seats, 'sessionIds' | 'endSessions'>
+  /** The seat that holds most bytes. */
+  largestSeat(): QueueHolder | undefined
+  /** Ends every room and every seat. */
+  close(): void
+}
+
+const seatsCheckMs = 60_000
+
+export function createPlay(deps: PlayDeps): Play {
+  const { clock, script, metrics, registry, records, ids } = deps
+  const log = deps.log.component('realtime')
+  const rooms = createRooms({
+    ...{ clock, metrics, records, registry, hooks: script },
+    nextRoomId: countingIds(deps.nodeSlot),
+    newMatchId: () => ids.durable('mt1-'),
+  })
+  const topics = createTopics({ clock, log, metrics })
+  const accounts = createAccounts(registry)
+  const { matchmaker, disconnected, cameOnline, methods } = createGatherings({
+    ...deps,
+    ...{ accounts, rooms, limits: deps.rooms },
+  })
+  const finish = createEnding({ registry, script, rooms, topics, disconnected })
+  const graceMs = deps.rooms.reconnect_grace_ms
+  const seats = createSeats({ ...deps, graceMs, rooms, disconnected, finish })
+  const entry = createRoomEntry({ ...deps, log, config: deps.rooms, hooks: script, rooms })
+  const requests = createRoomRequests({ registry, rooms, entry, log })
+  const builtIns = {
+    'rooms.list': createRoomsList({ rooms, hooks: script, clock }),
+    ...methods(requests),
+  }
+  const { closeAll, ...commands } = createRoomCommands({ rooms, registry, topics, seats, records })
+  const seatsCheck = clock.every(seatsCheckMs, () => seats.sweep(clock.nowUnixMs()))
+  return {
+    port: createPlayPort({
+      ...{ registry, script, metrics, seats, requests },
+      arrivals: createArrivals({ clock, registry, script, seats, finish, cameOnline }),
+      relayPosition: createPositionRelay({ clock, metrics, registry }),
+      rpc: createRpcs({ script, builtIns }),
+    }),
+    delivery: createDelivery({ registry, rooms, topics }),
+    commands,
+    matchmaker: matchmaker.counts,
+    backfill: matchmaker.backfill,
+    seats,
+    largestSeat: seats.largest,
+    close() {
+      matchmaker.stop()
+      seatsCheck.cancel()
+      closeAll()
+      seats.endAll()
+    },
+  }
+}
