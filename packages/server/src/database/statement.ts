@@ -13,6 +13,9 @@ import type { JsonObject } from '@guildhall/contract'
  * - `{{fence}}`: at the end of a subquery in FROM: on PostgreSQL its columns are worked out once
  *   per row, however often they are used around it. On SQLite it is nothing, and whoever uses such
  *   a column twice lets it be worked out twice;
+ * - `CROSS JOIN {{lateral}} (SELECT ... {{value r.id}} ...)`: what each row of a batch statement
+ *   asks for by itself. PostgreSQL then has no other way than row by row; for a join it decides by
+ *   what it knows of the table. It needs a `{{fence}}` or a LIMIT inside, or it becomes a join;
  * - `{{narrowed k.bound >= p.top}}`: on PostgreSQL `AND` and a condition that holds anyway, but
  *   shortens the search of an index; nothing on SQLite;
  * - `{{hex a.key}}`: bytes as a text of hex digits, in the letters of the engine. On SQLite a text

@@ -14,6 +14,7 @@ const dialect: Dialect = {
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
   fence: '<fence>',
+  lateral: '<lateral>',
   narrowed: (condition) => `<where ${condition}>`,
 }
 
@@ -50,6 +51,7 @@ describe('a statement', () => {
     ['{{hex x.key}} :a :b', '<hex of x.key> <1 text> <2 bigint>'],
     ['{{json x.name}} :a :b', '<json of x.name> <1 text> <2 bigint>'],
     ['(SELECT :a, :b {{fence}}) AS x', '(SELECT <1 text>, <2 bigint> <fence>) AS x'],
+    [':a, {{lateral}} (SELECT :b) AS x', '<1 text>, <lateral> (SELECT <2 bigint>) AS x'],
     [':a :b {{narrowed k.b >= p.top}}', '<1 text> <2 bigint> <where k.b >= p.top>'],
   ])('has its words replaced: %s', (text, rendered) => {
     expect(render(text)).toBe(rendered)

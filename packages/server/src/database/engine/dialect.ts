@@ -24,6 +24,8 @@ export type Dialect = {
   unplanned(parameter: string): string
   /** A column of the row `r` of a batch statement, or the parameter behind it. */
   value(column: string, parameter: string): string
+  /** What lets a subquery in FROM use the row before it. */
+  readonly lateral: string
   /** A condition that holds anyway, where it shortens a search. */
   narrowed(condition: string): string
 }
@@ -84,6 +86,7 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (word === 'given') return dialect.given(statement.params)
   if (word === 'now') return dialect.now
   if (word === 'fence') return dialect.fence
+  if (word === 'lateral') return dialect.lateral
   const lock = /^for (share|update) of (\w+)$/.exec(word)
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const hex = /^hex ([\w.]+)$/.exec(word)

@@ -117,6 +117,7 @@ const manyRows: Dialect = {
   unplanned: (parameter) => `(SELECT ${parameter})`,
   value: (column) => `(SELECT ${column})`,
   fence: 'OFFSET 0',
+  lateral: 'LATERAL',
   narrowed: (condition) => `AND ${condition}`,
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',
 }

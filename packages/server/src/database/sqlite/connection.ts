@@ -160,6 +160,7 @@ const dialect: Dialect = {
   now: 'guildhall_now()',
   // A subquery that stays one hands its rows on column by column, for as much as a search costs.
   fence: '',
+  lateral: '',
   // A search takes as long in a part of a B-tree as in all of it.
   narrowed: () => '',
 }

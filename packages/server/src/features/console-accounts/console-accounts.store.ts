@@ -83,11 +83,21 @@ const lockTotal = statement({
   row: { accounts: 'integer' },
 })
 
-const markCounted = statement({
-  name: 'console-accounts.mark-counted',
-  text: `UPDATE accounts SET counted = 1 WHERE counted = 0 AND id IN (
-    SELECT id FROM accounts WHERE counted = 0 ORDER BY id LIMIT :items)`,
+const pickUncounted = statement({
+  name: 'console-accounts.pick-uncounted',
+  text: 'SELECT id FROM accounts WHERE counted = 0 ORDER BY id LIMIT {{unplanned :items}}',
   params: { items: 'integer' },
+  row: { id: 'text' },
+})
+
+/**
+ * By the ids that were picked: together with the picking, PostgreSQL joins the uncounted accounts
+ * with themselves, each with each while its statistics say that there are none.
+ */
+const markCounted = batchStatement({
+  name: 'console-accounts.mark-counted',
+  text: 'UPDATE accounts SET counted = 1 FROM {{rows}} AS r WHERE accounts.id = r.id',
+  params: { id: 'text' },
 })
 
 const raiseTotal = statement({
@@ -99,7 +109,8 @@ const raiseTotal = statement({
 const uncounted = statement({
   name: 'console-accounts.uncounted',
   text: `SELECT count(*) AS items FROM (
-    SELECT id FROM accounts WHERE counted = 0 LIMIT :at_most) AS gathered`,
+    SELECT id FROM accounts WHERE counted = 0 ORDER BY id LIMIT {{unplanned :at_most}}
+  ) AS gathered`,
   params: { at_most: 'integer' },
   row: { items: 'integer' },
 })
@@ -235,8 +246,9 @@ export const consoleAccountsStore = {
   /** Moves up to `items` accounts from the index into the total; answers how many. */
   async countSome(tx: Queries, items: number): Promise<number> {
     await tx.get(lockTotal, {})
-    const counted = await tx.run(markCounted, { items })
-    await tx.run(raiseTotal, { items: counted })
-    return counted
+    const picked = await tx.all(pickUncounted, { items })
+    await tx.each(markCounted, picked)
+    await tx.run(raiseTotal, { items: picked.length })
+    return picked.length
   },
 }

@@ -115,8 +115,9 @@ export type StoredRow = Row<typeof storedRow>
 const held = batchStatement({
   name: 'leaderboards.held-records',
   text: `SELECT ${storedNames.map((name) => `e.${name}`).join(', ')}
-    FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
-    JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id`,
+    FROM (SELECT b.period, r.user_id FROM {{rows}} AS r
+      JOIN leaderboards b ON b.id = r.board_id {{fence}}) AS o
+    JOIN leaderboard_records e ON e.period = o.period AND e.user_id = o.user_id`,
   params: { board_id: 'text', user_id: 'text' },
   row: storedRow,
 })

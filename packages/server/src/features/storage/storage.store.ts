@@ -98,7 +98,7 @@ const list = statement({
   name: 'storage.list',
   text: `SELECT ${listedColumns} FROM storage_objects
     WHERE collection = :collection AND (user_id, key) > (:after_user_id, :after_key)
-    ORDER BY user_id, key LIMIT :limit`,
+    ORDER BY user_id, key LIMIT {{unplanned :limit}}`,
   params: { collection: 'text', after_user_id: 'text', after_key: 'text', limit: 'integer' },
   row: listed,
 })
@@ -107,7 +107,7 @@ const listOfUser = statement({
   name: 'storage.list-of-user',
   text: `SELECT ${listedColumns} FROM storage_objects
     WHERE collection = :collection AND user_id = :user_id AND key > :after_key
-    ORDER BY key LIMIT :limit`,
+    ORDER BY key LIMIT {{unplanned :limit}}`,
   params: { collection: 'text', user_id: 'text', after_key: 'text', limit: 'integer' },
   row: listed,
 })

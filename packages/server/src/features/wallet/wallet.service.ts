@@ -72,8 +72,9 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
       return { balances: new Map(), ledger: [] }
     },
     /** The entries of an account, newest first. */
-    async ledger(userId: string, { before, ...page }: LedgerPage): Promise<EntryRow[]> {
-      const range = { user_id: userId, before: before ?? Number.MAX_SAFE_INTEGER, ...page }
+    async ledger(userId: string, page: LedgerPage): Promise<EntryRow[]> {
+      const { before = Number.MAX_SAFE_INTEGER, limit, offset } = page
+      const range = { user_id: userId, before, wanted: limit, skipped: offset }
       const rows = await walletStore.ledger(db, range)
       if (rows.length === 0 && !(await accountExists(db, userId))) throw unknownAccount()
       return rows

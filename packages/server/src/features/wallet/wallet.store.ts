@@ -34,26 +34,40 @@ const walletRow = {
 } as const
 export type WalletRow = Row<typeof walletRow>
 
+/**
+ * The rows of a user as a range of the index that begins with users, so that it is the only way to
+ * them. For a user as a constant PostgreSQL may follow the numbers of all entries instead, through
+ * the ledgers of everybody, or read all wallets where it does not know yet how many there are.
+ */
+const rowsOf = (table: string, user: string) =>
+  `${table}.user_id >= ${user} AND ${table}.user_id <= ${user}`
+
 const wallets = batchStatement({
   name: 'wallet.wallets',
   text: `SELECT b.user_id, b.currency, b.balance, NULL AS seq, NULL AS delta,
       NULL AS balance_after, NULL AS reason, NULL AS time_unix_ms
-    FROM {{rows}} AS r JOIN wallet_balances b ON b.user_id = r.user_id
+    FROM {{rows}} AS r CROSS JOIN {{lateral}} (SELECT b.* FROM wallet_balances b
+      WHERE b.user_id = {{value r.user_id}} {{fence}}) AS b
     UNION ALL
     SELECT l.user_id, l.currency, NULL, l.seq, l.delta, l.balance_after, l.reason, l.time_unix_ms
-    FROM {{rows}} AS r JOIN wallet_ledger l ON l.user_id = r.user_id
-      AND l.seq >= COALESCE((SELECT o.seq FROM wallet_ledger o WHERE o.user_id = r.user_id
-        ORDER BY o.seq DESC LIMIT 1 OFFSET ${ledgerShown - 1}), 0)
+    FROM {{rows}} AS r CROSS JOIN {{lateral}} (SELECT l.* FROM wallet_ledger l
+      WHERE ${rowsOf('l', '{{value r.user_id}}')}
+      ORDER BY l.user_id DESC, l.seq DESC LIMIT ${ledgerShown}) AS l
     ORDER BY seq DESC, currency`,
   params: user,
   row: walletRow,
 })
 
-const ledger = statement({
+const ledger = batchStatement({
   name: 'wallet.ledger',
-  text: `SELECT ${[...entryNames, 'seq'].join(', ')} FROM wallet_ledger
-    WHERE user_id = :user_id AND seq < :before ORDER BY seq DESC LIMIT :limit OFFSET :offset`,
-  params: { ...user, before: 'integer', limit: 'integer', offset: 'integer' },
+  text: `SELECT ${[...entryNames, 'seq'].map((name) => `l.${name}`).join(', ')}
+    FROM {{rows}} AS r CROSS JOIN {{lateral}} (SELECT l.* FROM wallet_ledger l
+      WHERE l.user_id >= {{value r.user_id}}
+        AND (l.user_id, l.seq) < ({{value r.user_id}}, {{value r.before}})
+      ORDER BY l.user_id DESC, l.seq DESC
+      LIMIT {{value r.wanted}} OFFSET {{value r.skipped}}) AS l
+    ORDER BY l.seq DESC`,
+  params: { ...user, before: 'integer', wanted: 'integer', skipped: 'integer' },
   row: entryRow,
 })
 
@@ -68,7 +82,7 @@ const balances = statement({
 const lock = batchStatement({
   name: 'wallet.lock',
   text: `SELECT w.user_id, w.currency, w.balance FROM {{rows}} AS r
-    JOIN wallet_balances w ON w.user_id = r.user_id
+    JOIN wallet_balances w ON ${rowsOf('w', '{{value r.user_id}}')}
     ORDER BY w.user_id, w.currency {{for update of w}}`,
   params: user,
   row: holdingRow,
@@ -185,7 +199,7 @@ export const walletStore = {
   /** The balances of each user by currency, and the newest entries, newest first. */
   wallets: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(wallets, users),
   /** The entries before one, newest first. */
-  ledger: (tx: Queries, page: Row<(typeof ledger)['params']>) => tx.all(ledger, page),
+  ledger: (tx: Queries, page: Row<(typeof ledger)['params']>) => tx.each(ledger, [page]),
   balances: (tx: Queries, user_id: string) => tx.all(balances, { user_id }),
   /** Keeps others from changing what balances these users have; answers these as they are then. */
   lock: (tx: Queries, users: readonly Row<typeof user>[]) => tx.each(lock, users),

@@ -27,9 +27,10 @@ const owner = { board_id: 'text', user_id: 'text' } as const
 
 const ranked = lookup({
   name: 'leaderboards.ranked-record',
-  text: `WITH e AS MATERIALIZED (SELECT r.board_id, ${placedRecord}
-      FROM {{rows}} AS r JOIN leaderboards b ON b.id = r.board_id
-      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = r.user_id)
+  text: `WITH e AS MATERIALIZED (SELECT o.board_id, ${placedRecord}
+      FROM (SELECT r.board_id, b.period, r.user_id FROM {{rows}} AS r
+        JOIN leaderboards b ON b.id = r.board_id {{fence}}) AS o
+      JOIN leaderboard_records e ON e.period = o.period AND e.user_id = o.user_id)
     SELECT e.board_id, ${recordsOfE}, ${rankOfE} AS rank FROM e`,
   params: owner,
   row: { ...owner, ...recordRow, rank: 'integer' },
@@ -48,12 +49,12 @@ const around = statement({
     SELECT ${recordsOfE}, 1 AS is_before, (SELECT rank FROM owner) AS owner_rank FROM (
       SELECT e.* FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM owner) AND e.place < (SELECT place FROM owner)
-      ORDER BY e.place DESC LIMIT :before) AS e
+      ORDER BY e.place DESC LIMIT {{unplanned :before}}) AS e
     UNION ALL
     SELECT ${recordsOfE}, 0, (SELECT rank FROM owner) FROM (
       SELECT e.* FROM leaderboard_records e
       WHERE e.period = (SELECT period FROM owner) AND e.place >= (SELECT place FROM owner)
-      ORDER BY e.place LIMIT :after + 1) AS e`,
+      ORDER BY e.place LIMIT {{unplanned :after}} + 1) AS e`,
   params: { ...owner, before: 'integer', after: 'integer' },
   row: aroundRow,
 })
