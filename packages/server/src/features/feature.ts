@@ -1,6 +1,6 @@
-import { api } from '@guildhall/contract'
+import { type AccountExport, api, type Scope } from '@guildhall/contract'
 import type { Check } from '../database/checks/check.ts'
-import type { Transaction } from '../database/database.ts'
+import type { Queries, Transaction } from '../database/database.ts'
 import type { TableName } from '../database/tables/index.ts'
 import type { WriteBehind } from '../kernel/batching/write-behind.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
@@ -17,6 +17,7 @@ export type Feature<
   S extends Section = never,
   F extends ScriptName = never,
   T extends TableName = never,
+  R extends RelatedName = never,
 > = {
   /** The handlers of its sections of the contract. */
   readonly routes?: Routes<S>
@@ -34,6 +35,8 @@ export type Feature<
   readonly checks?: readonly Check[]
   /** For each of its tables: what finds the rows that a crash loses. */
   readonly crash?: Readonly<Record<T, FoundBy>>
+  /** What it keeps of an account, for the account's export. */
+  readonly related?: Pick<RelatedReads, R>
   /** Counters and gauges for `/status`, by name. */
   counters?(): Readonly<Record<string, number>>
   /** What waits beside the write-behind queues, for the metrics. */
@@ -50,6 +53,19 @@ export type Feature<
   stop?(): Promise<unknown>
   /** Does what comes after the last row of the queues. */
   close?(): Promise<unknown>
+}
+
+type Related = AccountExport['related']
+
+/** What belongs to an account, e.g. `wallet`. */
+export type RelatedName = keyof Related
+
+/** Reads what belongs to an account; an API key needs the scope, where there is one. */
+export type RelatedReads = {
+  readonly [K in RelatedName]: {
+    readonly scope?: Scope
+    read(tx: Queries, id: string): Promise<NonNullable<Related[K]>>
+  }
 }
 
 /** What finds the rows of a table that a crash loses, or why nothing does. */
@@ -124,8 +140,9 @@ export function defineFeature<
   S extends Section = never,
   F extends ScriptName = never,
   T extends TableName = never,
+  R extends RelatedName = never,
   M extends object = object,
->(feature: Feature<S, F, T>, members?: M): Feature<S, F, T> & M {
+>(feature: Feature<S, F, T, R>, members?: M): Feature<S, F, T, R> & M {
   return { ...feature, ...(members as M) }
 }
 

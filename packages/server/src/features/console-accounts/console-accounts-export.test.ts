@@ -7,7 +7,8 @@ import { createIds } from '../../kernel/ids.ts'
 import { countTurns } from '../../kernel/time/turns.fixture.ts'
 import { type Desk, openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { type ConsoleAccountsDeps, createConsoleAccounts } from './console-accounts.service.ts'
+import type { RelatedReads } from '../feature.ts'
+import { createConsoleAccounts } from './console-accounts.service.ts'
 
 describe.each(testBackends)('the export of an account on $name', (backend) => {
   let scenario: Scenario
@@ -28,7 +29,7 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
     scenario.api.call(method, `/console/v1/accounts/${id}/export`, { token })
 
   /** The service alone, with what a test has to say about what belongs to an account. */
-  const exporting = (related: Partial<ConsoleAccountsDeps>) => {
+  const exporting = (related: Partial<RelatedReads>) => {
     const { db, clock } = scenario
     const unused = () => Promise.reject(new Error('an export changes nothing'))
     return createConsoleAccounts({
@@ -38,11 +39,13 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
       mutate: unused,
       revokeSessions: unused,
       endSessions: unused,
-      walletOf: async () => new Map<string, bigint>(),
-      friendsOf: async () => [],
-      groupsOf: async () => [],
-      storageOf: async () => [],
-      ...related,
+      related: {
+        wallet: { read: async () => new Map<string, bigint>() },
+        friends: { read: async () => [] },
+        groups: { read: async () => [] },
+        storage: { read: async () => [] },
+        ...related,
+      },
     })
   }
 
@@ -134,7 +137,8 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
     expect(AccountExport.parse(answer.body).related.storage).toEqual(objects)
     expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(answer.text)))
 
-    const accounts = exporting({ storageOf: (tx, user_id) => tx.all(objectsOf, { user_id }) })
+    const read: RelatedReads['storage']['read'] = (tx, user_id) => tx.all(objectsOf, { user_id })
+    const accounts = exporting({ storage: { read } })
     const turns = countTurns()
     const { related } = await accounts.export(operator, id)
     turns.stop()
@@ -151,14 +155,18 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
       const nameOf = async (tx: Queries) => (await tx.get(usernameOf, { id }))?.username
       const names: (string | undefined)[] = []
       const accounts = exporting({
-        async walletOf() {
-          await db.run(rename, { id, username: 'after' })
-          names.push(await nameOf(db))
-          return new Map<string, bigint>()
+        wallet: {
+          async read() {
+            await db.run(rename, { id, username: 'after' })
+            names.push(await nameOf(db))
+            return new Map<string, bigint>()
+          },
         },
-        async groupsOf(tx) {
-          names.push(await nameOf(tx))
-          return []
+        groups: {
+          async read(tx) {
+            names.push(await nameOf(tx))
+            return []
+          },
         },
       })
       const exported = await accounts.export(operator, id)

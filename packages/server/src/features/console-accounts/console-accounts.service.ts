@@ -17,9 +17,8 @@ import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
+import type { RelatedReads } from '../feature.ts'
 import { consoleAccountsStore } from './console-accounts.store.ts'
-
-type Related = AccountExport['related']
 
 export type ConsoleAccountsDeps = {
   db: Database
@@ -33,11 +32,8 @@ export type ConsoleAccountsDeps = {
     mutation: Mutation,
     change: (tx: Transaction) => Promise<Done<T> & { revoked: readonly string[] }>,
   ): Promise<T>
-  /** What other features keep of an account, for the export. */
-  walletOf(tx: Queries, id: string): Promise<Related['wallet']>
-  friendsOf(tx: Queries, id: string): Promise<Related['friends']>
-  groupsOf(tx: Queries, id: string): Promise<Related['groups']>
-  storageOf(tx: Queries, id: string): Promise<Related['storage']>
+  /** What the features keep of an account, for the export. */
+  related: RelatedReads
 }
 
 export type ConsoleAccounts = ReturnType<typeof createConsoleAccounts>
@@ -112,20 +108,19 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
     /** Everything that belongs to an account, as one state of the database. */
     export: (actor: Actor, id: string): Promise<AccountExport> =>
       db.longRead(async (tx) => {
-        const sees = (scope: 'groups:read' | 'storage:read') =>
-          actor.kind !== 'api_key' || actor.scopes.includes(scope)
-        return {
-          ...(await rules.detail(tx, id)),
-          related: {
-            wallet: await deps.walletOf(tx, id),
-            friends: await deps.friendsOf(tx, id),
-            groups: sees('groups:read') ? await deps.groupsOf(tx, id) : null,
-            storage: sees('storage:read') ? await deps.storageOf(tx, id) : null,
-          },
+        const detail = await rules.detail(tx, id)
+        const found: [name: string, value: unknown][] = []
+        for (const [name, { scope, read }] of Object.entries<AnyRead>(deps.related)) {
+          const isSeen =
+            scope === undefined || actor.kind !== 'api_key' || actor.scopes.includes(scope)
+          found.push([name, isSeen ? await read(tx, id) : null])
         }
+        return { ...detail, related: Object.fromEntries(found) as AccountExport['related'] }
       }),
   }
 }
+
+type AnyRead = RelatedReads[keyof RelatedReads]
 
 export type AccountWithMetadata = AccountRow & Pick<AccountDetail, 'metadata'>
 type AccountKeys = {

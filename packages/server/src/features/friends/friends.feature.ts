@@ -2,7 +2,7 @@ import { defineFeature, mount } from '../feature.ts'
 import { friendsCheck } from './friends.checks.store.ts'
 import { friendHandlers } from './friends.routes.ts'
 import { friendFunctions } from './friends.script.ts'
-import { createFriends, type FriendsDeps } from './friends.service.ts'
+import { createFriends, type FriendsDeps, friendsOf } from './friends.service.ts'
 
 type FriendsFeatureDeps = Omit<FriendsDeps, 'accountExists'> & {
   accounts: { exists: FriendsDeps['accountExists'] }
@@ -15,6 +15,7 @@ export function friendsFeature({ accounts, ...deps }: FriendsFeatureDeps) {
     {
       routes: mount({ friends: friendHandlers(friends) }),
       script: friendFunctions(friends),
+      related: { friends: { read: friendsOf } },
       checks: [friendsCheck],
       crash: { friend_edges: 'friends' },
     },

@@ -2,7 +2,7 @@ import { defineFeature, mount } from '../feature.ts'
 import { groupsCheck } from './groups.checks.store.ts'
 import { groupHandlers } from './groups.routes.ts'
 import { groupFunctions } from './groups.script.ts'
-import { createGroups, type GroupsDeps } from './groups.service.ts'
+import { createGroups, type GroupsDeps, groupsOf } from './groups.service.ts'
 
 /** Groups of accounts with roles. */
 export function groupsFeature(deps: GroupsDeps) {
@@ -10,6 +10,7 @@ export function groupsFeature(deps: GroupsDeps) {
   return defineFeature({
     routes: mount({ groups: groupHandlers(groups) }),
     script: groupFunctions(groups),
+    related: { groups: { scope: 'groups:read', read: groupsOf } },
     checks: [groupsCheck],
     crash: {
       groups: 'groups',

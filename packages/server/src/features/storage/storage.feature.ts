@@ -11,7 +11,7 @@ import { storageCheck } from './storage.checks.store.ts'
 import { storageHandlers } from './storage.routes.ts'
 import { type Asking, createStorageRuntime } from './storage.runtime.ts'
 import { changeOf, type ObjectOperation, storageFunctions } from './storage.script.ts'
-import { createStorage } from './storage.service.ts'
+import { createStorage, storageOf } from './storage.service.ts'
 import { createWriter } from './writes/writer.ts'
 
 type StorageFeatureDeps = {
@@ -41,6 +41,7 @@ export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatu
     {
       routes: mount({ storage: storageHandlers(createStorage({ db, write, filters })) }),
       script: storageFunctions(runtime),
+      related: { storage: { scope: 'storage:read', read: storageOf } },
       checks: [storageCheck],
       crash: {
         storage_objects: 'storage',

@@ -3,7 +3,7 @@ import { walletCheck } from './wallet.checks.store.ts'
 import { createWalletPruners } from './wallet.jobs.ts'
 import { walletHandlers } from './wallet.routes.ts'
 import { walletFunctions } from './wallet.script.ts'
-import { createWallets, type WalletDeps } from './wallet.service.ts'
+import { balancesOf, createWallets, type WalletDeps } from './wallet.service.ts'
 
 type WalletFeatureDeps = Omit<WalletDeps, 'config' | 'accountExists'> & {
   config: { wallet: WalletConfig }
@@ -23,6 +23,7 @@ export function walletFeature({ accounts, ...given }: WalletFeatureDeps) {
       script: walletFunctions(wallets),
       pruners: { wallet_keys: pruners.keys },
       surplus: { wallet_ledger: pruners.ledger },
+      related: { wallet: { read: balancesOf } },
       checks: [walletCheck],
       crash: {
         wallet_balances: 'wallets',

@@ -15,9 +15,7 @@ import { consoleSessionsFeature } from '../../features/console-sessions/console-
 import { databaseFeature } from '../../features/database/database.feature.ts'
 import { defineFeature, type FoundBy } from '../../features/feature.ts'
 import { friendsFeature } from '../../features/friends/friends.feature.ts'
-import { friendsOf } from '../../features/friends/friends.service.ts'
 import { groupsFeature } from '../../features/groups/groups.feature.ts'
-import { groupsOf } from '../../features/groups/groups.service.ts'
 import { idempotencyFeature } from '../../features/idempotency/idempotency.feature.ts'
 import { leaderboardsFeature } from '../../features/leaderboards/leaderboards.feature.ts'
 import { matchRecordsFeature } from '../../features/match-records/match-records.feature.ts'
@@ -29,16 +27,14 @@ import { scriptLogsFeature } from '../../features/script-logs/script-logs.featur
 import { sessionsFeature } from '../../features/sessions/sessions.feature.ts'
 import { signInFeature } from '../../features/sign-in/sign-in.feature.ts'
 import { storageFeature } from '../../features/storage/storage.feature.ts'
-import { storageOf } from '../../features/storage/storage.service.ts'
 import { telemetryFeature } from '../../features/telemetry/telemetry.feature.ts'
 import { tournamentsFeature } from '../../features/tournaments/tournaments.feature.ts'
 import { transactionsFeature } from '../../features/transactions/transactions.feature.ts'
 import { walletFeature } from '../../features/wallet/wallet.feature.ts'
-import { balancesOf } from '../../features/wallet/wallet.service.ts'
 import { createHashing } from '../../kernel/auth/hashing.ts'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
 import type { Secrets } from '../database/store.ts'
-import { joinCrash } from './joined.ts'
+import { joinCrash, joinRelated } from './joined.ts'
 import type { Shared } from './shared.ts'
 
 export type FeaturesDeps = Shared & {
@@ -66,7 +62,6 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
   const own = { nodeId: config.server.node_id, onHold: deps.clockWatch.onHold, jobLease }
   const base = { ...deps, ...own, mutate, mutateMany, recorder }
   const sourceOf = (key: string) => settingSources?.get(key)?.text ?? 'default'
-  const exported = { walletOf: balancesOf, friendsOf, groupsOf, storageOf }
 
   const hashing = createHashing({ ...base, config: config.authentication.hashing, observe })
   const admission = admissionFeature(base)
@@ -80,7 +75,7 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
   const scriptLogs = scriptLogsFeature(base)
   const telemetry = telemetryFeature(base)
 
-  return {
+  const features = {
     ...trail,
     hashing,
     admission,
@@ -92,7 +87,6 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
     config: configFeature({ ...base, groups: describeConfig(config), sourceOf }),
     database: databaseFeature(base),
     consoleSessions: consoleSessionsFeature({ ...base, accounts, sessions }),
-    consoleAccounts: consoleAccountsFeature({ ...base, ...exported, sessions }),
     wallet,
     friends: friendsFeature({ ...base, accounts }),
     groups: groupsFeature(base),
@@ -110,6 +104,9 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
     matchRecords: matchRecordsFeature({ ...base, scriptLogs, telemetry }),
     node: nodeOwn(deps),
   }
+  // The last one, because an account's export has a part of each of them.
+  const related = joinRelated(features)
+  return { ...features, consoleAccounts: consoleAccountsFeature({ ...base, related, sessions }) }
 }
 
 type Trail = ReturnType<typeof createTrail>

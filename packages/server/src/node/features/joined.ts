@@ -5,6 +5,8 @@ import type {
   FoundBy,
   Pruners,
   Queue,
+  RelatedName,
+  RelatedReads,
   Routes,
   Section,
 } from '../../features/feature.ts'
@@ -85,6 +87,21 @@ export function tasksOf(features: FeatureList) {
 /** What is past its time (`pruners`), or more than a number of rows (`surplus`). */
 export function prunersOf(features: FeatureList, member: 'pruners' | 'surplus'): Pruners {
   return Object.assign({}, ...membersOf(features, member))
+}
+
+/** What these features bring of an account's export. */
+type RelatedBy<F> = F extends { readonly related?: infer R }
+  ? keyof NonNullable<R> & RelatedName
+  : never
+
+/**
+ * What belongs to an account. Where all of the export is expected, a part that no feature brings
+ * does not compile.
+ */
+export function joinRelated<F extends FeatureList>(
+  features: F,
+): Pick<RelatedReads, RelatedBy<F[keyof F]>> {
+  return Object.assign({}, ...membersOf(features, 'related'))
 }
 
 /** The functions of the script API that these features bring. */
