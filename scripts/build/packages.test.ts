@@ -14,8 +14,7 @@ import { buildPackages } from './packages.ts'
 
 /**
  * The packages as a studio gets them: packed, installed into an empty project, compiled, bundled
- * and run against a node. What they depend on comes from this repository's node_modules, so the
- * test needs no network.
+ * and run against a node, all without a network.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -57,24 +56,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** An empty project with both packages installed as npm installs tarballs. */
+/** What a project has besides; not from a registry, but resolved by the same rules. */
+async function addDependency(project: string, name: string): Promise<void> {
+  await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name))
+}
+
+/** An empty project with both packages, which npm installs from their tarballs alone. */
 async function openProject(name: string, compilerOptions: object): Promise<string> {
   const project = join(folder, name)
-  await mkdir(join(project, 'node_modules'), { recursive: true })
+  await mkdir(project)
   await writeFile(join(project, 'package.json'), '{"type":"module","private":true}')
-  // Not from a registry, but resolved by the same rules.
-  for (const dependency of ['zod', 'typescript', 'vite']) {
-    await symlink(join(root, 'node_modules', dependency), join(project, 'node_modules', dependency))
-  }
-  for (const tarball of (await readdir(folder)).filter((file) => file.endsWith('.tgz'))) {
-    const target = join(
-      project,
-      'node_modules/@guildhall',
-      /guildhall-(\w+)-/.exec(tarball)?.[1] ?? '',
-    )
-    await mkdir(target, { recursive: true })
-    await run('tar', ['-xzf', join(folder, tarball), '-C', target, '--strip-components=1'])
-  }
+  const tarballs = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
+  const files = tarballs.map((file) => join(folder, file))
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...files], { cwd: project })
   const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, types: [] }
   const config = { compilerOptions: { ...strict, ...compilerOptions }, include: ['src'] }
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
@@ -85,28 +79,61 @@ async function openProject(name: string, compilerOptions: object): Promise<strin
 
 const seen = { isOwn: true, state: 'open', code: 'rpc_refused' }
 
-it('[R-SDK-1] compiles and runs in an empty project of Node.js', async () => {
+it('[R-SDK-1] [R-SDK-26] compiles and runs in an empty project of Node.js', async () => {
   const project = await openProject('node', {
-    target: 'es2024',
-    lib: ['es2025', 'dom'],
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
     module: 'nodenext',
     rootDir: 'src',
     outDir: 'out',
   })
+  const installed = join(project, 'node_modules')
+  expect((await readdir(installed)).filter((name) => !name.startsWith('.'))).toEqual(['@guildhall'])
+  expect(await readdir(join(installed, '@guildhall'))).toEqual(['client', 'contract'])
   await compile(project)
   expect(await runProgram(project, 'out/main.js')).toEqual(seen)
 }, 120_000)
+
+it.each(['client', 'contract'])(
+  '[R-SDK-26] the packed %s says what it is, and holds its source maps',
+  async (name) => {
+    const packed = await mkdtemp(join(folder, 'packed-'))
+    const tarball = (await readdir(folder)).find((file) => file.startsWith(`guildhall-${name}-`))
+    await run('tar', ['-xzf', join(folder, tarball ?? ''), '-C', packed, '--strip-components=1'])
+    const files = await readdir(packed, { recursive: true })
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
+    const manifest = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'))
+    expect(manifest).toMatchObject({
+      license: 'Apache-2.0',
+      repository: { directory: `packages/${name}` },
+      description: expect.any(String),
+      sideEffects: false,
+    })
+    expect(manifest).not.toHaveProperty('private')
+    const entries = Object.values<{ types: string; default: string }>(manifest.exports)
+    for (const path of entries.flatMap((entry) => Object.values(entry))) {
+      expect(files).toContain(path.replace('./', ''))
+    }
+    const programs = files.filter((file) => file.endsWith('.js'))
+    for (const program of programs) {
+      const map = JSON.parse(await readFile(join(packed, `${program}.map`), 'utf8'))
+      expect(map.sourcesContent[0], program).toMatch(/\w/)
+    }
+    expect(files.filter((file) => /\.test\.|testing|fixture/.test(file))).toEqual([])
+  },
+)
 
 it.skipIf(!existsSync(join(root, 'node_modules/vite/package.json')))(
   '[R-SDK-1] compiles, bundles and runs in an empty project of Vite, without a schema library',
   async () => {
     const project = await openProject('vite', {
-      target: 'es2024',
-      lib: ['es2025', 'dom'],
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
       module: 'esnext',
       moduleResolution: 'bundler',
       noEmit: true,
     })
+    await addDependency(project, 'vite')
     await compile(project)
     const page = '<!doctype html><script type="module" src="/src/main.ts"></script>'
     await writeFile(join(project, 'index.html'), page)
@@ -126,6 +153,8 @@ it.skipIf(!existsSync(join(root, 'node_modules/vite/package.json')))(
 
 it('[R-SDK-24] the console client and the codecs are entry points of the packed packages', async () => {
   const project = await openProject('entries', { module: 'nodenext', noEmit: true })
+  // What operators' tools need, and players do not.
+  await addDependency(project, 'zod')
   await writeFile(
     join(project, 'entries.js'),
     `import { createConsoleClient } from '@guildhall/client/console'

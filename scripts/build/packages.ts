@@ -12,12 +12,24 @@ import { promisify } from 'node:util'
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-type Manifest = {
+/** Members that are published as they are. */
+type Facts = {
   name: string
   version: string
+  description: string
   license: string
+  repository: { type: string; url: string; directory: string }
+  engines: Record<string, string>
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional: boolean }>
+}
+
+type Manifest = Facts & {
   exports: Record<string, string>
-  dependencies: Record<string, string>
+  private?: boolean
+  type: string
+  devDependencies?: Record<string, string>
 }
 
 /** In the order in which they need each other. */
@@ -35,6 +47,7 @@ async function buildPackage(folder: string): Promise<void> {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest
   await writeFile(join(dist, 'package.json'), `${JSON.stringify(published(manifest), null, 2)}\n`)
   await copyFile(join(root, 'LICENSE'), join(dist, 'LICENSE'))
+  await copyFile(join(folder, 'README.md'), join(dist, 'README.md'))
 }
 
 async function compile(config: string): Promise<void> {
@@ -46,11 +59,12 @@ async function compile(config: string): Promise<void> {
 }
 
 /** `./src/wire.ts` becomes `./wire.js` with its declarations beside it. */
-function published({ name, version, license, exports, dependencies }: Manifest) {
+function published(manifest: Manifest) {
+  const { exports, private: _, devDependencies: _tools, ...facts } = manifest
   const entries = Object.entries(exports).map(([entry, source]) => {
     const built = source.replace(/^\.\/src\//, './').replace(/\.ts$/, '')
     return [entry, { types: `${built}.d.ts`, default: `${built}.js` }]
   })
-  const shape = { type: 'module', sideEffects: false, exports: Object.fromEntries(entries) }
-  return { name, version, license, ...shape, dependencies }
+  const files = ['**/*.js', '**/*.js.map', '**/*.d.ts']
+  return { ...facts, sideEffects: false, files, exports: Object.fromEntries(entries) }
 }

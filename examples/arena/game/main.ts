@@ -14,7 +14,7 @@ import { createWorld, enter, leave, setAway, snapshotOf, steer, step, type World
  * The server's side of the arena: a world per room, moved 20 times a second. Clients say where
  * they want to go; what happens is decided here alone.
  */
-const game = guildhall as Guildhall<Arena>
+const game: Guildhall<Arena> = guildhall
 const worlds = new Map<number, World>()
 
 game.on_room_create(() => ({

@@ -3,7 +3,7 @@
 import { type Call, callKind, type Duel, type Strike, strikeKind } from './protocol.ts'
 
 /** The referee: it waits until everybody is there, takes one strike of each, and names a winner. */
-const game = guildhall as Guildhall<Duel>
+const game: Guildhall<Duel> = guildhall
 
 type Fighter = { userId: string | null; region: string; mode: string; rating: number }
 

@@ -70,7 +70,7 @@ const declarations = join(root, 'packages/server/guildhall.d.ts')
 const scriptHead = `
 /// <reference path=${JSON.stringify(declarations)} />
 ${arena}
-const game = guildhall as Guildhall<Arena>
+const game: Guildhall<Arena> = guildhall
 `
 
 /** The same for a script: by name a statement, and whether it compiles. */
@@ -105,6 +105,14 @@ const scriptStatements: Readonly<Record<string, readonly [statement: string, com
     'a kind that only goes up': ['game.send(1, 100, "x")', false],
     'positions in place of the relay': [
       'game.on_message(1, (ctx, body) => game.broadcast(2, body, true))',
+      true,
+    ],
+    'what is behind fail': [
+      'game.on_rpc("buy", (ctx) => { if (ctx.username === null) game.fail("no guests"); return ctx.username.length })',
+      true,
+    ],
+    'what is behind fail, in a function of the game': [
+      'function owner(ctx: GuildhallContext): string { if (ctx.username === null) { game.fail("no") } return ctx.username }; owner',
       true,
     ],
     'anything without types': [

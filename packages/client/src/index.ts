@@ -1,4 +1,4 @@
-export type { GameTypes } from '@guildhall/contract'
+export type { GameTypes } from '@guildhall/contract/wire'
 export { type ClientErrorCode, GuildhallError } from './error.ts'
 export type {
   HostClock,

@@ -1,4 +1,11 @@
-import type { accountsApi, Client, GameTypes, signInApi } from '@guildhall/contract'
+import type {
+  CredentialSignInBody,
+  EmailSignInBody,
+  GameTypes,
+  LookupBody,
+  Profile,
+  ProfilePatchBody,
+} from '@guildhall/contract/wire'
 import { GuildhallError, invalidArgument } from './error.ts'
 import { type Host, type HostOptions, runtimeHost } from './host.ts'
 import { sendRequest } from './http/request.ts'
@@ -18,14 +25,14 @@ export type PlayerOptions = HostOptions & {
   accessTtlMs?: number
 }
 
-type SignIn = Client<typeof signInApi>
-type Accounts = Client<typeof accountsApi>
-type BodyOf<Call> = Call extends (input: { body: infer Body }) => unknown ? Body : never
-
 /** One player of a game: signs in, keeps the session, reads and changes the profile, connects. */
 export type Player<G extends GameTypes = GameTypes> = {
   /** Each signs in, or registers with `create: true`; all reject with `authentication_failed`. */
-  signIn: { [K in keyof SignIn]: (body: BodyOf<SignIn[K]>) => Promise<Session> }
+  signIn: {
+    device(body: CredentialSignInBody): Promise<Session>
+    custom(body: CredentialSignInBody): Promise<Session>
+    email(body: EmailSignInBody): Promise<Session>
+  }
   /** Takes the session that the store has, without a request. */
   restore(): Promise<Session | null>
   session(): Session | null
@@ -34,9 +41,9 @@ export type Player<G extends GameTypes = GameTypes> = {
   /** Ends the session at the server, here and in the store, and closes the connection. */
   logout(): Promise<void>
   account: {
-    get(): ReturnType<Accounts['get']>
-    update(patch: BodyOf<Accounts['patch']>): ReturnType<Accounts['patch']>
-    lookup(keys: BodyOf<Accounts['lookup']>): ReturnType<Accounts['lookup']>
+    get(): Promise<Profile>
+    update(patch: ProfilePatchBody): Promise<Profile>
+    lookup(keys: LookupBody): Promise<{ users: Profile[] }>
   }
   on(event: 'session', call: (session: Session | null) => unknown): Off
   /**
@@ -84,7 +91,7 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
   let connecting: Promise<Connection<G>> | undefined
 
   const signInBy =
-    (method: keyof SignIn) =>
+    (method: keyof typeof signInRoutes) =>
     async (body: unknown): Promise<Session> =>
       keeper.adopt(
         await sendRequest(signInRoutes[method], { body }, { baseUrl: base, fetch: host.fetch }),

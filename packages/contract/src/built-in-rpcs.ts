@@ -1,4 +1,4 @@
-import type { JsonObject } from './values/fields.ts'
+import type { JsonObject } from './values/json.ts'
 
 /** The payloads and replies of the RPC methods that the service answers itself. */
 

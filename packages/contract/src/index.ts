@@ -285,13 +285,8 @@ export { walletScript } from './script/wallet.ts'
 export { type Cron, parseCron } from './values/cron.ts'
 export { isDurableId } from './values/durable-ids.ts'
 export { parseExact, stringifyExact } from './values/exact-json.ts'
-export {
-  hasControlCharacter,
-  isBlank,
-  type Json,
-  type JsonObject,
-  utf8Bytes,
-} from './values/fields.ts'
+export { hasControlCharacter, isBlank, utf8Bytes } from './values/fields.ts'
+export type { Json, JsonObject } from './values/json.ts'
 export { int64Max, int64Min } from './values/numbers.ts'
 
 import { accountsApi } from './routes/accounts.ts'

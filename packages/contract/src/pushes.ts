@@ -1,4 +1,4 @@
-import type { JsonObject } from './values/fields.ts'
+import type { JsonObject } from './values/json.ts'
 
 /** The JSON of MATCHMAKER_MATCHED (kind 26). */
 export type MatchmakerMatched = {

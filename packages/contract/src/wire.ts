@@ -1,9 +1,19 @@
 /**
- * The entry point for bundles: codecs and constants of what crosses the wire, without the schema
- * library. Everything here is also part of the main entry point, which has all types too.
+ * The entry point of players: codecs, constants and types of what crosses the wire. Nothing here
+ * needs the schema library, neither when it runs nor for its types. The main entry point has the
+ * tables and their schemas.
  */
 
+export type {
+  Party,
+  RoomPage,
+  RoomQuery,
+  RoomRow,
+  TicketCriteria,
+  TicketStatus,
+} from './built-in-rpcs.ts'
 export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
+export type { BodyOfKind, DownKind, GameTypes, MethodOf, UpKind } from './game-types.ts'
 export { diagClockSyncBody } from './kinds/diagnostics.ts'
 export {
   decodeDatagram,
@@ -53,4 +63,14 @@ export {
   sessionInfoBody,
   sessionOptionsBody,
 } from './kinds/session.ts'
+export type {
+  CredentialSignInBody,
+  EmailSignInBody,
+  LookupBody,
+  Profile,
+  ProfilePatchBody,
+  SessionTokens,
+} from './players.ts'
+export type { ChatPush, MatchmakerMatched, NotificationPush, PartyPush } from './pushes.ts'
 export { parseExact, stringifyExact } from './values/exact-json.ts'
+export type { Json, JsonObject } from './values/json.ts'

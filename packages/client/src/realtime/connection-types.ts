@@ -11,7 +11,7 @@ import type {
   RoomQuery,
   TicketCriteria,
   UpKind,
-} from '@guildhall/contract'
+} from '@guildhall/contract/wire'
 import type { Off } from '../listeners.ts'
 import type { PartyCalls } from '../rooms/party-types.ts'
 import type { Room } from '../rooms/room-types.ts'

@@ -1,4 +1,4 @@
-import type { GameTypes } from '@guildhall/contract'
+import type { GameTypes } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import { createMatchmaker } from '../rooms/matchmaker.ts'
 import { createParty } from '../rooms/party.ts'

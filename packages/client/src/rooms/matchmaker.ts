@@ -1,4 +1,4 @@
-import type { MatchmakerMatched, TicketCriteria, TicketStatus } from '@guildhall/contract'
+import type { MatchmakerMatched, TicketCriteria, TicketStatus } from '@guildhall/contract/wire'
 import { kinds } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import type { CallOptions } from '../realtime/call-options.ts'

@@ -1,4 +1,4 @@
-import type { Party } from '@guildhall/contract'
+import type { Party } from '@guildhall/contract/wire'
 
 type PartyId = { party_id: string }
 type Target = { party_id: string; target_user_id: string }

@@ -1,4 +1,4 @@
-import type { NotificationPush, Party, PartyPush } from '@guildhall/contract'
+import type { NotificationPush, Party, PartyPush } from '@guildhall/contract/wire'
 import { kinds } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import type { Part, Wire } from '../realtime/part.ts'

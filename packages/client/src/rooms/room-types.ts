@@ -1,4 +1,4 @@
-import type { BodyOfKind, Departure, DownKind, GameTypes, UpKind } from '@guildhall/contract'
+import type { BodyOfKind, Departure, DownKind, GameTypes, UpKind } from '@guildhall/contract/wire'
 import type { Off } from '../listeners.ts'
 import type { SendOptions } from '../realtime/call-options.ts'
 import type { Message } from '../realtime/sending/payload.ts'

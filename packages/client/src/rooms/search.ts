@@ -1,4 +1,4 @@
-import type { GameTypes, TicketStatus } from '@guildhall/contract'
+import type { GameTypes, TicketStatus } from '@guildhall/contract/wire'
 import type { Room } from './room-types.ts'
 
 /** A queued ticket, until it has become a room or left the queue. */

@@ -1,4 +1,4 @@
-import type { SessionTokens } from '@guildhall/contract'
+import type { SessionTokens } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import type { Host } from '../host.ts'
 import {

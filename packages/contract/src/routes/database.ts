@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Json, key, optional, reference } from '../values/fields.ts'
+import { key, optional, reference } from '../values/fields.ts'
+import type { Json } from '../values/json.ts'
 import { defineApi } from './route.ts'
 
 /** A relation of the store: `main` on a file, `public` on PostgreSQL. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { freeObject, type Json, type JsonObject, optional } from '../values/fields.ts'
+import { freeObject, optional } from '../values/fields.ts'
+import type { Json, JsonObject } from '../values/json.ts'
 
 /** Bytes of a body; a string stands for its UTF-8 bytes. Script hosts give `Uint8Array`. */
 export const bytes = z

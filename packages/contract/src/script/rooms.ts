@@ -1,12 +1,6 @@
 import { z } from 'zod'
-import {
-  freeObject,
-  hasControlCharacter,
-  type Json,
-  type JsonObject,
-  text,
-  utf8Bytes,
-} from '../values/fields.ts'
+import { freeObject, hasControlCharacter, text, utf8Bytes } from '../values/fields.ts'
+import type { Json, JsonObject } from '../values/json.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { JsonObject } from './json.ts'
 
 /** Length of a text in bytes of UTF-8, as all bounds count it. Unpaired surrogates count 3. */
 export function utf8Bytes(text: string): number {
@@ -117,10 +118,6 @@ export const freeObject = z
 export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined)
 }
-
-/** A JSON value as the server keeps it: integers beyond 2^53 - 1 are bigint. */
-export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
-export type JsonObject = { [name: string]: Json }
 
 /**
  * A string that passes `holds`; `rule` completes the sentence "<field> ..." of a refusal. Unpaired

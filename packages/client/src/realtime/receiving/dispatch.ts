@@ -1,4 +1,4 @@
-import type { ChatPush } from '@guildhall/contract'
+import type { ChatPush } from '@guildhall/contract/wire'
 import {
   applicationKindMin,
   type Envelope,
