@@ -271,7 +271,10 @@ type GuildhallDone = void | Promise<void>
 
 type GuildhallAnswer<T> = T | void | Promise<T | void>
 
-/** The types of one game, as its clients have them: `guildhall as Guildhall<MyGame>`. */
+/**
+ * The types of one game, as its clients have them: `const game: Guildhall<MyGame> = guildhall`.
+ * With `as` in its place the compiler would not see that `game.fail` never returns.
+ */
 type GuildhallGame = {
   rpcs: { [method: string]: { payload: any; reply: any } }
   kinds: { [kind: number]: { up?: any; down?: any } }

@@ -13,6 +13,11 @@ const arena = `type Arena = {
   rpcs: {
     whoami: { payload: undefined; reply: { name: string } }
     buy: { payload: { item: string }; reply: number }
+    motto: { payload: undefined; reply: string }
+    team: { payload: { id: number }; reply: 'red' | 'blue' | undefined }
+    map: { payload: undefined; reply: Uint8Array }
+    maybe: { payload: undefined; reply: string | null }
+    forget: { payload: undefined; reply: undefined }
   }
   kinds: {
     100: { up: { dx: number } }
@@ -35,6 +40,24 @@ const statements: Readonly<Record<string, readonly [statement: string, compiles:
   'a reply as text': ['const n: string = await c.rpc("whoami", undefined, { as: "text" })', true],
   'a reply as bytes': [
     'const n: Uint8Array = await c.rpc("buy", { item: "x" }, { as: "bytes" })',
+    true,
+  ],
+  'a string as text': [
+    'const n: string = await c.rpc("motto", undefined, { as: "text", timeoutMs: 5 })',
+    true,
+  ],
+  'a string as JSON': ['c.rpc("motto")', false],
+  'a string as bytes': ['c.rpc("motto", undefined, { as: "bytes" })', false],
+  'a string without a form': ['c.rpc("motto", undefined, { timeoutMs: 5 })', false],
+  'one of several strings as text': ['c.rpc("team", { id: 1 }, { as: "text" })', true],
+  'one of several strings as JSON': ['c.rpc("team", { id: 1 })', false],
+  'bytes as bytes': ['const n: Uint8Array = await c.rpc("map", undefined, { as: "bytes" })', true],
+  'bytes as JSON': ['c.rpc("map")', false],
+  'bytes as text': ['c.rpc("map", undefined, { as: "text" })', false],
+  'a string that may be null': ['const n: string | null = await c.rpc("maybe")', true],
+  'no reply': ['const n: undefined = await c.rpc("forget")', true],
+  'any reply in any form': [
+    'anything.rpc("any"); anything.rpc("any", 1, { as: "text" }); anything.rpc("any", 1, { as: "bytes" })',
     true,
   ],
   'a wrong method': ['c.rpc("sell")', false],

@@ -1,7 +1,7 @@
 /**
  * What one game's clients and script say to each other. The client takes it as `createPlayer<G>`,
- * a script as `const game: Guildhall<G> = guildhall`. A kind has `up` when clients send it, `down` when they
- * hear it. Types check nothing at run time.
+ * a script as `const game: Guildhall<G> = guildhall`. A kind has `up` when clients send it, `down`
+ * when they hear it. Types check nothing at run time.
  *
  * @example
  * type Arena = {

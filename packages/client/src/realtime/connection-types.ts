@@ -16,7 +16,14 @@ import type { Off } from '../listeners.ts'
 import type { PartyCalls } from '../rooms/party-types.ts'
 import type { Room } from '../rooms/room-types.ts'
 import type { Matched, Search } from '../rooms/search.ts'
-import type { CallOptions, ReplyForm, RpcOptions, SendOptions } from './call-options.ts'
+import type {
+  CallOptions,
+  FormOf,
+  FormOfDefault,
+  ReplyForm,
+  RpcOptions,
+  SendOptions,
+} from './call-options.ts'
 import type { Message } from './sending/payload.ts'
 
 export type ConnectOptions = {
@@ -57,6 +64,7 @@ export type ClosedReason =
   | 'closed_by_client'
   | 'auth_rejected'
   | 'session_revoked'
+  /** The same session has connected elsewhere, such as in another tab; `connect` takes it back. */
   | 'session_replaced'
   | 'protocol_error'
   | 'gave_up'
@@ -71,6 +79,11 @@ export type StateEvent =
       resumed: boolean
       /** Sends that waited and were discarded. */
       dropped: number
+      /**
+       * The close code of the connection before, if the server could not deliver it, such as 4008
+       * to a player who read too slowly; else null.
+       */
+      lastClose: number | null
     }
   | {
       state: 'reconnecting'
@@ -119,10 +132,13 @@ type ReplyIn<Reply, As extends ReplyForm> = As extends 'text'
 
 type Rpcs<G extends GameTypes, M extends string> = G['rpcs'][M]
 
-/** A payload may be left out where it may be undefined. */
-type RpcArguments<Payload, As extends ReplyForm> = undefined extends Payload
-  ? [payload?: Payload, options?: RpcOptions<As>]
-  : [payload: Payload, options?: RpcOptions<As>]
+/** A payload may be left out where it may be undefined, `as` where the reply is JSON. */
+type RpcArguments<Payload, Reply, As extends ReplyForm> =
+  'json' extends FormOf<Reply>
+    ? undefined extends Payload
+      ? [payload?: Payload, options?: RpcOptions<As>]
+      : [payload: Payload, options?: RpcOptions<As>]
+    : [payload: Payload, options: RpcOptions<As> & { as: As }]
 
 export type Send<G extends GameTypes> = {
   /**
@@ -154,9 +170,12 @@ export type Connection<G extends GameTypes = GameTypes> = {
    * @throws GuildhallError `rpc_refused` with the script's text, `timeout`, `aborted`,
    * `connection_lost`, `closed`, `queue_full`, `malformed_reply`
    */
-  rpc<M extends MethodOf<G>, As extends ReplyForm = 'json'>(
+  rpc<
+    M extends MethodOf<G>,
+    As extends FormOf<Rpcs<G, M>['reply']> = FormOfDefault<Rpcs<G, M>['reply']>,
+  >(
     method: M,
-    ...rest: RpcArguments<Rpcs<G, M>['payload'], As>
+    ...rest: RpcArguments<Rpcs<G, M>['payload'], Rpcs<G, M>['reply'], As>
   ): Promise<ReplyIn<Rpcs<G, M>['reply'], As>>
   rooms: RoomCalls<G>
   matchmaker: {

@@ -38,6 +38,7 @@ export type Acceptance = {
   participant?: number
   room?: { room_id: number; map?: string; mode?: string }
   maxBytes?: number
+  lastClose?: number | null
 }
 
 export async function openFakeServer(): Promise<FakeServer> {
@@ -117,12 +118,14 @@ function acceptance({
   participant = 42,
   room,
   maxBytes = 65536,
+  lastClose = null,
 }: Acceptance = {}): Uint8Array {
   const info = {
     flags: 9,
     participant,
     room_id: room?.room_id ?? null,
     max_envelope_bytes: maxBytes,
+    last_close: lastClose,
   }
   const frames = [
     wire.encodeFrame(kinds.AUTH_RESULT.first, wire.authResultBody.encode(result)),

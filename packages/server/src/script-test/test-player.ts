@@ -1,4 +1,4 @@
-import { createPlayer, type HostClock, type Message } from '@guildhall/client'
+import { createPlayer, type HostClock, type Message, type RpcOptions } from '@guildhall/client'
 import type { Clock } from '../kernel/clock.ts'
 import { within } from '../kernel/time/within.ts'
 import { patienceMs, TestInbox } from './test-inbox.ts'
@@ -42,9 +42,9 @@ export async function enterGame({ url, username, clock, realClock }: Entry) {
     send(kind: number, body?: unknown, unreliable = false): void {
       connection.send(kind, body, { unreliable })
     },
-    async rpc(method: string, payload?: unknown): Promise<unknown> {
+    async rpc(method: string, payload?: unknown, options: RpcOptions = {}): Promise<unknown> {
       try {
-        return readReply(await connection.rpc(method, payload, { as: 'bytes' }))
+        return await connection.rpc(method, payload, options)
       } catch (error) {
         // The client made it while it read the answer: from here the stack leads to the test.
         if (error instanceof Error) Error.captureStackTrace(error)
@@ -65,24 +65,6 @@ export async function enterGame({ url, username, clock, realClock }: Entry) {
       const answered = connection.rpc('rooms.settled').catch(() => undefined)
       await within(realClock, patienceMs, answered)
     },
-  }
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-/** JSON as its value, other text as text, other bytes as they are; an empty reply is undefined. */
-function readReply(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) return undefined
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    return bytes
-  }
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }
 

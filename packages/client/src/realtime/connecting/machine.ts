@@ -207,7 +207,7 @@ export class Machine {
     this.#state = 'open'
     channel.onEnd = ({ code }) => this.#lose(code)
     const dropped = this.#events.opened(accepted, resumed)
-    this.#events.state({ state: 'open', resumed, dropped })
+    this.#events.state({ state: 'open', resumed, dropped, lastClose: info.last_close ?? null })
     for (const { resolve } of this.#reopening.splice(0)) resolve()
   }
 

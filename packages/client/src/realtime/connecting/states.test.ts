@@ -126,9 +126,20 @@ it.each([1001, 1005, 1011, 1012, 1013, 1014, 4002, 4006, 4008])(
     host.advance(250)
     await server.connection()
     await vi.waitFor(() => expect(connection.state).toBe('open'))
-    expect(states.at(-1)).toEqual({ state: 'open', resumed: false, dropped: 0 })
+    expect(states.at(-1)).toEqual({ state: 'open', resumed: false, dropped: 0, lastClose: null })
   },
 )
+
+it('[R-SDK-27] open carries the close code that the node could not deliver', async () => {
+  const { connection, peer, host, server } = await openConnected()
+  const states = heard<StateEvent>((call) => connection.on('state', call))
+  server.greet = (next) => next.accept({ lastClose: 4008 })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  host.advance(250)
+  await vi.waitFor(() => expect(connection.state).toBe('open'))
+  expect(states.at(-1)).toMatchObject({ state: 'open', lastClose: 4008 })
+})
 
 it('[R-SDK-8] reconnects after a cut line', async () => {
   const { connection, peer } = await openConnected()

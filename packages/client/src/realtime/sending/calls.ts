@@ -139,7 +139,7 @@ function requestBody(id: bigint, method: string, payload: Uint8Array): Uint8Arra
 function readReply(payload: Uint8Array, as: ReplyForm): unknown {
   if (as === 'bytes') return payload
   if (as === 'text') return readText(payload)
-  return payload.length === 0 ? undefined : readJson(payload)
+  return payload.length === 0 ? undefined : readJson(payload, `; read it with as: 'text'`)
 }
 
 /** The text is the server's or the script's; bytes that are no UTF-8 do not hide the refusal. */

@@ -42,12 +42,13 @@ export function readText(bytes: Uint8Array): string {
   }
 }
 
-export function readJson(bytes: Uint8Array): unknown {
+/** @param hint What else might read it, behind the refusal */
+export function readJson(bytes: Uint8Array, hint = ''): unknown {
   const text = readText(bytes)
   try {
     return parseExact(text)
   } catch (cause) {
-    throw new GuildhallError('malformed_reply', 'not JSON', { cause })
+    throw new GuildhallError('malformed_reply', `not JSON${hint}`, { cause })
   }
 }
 

@@ -74,7 +74,7 @@ it('[R-SDK-15] 256 sends wait while not open, and one more is refused', async ()
   const states = heard((call) => connection.on('state', call))
   host.advance(250)
   await vi.waitFor(() => expect(connection.state).toBe('open'))
-  expect(states).toContainEqual({ state: 'open', resumed: true, dropped: 0 })
+  expect(states).toContainEqual({ state: 'open', resumed: true, dropped: 0, lastClose: null })
   const next = await server.connection()
   const bodies: string[] = []
   for (let seen = 0; seen < 256; seen += 1) {
@@ -103,7 +103,7 @@ it('[R-SDK-11] sends that waited are discarded and counted when the seat was not
   host.advance(250)
   const next = await server.connection()
   const request = await next.nextOf(kinds.RPC_REQUEST.first)
-  expect(states).toContainEqual({ state: 'open', resumed: false, dropped: 2 })
+  expect(states).toContainEqual({ state: 'open', resumed: false, dropped: 2, lastClose: null })
   next.send(kinds.RPC_RESPONSE.first, new Uint8Array([...request.body.subarray(0, 8), 0]))
   expect(await call).toBeUndefined()
 })

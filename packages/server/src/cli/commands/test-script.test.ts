@@ -17,6 +17,7 @@ const game = `
   guildhall.on_tick((dt) => guildhall.broadcast(103, String(dt)))
   guildhall.on_rpc('now', () => guildhall.now_ms())
   guildhall.on_rpc('later', () => new Promise((done) => guildhall.after(5000, () => done('!'))))
+  guildhall.on_rpc('motto', () => 'onwards')
   guildhall.on_rpc('allow', () => guildhall.allow('sometimes', 1, 5000))
   guildhall.on_rpc('refuse', () => guildhall.fail('not today'))
   guildhall.on_rpc('throw', () => { throw new Error('on purpose') })
@@ -46,6 +47,8 @@ const passing = `${head}
     assert.deepEqual(await guest.rpc('who'), [guest.participant, null, null])
     await assert.rejects(ana.rpc('refuse'), { message: 'not today' })
     await assert.rejects(ana.rpc('throw'), { message: 'RPC handler error' })
+    await assert.rejects(ana.rpc('motto'), { code: 'malformed_reply', message: /as: 'text'/ })
+    assert.equal(await ana.rpc('motto', undefined, { as: 'text' }), 'onwards')
     assert.match(String(game.log().at(-1).reason), /on purpose/)
   })
   test('the clock is the test\\'s', async (t) => {
@@ -54,7 +57,7 @@ const passing = `${head}
     const ana = await game.signIn('ana')
     assert.equal(await ana.rpc('now'), now.getTime())
     assert.deepEqual([await ana.rpc('allow'), await ana.rpc('allow')], [true, false])
-    const later = ana.rpc('later')
+    const later = ana.rpc('later', undefined, { as: 'text' })
     await game.advance(5000)
     assert.equal(await later, '!')
     assert.equal(await ana.rpc('now'), now.getTime() + 5000)
@@ -115,7 +118,7 @@ function write(files: Readonly<Record<string, string>>): void {
 }
 
 describe('test-script', () => {
-  it('runs the tests of a game on a clock that they move, and ends with 0', async () => {
+  it('[R-SDK-16] runs the tests of a game on a clock that they move, and ends with 0', async () => {
     write({ 'main.ts': game, 'deep/counting.test.ts': passing })
     write({ 'node_modules/other/its.test.js': 'throw new Error()' })
     const { code, stdout } = await runScriptTests([folder])
