@@ -30,4 +30,5 @@ export {
   localStorageStore,
   type Session,
   type SessionStore,
+  sessionStorageStore,
 } from './session/session-store.ts'

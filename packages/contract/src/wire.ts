@@ -71,6 +71,12 @@ export type {
   ProfilePatchBody,
   SessionTokens,
 } from './players.ts'
-export type { ChatPush, MatchmakerMatched, NotificationPush, PartyPush } from './pushes.ts'
+export type {
+  ChatPush,
+  MatchmakerMatched,
+  MatchmakerRemoved,
+  NotificationPush,
+  PartyPush,
+} from './pushes.ts'
 export { parseExact, stringifyExact } from './values/exact-json.ts'
 export type { Json, JsonObject } from './values/json.ts'

@@ -1,3 +1,4 @@
+import type { MatchmakerRemoved, PartyPush } from '@guildhall/contract/wire'
 import type { GuildhallError } from '../error.ts'
 import type { Host } from '../host.ts'
 import type { Accepted } from './connecting/handshake.ts'
@@ -34,6 +35,8 @@ export type Part = {
   lost?(error: GuildhallError): void
   /** The end. Whatever is open rejects with `error`. */
   closed?(error: GuildhallError): void
+  /** What the service says on kind 27, besides notifications. */
+  pushed?(push: PartyPush | MatchmakerRemoved, bytes: number): void
   /** By kind; a WireError or GuildhallError that is thrown counts as a malformed body. */
   handlers?: { readonly [kind: number]: (body: Uint8Array) => void }
 }

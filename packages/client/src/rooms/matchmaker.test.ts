@@ -94,12 +94,34 @@ it.each([{ ticket_id: 't-1', state: 'removed' }, 'ticket not found'])(
   '[R-SDK-19] a ticket that has left the queue is ticket_removed: %o',
   async (status) => {
     const { peer, search, host } = await searching()
-    // Nobody says when a ticket is too old, so the search asks.
+    // Another connection may have cancelled it, so the search asks.
     host.advance(15_000)
     await answer(peer, 'matchmaker.status', status)
     await expect(search.room).rejects.toEqual(code('ticket_removed'))
   },
 )
+
+it('[R-MM-19] [R-SDK-19] a ticket that the node removes rejects its search at once', async () => {
+  const { connection, peer, search } = await searching()
+  const errors = heard((call) => connection.on('error', call))
+  const push = (ticket_id: string) =>
+    peer.send(
+      kinds.NOTIFICATION.first,
+      json({ type: 'matchmaker.removed', ticket_id, reason: 'expired' }),
+    )
+  push('of another connection')
+  push('t-1')
+  // No clock was moved, and nobody asks for the status.
+  await expect(search.room).rejects.toMatchObject({
+    code: 'ticket_removed',
+    message: 'the ticket has left the queue: expired',
+  })
+  push('t-1')
+  const next = connection.matchmaker.find()
+  await answer(peer, 'matchmaker.add', { ticket_id: 't-2' })
+  expect((await next).ticketId).toBe('t-2')
+  expect(errors).toEqual([])
+})
 
 it('[R-SDK-19] a match without a search raises matched', async () => {
   const { connection, peer } = await openConnected()

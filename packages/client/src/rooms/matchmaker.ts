@@ -14,7 +14,7 @@ export type Matchmaker = Part & {
   find(criteria?: TicketCriteria, call?: CallOptions): Promise<Search>
 }
 
-/** How often a queued ticket is looked at: nothing says when it has left the queue by its age. */
+/** How often a queued ticket is looked at: a cancel by another connection is pushed to nobody. */
 const statusMs = 15_000
 /** The deadline of an accept is that of its room request. */
 const unboundedMs = 2 ** 31 - 1
@@ -96,8 +96,9 @@ export function createMatchmaker(
     }
   }
 
-  function remove(ticketId: string): void {
-    end(ticketId)?.reject(new GuildhallError('ticket_removed', 'the ticket has left the queue'))
+  function remove(ticketId: string, reason = ''): void {
+    const text = `the ticket has left the queue${reason && `: ${reason}`}`
+    end(ticketId)?.reject(new GuildhallError('ticket_removed', text))
   }
 
   function lookAtAll(): void {
@@ -159,6 +160,9 @@ export function createMatchmaker(
       return search
     },
     opened: lookAtAll,
+    pushed(push) {
+      if (push.type === 'matchmaker.removed') remove(push.ticket_id, push.reason)
+    },
     closed(error) {
       cancelPoll()
       for (const ticketId of [...pending.keys()]) end(ticketId)?.reject(error)

@@ -1,9 +1,7 @@
-import type { NotificationPush, Party, PartyPush } from '@guildhall/contract/wire'
-import { kinds } from '@guildhall/contract/wire'
+import type { MatchmakerRemoved, Party, PartyPush } from '@guildhall/contract/wire'
 import { GuildhallError } from '../error.ts'
 import type { Part, Wire } from '../realtime/part.ts'
 import type { Calls } from '../realtime/sending/calls.ts'
-import { readJson } from '../realtime/sending/payload.ts'
 import type { PartyCalls } from './party-types.ts'
 
 /** The names of the methods on the wire. */
@@ -60,20 +58,14 @@ export function createParty(wire: Wire, calls: Calls): PartyPart {
     await read()
   }
 
-  function pushed(body: Uint8Array): void {
-    const push = readJson(body) as NotificationPush | PartyPush
-    if (push.type === 'notification') {
-      wire.push('notification', push, body.length)
-      return
-    }
-    if (typeof push.type !== 'string' || !push.type.startsWith('party.')) return
+  function pushed(push: PartyPush, bytes: number): void {
     isUsed = true
     if (push.type === 'party.closed') {
       if (current?.party_id === push.party_id) current = null
     } else if (push.type !== 'party.message') {
       void read()
     }
-    wire.push('party', push, body.length)
+    wire.push('party', push, bytes)
   }
 
   const names = Object.keys(methods) as (keyof typeof methods)[]
@@ -89,8 +81,14 @@ export function createParty(wire: Wire, calls: Calls): PartyPart {
     closed() {
       current = null
     },
-    handlers: { [kinds.NOTIFICATION.first]: pushed },
+    pushed(push, bytes) {
+      if (isOfParty(push)) pushed(push, bytes)
+    },
   }
+}
+
+function isOfParty(push: PartyPush | MatchmakerRemoved): push is PartyPush {
+  return typeof push.type === 'string' && push.type.startsWith('party.')
 }
 
 function isParty(reply: unknown): reply is Party {

@@ -38,25 +38,46 @@ export function memoryStore(): SessionStore {
 
 /**
  * Keeps the session in the browser's localStorage, for all tabs of the origin; tabs refresh one
- * after another where the browser has Web Locks.
+ * after another where the browser has Web Locks. A session has one connection: the tab that
+ * connects last plays, and that of the others closes for good with `session_replaced`.
  *
  * @param key The item's name; two games of one origin need two.
  * @example createPlayer(url, { store: localStorageStore('my-game') })
  */
 export function localStorageStore(key = 'guildhall'): SessionStore {
-  const store: SessionStore = {
-    load() {
-      const text = localStorage.getItem(key)
-      return text === null ? null : sessionIn(text)
-    },
-    save: (session) => localStorage.setItem(key, JSON.stringify(session)),
-    clear: () => localStorage.removeItem(key),
-  }
+  const store = storeIn(() => localStorage, key)
   // The DOM's types say that it is always there; not in every browser, nor on insecure pages.
   const locks = (globalThis.navigator as { locks?: Locks } | undefined)?.locks
   if (locks === undefined) return store
   return { ...store, lock: (work) => locks.request(`guildhall:${key}`, work) }
 }
+
+/**
+ * Keeps the session in the browser's sessionStorage: each tab signs in by itself, may play beside
+ * the others, and keeps its session when it is reloaded. A tab that the player duplicates begins
+ * with the session of the first one.
+ *
+ * @param key The item's name; two games of one origin need two.
+ * @example createPlayer(url, { store: sessionStorageStore('my-game') })
+ */
+export function sessionStorageStore(key = 'guildhall'): SessionStore {
+  return storeIn(() => sessionStorage, key)
+}
+
+/** The storage is looked up with each use: it may throw, and a page without it may still play. */
+function storeIn(storage: () => Items, key: string): SessionStore {
+  return {
+    load() {
+      const text = storage().getItem(key)
+      return text === null ? null : sessionIn(text)
+    },
+    save: (session) => storage().setItem(key, JSON.stringify(session)),
+    clear: () => storage().removeItem(key),
+  }
+}
+
+/** Of a browser's storage what a store uses. */
+type Items = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 /** Of the browser's lock manager what the store uses. */
 type Locks = { request<T>(name: string, work: () => Promise<T>): Promise<T> }

@@ -4,7 +4,12 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createPlayer } from '../player.ts'
 import { heard, openBench, sessionOf } from '../testing/connected.ts'
 import type { FakeHost } from '../testing/fake-host.ts'
-import { localStorageStore, type Session, type SessionStore } from './session-store.ts'
+import {
+  localStorageStore,
+  type Session,
+  type SessionStore,
+  sessionStorageStore,
+} from './session-store.ts'
 
 type Asked = { line: string; bearer: string | undefined; body: unknown }
 
@@ -330,4 +335,25 @@ it('[R-SDK-5] localStorageStore keeps a session as text and locks where there ar
   expect(items.size).toBe(0)
   vi.stubGlobal('navigator', {})
   expect(localStorageStore('other').lock).toBeUndefined()
+})
+
+it('[R-SDK-3] sessionStorageStore keeps a session for one tab', async () => {
+  const tabs = [new Map<string, string>(), new Map<string, string>()]
+  let tab = 0
+  vi.stubGlobal('sessionStorage', {
+    getItem: (key: string) => tabs[tab]?.get(key) ?? null,
+    setItem: (key: string, value: string) => tabs[tab]?.set(key, value),
+    removeItem: (key: string) => tabs[tab]?.delete(key),
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const store = sessionStorageStore()
+  const session: Session = { ...pair(1), received_at_unix_ms: 5 }
+  await store.save(session)
+  expect(sessionStorageStore().load()).toEqual(session)
+  tab = 1
+  expect(store.load()).toBe(null)
+  await store.clear()
+  tab = 0
+  expect(store.load()).toEqual(session)
+  expect(store.lock).toBeUndefined()
 })

@@ -1,9 +1,12 @@
-import type { ChatPush } from '@guildhall/contract/wire'
 import {
   applicationKindMin,
+  type ChatPush,
   type Envelope,
   kinds,
+  type MatchmakerRemoved,
+  type NotificationPush,
   noticeBody,
+  type PartyPush,
   peerPositionBody,
 } from '@guildhall/contract/wire'
 import { GuildhallError } from '../../error.ts'
@@ -32,6 +35,11 @@ export function createDispatch({ wire, parts, rooms, inbox, reports, stats }: Di
     },
     [kinds.CHAT_EVENT.first](body) {
       wire.push('chat', readJson(body) as ChatPush, body.length)
+    },
+    [kinds.NOTIFICATION.first](body) {
+      const push = readJson(body) as NotificationPush | PartyPush | MatchmakerRemoved
+      if (push.type === 'notification') wire.push('notification', push, body.length)
+      else for (const part of parts) part.pushed?.(push, body.length)
     },
     [kinds.NOTICE.first]: (body) => reports.emit('notice', noticeBody.decode(body)),
   }

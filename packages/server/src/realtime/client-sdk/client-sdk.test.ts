@@ -74,7 +74,23 @@ it('[R-SDK-8] a session that a newer connection takes over is replaced, not reco
   const second = await other.connect()
   expect(await closed).toEqual({ state: 'closed', reason: 'session_replaced', closeCode: 4005 })
   expect(second.state).toBe('open')
-  await second.close()
+  // The player plays here again: the other one ends, and neither comes back by itself.
+  const ended = new Promise((resolve) => second.on('state', resolve))
+  const third = await player.connect()
+  expect(await ended).toMatchObject({ reason: 'session_replaced' })
+  expect([connection.state, second.state, third.state]).toEqual(['closed', 'closed', 'open'])
+  await third.close()
+})
+
+it('[R-SDK-8] two sessions of one account play beside each other', async () => {
+  const { player, name } = await signedIn()
+  const other = createPlayer(node.url)
+  await other.signIn.device({ id: name })
+  const [one, two] = [await player.connect(), await other.connect()]
+  expect(one.userId).toBe(two.userId)
+  expect(await two.rpc('whoami')).toMatchObject({ participant: two.participant })
+  expect(await one.rpc('whoami')).toMatchObject({ participant: one.participant })
+  await Promise.all([one.close(), two.close()])
 })
 
 it('[R-SDK-23] a guest gets in', async () => {
