@@ -10,7 +10,10 @@ import { checkRules } from './checks/rules.ts'
 import { codeSources, type Problem, readSources } from './checks/sources.ts'
 import { checkWords } from './checks/words.ts'
 
-/** `npm run check`: everything that can be said about the tree without running it. */
+/**
+ * `npm run check`: everything that can be said about the tree without running it. With names, e.g.
+ * `npm run check -- types lengths`, only those checks.
+ */
 
 type Outcome = { name: string; ok: boolean; output: string; ms: number }
 
@@ -25,7 +28,13 @@ const tools: readonly (readonly [name: string, command: string, ...args: string[
   ['unused code', 'knip', '--no-progress'],
 ]
 
-const outcomes = await Promise.all([...tools.map((tool) => runTool(...tool)), ...runOwnChecks()])
+const wanted = new Set(process.argv.slice(2))
+const isWanted = (name: string) => wanted.size === 0 || wanted.has(name)
+
+const outcomes = await Promise.all([
+  ...tools.filter(([name]) => isWanted(name)).map((tool) => runTool(...tool)),
+  ...runOwnChecks(),
+])
 for (const { name, ok, output, ms } of outcomes) {
   write(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(16)} ${(ms / 1000).toFixed(1)} s`)
   if (!ok) write(output.trimEnd().replace(/^/gm, '      '))
@@ -58,15 +67,16 @@ function runOwnChecks(): Outcome[] {
   const code = codeSources(files)
   const registry = process.env.npm_config_registry
   const registryHost = registry ? new URL(registry).host : undefined
-  return [
-    runOwn('imports', () => checkImports(code)),
-    runOwn('confinement', () => checkConfinement(code)),
-    runOwn('lengths', () => checkLengths(code)),
-    runOwn('bans', () => checkBans(code)),
-    runOwn('words', () => checkWords(files, registryHost)),
-    runOwn('pins', () => checkPins(files)),
-    runOwn('rules', () => checkRules(files)),
+  const checks: readonly (readonly [name: string, check: () => Problem[]])[] = [
+    ['imports', () => checkImports(code)],
+    ['confinement', () => checkConfinement(code)],
+    ['lengths', () => checkLengths(code)],
+    ['bans', () => checkBans(code)],
+    ['words', () => checkWords(files, registryHost)],
+    ['pins', () => checkPins(files)],
+    ['rules', () => checkRules(files)],
   ]
+  return checks.filter(([name]) => isWanted(name)).map(([name, check]) => runOwn(name, check))
 }
 
 function runOwn(name: string, check: () => Problem[]): Outcome {
