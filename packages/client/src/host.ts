@@ -63,13 +63,17 @@ export function runtimeHost(options: HostOptions = {}): Host {
     monotonicMs: () => performance.now(),
     random: () => Math.random(),
     startTimer(ms, run) {
-      const timer = setTimeout(run, ms)
+      // Beyond its bound a runtime would not wait at all.
+      const timer = setTimeout(run, Math.min(ms, timerMsMax))
       return () => clearTimeout(timer)
     },
     ...options.clock,
     onWake: (run) => onWake(globalThis as Page, run),
   }
 }
+
+/** 24 days. */
+const timerMsMax = 2 ** 31 - 1
 
 /** Workers have no document; elsewhere than in browsers nothing says any of it. */
 type Events = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>

@@ -55,8 +55,10 @@ export async function openConnection<G extends GameTypes>(
 
   /** What came with the handshake is heard behind the state that it led to. */
   function takeOver({ channel, early }: Accepted): void {
-    channel.onEnvelope = dispatch
-    for (const envelope of early) dispatch(envelope)
+    // A listener of that state may have given the link up, or closed the connection.
+    const isHeard = () => machine.channel === channel
+    if (isHeard()) channel.onEnvelope = dispatch
+    for (const envelope of early) if (isHeard()) dispatch(envelope)
   }
 
   const sender = createSender({ machine, waiting, stats, maxBytes: () => maxBytesOf(accepted) })

@@ -206,9 +206,10 @@ export class Machine {
     this.#openedAtMs = this.#deps.host.monotonicMs()
     this.#state = 'open'
     channel.onEnd = ({ code }) => this.#lose(code)
+    const reopening = this.#reopening.splice(0)
     const dropped = this.#events.opened(accepted, resumed)
     this.#events.state({ state: 'open', resumed, dropped, lastClose: info.last_close ?? null })
-    for (const { resolve } of this.#reopening.splice(0)) resolve()
+    for (const { resolve } of reopening) resolve()
   }
 
   #lose(code: number | null): void {

@@ -130,8 +130,8 @@ export function createCalls(wire: Wire): Calls {
 }
 
 function requestBody(id: bigint, method: string, payload: Uint8Array): Uint8Array {
-  if (utf8Length(method) > rpcMethodBytesMax) {
-    throw invalidArgument(`a method has at most ${rpcMethodBytesMax} bytes`)
+  if (typeof method !== 'string' || utf8Length(method) > rpcMethodBytesMax) {
+    throw invalidArgument(`a method is a text of at most ${rpcMethodBytesMax} bytes`)
   }
   return rpcRequestBody.encode({ request_id: id, method, payload })
 }

@@ -25,6 +25,10 @@ export function messageOf(kind: number, bytes: Uint8Array): Message {
 /** @throws GuildhallError `invalid_argument` when JSON cannot say the payload */
 export function encodePayload(payload: unknown): Uint8Array {
   if (payload instanceof Uint8Array) return payload
+  // As JSON they would be objects without their bytes.
+  if (payload instanceof ArrayBuffer || ArrayBuffer.isView(payload)) {
+    throw invalidArgument('bytes are sent as a Uint8Array')
+  }
   if (payload === undefined) return new Uint8Array()
   if (typeof payload === 'string') return encoder.encode(payload)
   try {
