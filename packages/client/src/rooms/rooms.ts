@@ -33,6 +33,7 @@ export type Rooms = Part & {
 }
 
 const optionsDepthMax = 16
+const undoPauseMs = 50
 
 /** The room of the moment, and the requests that change it. */
 export function createRooms(
@@ -82,7 +83,17 @@ export function createRooms(
     }
     // Nobody waits for this room any more: the player goes out again.
     undoing = label.room_id
-    wire.write(kinds.ROOM_LEAVE.first, body.subarray(0, 8))
+    undo(label.room_id)
+  }
+
+  /** Until it has gone out no other request begins, so a full transport is tried again. */
+  function undo(room_id: number): void {
+    if (undoing !== room_id || !wire.isOpen) return
+    try {
+      wire.write(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id }))
+    } catch {
+      wire.host.startTimer(undoPauseMs, () => undo(room_id))
+    }
   }
 
   function rejected(body: Uint8Array): void {

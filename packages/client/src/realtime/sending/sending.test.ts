@@ -1,4 +1,10 @@
-import { kinds, noticeBody, peerPositionBody } from '@guildhall/contract'
+import {
+  kinds,
+  noticeBody,
+  peerPositionBody,
+  roomJoinedBody,
+  roomReferenceBody,
+} from '@guildhall/contract'
 import { expect, it, vi } from 'vitest'
 import { heard, openConnected, settle } from '../../testing/connected.ts'
 import type { FakeServer } from '../../testing/fake-server.ts'
@@ -177,6 +183,26 @@ it('[R-SDK-15] a later send does not overtake what waits for a full transport', 
     if (kind >= 100) order.push(kind)
   }
   expect(order).toEqual([100, 101])
+})
+
+it('[R-SDK-17] a room that comes too late is left as soon as the transport takes it', async () => {
+  const { held, ...slow } = slowSockets()
+  const { connection, peer, host } = await openConnected(slow)
+  const errors = heard((call) => connection.on('error', call))
+  const late = expect(connection.rooms.join(7)).rejects.toEqual(code('timeout'))
+  host.advance(15_000)
+  await late
+  held.bytes = 1024 * 1024
+  peer.send(
+    kinds.ROOM_JOINED.first,
+    roomJoinedBody.encode({ room_id: 7, map: 'arena1', mode: 'ffa' }),
+  )
+  await settle()
+  held.bytes = 0
+  host.advance(50)
+  const { body } = await peer.nextOf(kinds.ROOM_LEAVE.first)
+  expect(roomReferenceBody.decode(body).room_id).toBe(7)
+  expect(errors).toEqual([])
 })
 
 it('[R-SDK-13] [R-SDK-15] pushes right behind the handshake wait for their listeners', async () => {
