@@ -72,8 +72,36 @@ function objectionInside(from: string, target: string): string | undefined {
   if (ownZone === 'features' && zone === 'features' && isOther) {
     return `the feature ${ownFeature} must not import the feature ${feature}`
   }
+  if (zone === 'realtime' && ownZone === 'realtime') return objectionInRealtime(from, target)
   if (zone === ownZone || (zone !== undefined && allowed.includes(zone))) return undefined
   return `${ownZone} must not import ${zone ?? target}`
+}
+
+const realtime = `${server}realtime/`
+
+/** What both rooms of realtime may import: the door between them, and values that both know. */
+const commonInRealtime = [
+  'play.port.ts',
+  'ports.ts',
+  'config.ts',
+  'metrics.ts',
+  'built-in-methods.ts',
+  'counting-ids.ts',
+  'frames/',
+] as const
+
+/** The edge and the owner reach each other through the door only. */
+function objectionInRealtime(from: string, target: string): string | undefined {
+  const [own, other] = [roomOf(from), roomOf(target)]
+  if (own === 'composition' || own === other || other === 'common') return undefined
+  return `in realtime, ${own} reaches ${other} through play.port.ts only`
+}
+
+function roomOf(path: string): 'connection' | 'play' | 'common' | 'composition' {
+  const inside = path.slice(realtime.length)
+  if (inside.startsWith('connection/')) return 'connection'
+  if (inside.startsWith('play/')) return 'play'
+  return commonInRealtime.some((start) => inside.startsWith(start)) ? 'common' : 'composition'
 }
 
 /** The folder, and for a feature its name; nothing for the files that compose the whole. */
