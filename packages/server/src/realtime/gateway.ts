@@ -16,6 +16,7 @@ import type { PartyConfig } from './play/parties/config.ts'
 import type { People } from './play/parties/people.port.ts'
 import { createPlay } from './play/play.ts'
 import type { RoomsConfig } from './play/rooms/config.ts'
+import type { PlayPort } from './play.port.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
 import { createRelief } from './relief.ts'
 import { createRevocation } from './revocation.ts'
@@ -45,6 +46,8 @@ export type GatewayDeps = {
   mayMakeRooms(): boolean
   /** 0 on a node without cluster, 0..4095 otherwise; part of every participant and room id. */
   nodeSlot: number
+  /** How the edge reaches the owner of its players; absent, it is the one of this gateway. */
+  reachOwner?: ((own: PlayPort) => PlayPort) | undefined
 }
 
 /** Everything realtime of one node, whatever the transports are. */
@@ -60,6 +63,8 @@ export type Gateway = Acceptor &
      */
     revalidate(): Promise<void>
     metrics(): GatewayMetrics
+    /** What an edge asks of the owner here. */
+    readonly owner: PlayPort
     /** What the matchmaker did so far, and how many tickets wait. */
     matchmaker(): MatchmakerTotals
     /** Offers of free seats in running rooms. */
@@ -98,7 +103,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...{ metrics, ledger, relieve, sessions },
     graceMs: deps.rooms.reconnect_grace_ms,
     recheck: revocation.recheck,
-    play: play.port,
+    play: deps.reachOwner?.(play.port) ?? play.port,
   })
   return {
     ...play.delivery,
@@ -106,6 +111,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     closeSessions: revocation.closeSessions,
     revalidate: revocation.revalidate,
     metrics: () => ({ ...metrics }),
+    owner: play.port,
     matchmaker: play.matchmaker,
     backfill: play.backfill,
     refuses: edge.refuses,

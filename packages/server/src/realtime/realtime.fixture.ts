@@ -9,11 +9,11 @@ import { createIds } from '../kernel/ids.ts'
 import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
 import { type MatchRecorder, noMatchRecords } from '../kernel/play/match-recorder.ts'
 import type { TransportConfig, TransportLimits } from './config.ts'
-import { createConnectedPlayers } from './connected-players.ts'
 import type { Acceptor, Transport } from './connection/transports/transport.ts'
 import { joinTransports, type Transports } from './connection/transports/transports.ts'
 import { createWebSocketTransport } from './connection/transports/websocket.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import type { Gateway, GatewayDeps } from './gateway.ts'
+import { createPlaced } from './placement.fixture.ts'
 import type { MatchmakerConfig } from './play/matchmaker/config.ts'
 import type { PartyConfig } from './play/parties/config.ts'
 import { noPeople, type People } from './play/parties/people.port.ts'
@@ -70,12 +70,11 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
   const log = createRecordedLog()
   const backend = createBackend(clock)
   const config = transportConfig(options)
-  const gateway = createGateway({
+  const deps: Omit<GatewayDeps, 'online'> = {
     config,
     clock,
     log,
     script,
-    online: createConnectedPlayers(),
     verifyPlayer: (token) => backend.verify(token),
     liveSessions: (ids) => backend.liveSessions(ids),
     ...gatewaySections(options),
@@ -85,7 +84,8 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     records: options.records ?? noMatchRecords,
     mayMakeRooms: () => options.mayMakeRooms?.() ?? true,
     nodeSlot: options.nodeSlot ?? 0,
-  })
+  }
+  const { gateway, idle } = createPlaced(deps)
   const websocket = createWebSocketTransport({
     config,
     gateway,
@@ -119,13 +119,20 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
       const client = await connect()
       client.send(5, token)
       await client.next()
+      await idle()
       return client
     },
     connectRaw: async (request = upgradeRequest()) => keep(await openRaw(port, request)),
     async close() {
       for (const client of clients) client.end()
-      const closing = gateway.close()
-      await clock.advance(20_000)
+      let isClosed = false
+      const closing = gateway.close().then(() => {
+        isClosed = true
+      })
+      while (!isClosed) {
+        await clock.advance(20_000)
+        await idle()
+      }
       await closing
       await transports.close()
       server.closeAllConnections()

@@ -43,6 +43,8 @@ export class PlayerConnection
   #phase: Phase
   /** The live phase, also when it is over. */
   #lived: LivePhase | undefined
+  /** The seat that was asked for, until it is there. */
+  #claim: Promise<Claimed | undefined> | undefined
   /** While it is the connection of its session. */
   #sessionId: string | undefined
   #pending = true
@@ -286,19 +288,33 @@ export class PlayerConnection
       if (!this.#isClosing()) this.#play({ account, claimed: undefined }, waiting)
       return
     }
-    sessions.byId(account.session_id)?.end(closings.sessionReplaced)
+    const older = sessions.byId(account.session_id)
+    older?.end(closings.sessionReplaced)
     this.#answer({ status: 'account', user_id: account.user_id })
     if (this.#isClosing()) return
     this.#sessionId = account.session_id
     sessions.add(account.session_id, this)
-    const claimed = play.claim(account)
-    if (claimed instanceof Promise) {
-      const go = (seat: Claimed | undefined) => this.#play({ account, claimed: seat }, waiting)
-      // Without an answer there is no seat.
-      claimed.then(go, () => go(undefined))
-    } else {
+    const claim = older?.takeClaim() ?? play.claim(account)
+    if (claim instanceof Promise) this.#awaitSeat(account, claim, waiting)
+    else this.#play({ account, claimed: claim }, waiting)
+  }
+
+  #awaitSeat(account: Player, claim: Promise<Claimed | undefined>, waiting: Envelope[]): void {
+    this.#claim = claim
+    const go = (claimed?: Claimed) => {
+      if (this.#claim !== claim) return
+      this.#claim = undefined
       this.#play({ account, claimed }, waiting)
     }
+    // Without an answer there is no seat.
+    claim.then(go, () => go())
+  }
+
+  /** The newer connection of the session goes on with what this one has asked for. */
+  takeClaim(): Promise<Claimed | undefined> | undefined {
+    const claim = this.#claim
+    this.#claim = undefined
+    return claim
   }
 
   #play(as: { account: Player | undefined; claimed: Claimed | undefined }, waiting: Envelope[]) {

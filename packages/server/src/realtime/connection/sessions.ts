@@ -1,7 +1,12 @@
 import type { GatewayMetrics } from '../metrics.ts'
+import type { Claimed } from '../play.port.ts'
 import type { Closing } from './closing/closings.ts'
 
-type Connected = { end(closing: Closing): void }
+type Connected = {
+  end(closing: Closing): void
+  /** The seat that it has claimed and was not given yet; it does without from here on. */
+  takeClaim(): Promise<Claimed | undefined> | undefined
+}
 
 /** The connections of sessions; each session has one at most. */
 export type Sessions = {

@@ -153,10 +153,10 @@ describe('application kinds', () => {
     expect(realtime.script.hooks()).toEqual(['join 1'])
     realtime.script.drain()
     expect((await client.next()).kind).toBe(kinds.SESSION_INFO.first)
-    const bodies = realtime.script.calls.flatMap((call) =>
-      call.hook === 'message' ? [textOf(call.body)] : [],
-    )
-    expect(bodies).toEqual(Array.from({ length: 50 }, (_, index) => String(index)))
+    const bodies = () =>
+      realtime.script.calls.flatMap((call) => (call.hook === 'message' ? [textOf(call.body)] : []))
+    const sent = Array.from({ length: 50 }, (_, index) => String(index))
+    await expect.poll(bodies, waiting).toEqual(sent)
   })
 })
 

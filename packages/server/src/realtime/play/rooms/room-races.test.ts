@@ -239,10 +239,9 @@ describe('returns', () => {
     const codes = await Promise.race(pair.map(({ closed }) => closed))
     expect(codes).toEqual({ code: 4005, reason: 'session replaced' })
     expect(await participants()).toEqual([1, 2])
-    expect(realtime.gateway.metrics()).toMatchObject({
-      dropped_seats_active: 0,
-      seats_expired_total: 0,
-    })
+    await expect
+      .poll(() => realtime.gateway.metrics(), waiting)
+      .toMatchObject({ dropped_seats_active: 0, seats_expired_total: 0 })
   })
 
   test('[R-RET-4, R-SES-2] of two at once with two other sessions one has the seat, one is new', async () => {

@@ -206,8 +206,9 @@ describe('options of ROOM_ENTER', () => {
     }
     const [ann, bob, cid] = await joinAll(realtime, 3)
     ann?.enter(enter('{"password":"hidden"}'))
+    await ann?.line()
     bob?.enter({ mode: 'join', room_id: 1, options: '{"password":"hidden"}' })
-    await Promise.all([ann?.line(), bob?.line()])
+    await bob?.line()
     cid?.joinRoom(1)
     await cid?.line()
     cid?.create('c')
