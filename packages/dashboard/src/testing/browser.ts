@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type LaunchOptions } from 'playwright-core'
 import { extract } from 'tar-fs'
 
 /**
@@ -26,10 +26,19 @@ const flags = ['--no-sandbox', '--disable-gpu', '--lang=en-US']
  * @param extraFlags For instance `--origin-to-force-quic-on=...`
  */
 export async function launchBrowser(extraFlags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch(await launchOptions(extraFlags))
+}
+
+/** As `launchBrowser`, with all that a browser keeps on a disk in this folder. */
+export async function launchWithProfile(folder: string): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(folder, await launchOptions([]))
+}
+
+async function launchOptions(extraFlags: readonly string[]): Promise<LaunchOptions> {
   const args = [...flags, ...extraFlags]
-  if (!isPackaged) return chromium.launch({ channel: 'chrome', args })
+  if (!isPackaged) return { channel: 'chrome', args }
   const folder = await unpackedChromium()
-  return chromium.launch({
+  return {
     executablePath: join(folder, 'chromium'),
     args,
     env: {
@@ -39,7 +48,7 @@ export async function launchBrowser(extraFlags: readonly string[] = []): Promise
       LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
       FONTCONFIG_PATH: join(folder, 'our-fonts'),
     },
-  })
+  }
 }
 
 const isPackaged = process.platform === 'linux' && process.arch === 'x64'

@@ -61,12 +61,11 @@ export async function signedIn(
   }
 }
 
-/** As after a sign-in in this tab; a sign-out in it stays one. */
+/** As beside another tab in which somebody has signed in. */
 function keepSession(session: string): string {
-  const text = JSON.stringify(session)
-  return `if (location.protocol.startsWith('http') && !sessionStorage.getItem('signed-in')) {
-    sessionStorage.setItem('signed-in', 'once')
-    sessionStorage.setItem('guildhall-session', ${text})
+  return `if (location.protocol.startsWith('http')) {
+    const tab = new BroadcastChannel('guildhall-session')
+    tab.onmessage = ({ data }) => data === 'who?' && tab.postMessage(${session})
   }`
 }
 

@@ -2,14 +2,12 @@ import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildh
 import { QueryClient } from '@tanstack/react-query'
 import { session } from '../session/session.ts'
 
-const desks = new Map<string, ConsoleClient>()
+let latest: { token: string; desk: ConsoleClient } | undefined
 
 /** The console client of whoever is signed in. */
 function deskOf(token: string): ConsoleClient {
-  const desk = desks.get(token) ?? createConsoleClient('', token)
-  desks.clear()
-  desks.set(token, desk)
-  return desk
+  if (latest?.token !== token) latest = { token, desk: createConsoleClient('', token) }
+  return latest.desk
 }
 
 /** Calls the console; a refused token asks for a new sign-in and is thrown on. */
@@ -33,6 +31,13 @@ export const queries = new QueryClient({
     },
     mutations: { networkMode: 'always', retry: false },
   },
+})
+
+/** What was read and with which token goes with the session. */
+session.subscribe(() => {
+  if (session.current() !== undefined) return
+  latest = undefined
+  queries.clear()
 })
 
 /** What may be gone at the next try: a lost connection, or a failure of the server. */

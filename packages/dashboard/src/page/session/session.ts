@@ -9,11 +9,12 @@ export type Session = {
   expired: boolean
 }
 
-/** Of this tab, and asked of the other tabs of this browser when it opens; never on a disk. */
-const storageKey = 'guildhall-session'
+/** The token is in the memory of the tabs alone: a new one asks the others, and no disk has it. */
 const siblings = new BroadcastChannel('guildhall-session')
+/** So long another tab has to answer, in milliseconds. */
+const answerMs = 60
 const listeners = new Set<() => void>()
-let current: Session | undefined = readStored()
+let current: Session | undefined
 
 siblings.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
   if (data === 'who?' && current !== undefined && !current.expired) siblings.postMessage(current)
@@ -34,42 +35,36 @@ export const session = {
     if (current?.token === token && !current.expired) set({ ...current, expired: true })
   },
 
-  signOut(): void {
+  /** Forgets the token, in all tabs. */
+  end(): void {
     set(undefined)
     siblings.postMessage('out')
   },
 
   /** Asks the other tabs; resolves when one has answered, or soon. */
   async askSiblings(): Promise<void> {
-    if (current !== undefined) return
+    const isAnswered = new Promise<void>((resolve) => {
+      session.subscribe(resolve)
+      setTimeout(resolve, answerMs)
+    })
     siblings.postMessage('who?')
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await isAnswered
+  },
+
+  /** Calls at every change. */
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   },
 }
 
 export function useSession(): Session | undefined {
-  return useSyncExternalStore(subscribe, session.current)
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  return useSyncExternalStore(session.subscribe, session.current)
 }
 
 function set(next: Session | undefined): void {
   current = next
-  if (next === undefined || next.expired) sessionStorage.removeItem(storageKey)
-  else sessionStorage.setItem(storageKey, JSON.stringify(next))
   for (const listener of listeners) listener()
-}
-
-function readStored(): Session | undefined {
-  try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null')
-    return isSession(stored) ? stored : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function isSession(value: unknown): value is Session {

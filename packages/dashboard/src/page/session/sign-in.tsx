@@ -1,6 +1,7 @@
 import { createConsoleClient } from '@guildhall/client/console'
 import { type FormEvent, useId, useState } from 'react'
 import { queries } from '../data/desk.ts'
+import { useModal } from '../kit/dialog/dialog.tsx'
 import { ErrorNote } from '../kit/error-state.tsx'
 import { session, useSession } from './session.ts'
 
@@ -21,6 +22,11 @@ function SignInForm() {
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setBusy] = useState(false)
   const id = useId()
+  /** A refusal is of what stood there before. */
+  const typed = (set: () => void) => {
+    set()
+    setError(null)
+  }
   const send = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
@@ -45,7 +51,7 @@ function SignInForm() {
           autoFocus={known === ''}
           required
           value={username}
-          onChange={({ target }) => setUsername(target.value)}
+          onChange={({ target }) => typed(() => setUsername(target.value))}
         />
       </div>
       <div className="field">
@@ -54,11 +60,9 @@ function SignInForm() {
           id={`${id}-password`}
           type="password"
           autoComplete="current-password"
-          // biome-ignore lint/a11y/noAutofocus: nothing else can be done on this page.
-          autoFocus={known !== ''}
           required
           value={password}
-          onChange={({ target }) => setPassword(target.value)}
+          onChange={({ target }) => typed(() => setPassword(target.value))}
         />
       </div>
       <SignInError error={error} />
@@ -95,21 +99,17 @@ export function SignInPage() {
 
 /** Over the page, which keeps all that was typed. */
 export function SignInAgain() {
+  // The operator stands there already.
+  const dialog = useModal('input[type=password]')
   return (
-    <dialog
-      aria-label="Sign in again"
-      ref={(shown) => {
-        if (shown !== null && !shown.open) shown.showModal()
-      }}
-      onCancel={(event) => event.preventDefault()}
-    >
+    <dialog aria-label="Sign in again" ref={dialog} onCancel={(event) => event.preventDefault()}>
       <div className="dialog-head">
         <h2>Your session has ended</h2>
       </div>
       <div className="dialog-body">
         <p>Sign in again to go on. What you have typed is still there.</p>
         <SignInForm />
-        <button type="button" className="link" onClick={session.signOut}>
+        <button type="button" className="link" onClick={session.end}>
           Leave instead
         </button>
       </div>

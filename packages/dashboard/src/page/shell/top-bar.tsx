@@ -4,7 +4,8 @@ import { useNodeStatus } from '../data/node-status.ts'
 import { Glyph } from '../kit/glyph.tsx'
 import { Badge, type Tone } from '../kit/text/badge.tsx'
 import { Text } from '../kit/text/text.tsx'
-import { session, useSession } from '../session/session.ts'
+import { useSession } from '../session/session.ts'
+import { signOut } from '../session/sign-out.ts'
 
 const tones: Readonly<Record<string, Tone>> = { healthy: 'ok', degraded: 'warn', unhealthy: 'bad' }
 
@@ -100,7 +101,7 @@ function OperatorMenu({ onHelp }: { onHelp(): void }) {
         >
           Keys
         </button>
-        <button type="button" onClick={session.signOut}>
+        <button type="button" onClick={() => void signOut()}>
           Sign out
         </button>
       </div>

@@ -1,5 +1,9 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createPlayer } from '@guildhall/client'
 import { expect, it } from 'vitest'
+import { launchWithProfile } from '../browser.ts'
 import { fillSignIn, type Operator } from '../operator.ts'
 import { admin, viewer } from '../served-node.ts'
 import type { Stage } from '../stage.ts'
@@ -38,6 +42,37 @@ export function signInTests(stage: () => Stage): void {
     await stage().with(work, { stranger: true })
   })
 
+  it('[H-OPS-2] signing out ends the token on the node, and no disk ever had it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guildhall-profile-'))
+    const context = await launchWithProfile(folder)
+    try {
+      const page = await context.newPage()
+      const isSent = page.waitForRequest('**/console/v1/groups?*')
+      await page.goto(`${stage().node.url}/dashboard/groups`)
+      await fillSignIn(page, admin)
+      const token = (await isSent).headers().authorization?.replace('Bearer ', '') ?? ''
+      expect(token.length).toBeGreaterThan(20)
+      await page.getByText('Red Team').waitFor()
+      await page.getByRole('button', { name: 'admin' }).click()
+      const isOut = page.waitForResponse('**/console/v1/logout')
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      expect((await isOut).status()).toBe(204)
+      await page.getByLabel('Operator').waitFor()
+      const me = await fetch(`${stage().node.url}/console/v1/me`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+      expect(me.status).toBe(401)
+      await page.reload()
+      await page.getByLabel('Operator').waitFor()
+      // A browser that ends writes what it has kept back.
+      await context.close()
+      expect(await filesWith(folder, token)).toEqual([])
+    } finally {
+      await context.close()
+      await rm(folder, { recursive: true })
+    }
+  })
+
   it('[H-CON-4] asks again when the session has ended, and loses nothing typed', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/accounts')
@@ -54,6 +89,8 @@ export function signInTests(stage: () => Stage): void {
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       const again = page.getByRole('dialog', { name: 'Sign in again' })
       await again.waitFor()
+      // The operator is known: typing goes on with the password.
+      expect(await page.evaluate<string>('document.activeElement?.type')).toBe('password')
       await page.unroute('**/console/v1/accounts')
       await again.getByLabel('Password').fill(admin.password)
       await again.getByRole('button', { name: 'Sign in' }).click()
@@ -82,6 +119,9 @@ export function signInTests(stage: () => Stage): void {
         }
         await open('/api-keys?new=yes')
         await page.getByText('Your role does not allow this section.').waitFor()
+        expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual([
+          'API keys',
+        ])
         await page.keyboard.press('Control+k')
         await page.getByRole('combobox').fill('create')
         expect(await page.getByRole('option').allTextContents()).toEqual([])
@@ -90,6 +130,20 @@ export function signInTests(stage: () => Stage): void {
       { as: viewer },
     )
   })
+}
+
+/** Files of the folder that hold the text, in one or two bytes a letter. */
+async function filesWith(folder: string, text: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  expect(files.length).toBeGreaterThan(10)
+  const found = await Promise.all(
+    files.map(async ({ parentPath, name }) => {
+      const bytes = await readFile(join(parentPath, name))
+      return bytes.includes(text) || bytes.includes(text, 0, 'utf16le') ? [name] : []
+    }),
+  )
+  return found.flat()
 }
 
 function viewerPaths(id: string, player: string): string[] {

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Glyph } from '../glyph.tsx'
 import { Text } from '../text/text.tsx'
 
@@ -12,20 +12,26 @@ type DialogProps = {
   dirty?: boolean
 }
 
-/** A modal dialog: the browser keeps the focus inside and gives it back afterwards. */
-export function Dialog({ title, onClose, children, wide = false, dirty = false }: DialogProps) {
+/** Opens a dialog over the page as long as it is in it, with the focus where typing begins. */
+export function useModal(first = 'input, textarea, select'): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null)
-  const [asked, setAsked] = useState(false)
-  const heading = useId()
   useLayoutEffect(() => {
     const shown = dialog.current
     if (shown !== null && !shown.open) {
       shown.showModal()
-      shown.querySelector<HTMLElement>('input, textarea, select')?.focus()
+      shown.querySelector<HTMLElement>(first)?.focus()
     }
     // While it is still in the page, so that the focus goes back to where it came from.
     return () => shown?.close()
-  }, [])
+  }, [first])
+  return dialog
+}
+
+/** A modal dialog: the browser keeps the focus inside and gives it back afterwards. */
+export function Dialog({ title, onClose, children, wide = false, dirty = false }: DialogProps) {
+  const dialog = useModal()
+  const [asked, setAsked] = useState(false)
+  const heading = useId()
   const close = () => {
     if (dirty && !asked) setAsked(true)
     else onClose()
