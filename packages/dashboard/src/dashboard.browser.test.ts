@@ -17,7 +17,6 @@ import { describeInBrowser } from './testing/stage.ts'
 await describeInBrowser(({ memory, live }) => {
   describe('signing in', () => signInTests(memory))
   describe('the sections', () => sectionTests(memory))
-  describe('a careless operator', () => carelessTests(memory))
   describe('sessions of players', () => sessionTests(memory))
   describe('the views', () => viewTests(live))
   describe('by keyboard', () => keyboardTests(live))
@@ -26,5 +25,6 @@ await describeInBrowser(({ memory, live }) => {
   describe('huge', () => sizeTests(memory))
   describe('a store of years', () => realStoreTests(memory))
   describe('in trouble', () => troubleTests(memory))
+  describe('a careless operator', () => carelessTests(memory))
   describe('a node that restarts', () => restartTests(memory))
 })

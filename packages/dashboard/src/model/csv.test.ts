@@ -14,6 +14,8 @@ it('a line of CSV holds nothing that a spreadsheet runs', () => {
   for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
     expect(csvLine([text]).replaceAll('"', '').startsWith("'")).toBe(true)
   }
+  // A sign alone is nothing to run: it is the role of what has none.
+  expect(csvLine(['-', '+', ''])).toBe('-,+,\r\n')
   // Numbers are no texts, and a minus before them is their sign.
   expect(csvLine([-1])).toBe('-1\r\n')
 })

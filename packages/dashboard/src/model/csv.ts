@@ -11,7 +11,8 @@ function cellText(cell: CsvCell): string {
   if (cell === undefined) return ''
   if (typeof cell === 'number' || typeof cell === 'bigint') return String(cell)
   const text = typeof cell === 'string' ? cell : cell.join(' ')
-  // A spreadsheet would run these as formulas, and somebody else wrote the text.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  // A spreadsheet would run these as formulas, and somebody else wrote the text. A sign alone is
+  // none: it stands where there is no role.
+  const safe = /^(?:[=@\t\r]|[+-].)/s.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -5,6 +5,7 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router'
 import { readQuery, writeQuery } from './data/location.ts'
+import { Page } from './kit/page.tsx'
 import { Empty } from './kit/states.tsx'
 import { AccountPage } from './sections/accounts/account-page.tsx'
 import { AccountsPage } from './sections/accounts/accounts-page.tsx'
@@ -79,8 +80,8 @@ export const router = createRouter({
 
 function NoSuchPage() {
   return (
-    <Empty title="There is no such page">
-      The address may be mistyped, or of another version of Guildhall.
-    </Empty>
+    <Page title="There is no such page">
+      <Empty>The address may be mistyped, or of another version of Guildhall.</Empty>
+    </Page>
   )
 }

@@ -10,8 +10,8 @@ export type ChangeOptions<Input, Output> = {
   send(desk: ConsoleClient, input: Input, idempotencyKey: string): Promise<Output>
   /** The features whose reads are out of date then. */
   touches: readonly string[]
-  /** Said when it is done. */
-  done: string | ((output: Output, input: Input) => string)
+  /** Said when it is done; undefined where the answer is shown anyway. */
+  done: string | ((output: Output, input: Input) => string | undefined)
 }
 
 /**
@@ -30,7 +30,8 @@ export function useChange<Input, Output>({ send, touches, done }: ChangeOptions<
     },
     onSuccess: (output, input) => {
       attempt.current = undefined
-      toast(typeof done === 'string' ? done : done(output, input))
+      const words = typeof done === 'string' ? done : done(output, input)
+      if (words !== undefined) toast(words)
       for (const feature of [...touches, 'audit']) {
         void queries.invalidateQueries({ queryKey: [feature] })
       }

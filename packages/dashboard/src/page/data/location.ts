@@ -1,10 +1,15 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useRouterState, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
 /** A part of the path, decoded; undefined on pages that have none of that name. */
 export function usePathPart(name: string): string | undefined {
   const params: Readonly<Record<string, string | undefined>> = useParams({ strict: false })
   return params[name]
+}
+
+/** The entry of the browser's history that is shown: a like address may be another entry. */
+export function useHistoryEntry(): string {
+  return useRouterState({ select: ({ location }) => location.state.__TSR_key ?? '' })
 }
 
 /** For links and navigation: the filters stay when a row is opened or closed. */

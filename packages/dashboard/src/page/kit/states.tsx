@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { ErrorState } from './error-state.tsx'
 
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, children }: { title?: string; children?: ReactNode }) {
   return (
     <div className="state">
-      <h2>{title}</h2>
+      {title && <h2>{title}</h2>}
       {children && <p>{children}</p>}
     </div>
   )

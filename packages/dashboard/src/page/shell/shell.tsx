@@ -2,8 +2,10 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useNodeStatus } from '../data/node-status.ts'
 import { mayNow } from '../data/permissions.ts'
+import { useFailureWatch, useScriptFailures, useSeenFailures } from '../data/script-failures.ts'
 import { Toasts } from '../kit/dialog/toasts.tsx'
 import { Glyph } from '../kit/glyph.tsx'
+import { Page } from '../kit/page.tsx'
 import { Empty } from '../kit/states.tsx'
 import { Badge } from '../kit/text/badge.tsx'
 import { useSession } from '../session/session.ts'
@@ -60,7 +62,20 @@ function View() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const section = sections.find((one) => `${path}/`.startsWith(`${one.path}/`))
   if (section === undefined || mayNow(section.reads)) return <Outlet />
-  return <Empty title="Not allowed">Your role does not allow this section.</Empty>
+  return (
+    <Page title={section.label}>
+      <Empty title="Not allowed">Your role does not allow this section.</Empty>
+    </Page>
+  )
+}
+
+/** Beside the section of the script: how many failures nobody has looked at in this browser. */
+function NewFailures() {
+  useFailureWatch()
+  const failures = useScriptFailures()
+  const seenUnixMs = useSeenFailures()
+  const count = failures.data?.items.filter((one) => one.last_at_unix_ms > seenUnixMs).length ?? 0
+  return count === 0 ? null : <Badge tone="bad">{`${count} new`}</Badge>
 }
 
 function Menu() {
@@ -86,7 +101,8 @@ function Menu() {
                 activeProps={{ 'aria-current': 'page' }}
               >
                 <Glyph name={glyph} />
-                {label}
+                <span className="nav-label">{label}</span>
+                {to === '/runtime' && <NewFailures />}
               </Link>
             ))}
           </section>

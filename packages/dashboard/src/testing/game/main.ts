@@ -30,3 +30,6 @@ guildhall.on_rpc('roll', (_ctx, payload) => ({
 guildhall.on_rpc('boom', () => {
   throw new Error('the dice fell off the <table>')
 })
+guildhall.on_rpc('late_boom', () => {
+  throw new Error('the table fell on the dice')
+})

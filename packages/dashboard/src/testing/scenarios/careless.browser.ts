@@ -261,6 +261,53 @@ export function carelessTests(stage: () => Stage): void {
     })
   })
 
+  it.each(windows)('back leads to the same place of a list, %s pixels wide', async (width) => {
+    const { desk } = stage().node
+    const many = Array.from({ length: 260 }, (_, index) => `crowd-${1000 + index}-${width}`)
+    for (const username of many) await desk.consoleAccounts.create({ body: { username } })
+    for (let index = 0; index < 60; index += 1) {
+      await desk.groups.create({ body: { name: `crowd ${index} of ${width}` } })
+    }
+    const work = async ({ page, open }: Operator) => {
+      const top = () => page.evaluate<number>(`document.querySelector('.table-frame').scrollTop`)
+      await open(`/accounts?filter=-${width}`)
+      await page.getByText(many[0] ?? '').waitFor()
+      await page.locator('[data-row="0"]').focus()
+      // The second page is read on the way.
+      await expect
+        .poll(async () => {
+          await page.keyboard.press('End')
+          return page.getByText(many[250] ?? '').count()
+        })
+        .toBe(1)
+      const place = await top()
+      expect(place).toBeGreaterThan(5_000)
+      await page.getByRole('link', { name: many[250] ?? '' }).click()
+      await page
+        .getByRole('heading', { level: 1 })
+        .getByText(many[250] ?? '')
+        .waitFor()
+      await page.goBack()
+      await page.getByRole('link', { name: many[250] ?? '' }).waitFor()
+      expect(Math.abs((await top()) - place)).toBeLessThan(40)
+      await open(`/groups?filter=of ${width}`)
+      const group = page.getByRole('row').filter({ hasText: 'crowd 40 of' })
+      await group.scrollIntoViewIfNeeded()
+      const before = await top()
+      expect(before).toBeGreaterThan(300)
+      await group.click()
+      await page.getByRole('complementary', { name: 'Group' }).waitFor()
+      if (width > 1100) expect(await top()).toBe(before)
+      await page.getByRole('button', { name: 'Close the pane' }).click()
+      await group.waitFor()
+      expect(await top()).toBe(before)
+      // Another list begins at its top.
+      await page.getByLabel('Part of a name').fill(`${width}`)
+      await expect.poll(top).toBe(0)
+    }
+    await stage().with(work, { width })
+  })
+
   it('a question about one account is never answered for another', async () => {
     await stage().with(async ({ page, open }) => {
       await open(`/accounts/${ids.swift_owl}`)

@@ -24,7 +24,7 @@ export function keyboardTests(stage: () => LiveStage): void {
     await stage().with(async ({ page, open, complaints }) => {
       await open('')
       await page.getByRole('heading', { level: 1 }).waitFor()
-      const labels = await page.locator('#nav a').allTextContents()
+      const labels = await page.locator('#nav .nav-label').allTextContents()
       expect(labels).toHaveLength(20)
       for (const label of labels) {
         await page.keyboard.press('Control+k')

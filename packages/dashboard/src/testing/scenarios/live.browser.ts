@@ -65,7 +65,7 @@ export function liveTests(stage: () => LiveStage): void {
   it('[H-RUN-2] RPCs are called, and the last calls stay at hand', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/runtime')
-      await page.getByText('on_match_join').waitFor()
+      await page.getByRole('code').getByText('on_match_join').waitFor()
       const form = page.locator('form')
       await form.getByLabel('Method').fill('roll')
       await form.getByLabel('Payload').fill('{"n": 41}')
@@ -76,8 +76,46 @@ export function liveTests(stage: () => LiveStage): void {
       await form.getByRole('button', { name: 'Call' }).click()
       await calls.first().getByText('failed').waitFor()
       await expect.poll(() => calls.first().textContent()).toContain('RPC handler error')
+      await calls.first().getByText('the dice fell off the <table>').waitFor()
+      // Nothing says in green that it was called.
+      expect(await page.locator('.toast').allTextContents()).toEqual(['Called rollDismiss'])
       await calls.last().getByRole('button', { name: 'Again' }).click()
       await expect.poll(() => form.getByLabel('Method').inputValue()).toBe('roll')
+    })
+  })
+
+  it('[S-VIEW-3] a script that throws is in sight, with its place, until it was looked at', async () => {
+    const { desk } = stage().node
+    const rpc = { params: { method: 'late_boom' }, body: { payload: '' } }
+    await stage().with(async ({ page, open, violations }) => {
+      await open('/runtime')
+      await page.getByRole('heading', { name: 'Failures of handlers' }).waitFor()
+      await open('')
+      const card = page.getByRole('table', { name: 'Script failures' })
+      const menu = page.getByRole('navigation', { name: 'Sections' })
+      await page.getByText('Background tasks').waitFor()
+      await desk.runtime.rpc(rpc)
+      await desk.runtime.rpc(rpc)
+      const row = card.getByRole('row').filter({ hasText: 'the table fell on the dice' })
+      await row.getByText('new', { exact: true }).waitFor()
+      await row.getByText(/^main\.ts:\d+$/).waitFor()
+      expect(await row.getByRole('cell').nth(1).textContent()).toBe('2')
+      await menu.getByRole('link', { name: /Runtime/ }).click()
+      const failures = page.getByRole('table', { name: 'Failures of handlers' })
+      const known = failures.getByRole('row').filter({ hasText: 'the table fell on the dice' })
+      await known.getByText('new', { exact: true }).waitFor()
+      expect(await violations()).toEqual([])
+      await known.click()
+      await page.getByRole('dialog', { name: 'on_rpc late_boom' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page
+        .getByRole('table', { name: 'Activations and rejections' })
+        .getByText('boot')
+        .waitFor()
+      await menu.getByRole('link', { name: 'Overview' }).click()
+      await row.waitFor()
+      expect(await menu.getByText(/new$/).count()).toBe(0)
+      expect(await card.getByText('new', { exact: true }).count()).toBe(0)
     })
   })
 

@@ -141,7 +141,7 @@ export function realStoreTests(stage: () => Stage): void {
     await between((db) => db.exec('ALTER TABLE friend_edges RENAME TO friend_edges_away'))
     await withOperator(async ({ page, open }) => {
       await open('/errors')
-      await page.getByText('Nothing has failed on this node.').waitFor()
+      await page.getByText('No errors').waitFor()
       await open(`/accounts/${id}?tab=friends`)
       await page.getByRole('alert').getByText('The node failed (500)').waitFor()
       await open('/errors')

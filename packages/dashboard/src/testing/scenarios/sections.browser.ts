@@ -86,6 +86,43 @@ export function sectionTests(stage: () => Stage): void {
     })
   })
 
+  it('[O-TRN-6] a tournament past its end that was never started is marked as overdue', async () => {
+    const past = {
+      registration_opens_at_unix_ms: 0,
+      registration_closes_at_unix_ms: 1,
+      starts_at_unix_ms: 2,
+      ends_at_unix_ms: 3,
+    }
+    const { desk } = stage().node
+    for (const id of ['late-draft', 'late-open', 'late-off']) {
+      await desk.tournaments.create({ body: { id, leaderboard_id: 'weekly', ...past } })
+    }
+    const move = (id: string, state: 'registration_open' | 'cancelled') =>
+      desk.tournaments.transition({ params: { id }, body: { state } })
+    await move('late-open', 'registration_open')
+    await move('late-off', 'cancelled')
+    await stage().with(async ({ page, open }) => {
+      await open('/tournaments')
+      const badges = (id: string) => page.getByRole('row', { name: id }).locator('.badge')
+      await expect.poll(() => badges('late-draft').allTextContents()).toEqual(['draft', 'overdue'])
+      expect(await badges('late-open').allTextContents()).toEqual(['registration open', 'overdue'])
+      expect(await badges('late-off').allTextContents()).toEqual(['cancelled'])
+      expect(await badges('cup-2').allTextContents()).toEqual(['registration open'])
+      await page.getByRole('row', { name: 'late-open' }).click()
+      await page.getByRole('complementary').getByText('it was never started').waitFor()
+    })
+  })
+
+  it('[H-LDB-6] schedules that are not executed are not said to be run', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('')
+      const fact = page.locator('.fact-strip > div').filter({ hasText: 'Scheduled boards' })
+      await expect.poll(() => fact.locator('dd').textContent()).toBe('not executed')
+      await open('/leaderboards/weekly')
+      await page.getByText(/^not executed: leaderboards.execute_reset_schedules/).waitFor()
+    })
+  })
+
   it('[H-DBX-1] a database in memory is not asked for, and says why', async () => {
     await stage().with(async ({ page, open, complaints }) => {
       await open('/database?schema=main&table=accounts')

@@ -115,6 +115,9 @@ export function troubleTests(stage: () => Stage): void {
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       await page.getByText('In conflict with what is stored').waitFor()
       await expect.poll(() => page.getByLabel('Id', { exact: true }).inputValue()).toBe('weekly')
+      // It was about what stood there then.
+      await page.getByLabel('Id', { exact: true }).fill('weekly-2')
+      await expect.poll(() => page.getByText('In conflict with what is stored').count()).toBe(0)
     })
   })
 

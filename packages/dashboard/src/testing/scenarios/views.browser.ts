@@ -46,6 +46,7 @@ const views: readonly (readonly [path: string, sign: string])[] = [
   ['/database', 'admission_windows'],
   ['/database?schema=main&table=accounts', 'tombstoned'],
   ['/config', 'environment GUILDHALL_RUNTIME__SCRIPTS_DIR'],
+  ['/no-such-page', 'The address may be mistyped'],
 ]
 
 export function viewTests(stage: () => LiveStage): void {
@@ -67,12 +68,15 @@ export function viewTests(stage: () => LiveStage): void {
       await page.emulateMedia({ colorScheme: 'light' })
       await open(path.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? 'unknown'))
       await page.getByText(sign).locator('visible=true').first().waitFor()
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
       expect(await violations()).toEqual([])
       for (const width of [1024, 390]) {
         await page.setViewportSize({ width, height: 900 })
         const overflow = 'document.documentElement.scrollWidth - innerWidth'
         expect([width, await page.evaluate<number>(overflow)]).toEqual([width, 0])
       }
+      // The columns of the database are what they are; it is scrolled sideways.
+      if (!path.includes('&table=')) expect(await page.evaluate<string[]>(cutTables)).toEqual([])
       // All else of the page is the same in the dark.
       await page.emulateMedia({ colorScheme: 'dark' })
       expect(await violations('colours')).toEqual([])
@@ -80,6 +84,11 @@ export function viewTests(stage: () => LiveStage): void {
     },
   )
 }
+
+/** Tables with columns that are cut off at the right. */
+const cutTables = `[...document.querySelectorAll('.table-frame')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((frame) => frame.querySelector('table').ariaLabel)`
 
 /** What stands in the paths in braces. */
 async function idsOf({ node: { desk }, seeded, played }: LiveStage) {

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 import type { Listing } from '../../data/reads.ts'
 import { Glyph } from '../glyph.tsx'
-import type { Column } from './columns.ts'
+import { type Column, classOf } from './columns.ts'
 import type { Picking } from './picking.ts'
 
 export type Sorting = {
@@ -57,7 +57,7 @@ export function TableHead<Row>({ columns, picking, sorting, rows }: HeadProps<Ro
           <th
             key={column.key}
             scope="col"
-            className={[column.align, column.wide && 'wide-only'].filter(Boolean).join(' ')}
+            className={classOf(column)}
             {...sortedAs(column, sorting)}
           >
             <Head column={column} sorting={sorting} />

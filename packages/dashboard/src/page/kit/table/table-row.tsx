@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type MouseEvent, memo } from 'react'
-import type { Column } from './columns.ts'
+import { type Column, classOf } from './columns.ts'
 import type { Picking } from './picking.ts'
 
 type RowProps<Row> = {
@@ -42,9 +42,9 @@ function PlainRow<Row>(props: RowProps<Row>) {
           <PickBox picking={picking} row={row} />
         </td>
       )}
-      {columns.map(({ key, cell, align, wide }) => (
-        <td key={key} className={[align, wide && 'wide-only'].filter(Boolean).join(' ')}>
-          {cell(row)}
+      {columns.map((column) => (
+        <td key={column.key} className={classOf(column)}>
+          {column.cell(row)}
         </td>
       ))}
     </tr>

@@ -12,7 +12,8 @@ import { grouped } from '../../../model/time.ts'
 import type { Listing } from '../../data/reads.ts'
 import { ErrorState } from '../error-state.tsx'
 import { Skeleton } from '../states.tsx'
-import type { Column } from './columns.ts'
+import { type Column, classOf } from './columns.ts'
+import { useKeptPlace } from './kept-place.ts'
 import type { Picking } from './picking.ts'
 import { TableHead, useSorting } from './table-head.tsx'
 import { TableRow } from './table-row.tsx'
@@ -53,10 +54,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const { rows, sorting } = useSorting(listing, columns)
   const { asked } = listing
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins at its top.
-  useEffect(() => {
-    if (frame !== null) frame.scrollTop = 0
-  }, [frame, asked])
+  useKeptPlace(frame, asked)
   if (listing.error !== null && rows.length === 0) {
     return <ErrorState error={listing.error} again={listing.again} />
   }
@@ -98,7 +96,8 @@ function widthsOf<Row>({ columns, picking, minWidth }: TableProps<Row>): CSSProp
     of.reduce((width, column) => width + (column.width ?? elasticWidth), picking ? pickWidth : 0)
   const all = minWidth ?? sum(columns)
   const few = minWidth ?? sum(columns.filter(({ wide }) => !wide))
-  return { '--all': `${all}px`, '--few': `${few}px` } as CSSProperties
+  const least = minWidth ?? sum(columns.filter(({ wide, medium }) => !wide && !medium))
+  return { '--all': `${all}px`, '--few': `${few}px`, '--least': `${least}px` } as CSSProperties
 }
 
 function frameClass({ inline }: { inline?: boolean }): string {
@@ -115,11 +114,11 @@ function ColumnWidths<Row>({
   return (
     <colgroup>
       {picks && <col style={{ width: pickWidth }} />}
-      {columns.map(({ key, width, wide }) => (
+      {columns.map((column) => (
         <col
-          key={key}
-          className={wide ? 'wide-only' : ''}
-          {...(width === undefined ? {} : { style: { width } })}
+          key={column.key}
+          className={classOf(column)}
+          {...(column.width === undefined ? {} : { style: { width: column.width } })}
         />
       ))}
     </colgroup>

@@ -17,7 +17,7 @@ import { Time } from '../../kit/text/time.tsx'
 
 const words = {
   invited_sent: 'invited',
-  invited_received: 'was invited by them',
+  invited_received: 'invited by them',
   friend: 'friend',
   blocked: 'blocked',
 } as const
@@ -33,11 +33,12 @@ const columns: readonly Column<Friend>[] = [
   {
     key: 'state',
     head: 'Relation',
-    width: 170,
+    width: 140,
     cell: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge>,
   },
   {
     key: 'time',
+    medium: true,
     head: 'Since',
     width: 120,
     cell: ({ updated_unix_ms }) => <Time at={updated_unix_ms} />,
@@ -53,7 +54,7 @@ export function FriendsTab({ account }: { account: AccountDetail }) {
   const removal: Column<Friend> = {
     key: 'remove',
     head: '',
-    width: 90,
+    width: 78,
     cell: (friend) => (
       <button type="button" className="tiny" onClick={() => setLeaving(friend)}>
         Remove

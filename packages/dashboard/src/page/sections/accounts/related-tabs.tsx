@@ -34,6 +34,7 @@ const groupColumns: readonly Column<GroupOf>[] = [
   { key: 'role', head: 'Role', width: 120, cell: ({ role }) => <Badge>{role}</Badge> },
   {
     key: 'joined',
+    medium: true,
     head: 'Joined',
     width: 130,
     cell: ({ joined_at_unix_ms }) => <Time at={joined_at_unix_ms} />,
@@ -86,6 +87,7 @@ function objectColumns(owner: string): readonly Column<ObjectOf>[] {
     },
     {
       key: 'version',
+      medium: true,
       head: 'Version',
       width: 190,
       cell: ({ version }) => <Copyable>{version}</Copyable>,
@@ -123,14 +125,14 @@ const notificationColumns: readonly Column<Note>[] = [
   {
     key: 'to',
     head: 'To',
-    width: 120,
+    width: 110,
     cell: ({ user_id }) => (user_id === null ? <Badge>everybody</Badge> : 'this account'),
   },
-  { key: 'code', head: 'Code', width: 80, align: 'number', cell: ({ code }) => code },
+  { key: 'code', medium: true, head: 'Code', width: 80, align: 'number', cell: ({ code }) => code },
   {
     key: 'time',
     head: 'Sent',
-    width: 120,
+    width: 100,
     cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
   },
 ]
@@ -217,6 +219,7 @@ const purchaseColumns: readonly Column<Bought>[] = [
   { key: 'store', head: 'Store', width: 90, cell: ({ store }) => store },
   {
     key: 'time',
+    medium: true,
     head: 'Validated',
     width: 120,
     cell: ({ validated_at_unix_ms }) => <Time at={validated_at_unix_ms} />,

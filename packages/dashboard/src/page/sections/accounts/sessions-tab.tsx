@@ -17,6 +17,7 @@ const columns: readonly Column<SessionRow>[] = [
   { key: 'id', head: 'Session', cell: ({ id }) => <Copyable what="id">{id}</Copyable> },
   {
     key: 'created',
+    medium: true,
     head: 'Signed in',
     width: 120,
     cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
@@ -30,6 +31,7 @@ const columns: readonly Column<SessionRow>[] = [
   },
   {
     key: 'refresh',
+    medium: true,
     head: 'Session ends',
     width: 120,
     cell: ({ refresh_expires_at_unix_ms }) => <Time at={refresh_expires_at_unix_ms} />,

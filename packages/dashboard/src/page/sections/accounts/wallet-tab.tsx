@@ -24,16 +24,16 @@ type Entry = Awaited<ReturnType<ConsoleClient['wallet']['get']>>['ledger'][numbe
 
 const columns: readonly Column<Entry>[] = [
   { key: 'time', head: 'When', width: 110, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
-  { key: 'currency', head: 'Currency', width: 110, cell: (it) => <Text>{it.currency}</Text> },
-  { key: 'delta', head: 'Change', width: 200, align: 'number', cell: ({ delta }) => signed(delta) },
+  { key: 'currency', head: 'Currency', width: 100, cell: (it) => <Text>{it.currency}</Text> },
+  { key: 'delta', head: 'Change', align: 'number', cell: ({ delta }) => signed(delta) },
   {
     key: 'after',
+    medium: true,
     head: 'Balance',
-    width: 200,
     align: 'number',
     cell: (it) => grouped(it.balance_after),
   },
-  { key: 'reason', head: 'Reason', cell: ({ reason }) => <Text>{reason}</Text> },
+  { key: 'reason', medium: true, head: 'Reason', cell: ({ reason }) => <Text>{reason}</Text> },
   { key: 'seq', head: 'Seq', width: 90, align: 'number', wide: true, cell: ({ seq }) => seq },
 ]
 

@@ -41,6 +41,7 @@ const columns: readonly Column<ApiKey>[] = [
   },
   {
     key: 'created',
+    medium: true,
     head: 'Created',
     width: 120,
     cell: ({ created_at }) => <Time at={created_at} />,

@@ -17,16 +17,16 @@ import { ChainState } from './chain-state.tsx'
 import { ExportDialog } from './export-dialog.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
-  { key: 'time', head: 'When', width: 110, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
+  { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
   {
     key: 'actor',
     head: 'Who',
-    width: 140,
+    width: 110,
     cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
   },
   { key: 'role', head: 'Role', width: 90, wide: true, cell: ({ role }) => <Badge>{role}</Badge> },
-  { key: 'action', head: 'Action', width: 230, cell: ({ action }) => <code>{action}</code> },
-  { key: 'target', head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
+  { key: 'action', head: 'Action', cell: ({ action }) => <code>{action}</code> },
+  { key: 'target', medium: true, head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
   { key: 'details', head: 'Details', wide: true, cell: ({ details }) => <Text>{details}</Text> },
 ]
 

@@ -28,6 +28,7 @@ const columns: readonly Column<ChatChannel>[] = [
   },
   {
     key: 'type',
+    medium: true,
     head: 'Type',
     width: 90,
     cell: ({ channel_type }) => <Badge>{channel_type}</Badge>,

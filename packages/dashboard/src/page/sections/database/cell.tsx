@@ -5,7 +5,10 @@ import { Badge } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
-type CellProps = { cell: DatabaseCell | undefined; column: string }
+type CellProps = { cell: DatabaseCell | undefined; column: Column }
+
+/** A column as its cells are shown: keys name something, so their digits are not grouped. */
+export type Column = { name: string; isKey: boolean }
 
 /** A value of the database, by its kind. */
 export function Cell({ cell, column }: CellProps) {
@@ -14,8 +17,8 @@ export function Cell({ cell, column }: CellProps) {
   if (kind === 'redacted') return <Badge>redacted</Badge>
   if (kind === 'json') return <code>{jsonText(value)}</code>
   if (kind === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
-    const isTime = column.endsWith('_unix_ms') && typeof value === 'number'
-    return isTime ? <Time at={value} /> : <span className="mono">{grouped(value)}</span>
+    if (column.name.endsWith('_unix_ms') && typeof value === 'number') return <Time at={value} />
+    return <span className="mono">{column.isKey ? String(value) : grouped(value)}</span>
   }
   return typeof value === 'string' ? <Text>{value}</Text> : <code>{jsonText(value)}</code>
 }

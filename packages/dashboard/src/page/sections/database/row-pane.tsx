@@ -6,8 +6,8 @@ import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
-import { Cell, cellText } from './cell.tsx'
-import type { Description } from './description.ts'
+import { Cell, type Column, cellText } from './cell.tsx'
+import { type Description, keyColumnsOf } from './description.ts'
 
 type RowPaneProps = { row: DatabaseRow; description: Description; onClose(): void }
 
@@ -19,6 +19,7 @@ export function RowPane({ row, description, onClose }: RowPaneProps) {
     desk.database.row({ body: { table, row_ref } }),
   )
   const { values } = now.data ?? row
+  const keys = keyColumnsOf(description)
   return (
     <Pane title={<Text>{table.table}</Text>} label="Row" onClose={onClose}>
       <ErrorNote error={now.error} />
@@ -29,7 +30,7 @@ export function RowPane({ row, description, onClose }: RowPaneProps) {
               {name}
             </dt>
             <dd>
-              <Value name={name} cell={values[name]} />
+              <Value column={{ name, isKey: keys.has(name) }} cell={values[name]} />
             </dd>
           </div>
         ))}
@@ -39,16 +40,18 @@ export function RowPane({ row, description, onClose }: RowPaneProps) {
   )
 }
 
-function Value({ name, cell }: { name: string; cell: DatabaseRow['values'][string] | undefined }) {
+type ValueProps = { column: Column; cell: DatabaseRow['values'][string] | undefined }
+
+function Value({ column, cell }: ValueProps) {
   if (cell === undefined) return <None>null</None>
-  if (cell.kind === 'json') return <JsonView value={cell.value} label={name} />
+  if (cell.kind === 'json') return <JsonView value={cell.value} label={column.name} />
   return (
     <span className="row">
       <span className="break">
-        <Cell cell={cell} column={name} />
+        <Cell cell={cell} column={column} />
       </span>
       {cell.kind !== 'null' && cell.kind !== 'redacted' && (
-        <CopyButton text={cellText(cell)} what={name} />
+        <CopyButton text={cellText(cell)} what={column.name} />
       )}
     </span>
   )

@@ -7,7 +7,7 @@ import { Await, Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Cell } from './cell.tsx'
-import type { Description } from './description.ts'
+import { type Description, keyColumnsOf } from './description.ts'
 import { type Filter, Filters, readFilters, writeFilters } from './filters.tsx'
 import { RowPane } from './row-pane.tsx'
 
@@ -47,12 +47,13 @@ function Rows({ description }: { description: Description }) {
     const page = await desk.database.rows({ body })
     return { items: page.rows, next: page.next }
   })
+  const keys = keyColumnsOf(description)
   const columns = description.columns.map(
     ({ name }): Column<DatabaseRow> => ({
       key: name,
       head: name,
       width: columnWidth,
-      cell: ({ values }) => <Cell cell={values[name]} column={name} />,
+      cell: ({ values }) => <Cell cell={values[name]} column={{ name, isKey: keys.has(name) }} />,
     }),
   )
   const list = (

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '@guildhall/contract'
+import { Link } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { usePages } from '../../data/reads.ts'
@@ -41,7 +42,12 @@ export function ErrorJournalPage() {
       rowKey={({ fingerprint }) => fingerprint}
       openKey={incident}
       onOpen={({ fingerprint }) => setIncident(fingerprint)}
-      empty={<Empty title="No errors">Nothing has failed on this node.</Empty>}
+      empty={
+        <Empty title="No errors">
+          The node itself has not failed. What fails in the script stands in{' '}
+          <Link to="/runtime">Runtime</Link>.
+        </Empty>
+      }
     />
   )
   const pane = open && (

@@ -36,6 +36,7 @@ const columns: readonly Column<GroupSummary>[] = [
   },
   {
     key: 'created',
+    medium: true,
     head: 'Founded',
     width: 120,
     cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,

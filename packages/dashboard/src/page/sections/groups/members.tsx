@@ -21,11 +21,11 @@ const tones = { member: 'none', admin: 'accent', superadmin: 'warn' } as const
 const rungs = ['member', 'admin', 'superadmin']
 
 const columns: readonly Column<Member>[] = [
-  { key: 'who', head: 'Member', width: 170, cell: ({ user_id }) => <UserLink id={user_id} /> },
+  { key: 'who', head: 'Member', width: 120, cell: ({ user_id }) => <UserLink id={user_id} /> },
   {
     key: 'role',
     head: 'Role',
-    width: 108,
+    width: 98,
     cell: ({ role }) => <Badge tone={tones[role]}>{role}</Badge>,
     sort: (a, b) => rungs.indexOf(a.role) - rungs.indexOf(b.role),
   },
@@ -56,7 +56,7 @@ export function Members({ group }: { group: GroupDetail }) {
   const ladder: Column<Member> = {
     key: 'steps',
     head: '',
-    width: 158,
+    width: 146,
     cell: ({ user_id, role }) => (
       <span className="row">
         <StepButton

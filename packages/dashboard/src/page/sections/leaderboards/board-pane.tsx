@@ -5,7 +5,7 @@ import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { serverNow } from '../../data/node-status.ts'
 import { useMay } from '../../data/permissions.ts'
-import { useRead } from '../../data/reads.ts'
+import { useExecutesResets } from '../../data/reset-schedules.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
@@ -39,13 +39,7 @@ export function BoardPane({ board, onClose }: { board: Leaderboard; onClose(): v
 
 /** What the schedule says, whether this node runs schedules, and when it comes next. */
 function Schedule({ text }: { text: string }) {
-  const mayRead = useMay(api.config.get)
-  const config = useRead(['config'], (desk) => desk.config.get({ query: {} }), {
-    enabled: mayRead,
-  })
-  const isRun = config.data?.groups
-    .find(({ name }) => name === 'leaderboards')
-    ?.entries.some(({ key, value }) => key === 'execute_reset_schedules' && value === 'true')
+  const isRun = useExecutesResets()
   const words = cronWords(text)
   return (
     <div className="stack-tight">

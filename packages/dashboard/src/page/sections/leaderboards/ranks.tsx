@@ -25,7 +25,7 @@ export type Ranked = {
 const columns: readonly Column<Ranked>[] = [
   { key: 'rank', head: 'Rank', width: 70, align: 'number', cell: ({ rank }) => grouped(rank) },
   { key: 'user', head: 'User', cell: ({ user_id }) => <UserLink id={user_id} /> },
-  { key: 'score', head: 'Score', width: 180, align: 'number', cell: Score },
+  { key: 'score', head: 'Score', align: 'number', cell: Score },
   {
     key: 'subscore',
     head: 'Subscore',

@@ -38,8 +38,8 @@ const columns: readonly Column<MatchRecord>[] = [
     wide: true,
     cell: ({ peak_participants }) => grouped(peak_participants),
   },
-  { key: 'length', head: 'Lasted', width: 110, cell: lengthOf },
-  { key: 'state', head: 'State', width: 180, cell: MatchState },
+  { key: 'length', medium: true, head: 'Lasted', width: 110, cell: lengthOf },
+  { key: 'state', head: 'State', width: 160, cell: MatchState },
 ]
 
 function lengthOf({ opened_at_unix_ms, closed_at_unix_ms }: MatchRecord): string {

@@ -30,7 +30,7 @@ import { ExactTime, Time } from '../../kit/text/time.tsx'
 type Note = Awaited<ReturnType<ConsoleClient['notifications']['list']>>['items'][number]
 
 const columns: readonly Column<Note>[] = [
-  { key: 'id', head: 'Id', width: 80, align: 'number', cell: ({ id }) => id },
+  { key: 'id', medium: true, head: 'Id', width: 80, align: 'number', cell: ({ id }) => id },
   { key: 'subject', head: 'Subject', cell: ({ subject }) => <Text>{subject}</Text> },
   { key: 'to', head: 'To', cell: ({ user_id }) => <Receiver id={user_id} /> },
   { key: 'code', head: 'Code', width: 80, align: 'number', wide: true, cell: ({ code }) => code },
@@ -38,7 +38,7 @@ const columns: readonly Column<Note>[] = [
   {
     key: 'sent',
     head: 'Sent',
-    width: 120,
+    width: 110,
     cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
   },
 ]

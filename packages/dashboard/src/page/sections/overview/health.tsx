@@ -2,6 +2,7 @@ import type { Status } from '@guildhall/contract'
 import { duration, grouped } from '../../../model/time.ts'
 import { useNodeStatus, useReadiness } from '../../data/node-status.ts'
 import { givenListing } from '../../data/reads.ts'
+import { useExecutesResets } from '../../data/reset-schedules.ts'
 import { Card, FactStrip } from '../../kit/page.tsx'
 import { Await, Skeleton } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
@@ -64,15 +65,19 @@ function factsOf(status: Status) {
         ),
         Transports: <Transports transports={transports} />,
         Script: runtime.enabled ? runtime.readiness.replaceAll('_', ' ') : 'off',
-        'Scheduled boards': scheduledWords(scheduler),
+        'Scheduled boards': <Scheduled scheduler={scheduler} />,
       }}
     />
   )
 }
 
-function scheduledWords({ leader, boards_scheduled, boards_failing }: Status['scheduler']): string {
+function Scheduled({ scheduler }: Pick<Status, 'scheduler'>) {
+  const { leader, boards_scheduled, boards_failing } = scheduler
+  const isRun = useExecutesResets()
+  if (isRun === false) return <None>not executed</None>
   const failing = boards_failing > 0 ? `, ${boards_failing} failing` : ''
-  return `${grouped(boards_scheduled)}${failing}, ${leader ? 'run here' : 'run by another node'}`
+  const where = leader ? 'executed here' : 'executed by another node'
+  return `${grouped(boards_scheduled)}${failing}${isRun ? `, ${where}` : ''}`
 }
 
 function Transports({ transports }: { transports: Status['transports'] }) {
@@ -108,6 +113,7 @@ const taskColumns: readonly Column<Task>[] = [
   },
   {
     key: 'restarts',
+    medium: true,
     head: 'Restarts',
     width: 80,
     align: 'number',
@@ -157,6 +163,7 @@ const queueColumns: readonly Column<Queue>[] = [
   { key: 'queued', head: 'Queued', width: 80, align: 'number', cell: (it) => grouped(it.queued) },
   {
     key: 'written',
+    medium: true,
     head: 'Written',
     width: 90,
     align: 'number',

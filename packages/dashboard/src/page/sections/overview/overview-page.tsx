@@ -3,10 +3,11 @@ import { useMay } from '../../data/permissions.ts'
 import { Page } from '../../kit/page.tsx'
 import { AllCounters, Counters } from './counters.tsx'
 import { Node, Tasks } from './health.tsx'
-import { RecentAudit, RecentErrors } from './recent.tsx'
+import { RecentAudit, RecentErrors, RecentFailures } from './recent.tsx'
 
 export function OverviewPage() {
   const mayAudit = useMay(api.audit.list)
+  const mayFailures = useMay(api.runtime.failures)
   const mayErrors = useMay(api.errorJournal.list)
   return (
     <Page title="Overview">
@@ -16,6 +17,7 @@ export function OverviewPage() {
           <Counters />
           <div className="columns">
             <div className="stack">
+              {mayFailures && <RecentFailures />}
               {mayErrors && <RecentErrors />}
               {mayAudit && <RecentAudit />}
             </div>

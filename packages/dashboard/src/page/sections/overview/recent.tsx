@@ -2,22 +2,25 @@ import type { AuditEntry, JournalEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
+import { useScriptFailures, useSeenFailures } from '../../data/script-failures.ts'
 import { Card } from '../../kit/page.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
+import { FailureTable } from '../runtime/failure-table.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
   {
     key: 'actor',
+    medium: true,
     head: 'Who',
     width: 110,
     cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
   },
   { key: 'action', head: 'Action', width: 220, cell: ({ action }) => <code>{action}</code> },
-  { key: 'target', head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
+  { key: 'target', medium: true, head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
 ]
 
 const errorColumns: readonly Column<JournalEntry>[] = [
@@ -26,6 +29,23 @@ const errorColumns: readonly Column<JournalEntry>[] = [
   { key: 'what', head: 'What', cell: ({ message }) => <Text>{message}</Text> },
   { key: 'where', head: 'Where', width: 110, wide: true, cell: ({ component }) => component },
 ]
+
+/** So many are shown here; all of them stand in Runtime. */
+const failuresMax = 6
+
+export function RecentFailures() {
+  const failures = useScriptFailures()
+  const sinceUnixMs = useSeenFailures()
+  return (
+    <Card title="Script failures" extra={<Link to="/runtime">all</Link>}>
+      <FailureTable
+        label="Script failures"
+        listing={wholeListing(failures, failures.data?.items.slice(0, failuresMax))}
+        sinceUnixMs={sinceUnixMs}
+      />
+    </Card>
+  )
+}
 
 export function RecentErrors() {
   const recent = useRead(
@@ -40,7 +60,7 @@ export function RecentErrors() {
         columns={errorColumns}
         listing={wholeListing(recent, recent.data?.entries)}
         rowKey={({ fingerprint }) => fingerprint}
-        empty={<None>Nothing has failed.</None>}
+        empty={<None>The node itself has not failed.</None>}
         inline={true}
       />
     </Card>

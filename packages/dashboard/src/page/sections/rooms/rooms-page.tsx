@@ -16,7 +16,7 @@ import { None, Text } from '../../kit/text/text.tsx'
 const everyMs = 3_000
 
 const columns: readonly Column<LiveRoom>[] = [
-  { key: 'id', head: 'Room', width: 90, align: 'number', cell: ({ id }) => id },
+  { key: 'id', head: 'Room', width: 72, align: 'number', cell: ({ id }) => id },
   {
     key: 'name',
     head: 'Name',
@@ -27,7 +27,7 @@ const columns: readonly Column<LiveRoom>[] = [
   {
     key: 'players',
     head: 'Players',
-    width: 110,
+    width: 100,
     align: 'number',
     cell: playersOf,
     sort: (a, b) => a.players - b.players,

@@ -28,7 +28,8 @@ export function RpcCaller({ methods }: { methods: readonly string[] }) {
       return { answer, ms: performance.now() - startMs }
     },
     touches: [],
-    done: (_, { method }) => `Called ${method}`,
+    // What failed stands in the list of calls, in red.
+    done: ({ answer }, { method }) => (answer.ok ? `Called ${method}` : undefined),
   })
   const call = async (event: FormEvent) => {
     event.preventDefault()
@@ -43,7 +44,14 @@ export function RpcCaller({ methods }: { methods: readonly string[] }) {
     <Card title="Call an RPC">
       <div className="stack">
         <form className="form" onSubmit={(event) => void call(event)}>
-          <CallFields sent={sent} methods={methods} onSent={setSent} />
+          <CallFields
+            sent={sent}
+            methods={methods}
+            onSent={(next) => {
+              setSent(next)
+              change.reset()
+            }}
+          />
           <ErrorNote error={change.error} />
           <div className="row">
             <span className="grow small muted">Every call is audited.</span>
@@ -99,6 +107,22 @@ function CallFields({ sent, methods, onSent }: FieldsProps) {
   )
 }
 
+/** Why and where the handler failed, which players do not see. */
+function Cause({
+  reason,
+  place,
+}: {
+  reason?: string | undefined
+  place?: string | null | undefined
+}) {
+  if (reason === undefined) return null
+  return (
+    <p className="small">
+      <Text>{reason}</Text> {place && <code>{place}</code>}
+    </p>
+  )
+}
+
 function History({ past, onAgain }: { past: readonly Past[]; onAgain(past: Past): void }) {
   if (past.length === 0) return null
   return (
@@ -118,9 +142,12 @@ function History({ past, onAgain }: { past: readonly Past[]; onAgain(past: Past)
             <button type="button" className="tiny" onClick={() => onAgain(one)}>
               Again
             </button>
-            <p className="mono">
-              <Text>{text}</Text>
-            </p>
+            <div className="call-answer">
+              <p className="mono">
+                <Text>{text}</Text>
+              </p>
+              {!one.answer.ok && <Cause {...one.answer} />}
+            </div>
           </li>
         )
       })}

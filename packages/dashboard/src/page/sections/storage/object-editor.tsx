@@ -29,6 +29,10 @@ export function ObjectEditor({ object, onDone }: { object: StorageObject; onDone
   const [id] = [useId()]
   const save = useSave(object, onDone)
   const read = readJsonObject(draft.text)
+  const change = (next: Draft) => {
+    setDraft(next)
+    save.reset()
+  }
   const send = async (version: string) => {
     if (!('value' in read)) return
     try {
@@ -70,11 +74,11 @@ export function ObjectEditor({ object, onDone }: { object: StorageObject; onDone
           id={id}
           rows={22}
           value={draft.text}
-          onChange={({ target }) => setDraft({ ...draft, text: target.value })}
-          onText={(text) => setDraft({ ...draft, text })}
+          onChange={({ target }) => change({ ...draft, text: target.value })}
+          onText={(text) => change({ ...draft, text })}
         />
       </div>
-      <Permissions draft={draft} onDraft={setDraft} />
+      <Permissions draft={draft} onDraft={change} />
       <ErrorNote error={save.error} />
       <div className="row">
         <span className="grow" />

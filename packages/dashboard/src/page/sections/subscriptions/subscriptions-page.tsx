@@ -19,6 +19,7 @@ const columns: readonly Column<Row>[] = [
   { key: 'product', head: 'Product', cell: ({ product_id }) => <Text>{product_id}</Text> },
   {
     key: 'status',
+    medium: true,
     head: 'Status',
     width: 100,
     cell: ({ status }) => <Badge tone={status === 'active' ? 'ok' : 'none'}>{status}</Badge>,

@@ -106,7 +106,7 @@ const columns: readonly Column<TelemetrySlice>[] = [
   {
     key: 'closed',
     head: 'Closed',
-    width: 110,
+    width: 98,
     cell: ({ closed_at_unix_ms }) => <Time at={closed_at_unix_ms} />,
   },
   { key: 'kind', head: 'Context', cell: ({ context_kind }) => <Text>{context_kind}</Text> },
@@ -116,7 +116,13 @@ const columns: readonly Column<TelemetrySlice>[] = [
     width: 120,
     cell: ({ close_reason }) => <Badge>{close_reason.replaceAll('_', ' ')}</Badge>,
   },
-  { key: 'length', head: 'Lasted', width: 100, cell: ({ duration_ms }) => duration(duration_ms) },
+  {
+    key: 'length',
+    medium: true,
+    head: 'Lasted',
+    width: 100,
+    cell: ({ duration_ms }) => duration(duration_ms),
+  },
   count('marker_total', 'Markers'),
   count('accepted_total', 'Accepted'),
   count('rejected_total', 'Rejected'),

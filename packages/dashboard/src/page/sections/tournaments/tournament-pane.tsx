@@ -11,6 +11,7 @@ import { Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
 import { Entries, Results } from './entrants.tsx'
 import { StateDiagram } from './state-diagram.tsx'
+import { isOverdue } from './tournament-state.tsx'
 
 export function TournamentPane({ id, onClose }: { id: string; onClose(): void }) {
   const tournament = useRead(
@@ -29,6 +30,7 @@ export function TournamentPane({ id, onClose }: { id: string; onClose(): void })
       <Await query={tournament}>
         {(found) => (
           <>
+            {isOverdue(found) && <Overdue />}
             <StateDiagram state={found.state} />
             <Times tournament={found} />
             <Entries id={id} />
@@ -37,6 +39,15 @@ export function TournamentPane({ id, onClose }: { id: string; onClose(): void })
         )}
       </Await>
     </Pane>
+  )
+}
+
+function Overdue() {
+  return (
+    <p className="note-box" data-tone="warn" role="status">
+      Its end is past, and it was never started. It stays as it is until it is started, which ends
+      it at once, or cancelled.
+    </p>
   )
 }
 

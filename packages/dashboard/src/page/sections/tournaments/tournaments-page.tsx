@@ -7,24 +7,11 @@ import { NewButton, Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
-import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { DraftTournament } from './draft-tournament.tsx'
 import { TournamentPane } from './tournament-pane.tsx'
-
-const tones: Readonly<Record<Tournament['state'], Tone>> = {
-  draft: 'none',
-  registration_open: 'accent',
-  running: 'ok',
-  finalizing: 'warn',
-  completed: 'none',
-  cancelled: 'bad',
-}
-
-export function TournamentState({ state }: Pick<Tournament, 'state'>) {
-  return <Badge tone={tones[state]}>{state.replaceAll('_', ' ')}</Badge>
-}
+import { TournamentState } from './tournament-state.tsx'
 
 const columns: readonly Column<Tournament>[] = [
   {
@@ -36,7 +23,7 @@ const columns: readonly Column<Tournament>[] = [
   {
     key: 'state',
     head: 'State',
-    width: 150,
+    width: 210,
     cell: TournamentState,
     sort: (a, b) => a.state.localeCompare(b.state),
   },
@@ -52,6 +39,7 @@ const columns: readonly Column<Tournament>[] = [
   },
   {
     key: 'starts',
+    medium: true,
     head: 'Starts',
     width: 110,
     cell: ({ starts_at_unix_ms }) => <Time at={starts_at_unix_ms} />,
@@ -59,6 +47,7 @@ const columns: readonly Column<Tournament>[] = [
   },
   {
     key: 'ends',
+    medium: true,
     head: 'Ends',
     width: 110,
     cell: ({ ends_at_unix_ms }) => <Time at={ends_at_unix_ms} />,

@@ -1,0 +1,59 @@
+import type { HandlerFailure } from '@guildhall/contract'
+import { useEffect, useSyncExternalStore } from 'react'
+import { queries } from './desk.ts'
+import { useNodeStatus } from './node-status.ts'
+import { useRead } from './reads.ts'
+
+/** The counters of `/status` that grow with every failure of the script. */
+const counters = [
+  'script_call_errors_total',
+  'script_call_timeouts_total',
+  'script_interrupts_total',
+  'script_worker_restarts_total',
+]
+
+const key = ['runtime', 'failures'] as const
+
+/** What goes wrong in the script of this node. */
+export function useScriptFailures(options: { everyMs?: number } = {}) {
+  return useRead(key, (desk) => desk.runtime.failures({}), options)
+}
+
+/**
+ * Reads the failures again when a counter of them has grown, which is read anyway: none is missed,
+ * and a script that is well costs no request.
+ */
+export function useFailureWatch(): void {
+  const metrics = useNodeStatus().data?.status.metrics
+  const counted = counters.map((name) => metrics?.[name] ?? 0).join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the counters are what is watched.
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: key })
+  }, [counted])
+}
+
+/** When the newest failure came that this browser has shown, by the clock of the node. */
+const seenKey = 'guildhall-failures-seen'
+let seenUnixMs = Number(localStorage.getItem(seenKey) ?? 0)
+const listeners = new Set<() => void>()
+
+export const seenFailures = {
+  until: () => seenUnixMs,
+
+  /** All that have happened by now are known. */
+  see([newest]: readonly HandlerFailure[]): void {
+    if (newest === undefined || newest.last_at_unix_ms <= seenUnixMs) return
+    seenUnixMs = newest.last_at_unix_ms
+    localStorage.setItem(seenKey, String(seenUnixMs))
+    for (const listener of listeners) listener()
+  },
+
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+export function useSeenFailures(): number {
+  return useSyncExternalStore(seenFailures.subscribe, seenFailures.until)
+}
