@@ -316,7 +316,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   readonly tier: 'trusted' | 'sandboxed'
 
   /**
-   * Runs before every other handler of a fresh worker.
+   * Runs first in a fresh worker; calls wait until it has settled, its timers do not.
    *
    * @example
    * guildhall.on_start(({ reason }) => guildhall.trace('started: ' + reason))

@@ -101,7 +101,7 @@ const match = { slot: 'one', form: 'payload', lane: 'room', always: true } as co
 
 export const scriptHooks = defineHooks({
   on_start: {
-    doc: 'Runs before every other handler of a fresh worker.',
+    doc: 'Runs first in a fresh worker; calls wait until it has settled, its timers do not.',
     example: ["guildhall.on_start(({ reason }) => guildhall.trace('started: ' + reason))"],
     code: 0,
     slot: 'one',

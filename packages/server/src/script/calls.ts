@@ -1,4 +1,23 @@
+import type { ScriptOrigin } from '@guildhall/contract'
+import type { CallContext } from '../kernel/play/calls.ts'
+import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { FailureCause } from './log/handler-failure.ts'
+
+/** A call of a handler, as the host makes it. */
+export type NewCall = {
+  readonly hook: number
+  readonly context: CallContext
+  readonly origin: ScriptOrigin
+  readonly detail?: number
+  readonly unreliable?: boolean
+  readonly body?: Uint8Array
+  readonly text?: string
+  /** Of a tick: the rooms that it runs in after the run without a room. */
+  readonly rooms?: readonly TickRoom[]
+  /** The script that its room is bound to, where the room itself may be gone already. */
+  readonly generation?: number | null
+  readonly settle: (outcome: Outcome) => void
+}
 
 /** How a call ended. `lost` means that its worker is gone, or was never there. */
 export type Outcome =

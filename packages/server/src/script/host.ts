@@ -5,14 +5,18 @@ import { nobody } from '../kernel/play/calls.ts'
 import type { EventHook, IndexFilterPort } from '../kernel/play/script.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
-import { Dispatcher } from './dispatcher.ts'
+import { createHostCallAnswerer } from './functions/host-calls.ts'
 import { createGame } from './hooks/game.ts'
 import { createIndexFilters } from './hooks/index-filters.ts'
+import { createRoomBindings } from './hooks/room-bindings.ts'
 import { createRpc } from './hooks/rpc.ts'
+import { createInbox } from './inbox.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { gateIsOpen } from './readiness.ts'
+import { Router } from './serving/router.ts'
+import { type ServingDeps, ServingScript } from './serving/serving-script.ts'
 import { createTicker } from './timers/ticker.ts'
 import { createFailuresView } from './view/failures-view.ts'
 import { describeRuntime } from './view/runtime-view.ts'
@@ -58,41 +62,39 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const view = createFailuresView({ clock, log, metrics })
   const base = { config, clock, log, metrics, view }
   const nodeTime = createNodeTime(deps)
-  const dispatcher = new Dispatcher({ ...base, nodeTime, observeCall: deps.observeCall })
-  const parts = { ...base, dispatcher }
-  let { rooms } = noPorts
+  const processClock = deps.processClock ?? clock
+  let ports = noPorts
+  const bindings = createRoomBindings()
+  const router = new Router({ inbox: createInbox(config), generationOf: bindings.generationOf })
+  const parts = { ...base, router }
   const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
+  const createScript = () => {
+    const { observeCall } = deps
+    return createServingScript({ ...parts, nodeTime, observeCall, processClock, ports })
+  }
   const lifecycle = new Lifecycle({
     ...parts,
-    ...{ nodeId, environment, lines, nodeTime, journal: deps.journal },
-    processClock: deps.processClock ?? clock,
+    ...{ nodeId, environment, lines, nodeTime, createScript, journal: deps.journal },
+    processClock,
     serves: (handlers) => filters.serve(handlers.filters),
     workerLost(generation) {
       filters.end()
-      rooms.closeBoundRooms(generation)
+      ports.rooms.closeBoundRooms(generation)
     },
   })
   const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
   const ticker = createTicker({ ...parts, wanted })
-  const looking = clock.every(lookEveryMs, () => dispatcher.lookForOldCalls())
+  const looking = processClock.every(lookEveryMs, () => router.lookForOldCalls())
 
-  const { gateOpen, admit } = createGate(lifecycle, config, metrics)
-  const rpc = createRpc({ lifecycle, dispatcher, admit, gateOpen })
-
-  const game = createGame({
-    lifecycle,
-    dispatcher,
-    bindsRooms: config.require_script,
-    admit,
-    gateOpen,
-    rpc: rpc.ofPlayer,
-  })
+  const callable = { lifecycle, router, ...createGate(lifecycle, config, metrics) }
+  const rpc = createRpc(callable)
+  const bindsRooms = config.require_script
+  const game = createGame({ ...callable, bindings, bindsRooms, rpc: rpc.ofPlayer })
 
   return {
     /** Loads the script; throws a `ScriptLoadError` when there is one that cannot be loaded. */
-    async start(ports: ScriptPorts): Promise<void> {
-      rooms = ports.rooms
-      dispatcher.connect(ports)
+    async start(given: ScriptPorts): Promise<void> {
+      ports = given
       await lifecycle.start()
       ticker.start(ports.rooms.tickRooms)
     },
@@ -109,14 +111,14 @@ export function createScriptHost(deps: ScriptHostDeps) {
     /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
     consoleRpc: rpc.ofConsole,
 
-    events: createEvents(lifecycle, dispatcher),
+    events: createEvents(lifecycle, router),
 
     readiness: () => lifecycle.readiness(),
 
     /** Whether the script has nothing to do until something new comes. */
-    isQuiet: () => dispatcher.isQuiet,
+    isQuiet: () => !lifecycle.isLoading && router.isQuiet,
 
-    metrics: () => describeMetrics(metrics, dispatcher.inbox, lifecycle.readiness().state),
+    metrics: () => describeMetrics(metrics, router.inbox, lifecycle.readiness().state),
 
     async stop(): Promise<void> {
       looking.cancel()
@@ -128,11 +130,27 @@ export function createScriptHost(deps: ScriptHostDeps) {
   }
 }
 
+type ServingParts = Omit<ServingDeps, 'inbox' | 'answer' | 'settled'> & {
+  config: ScriptConfig
+  router: Router
+}
+
+/** A script that a worker is about to load. */
+function createServingScript({ router, ...parts }: ServingParts): ServingScript {
+  const { config, log, ports } = parts
+  return new ServingScript({
+    ...parts,
+    inbox: router.inbox,
+    answer: createHostCallAnswerer({ functions: ports.functions, tier: config.tier, log }),
+    settled: (script) => router.settled(script),
+  })
+}
+
 /** What has happened in the deployment, delivered at least once. */
-function createEvents(lifecycle: Lifecycle, dispatcher: Dispatcher) {
+function createEvents(lifecycle: Lifecycle, router: Router) {
   return {
     /** Whether an event can be delivered now: a script serves and takes calls. */
-    ready: () => lifecycle.handlers !== undefined && !dispatcher.inbox.isFull(),
+    ready: () => lifecycle.handlers !== undefined && !router.inbox.isFull(),
     /**
      * Calls the script, and resolves when its handler has returned; at once when it has none.
      *
@@ -144,7 +162,7 @@ function createEvents(lifecycle: Lifecycle, dispatcher: Dispatcher) {
       if (!lifecycle.handlers.hooks.includes(hook)) return
       const { status } = await new Promise<Outcome>((settle) => {
         const call = { hook: hookCode[hook], context: nobody, origin: 'server' } as const
-        dispatcher.call({ ...call, text: event, settle })
+        router.call({ ...call, text: event, settle })
       })
       if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)
     },

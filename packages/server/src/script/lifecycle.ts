@@ -2,9 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { Log } from '../kernel/log/log.ts'
-import { nobody } from '../kernel/play/calls.ts'
 import { type ScriptConfig, tickDeadlineMs } from './config.ts'
-import type { Dispatcher } from './dispatcher.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { filesToHandOver, type Selection, selectEntrypoint } from './process/languages.ts'
 import {
@@ -18,8 +16,10 @@ import {
 } from './process/recovery.ts'
 import { type Loaded, ScriptWorker, type WorkerEnd } from './process/script-worker.ts'
 import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
+import type { Router } from './serving/router.ts'
+import type { ServingScript } from './serving/serving-script.ts'
 import type { FailuresView } from './view/failures-view.ts'
-import { type Handlers, hookCode } from './wire/hooks.ts'
+import type { Handlers } from './wire/hooks.ts'
 import type { LineSettings, NodeTime, StartReason } from './wire/protocol.ts'
 import { revisionId, type ScriptFile } from './wire/revision.ts'
 
@@ -28,7 +28,7 @@ export type LifecycleDeps = {
   clock: Clock
   log: Log
   journal: Pick<ErrorJournal, 'record'>
-  dispatcher: Dispatcher
+  router: Router
   metrics: ScriptMetrics
   view: Pick<FailuresView, 'activated'>
   nodeId: string
@@ -39,7 +39,9 @@ export type LifecycleDeps = {
   environment: NodeJS.ProcessEnv
   /** Called when the worker of a generation has failed. */
   workerLost(generation: number): void
-  /** Called when a worker begins to serve. */
+  /** A script before its worker has loaded it. */
+  createScript(): ServingScript
+  /** Called when the calls of a script begin to be taken, those of its on_start included. */
   serves(handlers: Handlers): void
 }
 
@@ -49,12 +51,11 @@ type Revision = { readonly id: string; readonly files: readonly ScriptFile[] }
 /** Why a script is loaded, and since when. */
 type Start = { readonly reason: StartReason; readonly startedMs: number }
 
-type Serving = {
+/** A script that its worker has loaded. */
+type Candidate = {
+  readonly script: ServingScript
   readonly worker: ScriptWorker
-  readonly handlers: Handlers
-  readonly kinds: ReadonlySet<number>
-  readonly methods: ReadonlySet<string>
-}
+} & Pick<Loaded, 'handlers' | 'files'>
 
 /**
  * From boot to stop: which state the script is in, which worker serves, and when a failed one is
@@ -67,9 +68,11 @@ export class Lifecycle {
   #selection: Selection | undefined
   #revision: Revision | undefined
   #generation = 0
-  #serving: Serving | undefined
+  /** Which script calls go to, once it has taken them up. */
+  #serving: ServingScript | undefined
   #lastHooks: Handlers['hooks'] = []
-  #starting: ScriptWorker | undefined
+  #workers = new Set<ScriptWorker>()
+  #isLoading = false
   #restart: Timer | undefined
   #stopped = false
 
@@ -86,15 +89,14 @@ export class Lifecycle {
       return
     }
     this.#advance('load_started')
-    const startedMs = clock.monotonicMs()
+    const start: Start = { reason: 'boot', startedMs: clock.monotonicMs() }
     try {
-      const [worker, loaded] = await this.#startWorker(this.#selection)
+      const candidate = await this.#load(this.#selection)
       this.#advance('candidate_accepted')
-      this.#serve(worker, loaded, { reason: 'boot', startedMs })
-      this.#advance('swapped')
+      await this.#boot(candidate, start)
     } catch (error) {
       this.#advance('candidate_rejected')
-      this.#showActivation({ reason: 'boot', startedMs }, error)
+      this.#showActivation(start, error)
       if (!config.hot_reload) throw error
       log.error('the script cannot be loaded', { error })
     }
@@ -103,14 +105,14 @@ export class Lifecycle {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#restart?.cancel()
-    const workers = [this.#serving?.worker, this.#starting]
     this.#serving = undefined
-    this.#deps.dispatcher.detach()
-    await Promise.all(workers.map((worker) => worker?.stop()))
+    const { router } = this.#deps
+    if (router.active) router.end(router.active)
+    await Promise.all([...this.#workers].map((worker) => worker.stop()))
   }
 
   get handlers(): Handlers | undefined {
-    return this.#serving?.handlers
+    return this.#serving?.identity.handlers
   }
 
   /** The hooks of the script that served last, also while no worker serves. */
@@ -120,11 +122,16 @@ export class Lifecycle {
 
   /** What the gateway asks for every message must not search a list. */
   handlesKind(kind: number): boolean {
-    return this.#serving?.kinds.has(kind) ?? false
+    return this.#serving?.handlesKind(kind) ?? false
   }
 
   handlesMethod(method: string): boolean {
-    return this.#serving?.methods.has(method) ?? false
+    return this.#serving?.handlesMethod(method) ?? false
+  }
+
+  /** Whether a worker is being started. */
+  get isLoading(): boolean {
+    return this.#isLoading
   }
 
   get selection(): Selection | undefined {
@@ -156,10 +163,33 @@ export class Lifecycle {
     this.#readiness = advance(this.#readiness, event, this.#deps.clock.nowUnixMs())
   }
 
-  async #startWorker(selection: Selection): Promise<[ScriptWorker, Loaded]> {
-    const { config, processClock, log, dispatcher } = this.#deps
-    const files = this.#revision?.files ?? (await filesToHandOver(selection, config.scripts_dir))
-    const worker = new ScriptWorker({
+  async #load(selection: Selection): Promise<Candidate> {
+    this.#isLoading = true
+    const script = this.#deps.createScript()
+    const worker = this.#createWorker(selection, script)
+    this.#workers.add(worker)
+    try {
+      const { scripts_dir } = this.#deps.config
+      const known = this.#revision?.files ?? (await filesToHandOver(selection, scripts_dir))
+      const { handlers, files } = await worker.load({
+        type: 'load',
+        entry: selection.file,
+        generation: this.#generation + 1,
+        files: known,
+      })
+      return { script, worker, handlers, files: known ?? files }
+    } catch (error) {
+      this.#workers.delete(worker)
+      await worker.stop()
+      throw error
+    } finally {
+      this.#isLoading = false
+    }
+  }
+
+  #createWorker(selection: Selection, script: ServingScript): ScriptWorker {
+    const { config, processClock, log } = this.#deps
+    const worker: ScriptWorker = new ScriptWorker({
       program: selection.engine,
       settings: {
         scriptsDir: realDirectory(config.scripts_dir),
@@ -176,55 +206,54 @@ export class Lifecycle {
       loadTimeoutMs: config.load_timeout_ms,
       clock: processClock,
       log,
-      output: (batch) => dispatcher.receive(batch),
-      ended: (end) => this.#workerEnded(end),
+      output: (batch) => script.receive(batch),
+      ended: (end) => {
+        this.#workers.delete(worker)
+        this.#scriptEnded(script, end)
+      },
     })
-    this.#starting = worker
-    const loaded = await worker.load({
-      type: 'load',
-      entry: selection.file,
-      generation: this.#generation + 1,
-      files,
-    })
-    this.#starting = undefined
-    return [worker, { ...loaded, files: files ?? loaded.files }]
+    return worker
   }
 
-  #serve(worker: ScriptWorker, { handlers, files }: Loaded, start: Start): void {
-    const { clock, dispatcher, log } = this.#deps
-    const revision = this.#revision ?? { id: revisionId(files), files }
-    this.#revision = revision
+  /** The first script serves when its on_start has settled, however that ended. */
+  async #boot(candidate: Candidate, start: Start): Promise<void> {
+    await this.#activate(candidate, 'boot')
+    // Its worker may have ended meanwhile.
+    if (this.#stopped || this.#deps.router.active !== candidate.script) return
+    this.#serve(candidate.script, start)
+    this.#advance('swapped')
+  }
+
+  /** Calls go to this script from here on. Resolves when its on_start has settled. */
+  #activate(candidate: Candidate, reason: StartReason): Promise<void> {
+    const { clock, config, router } = this.#deps
+    const { script, worker, handlers, files } = candidate
+    this.#revision ??= { id: revisionId(files), files }
     this.#generation += 1
     this.#recovery = afterStart(this.#recovery, clock.monotonicMs())
-    const kinds = new Set(handlers.message_kinds)
-    this.#serving = { worker, handlers, kinds, methods: new Set(handlers.rpcs) }
     this.#lastHooks = handlers.hooks
-    dispatcher.attach(worker, revision.id)
+    const identity = { revision_id: this.#revision.id, generation: this.#generation, handlers }
+    const settled = script.start(worker, identity, reason)
+    router.activate(script, { bindsRooms: config.require_script })
     this.#deps.serves(handlers)
-    const { reason } = start
-    log.info('the script serves', {
-      revision_id: revision.id,
-      generation: this.#generation,
-      reason,
-    })
-    this.#showActivation(start)
-    if (!handlers.hooks.includes('on_start')) {
-      dispatcher.startTimers()
-      return
-    }
-    const text = JSON.stringify({ reason })
-    const about = { context: nobody, origin: 'server', text } as const
-    const settle = () => dispatcher.startTimers()
-    dispatcher.call({ hook: hookCode.on_start, ...about, settle })
+    return settled
   }
 
-  #workerEnded({ reason, overdue }: WorkerEnd): void {
-    const { clock, config, dispatcher } = this.#deps
+  #serve(script: ServingScript, start: Start): void {
+    this.#serving = script
+    const { revision_id, generation } = script.identity
+    this.#deps.log.info('the script serves', { revision_id, generation, reason: start.reason })
+    this.#showActivation(start)
+  }
+
+  #scriptEnded(script: ServingScript, { reason, overdue }: WorkerEnd): void {
+    const { clock, config, router } = this.#deps
+    const wasServing = this.#serving === script
     this.#serving = undefined
-    dispatcher.detach(overdue)
-    this.#deps.workerLost(this.#generation)
+    router.end(script, overdue)
+    this.#deps.workerLost(script.identity.generation)
     this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
-    this.#advance('worker_failed')
+    this.#advance(wasServing ? 'worker_failed' : 'swap_failed')
     this.#record(reason)
     if (this.#recovery.circuitOpen) this.#openCircuit()
     this.#scheduleRestart()
@@ -241,11 +270,13 @@ export class Lifecycle {
     if (!this.#selection) return
     const probing = this.#recovery.circuitOpen
     metrics.restarts += 1
-    const startedMs = clock.monotonicMs()
+    const start: Start = { reason: 'restart', startedMs: clock.monotonicMs() }
     try {
-      const [worker, loaded] = await this.#startWorker(this.#selection)
-      if (this.#stopped) return await worker.stop()
-      this.#serve(worker, loaded, { reason: 'restart', startedMs })
+      const candidate = await this.#load(this.#selection)
+      if (this.#stopped) return
+      // Calls wait until its on_start has settled.
+      void this.#activate(candidate, 'restart')
+      this.#serve(candidate.script, start)
       this.#advance(probing ? 'probe_succeeded' : 'restarted')
     } catch (error) {
       if (this.#stopped) return

@@ -10,6 +10,8 @@ import { checkedArguments, scriptRows } from './arguments.ts'
 
 type Deps = { functions: HostFunctions; tier: ScriptTier; log: Log }
 
+export type HostCallAnswerer = ReturnType<typeof createHostCallAnswerer>
+
 /** Answers the calls of the worker that need the node, as the table declares them. */
 export function createHostCallAnswerer({ functions, tier, log }: Deps) {
   const filters = new Map(

@@ -4,14 +4,16 @@ import type { CallContext, RpcOutcome } from '../../kernel/play/calls.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { HookAnswer, MatchEvent, RoomHooks } from '../../kernel/play/room-hooks.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
-import type { Outcome } from '../calls.ts'
-import type { Dispatcher, NewCall } from '../dispatcher.ts'
+import type { NewCall, Outcome } from '../calls.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import type { Router } from '../serving/router.ts'
 import { hookCode } from '../wire/hooks.ts'
+import type { RoomBindings } from './room-bindings.ts'
 
 type GameDeps = {
   lifecycle: Lifecycle
-  dispatcher: Dispatcher
+  router: Router
+  bindings: RoomBindings
   /** Whether rooms keep to the script that made them. */
   bindsRooms: boolean
   admit(): boolean
@@ -21,19 +23,23 @@ type GameDeps = {
 
 /** The script as the gateway calls it: its hooks about players, rooms and matches. */
 export function createGame(deps: GameDeps) {
-  const { lifecycle, dispatcher, bindsRooms, admit, gateOpen, rpc } = deps
-  const hasHook = (name: HookName) => lifecycle.handlers?.hooks.includes(name) ?? false
+  const { lifecycle, router, rpc } = deps
+  /** Whether the script that such a call goes to has the hook. */
+  function hasHook(name: HookName, call: Omit<NewCall, 'hook' | 'settle'>): boolean {
+    if (lifecycle.handlers === undefined) return false
+    return router.pick(call)?.identity.handlers.hooks.includes(name) ?? false
+  }
 
   function notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled = () => {}) {
-    if (hasHook(hook)) dispatcher.call({ hook: hookCode[hook], ...call, settle: settled })
+    if (hasHook(hook, call)) router.call({ hook: hookCode[hook], ...call, settle: settled })
     else settled()
   }
 
   function ask(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>): Promise<HookAnswer> {
-    if (!hasHook(hook)) return Promise.resolve({ status: 'absent' })
+    if (!hasHook(hook, call)) return Promise.resolve({ status: 'absent' })
     return new Promise((resolve) => {
       const settle = (outcome: Outcome) => resolve(answerOf(outcome))
-      dispatcher.call({ hook: hookCode[hook], ...call, settle })
+      router.call({ hook: hookCode[hook], ...call, settle })
     })
   }
 
@@ -45,7 +51,7 @@ export function createGame(deps: GameDeps) {
     leave(context: CallContext): void {
       // Also without a handler: the worker then drops what it knows about the participant.
       if (lifecycle.handlers) {
-        dispatcher.call({ hook: hookCode.on_leave, ...byPlayer(context), settle() {} })
+        router.call({ hook: hookCode.on_leave, ...byPlayer(context), settle() {} })
       }
     },
     message(
@@ -62,22 +68,25 @@ export function createGame(deps: GameDeps) {
         settled(status === 'ok' ? 'ok' : status === 'lost' ? 'unavailable' : 'failed')
       const hook = hookCode.on_message
       const about = { context, origin: 'player', detail: kind } as const
-      dispatcher.call({ hook, ...about, unreliable, body, settle })
+      router.call({ hook, ...about, unreliable, body, settle })
     },
     rpc,
-    congested: () => dispatcher.inbox.congested(),
-    onceDrained: (listener: () => void) => dispatcher.inbox.onceDrained(listener),
-    ...createRoomHooks({ lifecycle, bindsRooms, admit, gateOpen, notify, ask }),
+    congested: () => router.inbox.congested(),
+    onceDrained: (listener: () => void) => router.inbox.onceDrained(listener),
+    ...createRoomHooks({ ...deps, notify, ask }),
   }
 }
 
-type RoomHookDeps = Pick<GameDeps, 'lifecycle' | 'bindsRooms' | 'admit' | 'gateOpen'> & {
+type RoomHookDeps = Pick<
+  GameDeps,
+  'lifecycle' | 'bindings' | 'bindsRooms' | 'admit' | 'gateOpen'
+> & {
   notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled?: () => void): void
   ask(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>): Promise<HookAnswer>
 }
 
 function createRoomHooks(deps: RoomHookDeps): RoomHooks {
-  const { lifecycle, bindsRooms, admit, gateOpen, notify, ask } = deps
+  const { lifecycle, bindings, bindsRooms, admit, gateOpen, notify, ask } = deps
   return {
     admit,
     gateOpen,
@@ -104,11 +113,14 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
     drop: (context, seat) => notify('on_drop', { ...byPlayer(context), text: seatText(seat) }),
     returned: (context, seat, settled) =>
       notify('on_return', { ...byPlayer(context), text: seatText(seat) }, settled),
-    match({ event, binding: _, ...match }, settled) {
+    match(happened, settled) {
+      bindings.follow(happened)
+      const { event, binding, ...match } = happened
       const { room_id, match_id } = match
       const context = { ...nobody, room_id, match_id }
       const text = stringifyExact(match)
-      notify(matchHooks[event], { context, origin: 'server', text }, settled)
+      const generation = binding?.generation ?? null
+      notify(matchHooks[event], { context, origin: 'server', text, generation }, settled)
     },
   }
 }

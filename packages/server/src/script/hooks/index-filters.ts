@@ -3,13 +3,13 @@ import type { Log } from '../../kernel/log/log.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { FilterCandidate, IndexFilterPort } from '../../kernel/play/script.ts'
 import type { Outcome } from '../calls.ts'
-import type { Dispatcher } from '../dispatcher.ts'
+import type { Router } from '../serving/router.ts'
 import { hookCode } from '../wire/hooks.ts'
 
-type Deps = { dispatcher: Dispatcher; filters: IndexFilterPort; log: Log }
+type Deps = { router: Router; filters: IndexFilterPort; log: Log }
 
 /** The filters of storage indexes that the serving script registered. */
-export function createIndexFilters({ dispatcher, filters, log }: Deps) {
+export function createIndexFilters({ router, filters, log }: Deps) {
   let serving: readonly string[] = []
 
   /** Rejects when the filter fails or its worker is lost. */
@@ -17,7 +17,7 @@ export function createIndexFilters({ dispatcher, filters, log }: Deps) {
     const text = `{"index":${JSON.stringify(index)},"candidate":${stringifyExact(candidate)}}`
     const outcome = await new Promise<Outcome>((settle) => {
       const about = { context: nobody, origin: 'server', text } as const
-      dispatcher.call({ hook: hookCode.register_storage_index_filter, ...about, settle })
+      router.call({ hook: hookCode.register_storage_index_filter, ...about, settle })
     })
     if (outcome.status !== 'ok') throw new Error(`the filter ended as ${outcome.status}`)
     const verdict: unknown = JSON.parse(new TextDecoder().decode(outcome.reply))

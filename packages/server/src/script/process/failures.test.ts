@@ -23,19 +23,27 @@ describe('a worker that ends', () => {
       'sends false records',
       'post({ type: "batch", answered: 0, words: 1, buffer: new Float64Array([77]).buffer, texts: [], calls: [] })',
     ],
+    [
+      'writes to its channel what is no message',
+      'writeSync(3, Buffer.from([0, 0, 0, 4, 1, 2, 3, 4]))',
+    ],
+    ['writes to its channel what never ends', 'writeSync(3, Buffer.alloc(64, 65))'],
+    ['takes no message any more', 'process.removeAllListeners("message")'],
+    ['answers a ping that was not sent', 'post({ type: "pong", n: 77 })'],
     ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
   ])(
     '[S-REC-1] [S-REC-5] [S-WP-4] [O-ERR-1] is journalled and started again, and the node goes on: it %s',
     async (_name, body) => {
       const { rpc, host, until, lines, journal } = await script(
         `
+      import { writeSync } from 'node:fs'
       const post = (message: unknown) => process.send(message)
       const reasons: string[] = []
       guildhall.on_start(({ reason }) => { reasons.push(reason) })
       guildhall.on_rpc('go', async () => { ${body}; return new Promise(() => {}) })
       guildhall.on_rpc('reasons', () => reasons)
     `,
-        { deadline_ms: 5000 },
+        { deadline_ms: 15_000 },
       )
       expect(await rpc('reasons')).toBe('["boot"]')
       expect(await rpc('go')).toEqual({ error: 'RPC runtime not available' })

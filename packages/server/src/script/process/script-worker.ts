@@ -50,11 +50,16 @@ export class ScriptWorker {
   readonly #exited = deferred<void>()
   #state: 'starting' | 'serving' | 'ended' = 'starting'
   #pings = 0
+  /** The ping that is not answered, and how many batches were sent before it. */
+  #openPing: { readonly n: number; readonly batches: number } | undefined
+  #batchesSent = 0
+  #batchesAnswered = 0
 
   constructor(deps: ScriptWorkerDeps) {
     this.#deps = deps
     this.#child = startProcess(deps)
     this.#child.on('message', (message: unknown) => this.#receive(message))
+    guardChannel(this.#child, () => this.#fail('it sent what is no message'))
     this.#child.on('error', (error) => this.#fail(error.message))
     // A process that exits closes its channel first; one that only closed it must go as well.
     this.#child.on('disconnect', () => this.#child.kill('SIGKILL'))
@@ -62,7 +67,11 @@ export class ScriptWorker {
       this.#exited.resolve()
       this.#fail(signal ? `it ended by ${signal}` : `it exited with code ${code}`)
     })
-    this.#heartbeat = createHeartbeat(deps.clock, () => this.#fail('it does not respond'))
+    this.#heartbeat = createHeartbeat({
+      clock: deps.clock,
+      ping: () => this.ping(),
+      missed: (reason) => this.#fail(reason),
+    })
     const { stdout, stderr, stdio } = this.#child
     if (stdout) this.#print(stdout, 'info')
     if (stderr) this.#print(stderr, 'error')
@@ -91,13 +100,16 @@ export class ScriptWorker {
   }
 
   post(message: ToWorker): void {
+    if (message.type === 'batch') this.#batchesSent += 1
     // What could not be sent any more is lost with the worker, which its end reports.
     if (this.#state !== 'ended' && this.#child.connected) this.#child.send(message, () => {})
   }
 
   /** Makes the worker look for calls that have lasted too long. */
   ping(): void {
+    if (this.#openPing !== undefined) return
     this.#pings += 1
+    this.#openPing = { n: this.#pings, batches: this.#batchesSent }
     this.post({ type: 'ping', n: this.#pings })
   }
 
@@ -127,14 +139,25 @@ export class ScriptWorker {
         this.#loaded.reject(new ScriptLoadError(message))
         break
       case 'pong':
-        this.#ponged.resolve()
+        this.#takePong(message.n)
         break
       case 'print':
         this.#deps.log[message.level](message.text, omission(message.omitted))
         break
       case 'batch':
+        this.#batchesAnswered += message.answered
         if (!this.#deps.output(message)) this.#fail('it sent a malformed batch')
     }
+  }
+
+  /** Messages keep their order: what was sent before a ping is answered before its pong. */
+  #takePong(n: number): void {
+    const ping = this.#openPing
+    this.#openPing = undefined
+    if (ping?.n !== n) this.#fail('it sent a malformed message')
+    else if (this.#batchesAnswered < ping.batches) this.#fail('it answers pings and no calls')
+    this.#ponged.resolve()
+    this.#heartbeat.ponged()
   }
 
   /** What the watchdog inside the process says: the script's own thread may be stuck. */
@@ -142,7 +165,7 @@ export class ScriptWorker {
     const split = createLineSplitter((line) => {
       const [word, running, begun] = line.split(' ')
       const overdue = { running: Number(running), begun: Number(begun) }
-      if (word === 'beat') this.#heartbeat.beat()
+      if (word === 'beat') this.#heartbeat.beat(Number(running))
       else if (word === 'overdue') this.#fail('a slice ran past its deadline', overdue)
       else if (word === 'memory') this.#fail('it uses more than its memory')
       else if (word === 'unresponsive') this.#fail('it does not respond')
@@ -204,6 +227,38 @@ function startProcess({ program, environment, settings }: ScriptWorkerDeps): Chi
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
   })
+}
+
+/**
+ * Node reads a channel in a function of its own and lets no listener see what goes wrong there:
+ * bytes that are no message would be an uncaught error of this process. That function is a property
+ * of the channel's handle, which a child process keeps under a symbol.
+ */
+function guardChannel(child: ChildProcess, failed: () => void): void {
+  for (const key of Object.getOwnPropertySymbols(child)) {
+    const handle: unknown = Reflect.get(child, key)
+    if (!isChannelHandle(handle)) continue
+    const { onread } = handle
+    handle.onread = (...args) => {
+      try {
+        Reflect.apply(onread, handle, args)
+      } catch {
+        failed()
+      }
+    }
+  }
+}
+
+type ChannelHandle = { onread: (...args: unknown[]) => void }
+
+function isChannelHandle(value: unknown): value is ChannelHandle {
+  return (
+    typeof value === 'object' && value !== null && 'onread' in value && isFunction(value.onread)
+  )
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
 }
 
 function omission(omitted: number): { omitted_lines: number } | undefined {

@@ -17,11 +17,12 @@ type TimerRequest = { timer: number; ms: number; repeats: boolean }
 /** What is kept for a script, with room for those that it has just cancelled. */
 const timersMax = limits.timers * 2
 
-/** The timers of the script that serves. The node keeps the time; a run is a call. */
+/** The timers of one worker's script. The node keeps the time; a run is a call. */
 export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
   const running = new Map<number, Timer>()
-  /** Those of the top level wait for on_start; undefined once it has settled. */
-  let waiting: TimerRequest[] | undefined = []
+  /** Those of the top level, which wait for on_start. */
+  let waiting: TimerRequest[] = []
+  let state: 'loading' | 'running' | 'ended' = 'loading'
 
   function once({ timer, ms }: TimerRequest): Timer {
     return clock.after(ms, () => {
@@ -45,30 +46,34 @@ export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
     })
   }
 
-  function set(request: TimerRequest): void {
-    if (waiting) {
-      if (waiting.length < timersMax) waiting.push(request)
-      return
-    }
+  function begin(request: TimerRequest): void {
     if (running.size >= timersMax) return
     running.set(request.timer, request.repeats ? again(request) : once(request))
   }
 
   return {
-    set,
+    set(request: TimerRequest): void {
+      if (state === 'running') begin(request)
+      else if (state === 'loading' && waiting.length < timersMax) waiting.push(request)
+    },
     cancel(timer: number): void {
       running.get(timer)?.cancel()
       running.delete(timer)
-      waiting = waiting?.filter((request) => request.timer !== timer)
+      waiting = waiting.filter((request) => request.timer !== timer)
+    },
+    /** The top level has ended: timers that are set from here on begin at once. */
+    loaded(): void {
+      state = 'running'
     },
     /** on_start has settled: the timers that the top level has set begin. */
     start(): void {
-      const requests = waiting ?? []
-      waiting = undefined
-      for (const request of requests) set(request)
+      const requests = waiting
+      waiting = []
+      for (const request of requests) begin(request)
     },
-    /** The worker is gone, and its timers with it. */
-    clear(): void {
+    /** The script sets and runs no timer any more. */
+    end(): void {
+      state = 'ended'
       for (const timer of running.values()) timer.cancel()
       running.clear()
       waiting = []

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
-import type { Dispatcher } from '../dispatcher.ts'
+import type { NewCall } from '../calls.ts'
 import { createInbox } from '../inbox.ts'
 import { tickBody } from '../wire/call-records.ts'
 import { createTicker } from './ticker.ts'
 
-type Tick = Parameters<Dispatcher['call']>[0]
+type Tick = NewCall
 
 /** Ticks at 10 Hz, whose calls settle when the test says so. */
 function start(rooms: TickRoom[] = []) {
@@ -14,10 +14,11 @@ function start(rooms: TickRoom[] = []) {
   const inbox = createInbox({ inbox_calls: 1, inbox_bytes: 100 })
   const metrics = { ticks: 0, ticksSkipped: 0 }
   const calls: Tick[] = []
-  const dispatcher = { inbox, call: (tick: Tick) => void calls.push(tick) }
+  const call = (tick: Tick) => void calls.push(tick)
+  const router = { inbox, call, active: undefined, former: undefined }
   const state = { serves: true }
   const wanted = () => state.serves
-  const ticker = createTicker({ config: { tick_hz: 10 }, clock, dispatcher, metrics, wanted })
+  const ticker = createTicker({ config: { tick_hz: 10 }, clock, router, metrics, wanted })
   ticker.start(() => rooms)
   return { clock, inbox, metrics, calls, state, dts: () => calls.map(({ detail }) => detail) }
 }

@@ -2,8 +2,8 @@ import type { Clock, Timer } from '../../kernel/clock.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
 import type { ScriptConfig } from '../config.ts'
-import type { Dispatcher } from '../dispatcher.ts'
 import type { ScriptMetrics } from '../metrics.ts'
+import type { Router } from '../serving/router.ts'
 import { tickBody } from '../wire/call-records.ts'
 import { hookCode } from '../wire/hooks.ts'
 
@@ -13,17 +13,20 @@ const roomsMax = 16_384
 type TickerDeps = {
   config: Pick<ScriptConfig, 'tick_hz'>
   clock: Clock
-  dispatcher: Pick<Dispatcher, 'call' | 'inbox'>
+  router: Pick<Router, 'call' | 'inbox' | 'active' | 'former'>
   metrics: Pick<ScriptMetrics, 'ticks' | 'ticksSkipped'>
   /** Whether a script with `on_tick` serves. */
   wanted: () => boolean
 }
 
+/** Which part of a tick a call is. */
+type Part = { generation: number | null; isFirst: boolean }
+
 /**
  * Calls `on_tick` at the configured pace. A tick that cannot run is skipped; the next dt
  * covers it.
  */
-export function createTicker({ config, clock, dispatcher, metrics, wanted }: TickerDeps) {
+export function createTicker({ config, clock, router, metrics, wanted }: TickerDeps) {
   let timer: Timer | undefined
   let rooms: () => readonly TickRoom[] = () => []
   let lastMs: number | undefined
@@ -35,7 +38,7 @@ export function createTicker({ config, clock, dispatcher, metrics, wanted }: Tic
       lastMs = undefined
       return
     }
-    if (running > 0 || dispatcher.inbox.isFull()) {
+    if (running > 0 || router.inbox.isFull() || router.active?.isStarting) {
       metrics.ticksSkipped += 1
       return
     }
@@ -43,24 +46,41 @@ export function createTicker({ config, clock, dispatcher, metrics, wanted }: Tic
     const dt = (nowMs - (lastMs ?? nowMs - 1000 / config.tick_hz)) / 1000
     lastMs = nowMs
     metrics.ticks += 1
-    const due = rooms()
+    runAll(dt, rooms())
+  }
+
+  /** Rooms that are bound to the former script tick there. */
+  function runAll(dt: number, due: readonly TickRoom[]): void {
+    const former = router.former?.identity.generation
+    if (former === undefined) {
+      runPart(dt, due, null)
+      return
+    }
+    const bound = due.filter(({ generation }) => generation === former)
+    const others = due.filter(({ generation }) => generation !== former)
+    runPart(dt, others, null)
+    if (bound.length > 0) runPart(dt, bound, former)
+  }
+
+  /** Without a generation the first call also runs without a room. */
+  function runPart(dt: number, due: readonly TickRoom[], generation: number | null): void {
     let at = 0
     do {
-      run(dt, due.slice(at, at + roomsMax), at === 0)
+      run(dt, due.slice(at, at + roomsMax), { generation, isFirst: at === 0 })
       at += roomsMax
     } while (at < due.length)
   }
 
-  /** One call for many rooms. The first of a tick also runs without a room. */
-  function run(dt: number, due: readonly TickRoom[], isFirst: boolean): void {
+  /** One call for many rooms. */
+  function run(dt: number, due: readonly TickRoom[], { generation, isFirst }: Part): void {
     running += 1
     const settle = () => {
       running -= 1
     }
     const ids = due.map(({ room_id }) => room_id)
-    const body = tickBody(isFirst ? [null, ...ids] : ids)
-    const about = { context: nobody, origin: 'server', detail: dt } as const
-    dispatcher.call({ hook: hookCode.on_tick, ...about, body, rooms: due, settle })
+    const body = tickBody(isFirst && generation === null ? [null, ...ids] : ids)
+    const about = { context: nobody, origin: 'server', detail: dt, generation } as const
+    router.call({ hook: hookCode.on_tick, ...about, body, rooms: due, settle })
   }
 
   return {

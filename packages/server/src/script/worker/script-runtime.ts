@@ -3,6 +3,7 @@ import { createCallReader } from '../wire/call-records.ts'
 import type {
   CallBatch,
   FromWorker,
+  HostResult,
   NodeTime,
   PrintLevel,
   ToWorker,
@@ -50,6 +51,7 @@ export class ScriptRuntime {
   /** Call batches whose calls have all been started, and that have not been answered. */
   #unanswered = 0
   #turnEndWanted = false
+  #hasLoaded = false
 
   constructor(deps: RuntimeDeps) {
     this.#deps = deps
@@ -118,6 +120,7 @@ export class ScriptRuntime {
       return
     }
     this.#registry.close()
+    this.#hasLoaded = true
     const handlers = this.#registry.summary()
     if (handlers) post({ type: 'loaded', handlers, files: engine.filesRead?.() ?? [] })
     else post({ type: 'load_failed', message: 'the script registers no handler', file: entry })
@@ -157,7 +160,8 @@ export class ScriptRuntime {
       timers: this.#timers,
       runner,
       print: this.#print,
-      ask: (name, args) => hostCalls.ask(callerOf(host), name, args),
+      ask: (name, args) =>
+        this.#hasLoaded ? hostCalls.ask(callerOf(host), name, args) : refuseAtTopLevel(name),
     }
     return createSurface(host, { node_id: nodeId, tier, generation, revision_id })
   }
@@ -215,6 +219,12 @@ export class ScriptRuntime {
     this.#print('error', `the script host failed: ${this.#describe(error).message}`)
     this.#deps.exit(1)
   }
+}
+
+/** The node answers a script that serves; what its top level waits for would never come. */
+async function refuseAtTopLevel(name: string): Promise<HostResult> {
+  const message = `${name} cannot be called while the script loads: call it in on_start`
+  return { id: 0, ok: false, code: 'unavailable', message }
 }
 
 function isFromNode(message: unknown): message is ToWorker {

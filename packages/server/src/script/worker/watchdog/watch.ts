@@ -11,6 +11,8 @@ export type Watch = {
   start(): void
   stop(): void
   pong(n: number): void
+  /** How many pings the thread has answered: so often its event loop has turned. */
+  turns(): number
 }
 
 type WatchDeps = {
@@ -32,6 +34,7 @@ export function createWatch(deps: WatchDeps): Watch {
   let counterSinceMs = 0
   let sincePingMs = 0
   let pings = 0
+  let turns = 0
   /** How long the present ping has been unanswered; undefined without one. */
   let unansweredMs: number | undefined
 
@@ -86,7 +89,10 @@ export function createWatch(deps: WatchDeps): Watch {
     },
     stop: () => timer?.cancel(),
     pong(n) {
-      if (n === pings) unansweredMs = undefined
+      if (n !== pings) return
+      unansweredMs = undefined
+      turns += 1
     },
+    turns: () => turns,
   }
 }

@@ -31,7 +31,7 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
 
   function beat(): void {
     if (process.ppid !== node) end()
-    writeSync(reportFd, 'beat\n')
+    writeSync(reportFd, `beat ${watched.turns()}\n`)
   }
 
   function lookAtMemory(): void {
