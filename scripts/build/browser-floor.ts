@@ -7,7 +7,7 @@
 const newer: Readonly<Record<string, readonly string[]>> = {
   globalThis: [
     ...['DisposableStack', 'AsyncDisposableStack', 'SuppressedError', 'Float16Array', 'Iterator'],
-    ...['Temporal', 'URLPattern', 'WebSocketStream', 'scheduler'],
+    ...['Temporal', 'URLPattern', 'WebSocketStream'],
   ],
   Promise: ['withResolvers', 'try'],
   Array: ['fromAsync'],
