@@ -62,6 +62,19 @@ it('[R-SDK-25] connect returns the connection that there is, and makes one behin
   expect(host.timersWaiting()).toBe(0)
 })
 
+it('[R-SDK-3] a logout while it connects closes the connection, too', async () => {
+  const { server, player } = await openBench()
+  server.greet = null
+  const connecting = player.connect()
+  const peer = await server.connection()
+  const leaving = player.logout()
+  peer.accept()
+  const connection = await connecting
+  await leaving
+  expect(connection.state).toBe('closed')
+  expect(await peer.closed).toBe(1000)
+})
+
 it('[R-SDK-25] a connect that fails fails for everybody, and the next one tries again', async () => {
   const { server, player } = await openBench()
   const { greet } = server
