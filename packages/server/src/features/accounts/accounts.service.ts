@@ -5,11 +5,13 @@ import {
   type Transaction,
   UniqueViolation,
 } from '../../database/database.ts'
+import { mergedWrites } from '../../database/writes/merged-writes.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import {
   accountsStore,
+  type DisplayName,
   identityLookup,
   type Provider,
   type StoredAccount,
@@ -34,6 +36,13 @@ export type NewAccount = Credential & {
   password_verifier: string | null
 }
 
+type ProfileRow = { id: string; username: string; display_name: string | null }
+type ProfilePatch = {
+  username?: string | null | undefined
+  display_name?: string | null | undefined
+}
+type UserRenaming = ProfilePatch & { id: string; username: string; now_unix_ms: number }
+
 export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts({ db, clock, ids }: AccountsDeps) {
@@ -46,6 +55,46 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
       now_unix_ms: clock.nowUnixMs(),
     }
   }
+
+  /**
+   * An account that is patched many times at once is written once: with the last of its names, as
+   * if the others had come right before. Each is answered the name that it set.
+   */
+  const rename = mergedWrites<DisplayName, ProfileRow | undefined>(db, {
+    itemsMax: 256,
+    async run(asked) {
+      const last = new Map(asked.map((name) => [name.id, name]))
+      // In one order for all nodes, so that none waits in a circle.
+      const names = [...last.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+      const renamed = await accountsStore.setDisplayNames(db, names)
+      const usernames = new Map(renamed.map(({ id, username }) => [id, username]))
+      return asked.map(({ id, display_name }) => {
+        const username = usernames.get(id)
+        return {
+          ok: true,
+          value: username === undefined ? undefined : { id, username, display_name },
+        }
+      })
+    },
+  })
+
+  /** One at a time: those of one account would only wait for its row, each with a connection. */
+  const renameUser = mergedWrites<UserRenaming, ProfileRow | undefined>(db, {
+    itemsMax: 1,
+    run: (asked) =>
+      Promise.all(
+        asked.map(async ({ display_name, ...change }) => {
+          const names = {
+            keep_display_name: display_name === undefined,
+            display_name: display_name ?? null,
+          }
+          const row = await accountsStore
+            .updateProfile(db, { ...change, ...names })
+            .catch(asUsernameConflict)
+          return { ok: true, value: row }
+        }),
+      ),
+  })
 
   return {
     /** Whether an account has this id, in whatever state: for features that belong to accounts. */
@@ -80,24 +129,16 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
 
     /** Replaces a verifier of weaker parameters, unless somebody else just did. */
     async strengthenVerifier(email: string, change: { weaker: string; stronger: string }) {
-      await db.transaction((tx) => accountsStore.replaceVerifier(tx, { email, ...change }))
+      await accountsStore.replaceVerifier(db, { email, ...change })
     },
 
     /** Changes what players may change of their own account; `display_name: null` clears it. */
-    async patchProfile(
-      id: string,
-      patch: { username?: string | null | undefined; display_name?: string | null | undefined },
-    ): Promise<Profile> {
-      const change = {
-        id,
-        username: patch.username ?? null,
-        keep_display_name: patch.display_name === undefined,
-        display_name: patch.display_name ?? null,
-        now_unix_ms: clock.nowUnixMs(),
-      }
-      const row = await db
-        .transaction((tx) => accountsStore.updateProfile(tx, change))
-        .catch(asUsernameConflict)
+    async patchProfile(id: string, { username, display_name }: ProfilePatch): Promise<Profile> {
+      const now_unix_ms = clock.nowUnixMs()
+      const row =
+        username == null
+          ? await rename({ id, display_name: display_name ?? null, now_unix_ms })
+          : await renameUser({ id, username, display_name, now_unix_ms })
       if (row === undefined) throw refuse.unauthenticated('the account is no longer active')
       return profileOf(row)
     },
@@ -135,11 +176,7 @@ function credentialKey({ provider, external_id }: { provider: string; external_i
   return `${provider} ${external_id}`
 }
 
-export function profileOf(row: {
-  id: string
-  username: string
-  display_name: string | null
-}): Profile {
+export function profileOf(row: ProfileRow): Profile {
   const { id, username, display_name } = row
   return display_name === null ? { user_id: id, username } : { user_id: id, username, display_name }
 }

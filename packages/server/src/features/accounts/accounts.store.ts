@@ -93,6 +93,15 @@ const updateProfile = statement({
   row: profileRow,
 })
 
+const setDisplayNames = batchStatement({
+  name: 'accounts.set-display-names',
+  text: `UPDATE accounts SET display_name = r.display_name, updated_at_unix_ms = r.now_unix_ms
+    FROM {{rows}} AS r WHERE accounts.id = r.id AND accounts.state = 'active'
+    RETURNING accounts.id, accounts.username`,
+  params: { id: 'text', display_name: 'text?', now_unix_ms: 'integer' },
+  row: { id: 'text', username: 'text' },
+})
+
 const activeById = batchStatement({
   name: 'accounts.active-by-id',
   text: `SELECT a.id, a.username, a.display_name FROM {{rows}} AS r
@@ -123,6 +132,8 @@ const accountState = statement({
   row: { state: 'text' },
 })
 
+export type DisplayName = Row<(typeof setDisplayNames)['params']>
+
 /** An account with its first credential. */
 export type StoredAccount = Row<typeof newAccount> & { password_verifier: string | null }
 
@@ -149,6 +160,8 @@ export const accountsStore = {
     tx.run(replaceVerifier, change),
   updateProfile: (tx: Queries, change: Row<(typeof updateProfile)['params']>) =>
     tx.get(updateProfile, change),
+  /** Answers the active ones of these accounts, each given once. */
+  setDisplayNames: (tx: Queries, names: readonly DisplayName[]) => tx.each(setDisplayNames, names),
   activeById: (tx: Queries, ids: readonly string[]) =>
     tx.each(
       activeById,

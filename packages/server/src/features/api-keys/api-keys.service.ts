@@ -65,13 +65,17 @@ export function createApiKeys({ db, clock, ids, mutate, flushUse }: ApiKeysDeps)
       const id = ids.hex128()
       const secret = ids.bytes(secretBytes)
       const key = { id, name, scopes: inOrder(scopes).join(','), created_at, expires_at }
-      return mutate(mutation, async (tx) => {
-        const row = await apiKeysStore.insert(tx, { ...key, secret_digest: sha256(secret) })
-        if (row === undefined) throw new Error('the new API key did not come back')
-        const details = `${wordsOf(row)} scopes=${row.scopes}`
-        const answer = { key: metadataAt(created_at, row), secret: formatKeyValue(id, secret) }
-        return { answer, target: id, details }
-      })
+      return mutate(
+        mutation,
+        async (tx) => {
+          const row = await apiKeysStore.insert(tx, { ...key, secret_digest: sha256(secret) })
+          if (row === undefined) throw new Error('the new API key did not come back')
+          const details = `${wordsOf(row)} scopes=${row.scopes}`
+          const answer = { key: metadataAt(created_at, row), secret: formatKeyValue(id, secret) }
+          return { answer, target: id, details }
+        },
+        oneRow,
+      )
     },
 
     async list() {
@@ -92,26 +96,37 @@ export function createApiKeys({ db, clock, ids, mutate, flushUse }: ApiKeysDeps)
       await flushUse()
       const secret = ids.bytes(secretBytes)
       const change = { id, generation, secret_digest: sha256(secret) }
-      return mutate(mutation, async (tx) => {
-        const now_unix_ms = clock.nowUnixMs()
-        const row = await apiKeysStore.rotate(tx, { ...change, now_unix_ms })
-        if (row === undefined) throw await refusalOf(tx, { id, generation })
-        const answer = { key: metadataAt(now_unix_ms, row), secret: formatKeyValue(id, secret) }
-        return { answer, target: id, details: wordsOf(row) }
-      })
+      return mutate(
+        mutation,
+        async (tx) => {
+          const now_unix_ms = clock.nowUnixMs()
+          const row = await apiKeysStore.rotate(tx, { ...change, now_unix_ms })
+          if (row === undefined) throw await refusalOf(tx, { id, generation })
+          const answer = { key: metadataAt(now_unix_ms, row), secret: formatKeyValue(id, secret) }
+          return { answer, target: id, details: wordsOf(row) }
+        },
+        oneRow,
+      )
     },
 
     async revoke(mutation: Mutation, { id, generation }: KeyGeneration) {
       await flushUse()
-      return mutate(mutation, async (tx) => {
-        const now_unix_ms = clock.nowUnixMs()
-        const row = await apiKeysStore.revoke(tx, { id, generation, now_unix_ms })
-        if (row === undefined) throw await refusalOf(tx, { id, generation })
-        return { answer: metadataAt(now_unix_ms, row), target: id, details: wordsOf(row) }
-      })
+      return mutate(
+        mutation,
+        async (tx) => {
+          const now_unix_ms = clock.nowUnixMs()
+          const row = await apiKeysStore.revoke(tx, { id, generation, now_unix_ms })
+          if (row === undefined) throw await refusalOf(tx, { id, generation })
+          return { answer: metadataAt(now_unix_ms, row), target: id, details: wordsOf(row) }
+        },
+        oneRow,
+      )
     },
   }
 }
+
+/** The statement that changes the key decides by the generation that it finds. */
+const oneRow = { isolation: 'read committed' } as const
 
 /** The value that a caller shows: `svc_k1_<public id>_<secret>`. */
 export function formatKeyValue(id: string, secret: Buffer): string {

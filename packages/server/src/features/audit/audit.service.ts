@@ -9,11 +9,10 @@ import { chainStore } from './chain/chain.store.ts'
 
 /** Makes what writes entries to the durable trail; a repeat of the same entries changes nothing. */
 export function createTrailWriter({ db, nodeId }: { db: Database; nodeId: string }) {
-  return (events: readonly RecordedEvent[]) =>
-    db.transaction(async (tx) => {
-      const rows = events.map((event) => rowOf(event, nodeId))
-      await auditStore.insert(tx, rows)
-    })
+  return async (events: readonly RecordedEvent[]): Promise<void> => {
+    const rows = events.map((event) => rowOf(event, nodeId))
+    await db.transaction((tx) => auditStore.insert(tx, rows), { isolation: 'read committed' })
+  }
 }
 
 export type AuditDeps = {
@@ -44,7 +43,8 @@ export function createAudit({ db, clock, recorder, retentionDays, queue }: Audit
   }
 
   async function fromTrail(query: AuditQuery) {
-    await queue?.flush(flushTimeoutMs)
+    // While the database is down nothing is written, and the read below is refused at once.
+    if (db.state() !== 'down') await queue?.flush(flushTimeoutMs)
     const after = query.after?.toLowerCase()
     const rows = await auditStore.list(db, { ...query, after, limit: query.limit + 1 })
     const page = rows.slice(0, query.limit)

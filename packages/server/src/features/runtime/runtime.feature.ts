@@ -23,7 +23,7 @@ export function runtimeFeature({ mutate, script }: RuntimeDeps) {
   async function rpc(mutation: Mutation, method: string, payload: string): Promise<RpcAnswer> {
     const answer = await script.consoleRpc(method, payload)
     const entry = { target: `rpc ${method}`, details: `ok=${answer.ok}` }
-    return mutate(mutation, async () => ({ answer, ...entry }))
+    return mutate(mutation, async () => ({ answer, ...entry }), { isolation: 'read committed' })
   }
 
   return defineFeature({

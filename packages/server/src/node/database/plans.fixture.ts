@@ -6,11 +6,13 @@ import { Connection } from '../../database/postgres/connections/connection.ts'
 /** A statement as it went to PostgreSQL, with the values of one of its calls. */
 export type Sent = { name: string; text: string; values: readonly unknown[] }
 
-/** Keeps every prepared statement that is sent from now on, by its name, until it is stopped. */
-export function recordSent(): { sent: Map<string, Sent>; stop(): void } {
+/** Keeps what is sent to PostgreSQL from now on, and by its name what has a plan. */
+export function recordSent(): { sent: Map<string, Sent>; texts: Set<string>; stop(): void } {
   const sent = new Map<string, Sent>()
+  const texts = new Set<string>()
   const { query, together } = Connection.prototype
   function keep({ prepared: { name, text }, values }: Parameters<typeof query>[0]): void {
+    texts.add(text)
     if (isPlanned.test(text)) sent.set(name, { name, text, values })
   }
   const spies = [
@@ -28,6 +30,7 @@ export function recordSent(): { sent: Map<string, Sent>; stop(): void } {
   ]
   return {
     sent,
+    texts,
     stop() {
       for (const spy of spies) spy.mockRestore()
     },
