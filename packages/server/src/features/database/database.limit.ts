@@ -28,7 +28,7 @@ export function createExplorerLimit(clock: Clock) {
 }
 
 /** The same name is the same caller, whatever it may do; keys have ids. */
-export function callerOf(principal: OperatorPrincipal): string {
+function callerOf(principal: OperatorPrincipal): string {
   return principal.kind === 'human'
     ? `human ${principal.username}`
     : `key ${principal.credential_id}`

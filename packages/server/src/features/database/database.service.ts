@@ -14,14 +14,13 @@ import {
   type StoredValue,
 } from '../../database/explorer/explorer.ts'
 import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
-import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
+import { type OperatorPrincipal, operatorKey } from '../../kernel/auth/principal.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import { cellsOf, digestOf } from './database.cells.ts'
 import { pageFilters, visibleColumn } from './database.filters.ts'
 import { createHandles } from './database.handles.ts'
-import { callerOf } from './database.limit.ts'
 import {
   isComparable,
   isHidden,
@@ -91,7 +90,7 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
 
   /** Who may use a handle, and for what. */
   function ownerOf(principal: OperatorPrincipal, { schema, table }: TableReference): string {
-    return JSON.stringify([callerOf(principal), schema, table])
+    return JSON.stringify([operatorKey(principal), schema, table])
   }
 
   function held<K extends Held['is']>(is: K, handle: string, owner: string) {

@@ -283,6 +283,29 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     expect(await at.desk.trailOf('groups')).toContainEqual(['database.row', 'returned=1'])
   })
 
+  it('[H-DBX-7] takes a viewer of the same name for another operator', async () => {
+    const password = 'look but do not touch'
+    const config = { 'console.viewer_username': 'admin', 'console.viewer_password': password }
+    const api = await openTestApi({ db: at.test.db, clock: at.clock, config })
+    try {
+      const admin = await openDesk(api)
+      const viewer = await openDesk(api, { username: 'admin', password })
+      const table = { schema: at.schema, table: 'groups' }
+      const first = { table, sort: byId, limit: 1 }
+      const answer = await admin.send('POST', '/database/rows', first)
+      const { rows, next } = databaseApi.rows.ok.parse(readJson(answer.text).value)
+      for (const [path, body] of [
+        ['/database/rows', { ...first, cursor: next }],
+        ['/database/row', { table, row_ref: rows[0]?.row_ref }],
+      ] as const) {
+        expect((await viewer.send('POST', path, body)).status).toBe(400)
+        expect((await admin.send('POST', path, body)).status).toBe(200)
+      }
+    } finally {
+      await api.close()
+    }
+  })
+
   it('[H-DBX-7] knows no cursor and no reference of another boot', async () => {
     await advanceMinute()
     const { rows, next } = await at.rows('groups', { sort: byId, limit: 1 })

@@ -24,6 +24,16 @@ export type ApiKeyPrincipal = {
 
 export type OperatorPrincipal = HumanPrincipal | ApiKeyPrincipal
 
+/**
+ * Names the owner of what belongs to one operator, such as a cursor or the record of a request. The
+ * same name in another role is another operator.
+ */
+export function operatorKey(principal: OperatorPrincipal): string {
+  return principal.kind === 'human'
+    ? `${principal.role}:${principal.username}`
+    : `key:${principal.credential_id}`
+}
+
 /** What the handlers of each access are given. */
 export type Principals = PrincipalByAccess & {
   public: undefined

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { AdminWrite, Route } from '@guildhall/contract'
-import type { HumanPrincipal } from '../auth/principal.ts'
+import { type HumanPrincipal, operatorKey } from '../auth/principal.ts'
 import { sha256 } from '../auth/sha256.ts'
 import { refuse } from '../failure.ts'
 import type { IdempotentRequest, RecordedAnswer } from '../mutation.ts'
@@ -27,7 +27,7 @@ export function idempotentRequest(given: Given): IdempotentRequest {
     throw refuse.invalid('Idempotency-Key must be one of 1..128 visible ASCII characters')
   }
   return {
-    principal: `${actor.role}:${actor.username}`,
+    principal: operatorKey(actor),
     target: `${route.method} ${named(exchange.message.url ?? '')}`,
     key,
     body_digest: sha256(bytes),
