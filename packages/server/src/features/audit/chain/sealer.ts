@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../../database/database.ts'
+import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log/log.ts'
 import { type Lease, LeaseLost } from '../../../kernel/tasks/lease.ts'
@@ -23,7 +23,10 @@ export type Sealer = {
    * every batch.
    */
   seal(progress?: () => void): Promise<void>
-  /** Whether a row was waiting for more than 10 seconds when this node last looked. */
+  /**
+   * Whether a row was waiting for more than 10 seconds when this node last looked, or it lacks the
+   * key of the chain.
+   */
   behind(): boolean
   /** Says what the chain ends with, so that a log kept elsewhere can vouch for it. */
   logHead(): Promise<void>
@@ -44,14 +47,13 @@ const batchItemsMax = 250
 export function createSealer(deps: SealerDeps): Sealer {
   const { db, clock, log, lease, key, batchItems = batchItemsMax } = deps
   let isBehind = false
-  let hasLookedForKey = key !== undefined
+  let lacksKey = false
   let last: Promise<unknown> = Promise.resolve()
 
   async function sealBatch(tx: Transaction): Promise<number> {
     const rows = await chainStore.unsealed(tx, batchItems)
     look(rows[0])
-    if (rows.length === 0) return 0
-    await lookForKey(tx)
+    if (rows.length === 0 || (await isKeyMissing(tx))) return 0
     let head: Link = (await chainStore.end(tx, 'head')) ?? origin
     const keyed = key === undefined ? 0 : 1
     const seals = firstOfEach(rows).map(({ number, sealed_as: _, ...row }) => {
@@ -65,15 +67,17 @@ export function createSealer(deps: SealerDeps): Sealer {
     return rows.length
   }
 
-  /** Whoever forgot the key should hear of it from this node, before an auditor does. */
-  async function lookForKey(tx: Transaction): Promise<void> {
-    if (hasLookedForKey) return
-    hasLookedForKey = true
-    if (!(await chainStore.endsKeyed(tx))) return
-    log.warn(
-      'the audit chain was linked with logs.audit_chain_key, which this node does not have: ' +
-        'what it links now, an audit takes for forged',
-    )
+  /** Without the key nothing is linked behind what was linked with it, which anybody could do. */
+  async function isKeyMissing(tx: Queries): Promise<boolean> {
+    const wasMissing = lacksKey
+    lacksKey = key === undefined && (await chainStore.endsKeyed(tx))
+    if (lacksKey && !wasMissing) {
+      log.error(
+        'the audit chain was linked with logs.audit_chain_key, which this node does not have: ' +
+          'it links nothing',
+      )
+    }
+    return lacksKey
   }
 
   function look(oldest: { time_unix_ms: number } | undefined): void {
@@ -97,9 +101,10 @@ export function createSealer(deps: SealerDeps): Sealer {
   }
 
   async function sealOnce(progress: () => void): Promise<void> {
+    const isMissing = await isKeyMissing(db)
     const oldest = await chainStore.oldestUnsealed(db)
     look(oldest)
-    if (oldest === undefined) return
+    if (oldest === undefined || isMissing) return
     try {
       await sealAll(progress)
     } catch (error) {
@@ -114,7 +119,7 @@ export function createSealer(deps: SealerDeps): Sealer {
       last = run.catch(() => {})
       return run
     },
-    behind: () => isBehind,
+    behind: () => isBehind || lacksKey,
     async logHead() {
       const { seq, hash } = (await chainStore.end(db, 'head')) ?? origin
       log.info('the audit chain ends here', { seq, hash: Buffer.from(hash).toString('hex') })

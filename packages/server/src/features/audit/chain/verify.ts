@@ -28,6 +28,7 @@ export type Break = { seq: number; problem: Problem }
 export type Problem =
   | 'is missing'
   | 'is changed or out of place'
+  | 'key missing'
   | 'is not the expected link'
   | 'was removed by retention and cannot be compared'
 
@@ -68,26 +69,37 @@ function createWalk(anchor: Link, { key, expect }: VerifyOptions) {
   let rows = 0
   let unchecked = 0
   let unkeyed = 0
+  /** The first row that was linked without the key behind one with it. */
+  let keyless: number | undefined
 
   const expected = ({ seq, hash }: Link): Break | undefined =>
     expect?.seq === seq && !equal(expect.hash, hash)
       ? at(seq, 'is not the expected link')
       : undefined
 
-  /**
-   * Once there is a key, nothing may be linked without it: that could have been anybody. So who has
-   * no key cannot pass off a changed row as one whose hash nobody can check, between others.
-   */
   function isSealed(row: SealedRow, hash: Uint8Array, keyed: number): boolean {
-    const keyedBefore = unkeyed < rows - 1
-    if (keyed === 0 && keyedBefore) return false
-    if (keyed === 0) unkeyed += 1
     if (keyed === 1 && key === undefined) {
       unchecked += 1
       return true
     }
     const { hash: _, ...rest } = row
     return equal(hash, linkHash(last.hash, { ...rest, keyed }, keyed === 1 ? key : undefined))
+  }
+
+  /**
+   * Once there is a key, nothing may be linked without it: that could have been anybody. So who has
+   * no key cannot pass off a changed row as one whose hash nobody can check, between others. Where
+   * only rows without it follow, a node did not have it.
+   */
+  function isOfAnybody(keyed: number): boolean {
+    if (keyed === 0 && unkeyed < rows - 1) keyless ??= last.seq
+    if (keyed === 0 && keyless === undefined) unkeyed += 1
+    return keyed === 1 && keyless !== undefined
+  }
+
+  /** The first break: what comes behind a row without its key only says what that one is. */
+  function first(broken: Break): Break {
+    return keyless === undefined ? broken : at(keyless, changed)
   }
 
   return {
@@ -101,20 +113,27 @@ function createWalk(anchor: Link, { key, expect }: VerifyOptions) {
     },
     step(row: SealedRow): Break | undefined {
       const { seq, hash, keyed } = row
-      if (seq > last.seq + 1) return at(last.seq + 1, 'is missing')
+      if (seq > last.seq + 1) return first(at(last.seq + 1, 'is missing'))
       rows += 1
-      if (seq <= last.seq || (keyed !== 0 && keyed !== 1)) return at(seq, changed)
-      if (!isSealed(row, hash, keyed)) return at(seq, changed)
+      if (seq <= last.seq || (keyed !== 0 && keyed !== 1)) return first(at(seq, changed))
+      const isGood = isSealed(row, hash, keyed)
       last = { seq, hash }
-      return expected(last)
+      const broken = isOfAnybody(keyed) || !isGood ? at(seq, changed) : expected(last)
+      return broken && first(broken)
     },
     end(head: Link): Break | undefined {
-      if (last.seq < head.seq) return at(last.seq + 1, 'is missing')
-      if (last.seq > head.seq) return at(head.seq + 1, changed)
-      if (!equal(last.hash, head.hash)) return at(head.seq, changed)
-      if (expect !== undefined && expect.seq > last.seq) return at(last.seq + 1, 'is missing')
-      return undefined
+      const broken = endAt(head)
+      if (broken !== undefined) return first(broken)
+      return keyless === undefined ? undefined : at(keyless, 'key missing')
     },
+  }
+
+  function endAt(head: Link): Break | undefined {
+    if (last.seq < head.seq) return at(last.seq + 1, 'is missing')
+    if (last.seq > head.seq) return at(head.seq + 1, changed)
+    if (!equal(last.hash, head.hash)) return at(head.seq, changed)
+    if (expect !== undefined && expect.seq > last.seq) return at(last.seq + 1, 'is missing')
+    return undefined
   }
 }
 
