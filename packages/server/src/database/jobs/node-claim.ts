@@ -12,7 +12,7 @@ export class NodeIdInUse extends Error {
 
 /** A node's exclusive right to its node_id, held from start to stop. */
 export type NodeClaim = {
-  /** False while another process holds the node_id, or nobody could say for the claim's life. */
+  /** False once the database has named another holder of the node_id, until it is taken again. */
   ok(): boolean
   /** To be called every `claimRenewMs`; takes a lost claim again when it is free. */
   renew(): Promise<void>
@@ -33,12 +33,14 @@ const startPauseMs = 250
  */
 export async function claimNode(deps: NodeClaimDeps): Promise<NodeClaim> {
   const claim = deps.db.backend === 'postgres' ? await takeLease(deps) : noLease
+  let isOwn = true
   await reportUnendedBoots(deps)
   await recordBoot(deps)
   return {
-    ok: claim.held,
+    ok: () => isOwn,
     async renew() {
-      await claim.keep()
+      // A database that does not answer says nothing about the holder.
+      isOwn = await claim.keep()
       await deps.db.run(seenBoot, { boot_id: deps.bootId })
     },
     async release() {
@@ -48,12 +50,12 @@ export async function claimNode(deps: NodeClaimDeps): Promise<NodeClaim> {
   }
 }
 
-const noLease = { held: () => true, keep: async () => true, release: async () => {} }
+const noLease = { keep: async () => true, release: async () => {} }
 
 async function takeLease({ nodeId, bootId, ...deps }: NodeClaimDeps) {
   const { clock } = deps
-  // Renewed at each call, and believed for all of its life: it is no job that could run twice.
-  const times = { renewAfterMs: 0, heldMs: claimLifeMs }
+  // Renewed at each call, and believed until somebody else has it: it is no job that could run twice.
+  const times = { renewAfterMs: 0, heldMs: Number.POSITIVE_INFINITY }
   const lease = createLease(
     `node/${nodeId}`,
     { ...deps, holder: bootId, lifeMs: claimLifeMs },
