@@ -38,11 +38,13 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
           // Of open matches there are as many as rooms.
           isHeld: ({ closed_at_unix_ms }) => closed_at_unix_ms === null,
         },
-        write: async (rows) => void (await matchRecordsStore.upsert(db, rows)),
+        // What has changed since the row began to wait is written with it.
+        write: async (rows) => void (await matchRecordsStore.upsert(db, rows.map(recorder.newest))),
       })
     : undefined
   const write = (row: RecordRow) => queue?.add(row)
   const settled = (match_id: string) => telemetry.slices.finish({ match_id })
+  const recorder = createMatchRecorder({ ...deps, write, settled })
   const records = createMatchRecords({
     ...deps,
     queue,
@@ -69,6 +71,6 @@ export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
         if (closed > 0) deps.log.warn('closed matches of an earlier boot', { matches: closed })
       },
     },
-    { recorder: createMatchRecorder({ ...deps, write, settled }) },
+    { recorder },
   )
 }

@@ -12,6 +12,8 @@ export type RecorderDeps = {
   settled(matchId: string): void
 }
 
+type Ending = Pick<RecordRow, 'termination_reason' | 'closed_at_unix_ms'>
+
 /** Counters, labels and results of matches that go on are written at most this often. */
 const changesEveryMs = 10_000
 
@@ -19,7 +21,10 @@ const changesEveryMs = 10_000
  * Keeps the records of the matches of this node in memory, and hands their newest state on: when a
  * match has opened, when its last hook has ended, and every 10 seconds while it changes.
  */
-export function createMatchRecorder(deps: RecorderDeps): MatchRecorder {
+export function createMatchRecorder(deps: RecorderDeps): MatchRecorder & {
+  /** The row as it is now, where the match goes on. */
+  newest(row: RecordRow): RecordRow
+} {
   const { clock, write } = deps
   const matches = new Map<string, RecordRow>()
   const changed = new Set<string>()
@@ -38,17 +43,16 @@ export function createMatchRecorder(deps: RecorderDeps): MatchRecorder {
     isDue = false
     for (const matchId of changed) {
       const row = matches.get(matchId)
-      // A closed match has its own moment.
-      if (row !== undefined && row.closed_at_unix_ms === null) write({ ...row })
+      if (row !== undefined) write({ ...row })
     }
     changed.clear()
   }
 
-  function finish(matchId: string): void {
+  function finish(matchId: string, ending: Ending): void {
     const row = matches.get(matchId)
     matches.delete(matchId)
     changed.delete(matchId)
-    if (row !== undefined) write(row)
+    if (row !== undefined) write({ ...row, ...ending })
     deps.settled(matchId)
   }
 
@@ -88,11 +92,11 @@ export function createMatchRecorder(deps: RecorderDeps): MatchRecorder {
       })
     },
     ended(matchId, { termination_reason, closed_at_unix_ms, settled }) {
-      const row = matches.get(matchId)
-      if (row === undefined) return
-      Object.assign(row, { termination_reason, closed_at_unix_ms })
-      void settled.then(() => finish(matchId))
+      if (!matches.has(matchId)) return
+      // What is written as closed never changes again, and the last hooks may still set a result.
+      void settled.then(() => finish(matchId, { termination_reason, closed_at_unix_ms }))
     },
+    newest: (row) => ({ ...(matches.get(row.match_id) ?? row) }),
   }
 }
 

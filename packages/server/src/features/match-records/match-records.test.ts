@@ -113,6 +113,28 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     })
   })
 
+  it('[R-REC-2] are written as they are at the flush: whoever came since the open is counted', async () => {
+    open(1)
+    recorder().admitted(idOf(1), 1)
+    recorder().labelled(idOf(1), { ...label, map: 'castle' })
+    await write()
+    expect((await list()).items).toMatchObject([
+      { open: true, join_total: 1, peak_participants: 1, map: 'castle' },
+    ])
+    recorder().admitted(idOf(1), 2)
+    const hook = Promise.withResolvers<void>()
+    await scenario.clock.advance(10_000)
+    end(1, hook.promise)
+    recorder().result(idOf(1), '{"early":1}')
+    await write()
+    expect((await list()).items).toMatchObject([{ open: true, join_total: 2 }])
+    recorder().result(idOf(1), '{"last":1}')
+    hook.resolve()
+    await hook.promise
+    await write()
+    expect(await get(1)).toMatchObject({ open: false, join_total: 2, result_json: '{"last":1}' })
+  })
+
   it('[R-REC-2] are written at the open, at the close, and every 10 s while they change', async () => {
     const joins = async () => (await scenario.rowsOf('match_records')).map((row) => row.join_total)
     open(1)
