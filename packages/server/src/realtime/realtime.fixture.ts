@@ -141,7 +141,10 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
   }
 }
 
-/** The sections of the configuration beside `transport`, with their defaults. */
+/**
+ * The sections of the configuration beside `transport`, with their defaults; but a lost connection
+ * keeps no seat unless a test wants it to.
+ */
 export function gatewaySections(options: FixtureOptions) {
   return {
     rooms: { max_rooms: 10_000, max_members: 1000, reconnect_grace_ms: 0, ...options.rooms },

@@ -114,7 +114,7 @@ export const rooms = {
   max_rooms: integer(10_000, [1, 1_000_000], 'Rooms of this node.'),
   max_members: integer(1_000, [1, 65_535], 'Members of one room.'),
   reconnect_grace_ms: integer(
-    0,
+    10_000,
     [0, 120_000],
     'How long the seat of a player whose connection is lost is kept; 0 keeps none.',
   ),
