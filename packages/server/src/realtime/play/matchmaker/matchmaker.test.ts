@@ -1,3 +1,4 @@
+import { kinds } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   bytesOf,
@@ -79,6 +80,7 @@ describe('tickets', () => {
     await realtime.clock.advance(999)
     expect(await status(ann, short)).toMatchObject({ state: 'queued', waited_ms: 999 })
     await realtime.clock.advance(101)
+    expect((await ann.next()).kind).toBe(kinds.NOTIFICATION.first)
     expect(await status(ann, short)).toMatchObject({ state: 'removed' })
     await add(bob)
     bob.end()
@@ -289,7 +291,8 @@ describe('a room that ends before anybody has a token', () => {
     const young = await add(ann)
     realtime.gateway.closeBoundRooms(1)
     held.give()
-    await expect.poll(() => status(ann, old), waiting).toMatchObject({ state: 'removed' })
+    expect((await ann?.next())?.kind).toBe(kinds.NOTIFICATION.first)
+    expect(await status(ann, old)).toMatchObject({ state: 'removed' })
     expect(await status(ann, young)).toMatchObject({ state: 'queued' })
     expect(realtime.gateway.matchmaker()).toMatchObject({
       queued_tickets: 1,

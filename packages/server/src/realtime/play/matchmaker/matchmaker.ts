@@ -10,6 +10,7 @@ import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
 import { createOffers } from './offers/offers.ts'
 import { createPasses } from './pass/pass.ts'
 import { type Criteria, readCriteria, readProperties, readQuery } from './tickets/criteria.ts'
+import { createRemovalPush, type RemovalReason } from './tickets/removal-push.ts'
 import { type Handoff, isGood, Ticket } from './tickets/ticket.ts'
 import type { TicketQueue } from './tickets/ticket-queue.ts'
 
@@ -66,7 +67,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     ttlMs: config.handoff_ttl_ms,
     expired: offers.tokenOver,
   })
-  const form = createForming({ ...deps, log, handoffs, countFormed, countDropped })
+  const pushRemoval = createRemovalPush(deps.accounts)
+  const form = createForming({ ...deps, log, handoffs, countFormed, dropped })
   const passes = createPasses({
     clock,
     log,
@@ -89,8 +91,9 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     for (const ticket of group) countMatched(ticket)
   }
 
-  function countDropped(): void {
+  function dropped(ticket: Ticket, reason: RemovalReason): void {
     totals.tickets_cancelled_total += 1
+    pushRemoval(ticket, reason)
   }
 
   function countMatched(ticket: Ticket): void {
@@ -104,13 +107,16 @@ export function createMatchmaker(deps: MatchmakerDeps) {
       if (ticket.state !== 'queued' || nowMs < ticket.expiresMs) continue
       queue.finish(ticket, 'removed')
       totals.tickets_expired_total += 1
+      pushRemoval(ticket, 'expired')
     }
   }
 
-  function remove(ticket: Ticket | undefined): boolean {
+  /** Without a reason the owner has cancelled it. */
+  function remove(ticket: Ticket | undefined, reason?: RemovalReason): boolean {
     if (ticket?.state !== 'queued') return false
     queue.finish(ticket, 'removed')
     totals.tickets_cancelled_total += 1
+    if (reason !== undefined) pushRemoval(ticket, reason)
     return true
   }
 
@@ -181,8 +187,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     handoffs,
     enter,
     /** The last connection of an account has ended. */
-    accountGone: (account: AccountKey) => void remove(queue.ofAccount(account)),
-    partyChanged: (partyId: string) => void remove(queue.ofParty(partyId)),
+    accountGone: (account: AccountKey) => void remove(queue.ofAccount(account), 'offline'),
+    partyChanged: (partyId: string) => void remove(queue.ofParty(partyId), 'party'),
     backfill: {
       add(roomId: number, seats: number, said: SaidOffer) {
         const query = readQuery(said.query ?? '')

@@ -39,6 +39,7 @@ export function crowds() {
       realtime.backend.add(name)
       return joinAs(realtime, `t-${name}`)
     },
+    guest: (): Promise<Player> => joinAs(realtime, ''),
     /** Connects an account a second time. */
     joinAgain: (name: string) => joinAgain(realtime, name),
   }

@@ -2,6 +2,7 @@ import { type JsonObject, stringifyExact } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { BuiltInAnswer, BuiltInMethods } from '../rpc/built-in.ts'
 import { takeCall } from '../rpc/rate-bucket.ts'
+import { createInvitationRates } from './invitation-rates.ts'
 import type { Party } from './party.ts'
 import { createPartyCalls, type PartyCaller, type PartyCallsDeps } from './party-calls.ts'
 
@@ -102,6 +103,7 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
   const { parties, people, membersMax } = deps
   const { method, leaderParty, unfrozen, replyOf } = createPartyCalls(deps)
   const targetFields = ['party_id', 'target_user_id']
+  const invitations = createInvitationRates(deps.clock)
 
   async function invite(caller: PartyCaller, payload: JsonObject): Promise<BuiltInAnswer> {
     const { party_id, target_user_id: target } = payload
@@ -113,7 +115,9 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
     const party = unfrozen(leaderParty(caller, party_id))
     if ('refusal' in party) return party
     if (parties.of(target) !== undefined) return taken
-    if (!party.invitations.has(target) && party.isFull(membersMax)) return full
+    if (party.invitations.has(target)) return replyOf(party)
+    if (party.isFull(membersMax)) return full
+    if (!invitations.take(caller.userId, target)) return { refusal: 'too many requests' }
     parties.invite(party, target)
     return replyOf(party)
   }

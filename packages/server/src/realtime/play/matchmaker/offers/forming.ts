@@ -4,6 +4,7 @@ import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import { defaultLabel, labelFrom } from '../../rooms/requests/label-answers.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
+import type { RemovalReason } from '../tickets/removal-push.ts'
 import type { Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import type { Handoffs } from './handoffs.ts'
@@ -21,8 +22,8 @@ export type FormingDeps = {
   partyOf(partyId: unknown, leader: AccountKey): { accounts: AccountKey[] } | { refusal: string }
   /** Counts a match: everybody of the group has a token. */
   countFormed(group: readonly Ticket[]): void
-  /** Counts a ticket that has lost its room and cannot wait again. */
-  countDropped(): void
+  /** A ticket has lost its room and cannot wait again. */
+  dropped(ticket: Ticket, reason: RemovalReason): void
 }
 
 /** Makes the room of a group and gives everybody a token; false when there is no room to have. */
@@ -48,25 +49,26 @@ export function createForming(deps: FormingDeps) {
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)
   }
 
-  /** False when somebody of the ticket has gone, queues anew, or left its party meanwhile. */
-  function mayWaitAgain(ticket: Ticket): boolean {
-    const hasChanged = (account: AccountKey) =>
-      queue.ofAccount(account) !== undefined || !accounts.isOnline(account)
+  /** Whether somebody of the ticket has gone, has queued anew, or has left its party meanwhile. */
+  function whyNotAgain(ticket: Ticket): RemovalReason | undefined {
     const [leader] = ticket.accounts
-    if (leader === undefined || ticket.accounts.some(hasChanged)) return false
-    if (ticket.partyId === undefined) return true
+    if (leader === undefined || !ticket.accounts.every(accounts.isOnline)) return 'offline'
+    if (ticket.accounts.some((account) => queue.ofAccount(account) !== undefined)) return 'expired'
+    if (ticket.partyId === undefined) return undefined
     const party = deps.partyOf(ticket.partyId, leader)
-    if ('refusal' in party || party.accounts.length !== ticket.size) return false
-    return party.accounts.every((account) => ticket.accounts.includes(account))
+    if ('refusal' in party || party.accounts.length !== ticket.size) return 'party'
+    const isSame = party.accounts.every((account) => ticket.accounts.includes(account))
+    return isSame ? undefined : 'party'
   }
 
   /** The room ended before anybody could come, so the group has none, as if none could be made. */
   function giveBack(group: readonly Ticket[]): void {
     for (const ticket of group) {
-      if (mayWaitAgain(ticket)) queue.giveBack(ticket, 'no_room')
+      const reason = whyNotAgain(ticket)
+      if (reason === undefined) queue.giveBack(ticket, 'no_room')
       else {
         ticket.state = 'removed'
-        deps.countDropped()
+        deps.dropped(ticket, reason)
       }
     }
   }
