@@ -54,7 +54,7 @@ const noLease = { keep: async () => true, release: async () => {} }
 
 async function takeLease({ nodeId, bootId, ...deps }: NodeClaimDeps) {
   const { clock } = deps
-  // Renewed at each call, and believed until somebody else has it: it is no job that could run twice.
+  // Renewed at each call, and believed until another has it: it is no job that could run twice.
   const times = { renewAfterMs: 0, heldMs: Number.POSITIVE_INFINITY }
   const lease = createLease(
     `node/${nodeId}`,

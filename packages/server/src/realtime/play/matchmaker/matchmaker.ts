@@ -91,9 +91,11 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     for (const ticket of group) countMatched(ticket)
   }
 
-  function dropped(ticket: Ticket, reason: RemovalReason): void {
+  /** Without a reason the owner has cancelled it. */
+  function dropped(ticket: Ticket, reason?: RemovalReason): boolean {
     totals.tickets_cancelled_total += 1
-    pushRemoval(ticket, reason)
+    if (reason !== undefined) pushRemoval(ticket, reason)
+    return true
   }
 
   function countMatched(ticket: Ticket): void {
@@ -111,13 +113,10 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     }
   }
 
-  /** Without a reason the owner has cancelled it. */
   function remove(ticket: Ticket | undefined, reason?: RemovalReason): boolean {
     if (ticket?.state !== 'queued') return false
     queue.finish(ticket, 'removed')
-    totals.tickets_cancelled_total += 1
-    if (reason !== undefined) pushRemoval(ticket, reason)
-    return true
+    return dropped(ticket, reason)
   }
 
   function membersFor(account: AccountKey, partyId: unknown) {
