@@ -6,8 +6,8 @@ import type { Arrivals } from './participants/arrivals.ts'
 import type { PositionRelay } from './participants/position-relay.ts'
 import type { Registry } from './participants/registry.ts'
 import { presenceVersion } from './rooms/member.ts'
-import { sendSnapshot } from './rooms/presence.ts'
 import type { RoomRequests } from './rooms/requests/request-queue.ts'
+import type { Snapshots } from './rooms/snapshots.ts'
 import type { createRpcs } from './rpc/rpcs.ts'
 import type { Seats } from './seats/seats.ts'
 
@@ -16,6 +16,7 @@ type PlayPortDeps = {
   script: GameScript
   metrics: GatewayMetrics
   seats: Pick<Seats, 'isReturning'>
+  snapshots: Snapshots
   arrivals: Arrivals
   requests: RoomRequests
   relayPosition: PositionRelay
@@ -24,7 +25,8 @@ type PlayPortDeps = {
 
 /** The door of the owner: finds participants by their ids. */
 export function createPlayPort(deps: PlayPortDeps): PlayPort {
-  const { registry, script, metrics, seats, arrivals, requests, relayPosition, rpc } = deps
+  const { registry, script, metrics, seats, snapshots } = deps
+  const { arrivals, requests, relayPosition, rpc } = deps
   return {
     ...arrivals,
     setFlags(id, flags) {
@@ -33,7 +35,7 @@ export function createPlayPort(deps: PlayPortDeps): PlayPort {
       const before = presenceVersion(participant.flags)
       participant.flags = flags
       const hasNewPresence = presenceVersion(flags) !== before && !seats.isReturning(participant)
-      if (hasNewPresence && participant.room) sendSnapshot(participant.room, participant)
+      if (hasNewPresence) snapshots.sendRarely(participant)
     },
     request: requests.ask,
     position(id, position) {

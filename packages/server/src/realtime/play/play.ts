@@ -28,6 +28,7 @@ import { createRoomEntry } from './rooms/requests/room-entry.ts'
 import { createRoomCommands } from './rooms/room-commands.ts'
 import { createRooms } from './rooms/rooms.ts'
 import { createRoomsList } from './rooms/rooms-list.ts'
+import { createSnapshots } from './rooms/snapshots.ts'
 import { createRpcs } from './rpc/rpcs.ts'
 import { createSeats, type Seats } from './seats/seats.ts'
 import { createTopics } from './topics/topics.ts'
@@ -81,8 +82,9 @@ const seatsCheckMs = 60_000
 export function createPlay(deps: PlayDeps): Play {
   const { clock, script, metrics, registry, records, ids } = deps
   const log = deps.log.component('realtime')
+  const snapshots = createSnapshots(clock)
   const rooms = createRooms({
-    ...{ clock, metrics, records, registry, hooks: script },
+    ...{ clock, metrics, records, registry, snapshots, hooks: script },
     nextRoomId: countingIds(deps.nodeSlot),
     newMatchId: () => ids.durable('mt1-'),
   })
@@ -94,7 +96,7 @@ export function createPlay(deps: PlayDeps): Play {
   })
   const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
-  const seats = createSeats({ ...deps, graceMs, rooms, disconnected, finish })
+  const seats = createSeats({ ...deps, graceMs, rooms, snapshots, disconnected, finish })
   const entry = createRoomEntry({ ...deps, log, config: deps.rooms, hooks: script, rooms })
   const requests = createRoomRequests({ registry, rooms, entry, log })
   const builtIns = {
@@ -105,7 +107,7 @@ export function createPlay(deps: PlayDeps): Play {
   const seatsCheck = clock.every(seatsCheckMs, () => seats.sweep(clock.nowUnixMs()))
   return {
     port: createPlayPort({
-      ...{ registry, script, metrics, seats, requests },
+      ...{ registry, script, metrics, seats, snapshots, requests },
       arrivals: createArrivals({ clock, registry, script, seats, finish, cameOnline }),
       relayPosition: createPositionRelay({ clock, metrics, registry }),
       rpc: createRpcs({ script, builtIns }),
@@ -119,6 +121,7 @@ export function createPlay(deps: PlayDeps): Play {
     close() {
       matchmaker.stop()
       seatsCheck.cancel()
+      snapshots.stop()
       closeAll()
       seats.endAll()
     },

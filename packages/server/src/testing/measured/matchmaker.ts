@@ -15,6 +15,7 @@ import { createAccounts } from '../../realtime/play/participants/accounts.ts'
 import { connect, newParticipant, nobody } from '../../realtime/play/participants/participant.ts'
 import { createRegistry } from '../../realtime/play/participants/registry.ts'
 import { createRooms } from '../../realtime/play/rooms/rooms.ts'
+import { createSnapshots } from '../../realtime/play/rooms/snapshots.ts'
 
 /**
  * The matchmaker in process, with rooms and tokens and without sockets, for the benchmarks. Prints
@@ -104,6 +105,7 @@ function start(count: number, gateOpen: boolean) {
     metrics,
     hooks,
     records: noMatchRecords,
+    snapshots: createSnapshots(clock),
     registry,
     nextRoomId: countingIds(0),
     newMatchId: () => ids.durable('mt1-'),

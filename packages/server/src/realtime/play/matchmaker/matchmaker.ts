@@ -186,8 +186,12 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     handoffs,
     enter,
     /** The last connection of an account has ended. */
-    accountGone: (account: AccountKey) => void remove(queue.ofAccount(account), 'offline'),
-    partyChanged: (partyId: string) => void remove(queue.ofParty(partyId), 'party'),
+    accountGone(account: AccountKey): void {
+      remove(queue.ofAccount(account), 'offline')
+    },
+    partyChanged(partyId: string): void {
+      remove(queue.ofParty(partyId), 'party')
+    },
     backfill: {
       add(roomId: number, seats: number, said: SaidOffer) {
         const query = readQuery(said.query ?? '')

@@ -38,6 +38,7 @@ export function newParticipant(id: number, account: Player | undefined): Partici
     receiver: nobody,
     isConnected: false,
     flags: 0,
+    snapshot: undefined,
     connectedSinceMs: 0,
     room: undefined,
     topics: undefined,

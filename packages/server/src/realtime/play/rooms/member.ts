@@ -1,5 +1,6 @@
 import { sessionFlags } from '@guildhall/contract'
 import type { CallContext } from '../../../kernel/play/calls.ts'
+import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { Receiver } from '../../play.port.ts'
 
 /** A participant as rooms and their presence see it. */
@@ -12,6 +13,22 @@ export type Member = {
   isConnected: boolean
   /** What its client asked for by SESSION_OPTIONS. */
   flags: number
+  /** The snapshot of presence that it is being sent. */
+  snapshot: RunningSnapshot | undefined
+}
+
+/** A snapshot under way; `held` are the notices of what has happened since it began. */
+export type RunningSnapshot = {
+  readonly roomId: number
+  readonly receiver: Receiver
+  readonly version: PresenceVersion
+  /** The members when it began. */
+  readonly members: readonly Member[]
+  /** The parts that are encoded, by this snapshot or another one of the same members. */
+  readonly frames: OutgoingFrame[]
+  /** How many frames were delivered. */
+  sent: number
+  readonly held: OutgoingFrame[]
 }
 
 export type PresenceVersion = 1 | 2

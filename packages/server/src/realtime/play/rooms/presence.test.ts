@@ -1,11 +1,7 @@
-import { kinds, type RoomPresence, roomPresenceBody, sessionOptionsBody } from '@guildhall/contract'
+import { kinds, sessionOptionsBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
 import { type RealtimeFixture, startRealtime } from '../../realtime.fixture.ts'
-import { newParticipant, nobody } from '../participants/participant.ts'
-import { sendSnapshot } from './presence.ts'
-import { defaultLabel } from './requests/label-answers.ts'
-import { Room } from './room.ts'
-import { barrier, flags, joinAll, joinAs } from './rooms.fixture.ts'
+import { barrier, joinAll, joinAs } from './rooms.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
@@ -51,46 +47,6 @@ test('[R-PRS-4] version 2 has names, and goes beside version 1', async () => {
   expect(await ann.line()).toBe('v2 joined 1 2:u-bob:bob')
   ann.leave()
   expect(await bob.line()).toBe('v1 left 1 1:u-ann:left')
-})
-
-test('[R-KND-7] asking within a room is answered by a snapshot, once per change', async () => {
-  realtime = await startRealtime()
-  const [ann] = await joinAll(realtime, 1)
-  ann?.create('a')
-  await ann?.line()
-  const options = (flags: number) =>
-    ann?.send(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags }))
-  for (const flags of [8, 1, 1, 9, 0, 9]) options(flags)
-  expect(await ann?.lines(9)).toEqual([
-    'info',
-    'info',
-    'v1 snapshot 1 1',
-    'info',
-    'info',
-    'v2 snapshot 1 1',
-    'info',
-    'info',
-    'v2 snapshot 1 1',
-  ])
-})
-
-test('[R-PRS-3] a part of a snapshot has at most 512 members in version 1', () => {
-  const [id, label] = [1, defaultLabel('a')]
-  const room = new Room({ id, matchId: 'mt1-0', name: 'a', binding: null, label })
-  room.members = Array.from({ length: 1025 }, (_, index) => newParticipant(index + 1, undefined))
-  const parts: RoomPresence[] = []
-  const client = newParticipant(1, undefined)
-  client.flags = flags[1]
-  client.receiver = {
-    ...nobody,
-    deliver: ({ bytes }) => void parts.push(roomPresenceBody.decode(bytes.subarray(6))),
-  }
-  sendSnapshot(room, client)
-  expect(parts.map(({ version, more, entries }) => [version, more, entries.length])).toEqual([
-    [1, true, 512],
-    [1, true, 512],
-    [1, false, 1],
-  ])
 })
 
 test('[R-PRS-3] a large snapshot comes in parts, in the order of participants', async () => {

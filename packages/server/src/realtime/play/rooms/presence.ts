@@ -3,7 +3,6 @@ import {
   kinds,
   type PresenceEntry,
   type PresenceEvent,
-  presenceEntriesMax,
   roomPresenceBody,
 } from '@guildhall/contract'
 import { type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
@@ -11,25 +10,6 @@ import { type Member, type PresenceVersion, presenceVersion } from './member.ts'
 import type { Room } from './room.ts'
 
 /** What members that asked for it are sent about the others: joins, leaves, drops and returns. */
-
-/** Sends the members as they are now; nothing to a client that did not ask. */
-export function sendSnapshot(room: Room, { receiver, flags }: Member): void {
-  const version = presenceVersion(flags)
-  if (version === undefined) return
-  const members = room.membersById()
-  const size = presenceEntriesMax[version]
-  for (let start = 0; start < members.length; start += size) {
-    const part = members.slice(start, start + size)
-    const body = roomPresenceBody.encode({
-      version,
-      event: 'snapshot',
-      more: start + size < members.length,
-      room_id: room.id,
-      entries: part.map((member) => entryOf(member, version === 2 ? dropState(member) : null)),
-    })
-    receiver.deliver(outgoingFrame(kinds.ROOM_PRESENCE.first, body), false)
-  }
-}
 
 /** Notifies the other members of `about`. In version 1 a drop and a return send nothing. */
 export function sendNotice(
@@ -39,12 +19,13 @@ export function sendNotice(
 ): void {
   const frames: { [version in PresenceVersion]?: OutgoingFrame } = {}
   const isNew = change.event === 'dropped' || change.event === 'returned'
+  if (isNew) room.forgetPresence()
   for (const member of room.members) {
     if (member === about || !member.isConnected) continue
     const version = presenceVersion(member.flags)
     if (version === undefined || (version === 1 && isNew)) continue
     frames[version] ??= noticeFrame(room, about, { ...change, version })
-    member.receiver.deliver(frames[version], false)
+    deliver(member, frames[version])
   }
 }
 
@@ -52,7 +33,13 @@ export function sendNotice(
 export function sendOwnLeft(room: Room, leaver: Member, reason: Departure): void {
   const version = presenceVersion(leaver.flags)
   if (version === undefined) return
-  leaver.receiver.deliver(noticeFrame(room, leaver, { event: 'left', reason, version }), false)
+  deliver(leaver, noticeFrame(room, leaver, { event: 'left', reason, version }))
+}
+
+/** Behind the snapshot that the member is being sent, if there is one. */
+function deliver({ receiver, snapshot }: Member, frame: OutgoingFrame): void {
+  if (snapshot !== undefined && snapshot.receiver === receiver) snapshot.held.push(frame)
+  else receiver.deliver(frame, false)
 }
 
 function noticeFrame(
@@ -69,8 +56,4 @@ function noticeFrame(
 function entryOf({ context }: Member, reason: PresenceEntry['reason']): PresenceEntry {
   const { participant, user_id, username } = context
   return { participant, user_id, username, reason }
-}
-
-function dropState({ isConnected }: Member): 'dropped' | null {
-  return isConnected ? null : 'dropped'
 }

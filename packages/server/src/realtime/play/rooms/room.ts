@@ -1,7 +1,8 @@
 import type { RoomMember } from '@guildhall/contract'
 import type { BoundMatch } from '../../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../../kernel/play/rooms.ts'
-import type { Member } from './member.ts'
+import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { Member, PresenceVersion } from './member.ts'
 
 /**
  * A live group of participants. Who is in it changes by `Rooms` only, so that members, counts and
@@ -15,6 +16,9 @@ export class Room {
   label: Label
   /** Replaced as a whole when it changes, so that a broadcast may lose members while it runs. */
   members: readonly Member[] = []
+  #sortedMembers: readonly Member[] = this.members
+  #byId: readonly Member[] = []
+  #presenceFrames: Record<PresenceVersion, OutgoingFrame[]> = { 1: [], 2: [] }
   /** Places that valid handoff tokens hold. */
   heldPlaces = 0
   /** `opened` raised `created`, `started` has had its first member, `ended` is no room any more. */
@@ -62,8 +66,24 @@ export class Room {
     }))
   }
 
-  membersById(): Member[] {
-    return this.members.toSorted((a, b) => a.context.participant - b.context.participant)
+  /** The members by participant, the same list as long as they are the same. */
+  membersById(): readonly Member[] {
+    if (this.#sortedMembers !== this.members) {
+      this.#sortedMembers = this.members
+      this.#byId = this.members.toSorted((a, b) => a.context.participant - b.context.participant)
+      this.forgetPresence()
+    }
+    return this.#byId
+  }
+
+  /** The parts of the snapshot of the present members, as far as they are encoded. */
+  presenceFrames(version: PresenceVersion): OutgoingFrame[] {
+    return this.#presenceFrames[version]
+  }
+
+  /** A member has dropped or returned, which later snapshots show. */
+  forgetPresence(): void {
+    this.#presenceFrames = { 1: [], 2: [] }
   }
 
   matchContext(): BoundMatch {

@@ -21,8 +21,9 @@ import { nowhere } from '../../play.port.ts'
 import { type Participant, placeOf } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
 import type { Member } from './member.ts'
-import { sendNotice, sendOwnLeft, sendSnapshot } from './presence.ts'
+import { sendNotice, sendOwnLeft } from './presence.ts'
 import { Room } from './room.ts'
+import type { Snapshots } from './snapshots.ts'
 
 /** The rooms of this node: who is in them, what they raise, and how they end. */
 export type Rooms = {
@@ -61,13 +62,14 @@ export type RoomsDeps = {
   metrics: GatewayMetrics
   hooks: RoomHooks
   records: MatchRecorder
+  snapshots: Snapshots
   registry: Pick<Registry, 'byId' | 'roomless'>
   nextRoomId(): number
   newMatchId(): string
 }
 
 export function createRooms(deps: RoomsDeps): Rooms {
-  const { clock, metrics, hooks, records, registry } = deps
+  const { clock, metrics, hooks, records, snapshots, registry } = deps
   const { roomless } = registry
   const rooms = new Map<number, Room>()
   const names = new Map<string, Room>()
@@ -127,6 +129,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     const { participant: id, user_id } = participant.context
     raise(room, { event: 'leave', participant: id, user_id })
     if (!room.closing) sendNotice(room, participant, { event: 'left', reason: departure })
+    snapshots.end(participant)
     if (isConnected) sendOwnLeft(room, participant, departure)
     endIfEmpty(room)
     return room
@@ -195,7 +198,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
       putIn(participant, room, properties ?? null)
       sendJoined(participant, room)
       if (participant.room !== room) return false
-      sendSnapshot(room, participant)
+      snapshots.send(room, participant)
       if (participant.room !== room) return false
       sendNotice(room, participant, { event: 'joined', reason: null })
       return true

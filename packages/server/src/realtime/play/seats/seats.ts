@@ -10,8 +10,9 @@ import type { GameScript, Player } from '../../ports.ts'
 import type { Disconnected } from '../gatherings.ts'
 import { disconnect, type Participant } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
-import { sendNotice, sendSnapshot } from '../rooms/presence.ts'
+import { sendNotice } from '../rooms/presence.ts'
 import type { Rooms } from '../rooms/rooms.ts'
+import type { Snapshots } from '../rooms/snapshots.ts'
 import { Seat } from './seat.ts'
 
 /**
@@ -52,13 +53,25 @@ export type SeatsDeps = {
   script: GameScript
   registry: Registry
   rooms: Rooms
+  snapshots: Snapshots
   disconnected: Disconnected
   /** Runs the end of a participant. */
   finish(participant: Participant, departure: Departure): void
 }
 
 export function createSeats(deps: SeatsDeps): Seats {
-  const { clock, metrics, limits, ledger, graceMs, script, registry, rooms, disconnected } = deps
+  const {
+    clock,
+    metrics,
+    limits,
+    ledger,
+    graceMs,
+    script,
+    registry,
+    rooms,
+    snapshots,
+    disconnected,
+  } = deps
   /** By participant, in the order in which they dropped. */
   const seats = new Map<number, Seat>()
   const byUser = new Map<string, Set<Seat>>()
@@ -160,7 +173,7 @@ export function createSeats(deps: SeatsDeps): Seats {
       metrics.seats_returned_total += 1
       const times = timesOf(seat)
       rooms.sendJoined(participant, room)
-      sendSnapshot(room, participant)
+      snapshots.send(room, participant)
       for (const frame of seat.clear()) receiver.deliver(frame, false)
       // A client that cannot take all this has ended by now, and nobody saw it return.
       if (participant.receiver !== receiver) return settled()
