@@ -93,6 +93,10 @@ export class LiveRoom implements Room, Ear {
     for (const change of this.#members.apply(presence)) this.#say(change)
   }
 
+  lost(): void {
+    this.#members.dropParts()
+  }
+
   end(end: RoomEnd): void {
     if (this.#hasEnded) return
     this.#hasEnded = true

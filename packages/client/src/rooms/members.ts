@@ -20,6 +20,11 @@ export class Members {
     return this.#byParticipant
   }
 
+  /** The link is lost: the next one sends all parts anew. */
+  dropParts(): void {
+    this.#snapshot = []
+  }
+
   /** Takes a notice or a part of a snapshot, and returns what has changed. */
   apply({ event, entries, more }: RoomPresence): MemberChange[] {
     if (event !== 'snapshot') return entries.flatMap((entry) => this.#changeBy(event, entry))

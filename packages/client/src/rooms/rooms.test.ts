@@ -313,6 +313,24 @@ it('[R-SDK-11] a kept seat keeps the room, and its members are put right', async
   expect(room.map).toBe('arena3')
 })
 
+it('[R-SDK-11] parts of a snapshot that a lost link has cut off name nobody', async () => {
+  const { connection, peer, room, host, server } = await inRoom()
+  const before = [...room.members.keys()]
+  const messages = heard((call) => connection.on('message', call))
+  peer.presence({ event: 'snapshot', more: true, entries: [{ ...ben, participant: 99 }] })
+  peer.send(100, new Uint8Array())
+  await vi.waitFor(() => expect(messages).toHaveLength(1))
+  expect([...room.members.keys()]).toEqual(before)
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  server.greet = (next) => {
+    next.accept({ room: { room_id: 7 } })
+    next.presence({ event: 'snapshot', entries: [self, ben] })
+  }
+  host.advance(250)
+  await vi.waitFor(() => expect([...room.members.keys()]).toEqual([42, 44]))
+})
+
 it('[R-SDK-11] without a seat the room ends as connection_lost', async () => {
   const { connection, peer, room, host, server } = await inRoom()
   const closed = heard<RoomEnd>((call) => room.on('closed', call))

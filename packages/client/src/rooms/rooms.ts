@@ -180,7 +180,10 @@ export function createRooms(
       if (joined !== null) enter(joined)
       requests.pump()
     },
-    lost: (error) => requests.lost(error),
+    lost(error) {
+      current?.lost()
+      requests.lost(error)
+    },
     closed(error) {
       leaveCurrent({ reason: 'connection_lost', requeue: false })
       requests.closed(error)
