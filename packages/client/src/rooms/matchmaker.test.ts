@@ -78,6 +78,40 @@ it('[R-SDK-19] cancel and the signal end a search as aborted', async () => {
   expect(await answer(peer, 'matchmaker.cancel', { cancelled: true })).toEqual({ ticket_id: 't-2' })
 })
 
+it('[R-SDK-17] [R-SDK-19] an abort while the match is accepted goes out of its room again', async () => {
+  const { connection, peer } = await openConnected()
+  const abort = new AbortController()
+  const finding = connection.matchmaker.find({}, { signal: abort.signal })
+  await answer(peer, 'matchmaker.add', { ticket_id: 't-1' })
+  const search = await finding
+  const aborted = expect(search.room).rejects.toEqual(code('aborted'))
+  sendMatched(peer, 't-1')
+  await answer(peer, 'matchmaker.accept', { accepted: true, match_id: 7 })
+  abort.abort()
+  await aborted
+  sendJoined(peer)
+  await peer.nextOf(kinds.ROOM_LEAVE.first)
+  expect(connection.rooms.current).toBe(null)
+})
+
+it('[R-SDK-19] an abort behind the match is nothing any more', async () => {
+  const { connection, peer } = await openConnected()
+  const abort = new AbortController()
+  const finding = connection.matchmaker.find({}, { signal: abort.signal })
+  await answer(peer, 'matchmaker.add', { ticket_id: 't-1' })
+  const search = await finding
+  sendMatched(peer, 't-1')
+  await answer(peer, 'matchmaker.accept', { accepted: true, match_id: 7 })
+  sendJoined(peer)
+  await search.room
+  abort.abort()
+  const next = connection.rpc('next', {})
+  // It is the next call: no ticket is cancelled.
+  await answer(peer, 'next', {})
+  expect(await next).toEqual({})
+  expect(connection.rooms.current?.id).toBe(7)
+})
+
 it('[R-SDK-19] the status after each open makes up for a lost kind 26', async () => {
   const { connection, peer, search, host, server } = await searching()
   peer.cut()

@@ -21,6 +21,7 @@ const unboundedMs = 2 ** 31 - 1
 
 type Pending = {
   ticketId: string
+  signal: AbortSignal | undefined
   isAccepting: boolean
   resolve(room: Room): void
   reject(error: GuildhallError): void
@@ -34,7 +35,10 @@ export function createMatchmaker(
   const pending = new Map<string, Pending>()
   let cancelPoll = () => {}
 
-  function accept({ ticket_id, join_token }: Pick<MatchmakerMatched, 'ticket_id' | 'join_token'>) {
+  function accept(
+    { ticket_id, join_token }: Pick<MatchmakerMatched, 'ticket_id' | 'join_token'>,
+    signal?: AbortSignal,
+  ) {
     const payload = encodePayload({ ticket_id, join_token })
     const request = { method: 'matchmaker.accept', payload, call: { timeoutMs: unboundedMs } }
     const begin = () => {
@@ -43,19 +47,19 @@ export function createMatchmaker(
       })
       return true
     }
-    return rooms.submit({ type: 'accept', begin }, {})
+    return rooms.submit({ type: 'accept', begin }, signal === undefined ? {} : { signal })
   }
 
   function acceptFor(found: Pending, match: { join_token: string }): void {
     if (found.isAccepting) return
     found.isAccepting = true
-    const { ticketId } = found
+    const { ticketId, signal } = found
     const lost = (error: GuildhallError) => {
       // The token may still be good: the status after the next `open` shows it.
       if (error.code === 'connection_lost') found.isAccepting = false
       else end(ticketId)?.reject(error)
     }
-    accept({ ticket_id: ticketId, join_token: match.join_token }).then(
+    accept({ ticket_id: ticketId, join_token: match.join_token }, signal).then(
       (room) => end(ticketId)?.resolve(room),
       lost,
     )
@@ -109,7 +113,7 @@ export function createMatchmaker(
 
   function begin(ticketId: string, signal: AbortSignal | undefined): Search {
     const room = new Promise<Room>((resolve, reject) => {
-      pending.set(ticketId, { ticketId, isAccepting: false, resolve, reject })
+      pending.set(ticketId, { ticketId, signal, isAccepting: false, resolve, reject })
     })
     room.catch(() => {})
     const search: Search = {
@@ -157,6 +161,8 @@ export function createMatchmaker(
         throw abortedBy(signal)
       }
       signal.addEventListener('abort', abort, { once: true })
+      const stop = () => signal.removeEventListener('abort', abort)
+      search.room.then(stop, stop)
       return search
     },
     opened: lookAtAll,
