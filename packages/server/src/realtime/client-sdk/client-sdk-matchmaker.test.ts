@@ -44,6 +44,22 @@ function partyEvents(connection: Connection): PartyPush[] {
   return heard
 }
 
+it('[R-MM-19] [R-SDK-19] a ticket whose time is over rejects its search by itself', async () => {
+  // The SDK's own clock stands still: it asks for nothing, and hears of it.
+  const startTimer = () => () => {}
+  const clock = { nowMs: () => Date.now(), monotonicMs: () => 0, startTimer }
+  const player = createPlayer(node.url, { clock })
+  const username = `ana-${randomUUID()}`
+  await player.signIn.device({ id: username, create: true, username })
+  const connection = await player.connect()
+  const search = await connection.matchmaker.find({ ...only(randomUUID()), ttl_ms: 50 })
+  await expect(search.room).rejects.toMatchObject({
+    code: 'ticket_removed',
+    message: 'the ticket has left the queue: expired',
+  })
+  await connection.close()
+})
+
 it('[R-SDK-19] [R-SDK-23] [R-MM-12] two searches become one room, with their properties', async () => {
   const [ana, ben] = [await signIn('ana'), await signIn('ben')]
   const criteria = only(randomUUID())
