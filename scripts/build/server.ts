@@ -22,6 +22,7 @@ const programs: Readonly<Record<string, string>> = {
   'checkpoint-worker': 'database/sqlite/commits/checkpoint.worker.ts',
   'explorer-worker': 'database/sqlite/explorer.worker.ts',
   'read-worker': 'database/sqlite/reads/read.worker.ts',
+  'quic-engine': 'realtime/connection/transports/quic/engine/engine.worker.ts',
   'test-preload': 'script-test/preload.ts',
   'open-game': 'script-test/open-game.ts',
 }

@@ -7,9 +7,6 @@ export const unavailable: readonly Unavailable[] = [
   { key: 'runtime.tier', values: ['sandboxed'] },
   { key: 'runtime.language', values: ['lua', 'python', 'py'] },
   { key: 'runtime.hot_reload', values: [true] },
-  // On by default, and then the node leaves them off with a warning (R-TR-1).
-  { key: 'transport.quic.enabled', values: [true], unlessDefault: true },
-  { key: 'transport.webtransport.enabled', values: [true], unlessDefault: true },
 ]
 
 type Unavailable = { key: string; values: readonly unknown[]; unlessDefault?: true }
@@ -19,9 +16,6 @@ type Unavailable = { key: string; values: readonly unknown[]; unlessDefault?: tr
  * checked, and nothing reads them.
  */
 const withoutEffect: readonly string[] = [
-  'transport.quic.',
-  'transport.webtransport.',
-  'transport.tls.',
   'cluster.',
   'runtime.hot_reload_poll_ms',
   'runtime.reload_drain_ms',

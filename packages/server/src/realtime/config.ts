@@ -9,6 +9,16 @@ export type TransportConfig = {
     /** Empty accepts every origin. */
     allowed_origins: readonly string[]
   }
+  quic: {
+    enabled: boolean
+    idle_timeout_ms: number
+    keep_alive_ms: number
+    /** A bound of QUIC beside those of all transports. */
+    max_connections: number
+  }
+  webtransport: {
+    enabled: boolean
+  }
   auth: {
     require_auth: boolean
     /** Not looked at when `require_auth` is true. */

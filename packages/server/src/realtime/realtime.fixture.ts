@@ -60,8 +60,16 @@ export type FixtureOptions = {
   people?: People
   records?: MatchRecorder
   mayMakeRooms?(): boolean
-  /** One more transport beside WebSocket. */
-  transport?(gateway: Acceptor): Transport
+  /** More transports beside WebSocket. */
+  transports?(parts: TransportParts): Transport[]
+}
+
+/** What transports of tests are made of. */
+export type TransportParts = {
+  gateway: Acceptor
+  config: TransportConfig
+  clock: FakeClock
+  log: RecordedLog
 }
 
 export async function startRealtime(options: FixtureOptions = {}): Promise<RealtimeFixture> {
@@ -92,8 +100,8 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     sourceOf: options.sourceOf ?? (() => '127.0.0.1'),
     newRequestId: () => '0123456789abcdef0123456789abcdef',
   })
-  const other = options.transport?.(gateway)
-  const transports = joinTransports(other === undefined ? [websocket] : [websocket, other])
+  const others = options.transports?.({ gateway, config, clock, log }) ?? []
+  const transports = joinTransports([websocket, ...others])
   const server = createServer()
   server.on('upgrade', (...upgrade) => transports.acceptUpgrade?.(...upgrade))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -171,6 +179,13 @@ export function transportConfig(options: FixtureOptions): TransportConfig {
       allowed_origins: [],
       ...options.websocket,
     },
+    quic: {
+      enabled: true,
+      idle_timeout_ms: 30_000,
+      keep_alive_ms: 10_000,
+      max_connections: 8000,
+    },
+    webtransport: { enabled: true },
     auth: {
       require_auth: false,
       allow_guests: true,

@@ -1,6 +1,5 @@
 import {
   boolean,
-  choice,
   integer,
   integerOrZero,
   pathUnset,
@@ -40,10 +39,10 @@ export const transport = {
       [500, 300_000],
       'Time between two keep-alives; below the idle timeout.',
     ),
-    reliable_streams: choice(
-      'single',
-      ['single', 'per_envelope'],
-      'One stream for all reliable frames, or one stream for each.',
+    max_connections: integer(
+      8_000,
+      [1, 100_000],
+      'Connections of the engine, beside the limit of all transports.',
     ),
   },
   webtransport: {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { LoadedConfig } from '../../config/load.ts'
+import { parseAddress } from '../../config/values/address.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import type { Ids } from '../../kernel/ids.ts'
@@ -7,7 +8,7 @@ import type { Log } from '../../kernel/log/log.ts'
 import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import type { IndexFilterPort, ServedScript } from '../../kernel/play/script.ts'
 import type { ConnectedPlayers } from '../../realtime/connected-players.ts'
-import { absentTransport } from '../../realtime/connection/transports/absent.ts'
+import { createQuicTransports } from '../../realtime/connection/transports/quic/quic.ts'
 import { joinTransports } from '../../realtime/connection/transports/transports.ts'
 import { createWebSocketTransport } from '../../realtime/connection/transports/websocket.ts'
 import { createGateway } from '../../realtime/gateway.ts'
@@ -72,8 +73,6 @@ export function createPlay(deps: PlayDeps) {
     liveSessions: deps.liveSessions,
     nodeSlot: 0,
   })
-  const { quic, webtransport } = config.transport
-  const overQuic = { ...quic, enabled: quic.enabled && webtransport.enabled }
   const transports = joinTransports([
     createWebSocketTransport({
       config: config.transport,
@@ -81,8 +80,7 @@ export function createPlay(deps: PlayDeps) {
       sourceOf: deps.sourceOf,
       newRequestId: deps.ids.requestId,
     }),
-    absentTransport('quic', { ...quic, hasOwnSocket: true }),
-    absentTransport('webtransport', { ...overQuic, hasOwnSocket: false }),
+    ...createQuicTransports({ ...deps, config: config.transport, gateway, ...quicBind(loaded) }),
   ])
   return {
     script,
@@ -117,6 +115,16 @@ export function createPlay(deps: PlayDeps) {
       await transports.close()
     },
   }
+}
+
+/** Where QUIC listens, and whether the operator asked for it. */
+function quicBind({ config, sources }: LoadedConfig) {
+  const bind = parseAddress(config.transport.quic.bind)
+  if (bind === undefined) throw new Error('transport.quic.bind was checked when it was loaded')
+  const isSet = (key: string) => sources.get(`transport.${key}`)?.layer !== 'default'
+  const wantsWebTransport = config.transport.webtransport.enabled && isSet('webtransport.enabled')
+  const isExplicit = isSet('quic.enabled') || isSet('quic.bind') || wantsWebTransport
+  return { bind, isExplicit }
 }
 
 function createScript(deps: PlayDeps) {

@@ -14,6 +14,7 @@ export type ProtocolDetail =
   | 'repeated auth'
   | 'handshake'
   | 'rpc header'
+  | 'stream stopped'
 
 /** Every deliberate close but protocol errors. Slow and silent peers get nothing more. */
 export const closings = {

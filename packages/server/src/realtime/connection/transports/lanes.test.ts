@@ -296,7 +296,7 @@ async function startWithPeer(options: FixtureOptions = {}) {
 
 async function startUngreeted(options: FixtureOptions = {}) {
   const memory = new StreamsTransport()
-  realtime = await startRealtime({ ...options, transport: (gateway) => memory.at(gateway) })
+  realtime = await startRealtime({ ...options, transports: ({ gateway }) => [memory.at(gateway)] })
   for (const kind of [100, 101]) realtime.script.kinds.add(kind)
   return memory.connect()
 }

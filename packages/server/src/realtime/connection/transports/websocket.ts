@@ -3,9 +3,9 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type Failure, refuse } from '../../../kernel/failure.ts'
 import { hasBody } from '../../../kernel/http/request/media.ts'
 import { headRefusal, readRequestHead } from '../../../kernel/http/request/request-head.ts'
-import { limitGroup } from '../../../kernel/http/request/source-address.ts'
 import type { TransportConfig } from '../../config.ts'
 import { closings } from '../closing/closings.ts'
+import { limitGroupOf } from './limit-group.ts'
 import { type Acceptor, type AcceptUpgrade, realtimePath, type Transport } from './transport.ts'
 import { createMessageScratch, WebSocketConnection } from './websocket-connection.ts'
 import { refuseUpgrade, type UpgradeAnswers } from './websocket-refusal.ts'
@@ -55,8 +55,7 @@ function createAccept(deps: WebSocketTransportDeps): AcceptUpgrade {
     refuseUpgrade(deps, { request, socket, failure: refuse.invalid('invalid upgrade request') })
   })
   return (request, socket, head) => {
-    const source = sourceOf(request)
-    const group = isLoopback(source) ? undefined : limitGroup(source)
+    const group = limitGroupOf(sourceOf(request))
     const failure = objection(request) ?? (gateway.refuses(group) ? tooMany() : undefined)
     if (failure !== undefined) return refuseUpgrade(deps, { request, socket, failure })
     server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -139,8 +138,4 @@ function ignoreError(): void {}
 
 function tooMany(): Failure {
   return refuse.rateLimited(1, 'too many connections')
-}
-
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.')
 }

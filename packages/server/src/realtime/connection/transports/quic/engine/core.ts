@@ -1,0 +1,189 @@
+import { type Http3WasmCore, loadHttp3WasmCore } from '@currentspace/http3/wasm'
+import type { Clock } from '../../../../../kernel/clock.ts'
+import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
+
+/** An event of the engine as it says it; the numbers are in `eventTypes`. */
+export type CoreEvent = {
+  eventType: number
+  connHandle: number
+  streamId: number
+  fin?: boolean
+  dataOff?: number
+  dataLen?: number
+  meta?: {
+    errorCode?: number
+    errorReason?: string
+    remoteAddr?: string
+    remotePort?: number
+  }
+}
+
+export const eventTypes = {
+  opened: 1,
+  firstData: 2,
+  data: 4,
+  finished: 5,
+  closed: 7,
+  drained: 8,
+  streamError: 10,
+  established: 11,
+  datagram: 14,
+} as const
+
+export type CoreOptions = {
+  localAddress: string
+  certificate: CertificatePair
+  /** 64 hex digits; the same for all servers of a socket, so that a Retry of one suits another. */
+  retryKey: string
+  idleTimeoutMs: number
+  maxConnections: number
+}
+
+/** What may be in flight from a peer to the node before the node has taken it, in bytes. */
+const windowBytes = 1 << 20
+const streamsMax = 100
+const addressBytesMax = 64
+
+/** The compiled engine in memory; servers share it. */
+export function loadCore(
+  bytes: Uint8Array<ArrayBuffer>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Http3WasmCore {
+  return loadHttp3WasmCore(
+    { bytes },
+    { nowNs: () => BigInt(Math.round(clock.monotonicMs() * 1_000_000)) },
+  )
+}
+
+/** One server of the engine: the connections that have one certificate. */
+export class CoreServer {
+  readonly #core: Http3WasmCore
+  readonly #handle: number
+  readonly #cell: number
+  readonly #addressAt: number
+  readonly #encoder = new TextEncoder()
+
+  constructor(core: Http3WasmCore, options: CoreOptions) {
+    this.#core = core
+    const { ptr, len } = core.writeUtf8(
+      JSON.stringify({
+        key: options.certificate.privateKey,
+        cert: options.certificate.certificate,
+        alpn: ['guildhall/0', 'h3'],
+        localAddr: options.localAddress,
+        retryTokenKeyHex: options.retryKey,
+        maxIdleTimeoutMs: options.idleTimeoutMs,
+        initialMaxData: windowBytes,
+        initialMaxStreamDataBidiLocal: windowBytes,
+        initialMaxStreamsBidi: streamsMax,
+        disableActiveMigration: true,
+        enableDatagrams: true,
+        maxConnections: options.maxConnections,
+      }),
+    )
+    this.#handle = core.exports.qs_new(ptr, len)
+    core.free(ptr, len)
+    if (this.#handle === 0) throw new Error(core.readLastError(core.exports.qs_last_error, 0))
+    this.#cell = core.allocOutPtrCell()
+    this.#addressAt = core.alloc(addressBytesMax)
+  }
+
+  receive(packet: Uint8Array, address: string): void {
+    const { exports } = this.#core
+    this.#core.writeAt(exports.qs_rx_buffer(this.#handle), packet)
+    const text = this.#encoder.encode(address)
+    this.#core.writeAt(this.#addressAt, text)
+    exports.qs_recv(this.#handle, packet.length, this.#addressAt, text.length)
+  }
+
+  /** The packets that are to leave now. */
+  flush(send: (packet: Uint8Array, address: string) => void): void {
+    const { exports } = this.#core
+    for (;;) {
+      const length = Number(exports.qs_next_send(this.#handle))
+      if (length <= 0) return
+      const packet = this.#core.copyOut(exports.qs_tx_buffer(this.#handle), length)
+      const addressLength = Number(exports.qs_next_send_dest(this.#handle, this.#cell))
+      if (addressLength <= 0) return
+      send(packet, this.#core.readOutPtrResultUtf8(this.#cell, addressLength))
+    }
+  }
+
+  /** What has happened since; bytes of an event are copied by `bytesOf` before the next call. */
+  events(): CoreEvent[] {
+    const length = Number(this.#core.exports.qs_drain_events(this.#handle, this.#cell))
+    if (length <= 2) return []
+    return JSON.parse(this.#core.readOutPtrResultUtf8(this.#cell, length))
+  }
+
+  bytesOf({ dataOff = 0, dataLen = 0 }: CoreEvent): Uint8Array {
+    return this.#core.copyOut(dataOff, dataLen)
+  }
+
+  /** False when flow control takes no more; what was given is kept, and `drained` is reported. */
+  send(connection: number, stream: number, bytes: Uint8Array, fin: boolean): boolean {
+    return this.#withBytes(bytes, (at, length) => {
+      const { qs_stream_send } = this.#core.exports
+      const taken = qs_stream_send(
+        this.#handle,
+        connection,
+        BigInt(stream),
+        at,
+        length,
+        Number(fin),
+      )
+      return taken !== -1n
+    })
+  }
+
+  /** False when there is no room for it now. */
+  datagram(connection: number, bytes: Uint8Array): boolean {
+    return this.#withBytes(
+      bytes,
+      (at, length) =>
+        this.#core.exports.qs_send_datagram(this.#handle, connection, at, length) >= 0n,
+    )
+  }
+
+  ping(connection: number): void {
+    this.#core.exports.qs_ping(this.#handle, connection)
+  }
+
+  close(connection: number, code: number, reason: Uint8Array): void {
+    this.#withBytes(reason, (at, length) =>
+      this.#core.exports.qs_close_connection(this.#handle, connection, code, at, length),
+    )
+  }
+
+  roundTripMs(connection: number): number {
+    const { exports } = this.#core
+    const length = Number(exports.qs_session_metrics(this.#handle, connection, this.#cell))
+    if (length <= 0) return 0
+    return JSON.parse(this.#core.readOutPtrResultUtf8(this.#cell, length)).rttMs
+  }
+
+  /** How long until a timer of a connection is due; undefined while none is set. */
+  timeoutMs(): number | undefined {
+    const timeoutMs = Number(this.#core.exports.qs_timeout_ms(this.#handle))
+    return timeoutMs < 0 ? undefined : timeoutMs
+  }
+
+  onTimeout(): void {
+    this.#core.exports.qs_on_timeout(this.#handle)
+  }
+
+  free(): void {
+    this.#core.free(this.#cell, 4)
+    this.#core.free(this.#addressAt, addressBytesMax)
+    this.#core.exports.qs_free(this.#handle)
+  }
+
+  #withBytes<T>(bytes: Uint8Array, use: (at: number, length: number) => T): T {
+    const { ptr, len } = this.#core.writeBytes(bytes)
+    try {
+      return use(ptr, len)
+    } finally {
+      this.#core.free(ptr, len)
+    }
+  }
+}

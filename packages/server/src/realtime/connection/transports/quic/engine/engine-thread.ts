@@ -1,0 +1,170 @@
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../../../../../kernel/clock.ts'
+import { BatchWriter, isBatch, type Row, readBatch } from './batch.ts'
+import { mendEngine, readEngineFile } from './core-file.ts'
+import {
+  commands,
+  type Engine,
+  type EngineCounters,
+  type EngineEvents,
+  type EngineOptions,
+  engineCounterNames,
+  reports,
+} from './engine.ts'
+import type { EngineNews, EngineOrder, EngineStart } from './engine.worker.ts'
+
+/** Thrown when the engine's socket cannot be had, with the code of the system. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+  readonly syscall = 'bind'
+  readonly code: string
+
+  constructor(code: string, text: string) {
+    super(text)
+    this.code = code
+  }
+}
+
+export type EngineThreadOptions = EngineOptions & {
+  clock: Clock
+  /** 64 hex digits that nobody else knows. */
+  retryKey: string
+  /** For tests of a trap: the engine as it was published. */
+  unmended?: boolean
+}
+
+/** How long a thread may take to end by itself. */
+const stopMs = 1000
+
+/**
+ * Starts an engine on a thread of its own and resolves once it listens.
+ *
+ * @throws AddressRefused when the address cannot be had
+ * @throws EngineUnfit when the engine is another release
+ */
+export async function startEngineThread(
+  options: EngineThreadOptions,
+  events: EngineEvents,
+): Promise<Engine> {
+  const published = await readEngineFile()
+  const counters = new SharedArrayBuffer(engineCounterNames.length * 8)
+  const { clock, unmended = false, ...others } = options
+  const engine = unmended ? published : mendEngine(published)
+  const start: EngineStart = { ...others, engine, counters }
+  const worker = new Worker(new URL('./engine.worker.ts', import.meta.url), {
+    name: 'quic',
+    env: {},
+    execArgv: [],
+    workerData: start,
+  })
+  const address = await listening(worker)
+  worker.unref()
+  return createEngine({ worker, counters, address, events, clock })
+}
+
+function listening(worker: Worker): Promise<Engine['address']> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      worker.off('error', reject)
+      worker.off('exit', ended)
+    }
+    const ended = () => reject(new Error('the thread of QUIC ended before it listened'))
+    worker.once('error', reject)
+    worker.once('exit', ended)
+    worker.once('message', (news: EngineNews) => {
+      leave()
+      if ('listening' in news) return resolve(news.listening)
+      void worker.terminate()
+      reject(new AddressRefused(news.refused.code, news.refused.text))
+    })
+  })
+}
+
+type Parts = {
+  worker: Worker
+  counters: SharedArrayBuffer
+  address: Engine['address']
+  events: EngineEvents
+  clock: Clock
+}
+
+function createEngine({ worker, counters, address, events, clock }: Parts): Engine {
+  const counts = new Float64Array(counters)
+  const written = new BatchWriter()
+  let isFlushDue = false
+  let isOver = false
+  let failure: Error | undefined
+
+  function add(kind: number, connection: number, row?: Partial<Row>): void {
+    if (isOver) return
+    written.add(kind, connection, row)
+    if (isFlushDue) return
+    isFlushDue = true
+    queueMicrotask(flush)
+  }
+
+  function flush(): void {
+    isFlushDue = false
+    const batch = written.take()
+    worker.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer])
+  }
+
+  const order = (what: EngineOrder) => worker.postMessage(what)
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  worker.on('message', (message: unknown) => {
+    if (isOver || !isBatch(message)) return
+
+    readBatch(message, (row) => report(events, row, add))
+    if (message.bytes.length > 0) add(commands.read, 0, { value: message.bytes.length })
+  })
+  worker.on('error', (error: Error) => {
+    failure = error
+  })
+  void exited.then(() => {
+    if (isOver) return
+    isOver = true
+    events.failed(failure ?? new Error('the thread of QUIC ended'))
+  })
+  return {
+    address,
+    send: (connection, stream, bytes, fin) =>
+      add(fin ? commands.sendLast : commands.send, connection, { stream, bytes }),
+    datagram: (connection, bytes) => add(commands.datagram, connection, { bytes }),
+    pause: (connection) => add(commands.pause, connection),
+    resume: (connection) => add(commands.resume, connection),
+    close: (connection, code, reason) =>
+      add(commands.close, connection, { value: code, bytes: new TextEncoder().encode(reason) }),
+    destroy: (connection) => add(commands.destroy, connection),
+    setCertificate: (certificate) => order({ certificate }),
+    counters: () =>
+      Object.fromEntries(
+        engineCounterNames.map((name, at) => [name, counts[at] ?? 0]),
+      ) as EngineCounters,
+    async stop() {
+      if (isFlushDue) flush()
+      isOver = true
+      order({ stop: true })
+      const timer = clock.after(stopMs, () => void worker.terminate())
+      await exited
+      timer.cancel()
+    },
+  }
+}
+
+type Add = (kind: number, connection: number, row?: Partial<Row>) => void
+
+function report(events: EngineEvents, row: Row, add: Add): void {
+  const { kind, connection, stream, value, bytes } = row
+  if (kind === reports.data) events.data(connection, stream, bytes)
+  else if (kind === reports.datagram) events.datagram(connection, bytes)
+  else if (kind === reports.taken) events.taken(connection, value, stream)
+  else if (kind === reports.ended) events.ended(connection, stream)
+  else if (kind === reports.reset) events.reset(connection, stream)
+  else if (kind === reports.stopped) events.stopped(connection, stream)
+  else if (kind === reports.established) events.established(connection)
+  else if (kind === reports.closed) events.closed(connection, value < 0 ? undefined : value)
+  else if (kind === reports.opened) {
+    const isAccepted = events.opened(connection, new TextDecoder().decode(bytes))
+    if (!isAccepted) add(commands.destroy, connection)
+  }
+}

@@ -1,0 +1,147 @@
+import type { CoreServer } from './core.ts'
+
+type Chunk = { stream: number; bytes: Uint8Array; fin: boolean }
+
+/** Packets of a paused peer that are kept; QUIC sends again what is lost. */
+const heldPacketsMax = 64
+const heldBytesMax = 256 * 1024
+/** How long a close waits at least, and at most, for the peer to have got what was sent. */
+const closeWaitMsMin = 50
+const closeWaitMsMax = 1000
+
+/**
+ * One connection inside the engine's thread: what waits to be sent, what is held back, and its end.
+ * The engine has a queue of its own without a bound, so it is given nothing more while it is full.
+ */
+export class Peer {
+  readonly id: number
+  readonly host: string
+  readonly address: string
+  readonly server: CoreServer
+  readonly handle: number
+  isEstablished = false
+  /** What left the queues since it was last reported. */
+  takenBytes = 0
+  takenDatagrams = 0
+  /** When its keep-alive is due. */
+  keepAliveAtMs = 0
+  /** Undefined while it is read from. */
+  held: Uint8Array[] | undefined
+  releasedAtMs = 0
+  end: { code: number; reason: Uint8Array; byMs: number } | undefined
+  #heldBytes = 0
+  #chunks: Chunk[] = []
+  #datagrams: Uint8Array[] = []
+  #fullStream: number | undefined
+  #fullBytes = 0
+  #sentAtMs: number | undefined
+
+  constructor(
+    id: number,
+    at: { host: string; address: string; server: CoreServer; handle: number },
+  ) {
+    this.id = id
+    this.host = at.host
+    this.address = at.address
+    this.server = at.server
+    this.handle = at.handle
+  }
+
+  /** Whether the engine has been given everything, and took it. */
+  get isDrained(): boolean {
+    return this.#fullStream === undefined && this.#chunks.length === 0
+  }
+
+  send(chunk: Chunk, nowMs: number): void {
+    this.#chunks.push(chunk)
+    this.flush(nowMs)
+  }
+
+  datagram(bytes: Uint8Array): void {
+    this.#datagrams.push(bytes)
+    this.flushDatagrams()
+  }
+
+  /** Gives the engine what it takes. */
+  flush(nowMs: number): void {
+    while (this.#fullStream === undefined) {
+      const chunk = this.#chunks.shift()
+      if (chunk === undefined) return
+      const { stream, bytes, fin } = chunk
+      this.#sentAtMs = nowMs
+      if (this.server.send(this.handle, stream, bytes, fin)) this.takenBytes += bytes.length
+      else {
+        this.#fullStream = stream
+        this.#fullBytes = bytes.length
+      }
+    }
+  }
+
+  flushDatagrams(): void {
+    while (this.#datagrams[0] !== undefined) {
+      if (!this.server.datagram(this.handle, this.#datagrams[0])) return
+      this.#datagrams.shift()
+      this.takenDatagrams += 1
+    }
+  }
+
+  /** The engine's queue of the stream is empty again. */
+  drained(stream: number, nowMs: number): void {
+    if (this.#fullStream !== stream) return
+    this.#fullStream = undefined
+    this.takenBytes += this.#fullBytes
+    this.#fullBytes = 0
+    this.#sentAtMs = nowMs
+    this.flush(nowMs)
+  }
+
+  /** Nothing can be sent on the stream any more; what waits for it is gone. */
+  streamOver(stream: number, nowMs: number): void {
+    const dropped = this.#chunks.filter((chunk) => chunk.stream === stream)
+    for (const { bytes } of dropped) this.takenBytes += bytes.length
+    this.#chunks = this.#chunks.filter((chunk) => chunk.stream !== stream)
+    this.drained(stream, nowMs)
+  }
+
+  /** Keeps a packet of a paused peer; false when there is no room. */
+  hold(packet: Uint8Array): boolean {
+    const { held } = this
+    if (held === undefined || held.length >= heldPacketsMax) return false
+    if (this.#heldBytes + packet.length > heldBytesMax) return false
+    // The socket uses its memory again.
+    held.push(Uint8Array.from(packet))
+    this.#heldBytes += packet.length
+    return true
+  }
+
+  /** Takes the oldest packet that is held. */
+  release(): Uint8Array | undefined {
+    const packet = this.held?.shift()
+    this.#heldBytes -= packet?.length ?? 0
+    return packet
+  }
+
+  resume(): Uint8Array[] {
+    const held = this.held ?? []
+    this.held = undefined
+    this.#heldBytes = 0
+    return held
+  }
+
+  /**
+   * When its close may be sent: it overtakes data, and the engine does not say what the peer has
+   * acknowledged, so three round trips after the last bytes stand for that.
+   */
+  closeAtMs(): number {
+    const byMs = this.end?.byMs ?? 0
+    if (!this.isDrained) return byMs
+    if (this.#sentAtMs === undefined) return 0
+    const waitMs = 3 * this.server.roundTripMs(this.handle)
+    const boundedMs = Math.min(closeWaitMsMax, Math.max(closeWaitMsMin, waitMs))
+    return Math.min(byMs, this.#sentAtMs + boundedMs)
+  }
+
+  beginClose(code: number, reason: Uint8Array, nowMs: number): void {
+    this.end ??= { code, reason, byMs: nowMs + closeWaitMsMax }
+  }
+}

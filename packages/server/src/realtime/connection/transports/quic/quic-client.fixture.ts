@@ -1,0 +1,203 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { type Http3WasmCore, loadHttp3WasmCore } from '@currentspace/http3/wasm'
+import { type Envelope, encodeFrame, FrameDecoder } from '@guildhall/contract'
+import { vi } from 'vitest'
+import { bytesOf, waiting } from '../../../realtime.fixture.ts'
+import type { CoreEvent } from './engine/core.ts'
+import { mendEngine, readEngineFile } from './engine/core-file.ts'
+
+let core: Http3WasmCore | undefined
+
+async function engineOfClients(): Promise<Http3WasmCore> {
+  core ??= loadHttp3WasmCore({ bytes: mendEngine(await readEngineFile()) })
+  return core
+}
+
+type ClientOptions = {
+  alpn?: string[]
+  /** What the client takes of one stream before it reads. */
+  windowBytes?: number
+  /** 4 bytes of a version in the first packets, for instance. */
+  change?(packet: Uint8Array): Uint8Array
+}
+
+let made = 0
+
+/** A client of raw QUIC in the process of the test: another instance of the engine. */
+export class QuicClient {
+  readonly #core: Http3WasmCore
+  readonly #socket: Socket
+  readonly #handle: number
+  readonly #cell: number
+  #timer: NodeJS.Timeout | undefined
+  #frames = new FrameDecoder(1 << 24)
+  #isFreed = false
+  isReading = true
+  /** Envelopes of the node's own stream that nobody has looked at. */
+  readonly received: Envelope[] = []
+  readonly datagrams: Uint8Array[] = []
+  /** Bytes of every stream of the node, in order. */
+  readonly streams = new Map<number, Buffer>()
+  readonly endedStreams = new Set<number>()
+  readonly events: CoreEvent[] = []
+  established = false
+  end: { code: number | undefined; reason: string } | undefined
+  packetsOut = 0
+
+  /** Whether the engine of the client has given the connection up. */
+  get isOver(): boolean {
+    return this.#core.exports.qc_is_done(this.#handle) !== 0
+  }
+
+  static async connect(port: number, options: ClientOptions = {}): Promise<QuicClient> {
+    const client = await QuicClient.begin(port, options)
+    await vi.waitFor(() => {
+      if (!client.established) throw new Error('the handshake is not over')
+    }, waiting)
+    return client
+  }
+
+  /** Begins a handshake without waiting for it. */
+  static async begin(port: number, options: ClientOptions = {}): Promise<QuicClient> {
+    const loaded = await engineOfClients()
+    const socket = createSocket('udp4')
+    await new Promise<void>((resolve) => socket.connect(port, '127.0.0.1', resolve))
+    return new QuicClient(loaded, socket, port, options)
+  }
+
+  constructor(loaded: Http3WasmCore, socket: Socket, port: number, options: ClientOptions) {
+    this.#core = loaded
+    this.#socket = socket
+    made += 1
+    const { ptr, len } = loaded.writeUtf8(
+      JSON.stringify({
+        alpn: options.alpn ?? ['guildhall/0'],
+        rejectUnauthorized: false,
+        serverAddr: `127.0.0.1:${port}`,
+        serverName: 'localhost',
+        localAddr: `127.0.0.1:${socket.address().port}`,
+        scidHex: made.toString(16).padStart(40, 'c'),
+        enableDatagrams: true,
+        initialMaxData: options.windowBytes ?? 1 << 20,
+        initialMaxStreamDataBidiLocal: 1 << 20,
+        initialMaxStreamsBidi: 100,
+        maxIdleTimeoutMs: 30_000,
+      }),
+    )
+    this.#handle = loaded.exports.qc_new(ptr, len)
+    loaded.free(ptr, len)
+    if (this.#handle === 0) throw new Error(loaded.readLastError(loaded.exports.qc_last_error, 0))
+    this.#cell = loaded.allocOutPtrCell()
+    socket.on('error', () => undefined)
+    socket.on('message', (packet) => {
+      if (!this.isReading || this.#isFreed) return
+      loaded.writeAt(loaded.exports.qc_rx_buffer(this.#handle), packet)
+      loaded.exports.qc_recv(this.#handle, packet.length)
+      this.#pump()
+    })
+    this.#pump()
+  }
+
+  /** Sends an envelope on a stream: 0 unless said otherwise. */
+  send(kind: number, body: string | Uint8Array = '', stream = 0): void {
+    this.write(stream, encodeFrame(kind, bytesOf(body)))
+  }
+
+  write(stream: number, bytes: Uint8Array, fin = false): number {
+    const { exports } = this.#core
+    const { ptr, len } = this.#core.writeBytes(bytes)
+    const taken = exports.qc_stream_send(this.#handle, BigInt(stream), ptr, len, Number(fin))
+    this.#core.free(ptr, len)
+    this.#pump()
+    return Number(taken)
+  }
+
+  /** Resets the sending half of a stream, or asks the node to stop with one of its own. */
+  abandon(stream: number, code = 7): void {
+    this.#core.exports.qc_stream_close(this.#handle, BigInt(stream), code)
+    this.#pump()
+  }
+
+  datagram(bytes: Uint8Array): void {
+    const { ptr, len } = this.#core.writeBytes(bytes)
+    this.#core.exports.qc_send_datagram(this.#handle, ptr, len)
+    this.#core.free(ptr, len)
+    this.#pump()
+  }
+
+  close(code = 0, reason = ''): void {
+    const { ptr, len } = this.#core.writeUtf8(reason)
+    this.#core.exports.qc_close(this.#handle, code, ptr, len)
+    this.#core.free(ptr, len)
+    this.#pump()
+  }
+
+  /** The next envelope that came on the node's stream. */
+  async next(): Promise<Envelope> {
+    await vi.waitFor(() => {
+      if (this.received.length === 0) throw new Error('no envelope came')
+    }, waiting)
+    const envelope = this.received.shift()
+    if (envelope === undefined) throw new Error('no envelope')
+    return envelope
+  }
+
+  async closed(): Promise<{ code: number | undefined; reason: string }> {
+    return vi.waitFor(() => {
+      if (this.end === undefined) throw new Error('it is not closed')
+      return this.end
+    }, waiting)
+  }
+
+  /** Goes without a word. */
+  vanish(): void {
+    if (this.#isFreed) return
+    this.#isFreed = true
+    clearTimeout(this.#timer)
+    this.#socket.close()
+    this.#core.exports.qc_free(this.#handle)
+  }
+
+  #pump(): void {
+    if (this.#isFreed) return
+    const { exports } = this.#core
+    const length = Number(exports.qc_drain_events(this.#handle, this.#cell))
+    const text = length > 2 ? this.#core.readOutPtrResultUtf8(this.#cell, length) : '[]'
+    for (const event of JSON.parse(text)) this.#take(event)
+    for (;;) {
+      const size = Number(exports.qc_next_send(this.#handle))
+      if (size <= 0) break
+      this.packetsOut += 1
+      this.#socket.send(this.#core.copyOut(exports.qc_tx_buffer(this.#handle), size))
+    }
+    clearTimeout(this.#timer)
+    const timeoutMs = Number(exports.qc_timeout_ms(this.#handle))
+    if (timeoutMs < 0) return
+    this.#timer = setTimeout(() => {
+      exports.qc_on_timeout(this.#handle)
+      this.#pump()
+    }, timeoutMs)
+  }
+
+  #take(event: CoreEvent): void {
+    this.events.push(event)
+    const { eventType, streamId, dataOff = 0, dataLen = 0 } = event
+    if (eventType === 11) this.established = true
+    else if (eventType === 14) this.datagrams.push(this.#core.copyOut(dataOff, dataLen))
+    else if (eventType === 7) {
+      const { errorCode: code, errorReason: reason = '' } = event.meta ?? {}
+      this.end = { code, reason }
+    } else if (eventType === 2 || eventType === 4) {
+      const bytes = this.#core.copyOut(dataOff, dataLen)
+      const before = this.streams.get(streamId) ?? Buffer.alloc(0)
+      this.streams.set(streamId, Buffer.concat([before, bytes]))
+      if (streamId === 3) {
+        this.#frames.push(bytes)
+        for (let next = this.#frames.next(); next; next = this.#frames.next()) {
+          this.received.push(next)
+        }
+      }
+    }
+    if (event.fin || eventType === 5) this.endedStreams.add(streamId)
+  }
+}

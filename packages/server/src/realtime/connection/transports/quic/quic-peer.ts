@@ -1,0 +1,88 @@
+import type { Acceptor } from '../transport.ts'
+import type { Engine } from './engine/engine.ts'
+import { QuicConnection } from './quic-connection.ts'
+import { rawProtocol } from './raw-protocol.ts'
+
+/** What a peer speaks inside its QUIC connection. */
+export type Protocol = {
+  data(stream: number, bytes: Uint8Array): void
+  /** The peer has ended or reset its half. */
+  ended(stream: number): void
+  datagram(bytes: Uint8Array): void
+}
+
+/** Makes the protocol of a connection. */
+export type Speak = (engine: Engine, id: number, connection: QuicConnection) => Protocol
+
+export type QuicPeerDeps = {
+  engine: Engine
+  gateway: Acceptor
+  /** Undefined while WebTransport is off. */
+  speakHttp3: Speak | undefined
+}
+
+const noBytes = new Uint8Array()
+/** Close code of HTTP/3 for a peer that asks for what is not there. */
+const http3NoError = 0x100
+
+/** Who opened a stream, and whether both sides may send on it, stand in its number. */
+export function isBidirectional(stream: number): boolean {
+  return stream % 4 === 0
+}
+
+/**
+ * One QUIC connection at the node. The engine does not say which protocol was agreed on: the first
+ * stream that brings bytes does. One that the peer alone sends on is HTTP/3, any other one is raw.
+ */
+export class QuicPeer {
+  readonly #deps: QuicPeerDeps
+  readonly #id: number
+  readonly #connection: QuicConnection
+  #protocol: Protocol | undefined
+
+  constructor(deps: QuicPeerDeps, id: number, limitGroup: string | undefined) {
+    this.#deps = deps
+    this.#id = id
+    this.#connection = new QuicConnection(deps.engine, id, limitGroup)
+  }
+
+  /** The handshake has succeeded. */
+  established(): void {
+    this.#connection.accepted(this.#deps.gateway.accept(this.#connection))
+  }
+
+  data(stream: number, bytes: Uint8Array): void {
+    this.#protocol ??= this.#decide(stream)
+    this.#protocol?.data(stream, bytes)
+  }
+
+  ended(stream: number): void {
+    this.#protocol?.ended(stream)
+    // The peer may have so many streams only, and one counts until both halves have ended.
+    if (isBidirectional(stream)) this.#deps.engine.send(this.#id, stream, noBytes, true)
+  }
+
+  stopped(stream: number): void {
+    this.#connection.streamStopped(stream)
+  }
+
+  datagram(bytes: Uint8Array): void {
+    this.#protocol?.datagram(bytes)
+  }
+
+  taken(bytes: number, datagrams: number): void {
+    this.#connection.taken(bytes, datagrams)
+  }
+
+  closed(code: number | undefined): void {
+    this.#connection.closed(code)
+  }
+
+  #decide(stream: number): Protocol | undefined {
+    const { engine, speakHttp3 } = this.#deps
+    if (isBidirectional(stream)) return rawProtocol(this.#connection)
+    if (speakHttp3 !== undefined) return speakHttp3(engine, this.#id, this.#connection)
+    engine.close(this.#id, http3NoError, 'WebTransport is off')
+    return undefined
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import type { TransportConfig } from '../../../config.ts'
+import { realtimePath, type Transport } from '../transport.ts'
+import { QuicListener, type QuicListenerDeps } from './quic-listener.ts'
+
+export type QuicTransportsDeps = Omit<QuicListenerDeps, 'config' | 'speakHttp3'> & {
+  config: TransportConfig
+}
+
+/** The two transports of the UDP socket: raw QUIC, and WebTransport over HTTP/3. */
+export function createQuicTransports(deps: QuicTransportsDeps): Transport[] {
+  const { quic, webtransport } = deps.config
+  const isWebTransportOn = quic.enabled && webtransport.enabled
+  const listener = new QuicListener({ ...deps, config: quic, speakHttp3: undefined })
+  const common = () => {
+    const { host, port } = listener.address
+    const bind = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    return { available: listener.isServing, bind }
+  }
+  const raw: Transport = {
+    name: 'quic',
+    hasOwnSocket: true,
+    start: () => listener.start(),
+    state: () => ({ enabled: quic.enabled, ...common() }),
+    setCertificate: (pair) => listener.setCertificate(pair),
+    metrics: () => listener.metrics(),
+    close: () => listener.close(),
+  }
+  const overHttp3: Transport = {
+    name: 'webtransport',
+    hasOwnSocket: false,
+    // It begins and ends with the socket of QUIC.
+    start: async () => {},
+    state: () => ({
+      enabled: isWebTransportOn,
+      ...common(),
+      available: false,
+      path: realtimePath,
+      ...hashOf(listener.certificate?.certificate),
+    }),
+    close: async () => {},
+  }
+  return [raw, overHttp3]
+}
+
+/** The hash by which a browser may pin the certificate. */
+function hashOf(certificate: string | undefined): { certificate_sha256?: string } {
+  if (certificate === undefined) return {}
+  const leaf = new X509Certificate(certificate).raw
+  return { certificate_sha256: createHash('sha256').update(leaf).digest('base64') }
+}
