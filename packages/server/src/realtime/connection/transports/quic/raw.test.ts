@@ -177,7 +177,7 @@ describe('the end', () => {
     ]
     for (const client of [left, normal, lost]) client.send(48, enterAny)
     await expect.poll(() => node.realtime.gateway.metrics().rooms_active, waiting).toBe(1)
-    await expect.poll(() => seated(), waiting).toBe(3)
+    await expect.poll(seated, waiting).toBe(3)
     left.close(0)
     normal.close(1000)
     lost.close(3999)
@@ -202,8 +202,9 @@ describe('the end', () => {
 /** ROOM_ENTER of a room that everybody shares. */
 const enterAny = roomEnterBody.encode({ mode: 'join_or_create', name: 'a', options: '' })
 
-function seated(): number {
-  return node.realtime.gateway.rooms()[0]?.players ?? 0
+async function seated(): Promise<number> {
+  const [room] = await node.realtime.gateway.rooms()
+  return room?.players ?? 0
 }
 
 async function started(options: QuicFixtureOptions = {}): Promise<QuicClient> {
