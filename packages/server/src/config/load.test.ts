@@ -294,8 +294,6 @@ describe('what this version cannot do', () => {
     'runtime.language=python',
     'runtime.language=py',
     'runtime.hot_reload=true',
-    'transport.quic.enabled=true',
-    'transport.webtransport.enabled=true',
   ])('refuses the start with %s', async (setting) => {
     const [key = '', value] = setting.split('=')
     expect(await workspace.problems({ set: [setting] })).toEqual([

@@ -144,7 +144,7 @@ function judge(assignment: Assignment, cwd: string, warnings: string[]): Verdict
   const verdict =
     raw.kind === 'text' ? checkText(declared, raw.text) : checkValue(declared, raw.value)
   if ('fault' in verdict) return verdict
-  if (isUnavailable(key, verdict.value, source)) {
+  if (isUnavailable(key, verdict.value)) {
     const wrong = `${String(verdict.value)} is not available in this version`
     return { fault: { wrong, allowed: 'another value, or no entry' } }
   }

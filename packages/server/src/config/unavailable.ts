@@ -1,5 +1,3 @@
-import type { Source } from './problem.ts'
-
 /** Settings of the schema that this version cannot honour: they refuse the start. */
 export const unavailable: readonly Unavailable[] = [
   { key: 'cluster.enabled', values: [true] },
@@ -9,7 +7,7 @@ export const unavailable: readonly Unavailable[] = [
   { key: 'runtime.hot_reload', values: [true] },
 ]
 
-type Unavailable = { key: string; values: readonly unknown[]; unlessDefault?: true }
+type Unavailable = { key: string; values: readonly unknown[] }
 
 /**
  * What the keys begin with that belong to features which this version does not have: they are
@@ -32,11 +30,6 @@ export function hasNoEffect(key: string): boolean {
   return withoutEffect.some((beginning) => key.startsWith(beginning))
 }
 
-export function isUnavailable(key: string, value: unknown, source: Source): boolean {
-  return unavailable.some(
-    (entry) =>
-      entry.key === key &&
-      entry.values.includes(value) &&
-      !(entry.unlessDefault && source.layer === 'default'),
-  )
+export function isUnavailable(key: string, value: unknown): boolean {
+  return unavailable.some((entry) => entry.key === key && entry.values.includes(value))
 }

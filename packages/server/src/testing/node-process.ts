@@ -46,7 +46,9 @@ export function spawnNodeProcess(
   keys: Readonly<Record<string, string>>,
   options: { cwd?: string } = {},
 ): StartingNode {
-  const configured = { 'http.bind': '127.0.0.1:0', ...keys }
+  // Only one process of a machine can have the UDP port that a node has by default.
+  const own = { 'http.bind': '127.0.0.1:0', 'transport.quic.enabled': 'false' }
+  const configured = { ...own, ...keys }
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
   const child = spawn(process.execPath, [builtMain, 'serve', '--log'], {
     cwd: options.cwd ?? tmpdir(),

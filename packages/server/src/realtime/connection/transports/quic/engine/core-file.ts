@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { createRequire as requireFrom } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /** Thrown when the engine's file is not the one that the patches are made for. */
@@ -36,7 +36,7 @@ const patches: readonly Patch[] = [
  * @throws EngineUnfit when it is another release
  */
 export async function readEngineFile(): Promise<Uint8Array<ArrayBuffer>> {
-  const require = createRequire(import.meta.url)
+  const require = requireFrom(import.meta.url)
   const folder = dirname(require.resolve('@currentspace/http3/wasm'))
   const bytes = await readFile(join(folder, 'http3_client.wasm'))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
