@@ -12,7 +12,8 @@ import {
 } from './certificate/development-certificate.ts'
 import type { Engine, EngineAddress, EngineCounters, EngineEvents } from './engine/engine.ts'
 import { startEngineThread } from './engine/engine-thread.ts'
-import { QuicPeer, type Speak } from './quic-peer.ts'
+import type { Speak } from './protocol.ts'
+import { QuicPeer } from './quic-peer.ts'
 
 /** The `transport.quic` section of the configuration. */
 export type QuicConfig = {

@@ -1,18 +1,8 @@
 import type { Acceptor } from '../transport.ts'
 import type { Engine } from './engine/engine.ts'
+import { isBidirectional, type Protocol, type Speak } from './protocol.ts'
 import { QuicConnection } from './quic-connection.ts'
 import { rawProtocol } from './raw-protocol.ts'
-
-/** What a peer speaks inside its QUIC connection. */
-export type Protocol = {
-  data(stream: number, bytes: Uint8Array): void
-  /** The peer has ended or reset its half. */
-  ended(stream: number): void
-  datagram(bytes: Uint8Array): void
-}
-
-/** Makes the protocol of a connection. */
-export type Speak = (engine: Engine, id: number, connection: QuicConnection) => Protocol
 
 export type QuicPeerDeps = {
   engine: Engine
@@ -24,11 +14,6 @@ export type QuicPeerDeps = {
 const noBytes = new Uint8Array()
 /** Close code of HTTP/3 for a peer that asks for what is not there. */
 const http3NoError = 0x100
-
-/** Who opened a stream, and whether both sides may send on it, stand in its number. */
-export function isBidirectional(stream: number): boolean {
-  return stream % 4 === 0
-}
 
 /**
  * One QUIC connection at the node. The engine does not say which protocol was agreed on: the first

@@ -1,5 +1,5 @@
+import type { Protocol } from './protocol.ts'
 import type { QuicConnection } from './quic-connection.ts'
-import type { Protocol } from './quic-peer.ts'
 
 /** The first stream that a server opens for itself. */
 const ownStream = 3
