@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createSystemClock } from '../kernel/clock.ts'
+import { type Clock, createSystemClock } from '../kernel/clock.ts'
 import { createErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
 import type { CallContext } from '../kernel/play/calls.ts'
@@ -20,6 +20,8 @@ export type HarnessOptions = {
   rooms?: ScriptPorts['rooms']
   lines?: ScriptHostDeps['lines']
   setIndexFilter?: ScriptHostDeps['setIndexFilter']
+  /** The game's clock where a test moves it. */
+  gameClock?: Clock
 }
 
 /** A host with a real worker, a script in a folder of its own, and a delivery that writes down. */
@@ -72,7 +74,8 @@ export function createHarness(options: HarnessOptions) {
   const sessions: Awaited<ReturnType<Delivery['sessions']>> = []
   const made = createScriptHost({
     config: { ...defaults, scripts_dir: folder, ...config },
-    clock,
+    clock: options.gameClock ?? clock,
+    processClock: options.gameClock && clock,
     log,
     journal,
     nodeId: 'node-1',

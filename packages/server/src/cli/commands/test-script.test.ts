@@ -22,6 +22,7 @@ const game = `
   guildhall.on_rpc('refuse', () => guildhall.fail('not today'))
   guildhall.on_rpc('throw', () => { throw new Error('on purpose') })
   guildhall.on_rpc('who', (ctx) => [ctx.sender, ctx.user_id, ctx.username])
+  guildhall.on_rpc('exit', () => process.exit())
   guildhall.on_rpc('save', async (ctx) => {
     await guildhall.storage_write(ctx.user_id, 'bag', 'sword', { level: 3 })
     await guildhall.notifications.send({ user_id: ctx.user_id, subject: 'saved', push: true })
@@ -82,6 +83,13 @@ const passing = `${head}
     await ana.leave()
     assert.equal((await game.signIn('ana')).user_id, ana.user_id)
   })
+  test('a worker that ends is there again after its pause', async (t) => {
+    const game = await openGame(t)
+    const ana = await game.signIn('ana')
+    await assert.rejects(ana.rpc('exit'), { message: 'RPC runtime not available' })
+    await game.advance(1000)
+    assert.equal(await ana.rpc('motto', undefined, { as: 'text' }), 'onwards')
+  })
   test('minutes pass and everybody is still there', async (t) => {
     const game = await openGame(t)
     const ana = await game.signIn('ana')
@@ -124,7 +132,7 @@ describe('test-script', () => {
     const { code, stdout } = await runScriptTests([folder])
     expect(code, stdout).toBe(0)
     expect(stdout).toContain('on purpose')
-    expect(stdout).toContain('pass 5')
+    expect(stdout).toContain('pass 6')
     expect(stdout).toContain('the clock is the test')
   }, 120_000)
 

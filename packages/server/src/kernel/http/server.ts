@@ -260,12 +260,17 @@ function createFailing({ log, onServerError }: HttpServerDeps) {
   return (error: unknown, exchange: Exchange): void => {
     const { status, retryAfterSec, body } = refusalOf(error)
     if (status === 504) log.warn('a request passed its deadline', describe(exchange, status))
-    else if (status >= 500) onServerError(error, describe(exchange, status))
+    else if (status >= 500 && !isGateClosed(error)) onServerError(error, describe(exchange, status))
     else log.debug('a request was refused', describe(exchange, status))
     if (leavesMuchUnread(exchange.message)) exchange.header('connection', 'close')
     if (retryAfterSec !== undefined) exchange.header('retry-after', String(retryAfterSec))
     exchange.reply(status, body)
   }
+}
+
+/** While the game's script is not ready every answer says so; the script's own end is an error. */
+function isGateClosed(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'runtime_unavailable'
 }
 
 function describe({ id, message, route }: Exchange, status: number): FailedRequest {

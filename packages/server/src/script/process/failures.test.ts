@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { player, startHarness } from '../host.fixture.ts'
 
 const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
@@ -135,6 +136,22 @@ describe('a worker that ends', () => {
     expect(failures).toBeGreaterThanOrEqual(2)
     const restarts = host.metrics().script_worker_restarts_total
     await until(() => host.metrics().script_worker_restarts_total > restarts)
+  })
+
+  it('[R-SDK-16] leaves a game quiet whose clock stands, and busy while it starts again', async () => {
+    const gameClock = createFakeClock()
+    const { rpc, host, until } = await startHarness({
+      files: { 'main.ts': `guildhall.on_rpc('exit', () => process.exit())` },
+      config: { restart_backoff_ms: 1000 },
+      gameClock,
+    })
+    await rpc('exit')
+    await until(() => host.isQuiet())
+    expect(host.game.serving()).toBe(false)
+    await gameClock.advance(2000)
+    expect(host.isQuiet()).toBe(false)
+    await until(() => host.isQuiet())
+    expect(host.game.serving()).toBe(true)
   })
 
   it('[S-REC-6] makes calls unavailable until it is back', async () => {
