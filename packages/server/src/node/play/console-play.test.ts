@@ -49,7 +49,8 @@ it('[H-RUN-1] [H-RUN-2] [S-CRPC-2] [S-VIEW-1] operators see and call the script 
     (await send('POST', `/runtime/rpc/${method}`, { payload: 'é' })).body
   expect(await rpc('ping')).toEqual({ ok: true, reply: 'pong é' })
   expect(await rpc('choosy')).toEqual({ ok: false, error: 'not today' })
-  expect(await rpc('broken')).toEqual({ ok: false, error: 'RPC handler error' })
+  const cause = { reason: 'Error: a secret of the script', place: 'main.js:4' }
+  expect(await rpc('broken')).toEqual({ ok: false, error: 'RPC handler error', ...cause })
   expect(await rpc('party.create')).toEqual({ ok: false, error: 'unknown RPC method' })
   expect(await node.stop()).toBe(0)
 }, 30_000)
