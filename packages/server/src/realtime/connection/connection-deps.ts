@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { DeadlineQueue } from '../../kernel/time/deadline-queue.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { VerifyPlayer } from '../ports.ts'
+import type { LastCloses } from './closing/last-closes.ts'
 import type { Notices } from './dispatch/notices.ts'
 import type { ServerTime } from './dispatch/server-time.ts'
 import type { HandshakePolicy } from './greeting/handshake.ts'
@@ -23,6 +24,7 @@ export type ConnectionDeps = InboundDeps &
     liveness: LivenessConfig
     verifyPlayer: VerifyPlayer
     sessions: Sessions
+    lastCloses: LastCloses
     play: PlayPort
     nextParticipantId(): number
     /** How long a seat is kept; 0 keeps none. */

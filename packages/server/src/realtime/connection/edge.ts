@@ -8,6 +8,7 @@ import type { GatewayMetrics } from '../metrics.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { VerifyPlayer } from '../ports.ts'
 import { closings } from './closing/closings.ts'
+import { createLastCloses } from './closing/last-closes.ts'
 import { type ConnectionCaps, createConnectionCaps } from './connection-caps.ts'
 import type { ConnectionDeps } from './connection-deps.ts'
 import { createDispatch, isForScript } from './dispatch/dispatch.ts'
@@ -151,6 +152,7 @@ function createConnectionDeps(parts: Parts): ConnectionDeps {
     policy: handshakePolicy(config.auth),
     liveness: { intervalMs: heartbeat_interval_ms, timeoutMs: heartbeat_timeout_ms },
     nextParticipantId: countingIds(parts.nodeSlot),
+    lastCloses: createLastCloses(clock, config.limits.max_connections),
     greetings: deadline(config.auth.handshake_timeout_ms, (connection) => connection.timeOut()),
     drains: deadline(drainMs, (connection) => connection.part()),
     partings: deadline(partingMs, (connection) => connection.destroy()),

@@ -47,6 +47,8 @@ export class PlayerConnection
   #claim: Promise<Claimed | undefined> | undefined
   /** While it is the connection of its session. */
   #sessionId: string | undefined
+  /** Its session, once it was closed as slow. */
+  #slowSessionId: string | undefined
   #pending = true
   #flushDue = false
 
@@ -122,8 +124,11 @@ export class PlayerConnection
     closing.beginParting()
   }
 
-  closed(): void {
+  closed(confirmed = false): void {
     if (this.#phase.name === 'gone') return
+    if (confirmed && this.#slowSessionId !== undefined) {
+      this.#deps.lastCloses.remove(this.#slowSessionId)
+    }
     if (this.#phase.name === 'closing') this.#phase.closing.gone()
     this.#fence({ name: 'gone' }, 'kept')
     this.#queue.discard()
@@ -201,6 +206,10 @@ export class PlayerConnection
   endAsSlow(): void {
     if (this.#isClosing()) return
     this.#deps.metrics.slow_consumer_closes_total += 1
+    this.#slowSessionId = this.#sessionId
+    if (this.#sessionId !== undefined) {
+      this.#deps.lastCloses.add(this.#sessionId, closings.slowConsumer.code)
+    }
     this.end(closings.slowConsumer)
   }
 

@@ -66,6 +66,7 @@ describe('kinds of the service', () => {
       participant: 1,
       room_id: null,
       max_envelope_bytes: 65_536,
+      last_close: null,
     })
     // Bit 1 was set, so that the server's time follows.
     expect((await client.next()).kind).toBe(34)

@@ -115,7 +115,9 @@ function sessionOptions(deps: DispatchDeps): Handle {
       participant,
       room_id: place.room_id,
       max_envelope_bytes: maxEnvelopeBytes,
+      last_close: client.lastClose,
     }
+    client.lastClose = null
     live.send(kinds.SESSION_INFO.first, sessionInfoBody.encode(info))
     live.setFlags(flags)
     if ((flags & ~before & sessionFlags.server_time) !== 0) serverTime.offer(live)

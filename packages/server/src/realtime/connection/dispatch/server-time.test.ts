@@ -78,7 +78,7 @@ test('[R-DIA-1, R-DIA-2] capabilities with offer 0 ask for the time; others need
 test('[R-DIA-3] an account that shows its offer can record, a guest never', () => {
   const offer_id = 7n
   const capabilities = (userId: string | null, shown: bigint) => {
-    const client = { ...newClientState(), offerId: offer_id }
+    const client = { ...newClientState(null), offerId: offer_id }
     const live: LiveConnection = {
       participant: 1,
       userId,

@@ -9,6 +9,8 @@ export type ClientState = {
   notices: CountedSecond | undefined
   /** Clock samples answered in the running second. */
   clockSyncs: CountedSecond | undefined
+  /** What the next SESSION_INFO says of the session's connection before; then null. */
+  lastClose: number | null
   /** The newest offer of server time. */
   offerId: bigint | undefined
   /** Whether the client said that it can record for diagnostics. */
@@ -17,13 +19,14 @@ export type ClientState = {
 
 type CountedSecond = { sinceMs: number; count: number }
 
-export function newClientState(): ClientState {
+export function newClientState(lastClose: number | null): ClientState {
   return {
     flags: undefined,
     rpcsOpen: 0,
     messagesOpen: 0,
     notices: undefined,
     clockSyncs: undefined,
+    lastClose,
     offerId: undefined,
     canRecord: false,
   }

@@ -39,7 +39,7 @@ export class LivePhase {
   readonly participant: number
   /** Undefined for guests. */
   readonly account: Player | undefined
-  readonly client: ClientState = newClientState()
+  readonly client: ClientState
   place: Place
   readonly #connection: LiveParts['connection']
   readonly #inbound: Inbound
@@ -55,6 +55,7 @@ export class LivePhase {
     this.participant = claimed?.participant ?? deps.nextParticipantId()
     this.place = claimed?.place ?? nowhere
     this.account = account
+    this.client = newClientState(account ? deps.lastCloses.take(account.session_id) : null)
     this.#connection = connection
     this.#inbound = inbound
     this.#deps = deps

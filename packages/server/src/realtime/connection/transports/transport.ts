@@ -118,8 +118,8 @@ export type ConnectionEvents = {
   drained(): void
   /** The transport is closing the connection by itself, or lost it; called at most once. */
   ending(end: PeerEnd): void
-  /** The connection is over. The last event. */
-  closed(): void
+  /** The connection is over. The last event. `confirmed`: the peer has got the close. */
+  closed(confirmed?: boolean): void
 }
 
 /**

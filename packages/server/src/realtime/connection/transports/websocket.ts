@@ -88,6 +88,9 @@ function createAccept(deps: WebSocketTransportDeps): AcceptUpgrade {
 /** A close of the peer with this code, or without one, is meant; any other may come back. */
 const normalClosure = 1000
 
+/** What `ws` reports when the peer has sent no close. */
+const withoutClose = 1006
+
 /** A WebSocket that knows its connection, so that listeners can be shared by all of them. */
 class GameSocket extends WebSocket {
   connection: WebSocketConnection | undefined
@@ -125,8 +128,8 @@ function onPong(this: WebSocket): void {
   connectionOf(this)?.events?.ponged()
 }
 
-function onClose(this: WebSocket): void {
-  connectionOf(this)?.events?.closed()
+function onClose(this: WebSocket, code: number): void {
+  connectionOf(this)?.events?.closed(code !== withoutClose)
 }
 
 function connectionOf(webSocket: WebSocket): WebSocketConnection | undefined {
