@@ -32,6 +32,7 @@ export class Executor {
   readonly #retry: RetryDeps
   readonly #longReads: Semaphore
   readonly #watch: Timer
+  #onDown: (() => void) | undefined
   #contentionTotal = 0
   #closed = false
 
@@ -70,6 +71,11 @@ export class Executor {
       waiting: this.#pool.waiting,
       contention_total: this.#contentionTotal,
     }
+  }
+
+  /** Calls `fail` whenever the server is found to be down. */
+  whenDown(fail: () => void): void {
+    this.#onDown = fail
   }
 
   /** Throws at once while the server is down or the database closed. */
@@ -146,6 +152,7 @@ export class Executor {
     this.#log.error('the database is down')
     this.#pool.fail(new DatabaseUnavailable('the database is down'))
     this.#lanes.fail()
+    this.#onDown?.()
   }
 
   /** A server that vanished without a word would otherwise hold its queries for minutes. */

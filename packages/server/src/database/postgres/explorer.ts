@@ -25,10 +25,22 @@ import { ConnectionLost, classified, isConnectionClass, sqlState } from './error
 
 type TextRow = readonly (string | null)[]
 
-/** The explorer of a PostgreSQL database, over a connection of its own, opened when needed. */
-export function createPostgresExplorer(options: ConnectionOptions): Explorer {
-  const line = new ExplorerConnection(options)
+type PostgresExplorer = Explorer & {
+  /** Fails what is under way: the server is down. */
+  fail(): void
+}
+
+/**
+ * The explorer of a PostgreSQL database, over a connection of its own, opened when needed. `check`
+ * throws while the server is down.
+ */
+export function createPostgresExplorer(
+  options: ConnectionOptions,
+  check: () => void,
+): PostgresExplorer {
+  const line = new ExplorerConnection(options, check)
   return {
+    fail: () => line.fail(),
     schema: 'public',
     begin() {
       const read = line.begin()
@@ -100,24 +112,28 @@ const dialect: PageDialect = {
 
 class ExplorerConnection {
   readonly #options: ConnectionOptions
+  readonly #check: () => void
   readonly #clock: Clock
   readonly #inTurn: InTurn
   #connection: Connection | undefined
   #closed = false
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: ConnectionOptions, check: () => void) {
     this.#options = options
+    this.#check = check
     this.#clock = options.clock
     this.#inTurn = new InTurn(this.#clock)
   }
 
   begin(): (statement: ExplorerStatement) => Promise<readonly TextRow[]> {
+    this.#check()
     const run = this.#inTurn.begin()
     return (statement) => this.#read(run, statement)
   }
 
   #read(run: TurnRun, { name = '', text, values }: ExplorerStatement): Promise<readonly TextRow[]> {
     return run(async ({ leftMs, onOver }) => {
+      this.#check()
       const connection = await this.#connected()
       // The server ends the statement itself; this is for one that does not answer any more.
       let grace: Timer | undefined
@@ -142,6 +158,10 @@ class ExplorerConnection {
         connection.command('ROLLBACK').catch(() => {})
       }
     })
+  }
+
+  fail(): void {
+    this.#connection?.destroy()
   }
 
   async close(): Promise<void> {

@@ -39,7 +39,8 @@ export async function openPostgresDatabase(deps: PostgresDeps): Promise<OpenedDa
   const prepared = new PreparedStatements()
   const executor = new Executor(deps, options)
   const queries = queriesOn(executor, prepared)
-  const explorer = createPostgresExplorer(options)
+  const explorer = createPostgresExplorer(options, () => executor.check())
+  executor.whenDown(() => explorer.fail())
   return {
     ...queries,
     backend: 'postgres',
