@@ -27,6 +27,11 @@ export const http = {
     [1_000, 600_000],
     'Time for a whole request, including its body.',
   ),
+  write_timeout_ms: integer(
+    30_000,
+    [1_000, 600_000],
+    'A connection whose client takes no byte of an answer for so long is closed.',
+  ),
   keep_alive_timeout_ms: integer(65_000, [1_000, 600_000], 'Life of an idle connection.'),
   tls: {
     certificate_file: pathUnset('Certificate chain in PEM, leaf first; with its private key.'),

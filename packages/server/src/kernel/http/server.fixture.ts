@@ -227,6 +227,7 @@ export async function openSampleServer(options: SampleOptions = {}) {
       max_connections: 1000,
       headers_timeout_ms: 5000,
       request_timeout_ms: 30_000,
+      write_timeout_ms: 30_000,
       keep_alive_timeout_ms: 65_000,
       ...options.config,
     },

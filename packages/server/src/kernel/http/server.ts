@@ -26,6 +26,7 @@ export type HttpConfig = {
   max_connections: number
   headers_timeout_ms: number
   request_timeout_ms: number
+  write_timeout_ms: number
   keep_alive_timeout_ms: number
 }
 
@@ -83,6 +84,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const counters = { http_requests_total: 0, http_request_microseconds_total: 0 }
   const guard = createSocketGuard({
     maxConnections: config.max_connections,
+    writeTimeoutMs: config.write_timeout_ms,
     newRequestId,
     headers: baseHeaders(deps),
     upgrade: deps.upgrade,

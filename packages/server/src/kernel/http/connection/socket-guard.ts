@@ -6,6 +6,8 @@ import { unparsableAnswer } from './refusals.ts'
 export type SocketGuardDeps = {
   /** Connections that are not upgraded; one more is closed at accept. */
   maxConnections: number
+  /** How long a client may take no byte of an answer. */
+  writeTimeoutMs: number
   newRequestId(): string
   /** Headers of the answer to bytes that are no request. */
   headers: Record<string, string>
@@ -38,6 +40,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
    */
   const traffics = new Map<Duplex, Traffic>()
   const connections = new Set<Socket>()
+  const upgraded = new WeakSet<Duplex>()
 
   /**
    * Keeps a request, so that later bytes on its connection can be judged. `ended` is called
@@ -110,8 +113,19 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     }
   }
 
+  /** Whether a connection owes an answer: then nothing else may be written to it. */
+  const owesAnswer = (socket: Duplex) => (traffics.get(socket)?.unanswered.length ?? 0) > 0
+
   function watch(server: Server): void {
     limitConnections(server, deps)
+    server.timeout = deps.writeTimeoutMs
+    // It comes when for so long nothing was read, and nothing taken of what is written: also of an
+    // idle connection, and while a handler is at work, which nobody should cut short.
+    server.on('timeout', (socket: Socket) => {
+      if (upgraded.has(socket)) return
+      if (socket.writableLength > 0 || !owesAnswer(socket)) socket.destroy()
+    })
+    server.on('upgrade', (_request: IncomingMessage, socket: Duplex) => upgraded.add(socket))
     server.on('connection', (socket: Socket) => {
       connections.add(socket)
       socket.once('close', () => connections.delete(socket))
@@ -130,9 +144,6 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     // An expectation that the server does not know is not met, but no reason to fail.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
-
-  /** Whether a connection owes an answer: then nothing else may be written to it. */
-  const owesAnswer = (socket: Duplex) => (traffics.get(socket)?.unanswered.length ?? 0) > 0
 
   return { began, drain, cut, watch, owesAnswer, running: () => [...running()].length }
 }
