@@ -1,9 +1,50 @@
-import { useRead } from './reads.ts'
+import type { ConsoleClient } from '@guildhall/client/console'
+import { useQuery } from '@tanstack/react-query'
+import { call } from './desk.ts'
 
-/** What an account is called; until that is read, and where there is no such account, its id. */
+type Names = Awaited<ReturnType<ConsoleClient['consoleAccounts']['usernames']>>
+export type AccountName = Names['items'][number]
+
+/** So many ids are asked for at a time, and so long they gather, in milliseconds. */
+const batchMax = 100
+const gatherMs = 10
+/** Names change seldom. */
+const freshMs = 60_000
+
+type Batch = { ids: Set<string>; names: Promise<ReadonlyMap<string, AccountName>> }
+let gathering: Batch | undefined
+
+/** What an account is called: null where there is none, undefined until that is read. */
+export function useAccountName(id: string): AccountName | null | undefined {
+  const name = useQuery({
+    queryKey: ['accounts', 'name', id],
+    queryFn: () => readName(id),
+    staleTime: freshMs,
+    // Boards and objects may have other users, whose ids are any text; a list has commas between.
+    enabled: id !== '' && !id.includes(','),
+  })
+  return name.data
+}
+
+/** As `useAccountName`, for sentences: its id stands for what has no name. */
 export function useName(id: string): string {
-  const account = useRead(['accounts', 'one', id], (desk) =>
-    desk.consoleAccounts.get({ params: { id } }),
-  )
-  return account.data?.username ?? id
+  return useAccountName(id)?.username ?? id
+}
+
+/** One of many: all ids of a table are one request. */
+async function readName(id: string): Promise<AccountName | null> {
+  if (gathering === undefined || gathering.ids.size >= batchMax) gathering = gather()
+  gathering.ids.add(id)
+  return (await gathering.names).get(id) ?? null
+}
+
+function gather(): Batch {
+  const ids = new Set<string>()
+  const names = new Promise((resolve) => setTimeout(resolve, gatherMs)).then(async () => {
+    if (gathering?.ids === ids) gathering = undefined
+    const query = { user_ids: [...ids] }
+    const { items } = await call((desk) => desk.consoleAccounts.usernames({ query }))
+    return new Map(items.map((name) => [name.user_id, name]))
+  })
+  return { ids, names }
 }

@@ -156,6 +156,29 @@ export function liveTests(stage: () => LiveStage): void {
     })
   })
 
+  it('heads of the plots hold large numbers', async () => {
+    await stage().with(async ({ page, open }) => {
+      await page.route('**/status', async (route) => {
+        const response = await route.fetch()
+        const status: { metrics: Record<string, number> } = await response.json()
+        const { metrics } = status
+        const calls = (metrics.http_requests_total ?? 0) * 1_000
+        const more = { http_requests_total: calls, http_request_microseconds_total: calls * 9e8 }
+        const large = { connections_active: 1_234_567, sessions_active: 1_234_567 }
+        await route.fulfill({
+          response,
+          json: { ...status, metrics: { ...metrics, ...more, ...large } },
+        })
+      })
+      await open('')
+      const head = page.locator('.card-head').filter({ hasText: 'Answer time' })
+      await head.getByText(/\d{3},\d{3} ms/).waitFor()
+      const overflow = `[...document.querySelectorAll('.card-head')]
+        .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`
+      expect(await page.evaluate<string[]>(overflow)).toEqual([])
+    })
+  })
+
   it('the overview counts what happens, and leads to what has failed', async () => {
     await stage().with(async ({ page, open }) => {
       await open('')

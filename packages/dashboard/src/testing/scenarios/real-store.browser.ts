@@ -101,6 +101,8 @@ export function realStoreTests(stage: () => Stage): void {
         .toBeGreaterThan(1000)
       expect(text).toContain(`booking ${bookings - 1 - at}`)
       expect(text).toContain(grouped(int64Max - BigInt(at)))
+      // What names a row is no amount.
+      expect(text).toMatch(new RegExp(`(?:^|\\D)${bookings - at}(?:\\D|$)`))
       expect(await rows.locator('[data-row]').count()).toBeLessThan(100)
       await page.getByLabel('Order').selectOption('ascending')
       const oldest = rows.locator('[data-row="0"]')

@@ -123,6 +123,30 @@ export function sectionTests(stage: () => Stage): void {
     })
   })
 
+  it('[H-OPS-1] accounts stand by their names, which are read together', async () => {
+    const { accounts } = stage().seeded
+    await stage().with(async ({ page, open }) => {
+      const asked: string[] = []
+      page.on('request', (request) => {
+        if (request.url().includes('/usernames?')) asked.push(request.url())
+      })
+      await open('/leaderboards/weekly')
+      const ranks = page.getByRole('table', { name: 'Ranks' })
+      const ana = ranks.getByRole('link', { name: 'ana', exact: true })
+      expect(await ana.getAttribute('title')).toBe(`Ana the Bold\n${accounts.ana}`)
+      // Users of a board need not be accounts.
+      await ranks.getByRole('link', { name: 'the-first' }).waitFor()
+      expect(asked).toHaveLength(1)
+      await open('/chat/lobby')
+      await page
+        .getByRole('list', { name: /^Messages/ })
+        .getByRole('link', { name: 'ben' })
+        .waitFor()
+      await open(`/accounts/${accounts.ana}?tab=friends`)
+      await page.getByRole('row').getByRole('link', { name: 'dora' }).waitFor()
+    })
+  })
+
   it('[H-DBX-1] a database in memory is not asked for, and says why', async () => {
     await stage().with(async ({ page, open, complaints }) => {
       await open('/database?schema=main&table=accounts')

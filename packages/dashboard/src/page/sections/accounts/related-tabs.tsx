@@ -6,6 +6,7 @@ import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -126,7 +127,8 @@ const notificationColumns: readonly Column<Note>[] = [
     key: 'to',
     head: 'To',
     width: 110,
-    cell: ({ user_id }) => (user_id === null ? <Badge>everybody</Badge> : 'this account'),
+    cell: ({ user_id }) =>
+      user_id === null ? <Badge>everybody</Badge> : <UserLink id={user_id} />,
   },
   { key: 'code', medium: true, head: 'Code', width: 80, align: 'number', cell: ({ code }) => code },
   {

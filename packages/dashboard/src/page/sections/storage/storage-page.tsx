@@ -12,7 +12,6 @@ import { FilterInput } from '../../kit/table/filter.tsx'
 import { usePicking } from '../../kit/table/picking.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { Copyable } from '../../kit/text/copy.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { NewObject } from './new-object.tsx'
@@ -89,8 +88,7 @@ const columns: readonly Column<StorageRow>[] = [
   {
     key: 'owner',
     head: 'Owner',
-    cell: ({ user_id }) =>
-      user_id === null ? <Badge>system</Badge> : <Copyable what="owner">{user_id}</Copyable>,
+    cell: ({ user_id }) => (user_id === null ? <Badge>system</Badge> : <UserLink id={user_id} />),
   },
   {
     key: 'version',
