@@ -150,8 +150,9 @@ export class LivePhase {
     this.#stage = 'arrived'
     const arrival = { participant, account, flags: client.flags ?? 0 }
     const welcomed = play.arrive(arrival, this.#connection)
-    if (welcomed === undefined) this.#inbound.resume('join')
-    else void welcomed.then(() => this.#inbound.resume('join'))
+    const goOn = () => this.#inbound.resume('join')
+    if (welcomed === undefined) goOn()
+    else welcomed.then(goOn, goOn)
     if (account !== undefined) recheck(account.session_id)
   }
 
