@@ -60,6 +60,7 @@ export type FixtureOptions = {
   people?: People
   records?: MatchRecorder
   mayMakeRooms?(): boolean
+  webtransport?: boolean
   /** More transports beside WebSocket. */
   transports?(parts: TransportParts): Transport[]
 }
@@ -185,7 +186,7 @@ export function transportConfig(options: FixtureOptions): TransportConfig {
       keep_alive_ms: 10_000,
       max_connections: 8000,
     },
-    webtransport: { enabled: true },
+    webtransport: { enabled: options.webtransport ?? true },
     auth: {
       require_auth: false,
       allow_guests: true,

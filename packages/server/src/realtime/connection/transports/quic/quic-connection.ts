@@ -20,8 +20,8 @@ export type Framing = {
   readonly datagramPreface: Uint8Array
   /** Longest envelope that a datagram carries. */
   readonly datagramBytesMax: number
-  /** Announces the end in the framing's own way, before the connection is closed. */
-  farewell?(code: number, reason: string): void
+  /** Closes in the framing's own way; without one the codes are those of the connection. */
+  close?(code: number, reason: string): void
 }
 
 const noBytes = new Uint8Array()
@@ -103,8 +103,9 @@ export class QuicConnection implements Connection {
   }
 
   close(code: number, reason: string): void {
-    this.#framing?.farewell?.(code, reason)
-    this.#engine.close(this.#id, code, reason)
+    const framing = this.#framing
+    if (framing?.close !== undefined) framing.close(code, reason)
+    else this.#engine.close(this.#id, code, reason)
   }
 
   destroy(): void {

@@ -121,6 +121,7 @@ const idleEngine: Omit<Engine, 'address'> = {
   datagram: nothing,
   pause: nothing,
   resume: nothing,
+  farewell: nothing,
   close: nothing,
   destroy: nothing,
   setCertificate: nothing,

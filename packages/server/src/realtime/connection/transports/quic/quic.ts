@@ -2,6 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import type { TransportConfig } from '../../../config.ts'
 import { realtimePath, type Transport } from '../transport.ts'
 import { QuicListener, type QuicListenerDeps } from './quic-listener.ts'
+import { speakWebTransport } from './webtransport/webtransport.ts'
 
 export type QuicTransportsDeps = Omit<QuicListenerDeps, 'config' | 'speakHttp3'> & {
   config: TransportConfig
@@ -11,7 +12,9 @@ export type QuicTransportsDeps = Omit<QuicListenerDeps, 'config' | 'speakHttp3'>
 export function createQuicTransports(deps: QuicTransportsDeps): Transport[] {
   const { quic, webtransport } = deps.config
   const isWebTransportOn = quic.enabled && webtransport.enabled
-  const listener = new QuicListener({ ...deps, config: quic, speakHttp3: undefined })
+  const { allowed_origins } = deps.config.websocket
+  const speakHttp3 = isWebTransportOn ? speakWebTransport(allowed_origins) : undefined
+  const listener = new QuicListener({ ...deps, config: quic, speakHttp3 })
   const common = () => {
     const { host, port } = listener.address
     const bind = `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -34,7 +37,7 @@ export function createQuicTransports(deps: QuicTransportsDeps): Transport[] {
     state: () => ({
       enabled: isWebTransportOn,
       ...common(),
-      available: false,
+      available: isWebTransportOn && listener.isServing,
       path: realtimePath,
       ...hashOf(listener.certificate?.certificate),
     }),

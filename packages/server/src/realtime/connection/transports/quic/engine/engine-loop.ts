@@ -127,6 +127,7 @@ export class EngineLoop {
       peer.releasedAtMs = nowMs
       this.#paused.add(peer)
     } else if (kind === commands.resume) this.#resume(peer)
+    else if (kind === commands.farewell) peer.farewell = { stream, bytes }
     else if (kind === commands.close) {
       peer.beginClose(value, Uint8Array.from(bytes), nowMs)
       this.#resume(peer)
@@ -256,7 +257,10 @@ export class EngineLoop {
     if (this.#closing.size === 0) return
     const nowMs = this.#deps.clock.monotonicMs()
     for (const peer of this.#closing) {
-      if (peer.closeAtMs() <= nowMs) this.#sendClose(peer)
+      if (peer.closeAtMs() > nowMs) continue
+      // It must have arrived before the close, as everything else must.
+      if (peer.farewell === undefined) this.#sendClose(peer)
+      else peer.sendFarewell(nowMs)
     }
   }
 

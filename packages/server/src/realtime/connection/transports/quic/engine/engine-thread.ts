@@ -132,6 +132,7 @@ function createEngine({ worker, counters, address, events, clock }: Parts): Engi
     datagram: (connection, bytes) => add(commands.datagram, connection, { bytes }),
     pause: (connection) => add(commands.pause, connection),
     resume: (connection) => add(commands.resume, connection),
+    farewell: (connection, stream, bytes) => add(commands.farewell, connection, { stream, bytes }),
     close: (connection, code, reason) =>
       add(commands.close, connection, { value: code, bytes: new TextEncoder().encode(reason) }),
     destroy: (connection) => add(commands.destroy, connection),

@@ -13,6 +13,8 @@ export type Engine = {
   /** Delivers nothing of the connection until `resume`; what its peer sends is held or lost. */
   pause(connection: number): void
   resume(connection: number): void
+  /** The last bytes of a stream, which go just before the close that follows. */
+  farewell(connection: number, stream: number, bytes: Uint8Array): void
   /** Ends the connection when its peer has got what was sent, or a second later. */
   close(connection: number, code: number, reason: string): void
   /** Ends the connection at once. */
@@ -78,6 +80,7 @@ export const commands = {
   destroy: 7,
   /** So many bytes of events were taken. */
   read: 8,
+  farewell: 9,
 } as const
 
 /** What the thread reports. */

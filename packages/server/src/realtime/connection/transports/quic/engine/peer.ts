@@ -28,6 +28,7 @@ export class Peer {
   /** Undefined while it is read from. */
   held: Uint8Array[] | undefined
   releasedAtMs = 0
+  farewell: { stream: number; bytes: Uint8Array } | undefined
   end: { code: number; reason: Uint8Array; byMs: number } | undefined
   #heldBytes = 0
   #chunks: Chunk[] = []
@@ -139,6 +140,13 @@ export class Peer {
     const waitMs = 3 * this.server.roundTripMs(this.handle)
     const boundedMs = Math.min(closeWaitMsMax, Math.max(closeWaitMsMin, waitMs))
     return Math.min(byMs, this.#sentAtMs + boundedMs)
+  }
+
+  sendFarewell(nowMs: number): void {
+    const { farewell, end } = this
+    this.farewell = undefined
+    if (farewell !== undefined) this.send({ ...farewell, fin: true }, nowMs)
+    if (end !== undefined) end.byMs = nowMs + closeWaitMsMax
   }
 
   beginClose(code: number, reason: Uint8Array, nowMs: number): void {
