@@ -53,6 +53,9 @@ export function signInTests(stage: () => Stage): void {
       const token = (await isSent).headers().authorization?.replace('Bearer ', '') ?? ''
       expect(token.length).toBeGreaterThan(20)
       await page.getByText('Red Team').waitFor()
+      // What stands there is written to the disk some seconds later, whatever becomes of it.
+      const stored = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie])'
+      expect(await page.evaluate<string>(stored)).not.toContain(token)
       await page.getByRole('button', { name: 'admin' }).click()
       const isOut = page.waitForResponse('**/console/v1/logout')
       await page.getByRole('button', { name: 'Sign out' }).click()
