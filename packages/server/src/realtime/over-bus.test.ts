@@ -27,10 +27,6 @@ const together: ReadonlyMap<string, string> = new Map([
     'queues of the edge fill when the step of the owner is over',
   ],
   [
-    '[R-KND-7] asking within a room is answered by a snapshot, once per change',
-    'SESSION_INFO comes from the edge, ahead of snapshots that are under way',
-  ],
-  [
     '[R-RET-3] what had not left yet is kept as far as it means something to who returns',
     'frames are still under way when the connection is lost',
   ],

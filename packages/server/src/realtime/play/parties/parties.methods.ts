@@ -188,11 +188,18 @@ function say(deps: PartyMethodsDeps, account: PartyCaller, payload: JsonObject):
 
 function isMessage(data: unknown): boolean {
   try {
-    return Buffer.byteLength(stringifyExact(data)) <= dataBytesMax
+    return Buffer.byteLength(stringifyExact(data)) <= dataBytesMax && hasFiniteNumbers(data)
   } catch {
-    // It is missing, has a number beyond all numbers, or more levels than anything may have.
+    // It is missing, or has more levels than anything may have.
     return false
   }
+}
+
+/** Whether all numbers are finite; one that is not, such as 1e999, would arrive as null. */
+function hasFiniteNumbers(data: unknown): boolean {
+  if (typeof data === 'number') return Number.isFinite(data)
+  if (typeof data !== 'object' || data === null) return true
+  return Object.values(data).every(hasFiniteNumbers)
 }
 
 function memberOf({ userId, username }: PartyCaller) {
