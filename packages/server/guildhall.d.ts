@@ -299,6 +299,19 @@ type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
     : unknown
   : unknown
 
+/** What operations answer, each in its place. */
+type GuildhallResults<O extends readonly GuildhallOp[]> = {
+  -readonly [N in keyof O]: GuildhallResult<O[N]>
+}
+
+type GuildhallResult<O extends GuildhallOp> = O extends { op: 'wallet' }
+  ? { balance: bigint; seq: number }
+  : O extends { op: 'write' }
+    ? { version: string }
+    : O extends { op: 'delete' }
+      ? { removed: boolean }
+      : { id: number }
+
 type GuildhallReply = GuildhallBytes | GuildhallJson | undefined
 
 type GuildhallReplyOf<T> = T | GuildhallBytes | void | Promise<T | GuildhallBytes | void>
@@ -440,7 +453,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
         options: GuildhallJsonObject
       },
       name: string | null,
-    ) => GuildhallAnswer<null | undefined | false | string | GuildhallLabel | { refuse: string }>,
+    ) => GuildhallAnswer<null | undefined | string | GuildhallLabel | false | { refuse: string }>,
   ): void
 
   /**
@@ -468,7 +481,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     fn: (match: {
       room_id: number
       members: { user_id: string | null; participant: number; properties: GuildhallJsonObject }[]
-    }) => GuildhallAnswer<null | undefined | false | string | GuildhallLabel | { refuse: string }>,
+    }) => GuildhallAnswer<null | undefined | string | GuildhallLabel>,
   ): void
 
   /**
@@ -770,28 +783,10 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * Suspends the handler: other handlers run until it goes on.
    * Raises `conflict`, `forbidden`.
    */
-  storage_write_many(
-    ops: (
-      | {
-          op: 'write'
-          owner: string | null
-          collection: string
-          key: string
-          value: GuildhallJsonObject
-          version?: string | null
-          read_permission?: number | null
-          write_permission?: number | null
-        }
-      | {
-          op: 'delete'
-          owner: string | null
-          collection: string
-          key: string
-          version?: string | null
-        }
-    )[],
+  storage_write_many<const O extends readonly Extract<GuildhallOp, { op: 'write' | 'delete' }>[]>(
+    ops: O,
     options?: { as?: string | null },
-  ): Promise<({ version: string } | { removed: boolean })[]>
+  ): Promise<GuildhallResults<O>>
 
   /**
    * Up to 64 operations in one transaction: all of them or none, in their order.
@@ -804,18 +799,10 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    *   { op: 'write', owner: user_id, collection: 'bag', key: 'sword', value: { level: 1 } },
    * ])
    */
-  transact(
-    ops: GuildhallOp[],
+  transact<const O extends readonly GuildhallOp[]>(
+    ops: O,
     options?: { idempotency_key?: string | null; as?: string | null },
-  ): Promise<{
-    replayed: boolean
-    results: (
-      | { balance: bigint; seq: number }
-      | { version: string }
-      | { removed: boolean }
-      | { id: number }
-    )[]
-  }>
+  ): Promise<{ replayed: boolean; results: GuildhallResults<O> }>
 
   readonly json: {
     /**

@@ -168,6 +168,13 @@ const generics: { readonly [name: string]: string } = {
     unreliable?: boolean,
     options?: { scope?: 'room' | 'all'; room_id?: number; topic?: string; except?: number[] },
   ): void`,
+  transact: `transact<const O extends readonly GuildhallOp[]>(
+    ops: O,
+    options?: { idempotency_key?: string | null; as?: string | null },
+  ): Promise<{ replayed: boolean; results: GuildhallResults<O> }>`,
+  storage_write_many: `storage_write_many<
+    const O extends readonly Extract<GuildhallOp, { op: 'write' | 'delete' }>[],
+  >(ops: O, options?: { as?: string | null }): Promise<GuildhallResults<O>>`,
   'json.encode': 'encode<T>(value: T): GuildhallBody<T>',
   'json.decode': 'decode<T = GuildhallJson>(body: GuildhallBody<T> | string): T',
 }
@@ -238,6 +245,19 @@ type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
     ? G['kinds'][K][D]
     : unknown
   : unknown
+
+/** What operations answer, each in its place. */
+type GuildhallResults<O extends readonly GuildhallOp[]> = {
+  -readonly [N in keyof O]: GuildhallResult<O[N]>
+}
+
+type GuildhallResult<O extends GuildhallOp> = O extends { op: 'wallet' }
+  ? { balance: bigint; seq: number }
+  : O extends { op: 'write' }
+    ? { version: string }
+    : O extends { op: 'delete' }
+      ? { removed: boolean }
+      : { id: number }
 
 type GuildhallReply = GuildhallBytes | GuildhallJson | undefined
 

@@ -46,12 +46,13 @@ export const SeatTimes = z.strictObject({
 export type SeatTimes = z.output<typeof SeatTimes>
 const Drop = HookContext.extend(SeatTimes.shape)
 
-/** How a room is to be labelled, or a refusal. */
-export const LabelAnswer = z.union([
-  z.null(),
+const labels = [z.null(), z.string(), RoomLabel] as const
+/** How a room is to be labelled: a text is its map. */
+export const LabelAnswer = z.union(labels)
+/** The same, or a refusal. */
+export const CreateAnswer = z.union([
+  ...labels,
   z.literal(false),
-  z.string(),
-  RoomLabel,
   z.strictObject({ refuse: z.string() }),
 ])
 /** True admits, false or null refuses, a text refuses with that text. */
@@ -214,7 +215,7 @@ export const scriptHooks = defineHooks({
       ctx: HookContext.extend({ options: roomOptions }),
       name: z.string().nullable(),
     },
-    answer: LabelAnswer,
+    answer: CreateAnswer,
     lane: 'joined',
   },
   on_room_join: {

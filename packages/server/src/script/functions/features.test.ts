@@ -178,6 +178,45 @@ describe('what scripts ask of the features', () => {
     ])
   })
 
+  it("[S-GEN-2] log a throw with the author's line that led there", async () => {
+    const { rpc, lines } = await startHarness({
+      files: {
+        'main.ts': `import { open } from 'pack'
+          import { price } from './shop.ts'
+          guildhall.on_rpc('package', () => {
+            open(undefined)
+          })
+          guildhall.on_rpc('helper', () => {
+            return price('sword')
+          })`,
+        'shop.ts': `const prices = {}
+          export function price(item) {
+            return read(prices[item])
+          }
+          function read(entry) {
+            return entry.gold
+          }`,
+        'node_modules/pack/package.json': '{"name":"pack","type":"module","main":"index.js"}',
+        'node_modules/pack/index.js': `export const open = (box) => deep(box, 12)
+          const deep = (box, left) => (left > 0 ? [deep(box, left - 1)] : box.lid)`,
+      },
+    })
+    for (const method of ['package', 'helper']) await rpc(method)
+    const failed = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
+    expect(failed).toEqual([
+      [
+        'main.ts:4',
+        "TypeError: Cannot read properties of undefined (reading 'lid')" +
+          ' (thrown at node_modules/pack/index.js:2)',
+      ],
+      [
+        'shop.ts:6',
+        "TypeError: Cannot read properties of undefined (reading 'gold')" +
+          ' (called from shop.ts:3, main.ts:7)',
+      ],
+    ])
+  })
+
   it('[S-WP-2] says whom a call runs for: origin, participant, room, match and revision', async () => {
     const callers: ScriptCaller[] = []
     const { rpc, host } = await script(

@@ -95,18 +95,33 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
   ],
   [
     'imports a missing file',
-    { 'main.ts': `import './gone.ts'` },
-    /^gone\.ts: the file does not exist$/,
+    { 'main.ts': `\nimport './lib/a.ts'`, 'lib/a.ts': `import './gone.ts'` },
+    /^lib\/a\.ts:1: there is no file \.\/gone\.ts$/,
+  ],
+  [
+    'leaves the extension out',
+    { 'main.ts': `\nimport { a } from "./lib/a"\na`, 'lib/a.ts': `export const a = 1` },
+    /^main\.ts:2: there is no file \.\/lib\/a: write '\.\/lib\/a\.ts', with the whole name/,
+  ],
+  [
+    'names a TypeScript file as JavaScript',
+    { 'main.ts': `import { a } from './a.js'\na`, 'a.ts': `export const a = 1` },
+    /^main\.ts:1: there is no file \.\/a\.js: write '\.\/a\.ts'/,
+  ],
+  [
+    'imports a folder',
+    { 'main.ts': `import { a } from './lib'\na`, 'lib/index.ts': `export const a = 1` },
+    /^main\.ts:1: there is no file \.\/lib: write '\.\/lib\/index\.ts'/,
   ],
   [
     'imports from outside',
     { 'main.ts': `import '../x.ts'` },
-    /^main\.ts: .*outside of the scripts folder$/,
+    /^main\.ts:1: .*outside of the scripts folder$/,
   ],
   [
     'imports a missing package',
     { 'main.ts': `import 'vitest'` },
-    /^main\.ts: the package vitest is not in/,
+    /^main\.ts:1: the package vitest is not there: looked in \/.*\/node_modules, and nowhere else$/,
   ],
   [
     'imports a missing name',

@@ -12,12 +12,16 @@ import { createMemoryBound } from './memory.ts'
 
 /** Runs TypeScript and JavaScript in the process's own engine, beside the host code. */
 export function createJavascriptEngine({ settings, clock, exit }: EngineDeps): Engine {
+  Error.stackTraceLimit = stackFrames
   const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
   const loader = createLoader(settings.scriptsDir)
   const memory = createMemoryBound(settings.memoryMb, exit)
 
   function problemOf(error: unknown): LoadProblem {
-    if (error instanceof ModuleProblem) return { message: error.message, file: error.file }
+    if (error instanceof ModuleProblem) {
+      const { message, file, line } = error
+      return { message, file, line }
+    }
     const place = describeError(error, scriptsUrl)
     const unplaced = error instanceof SyntaxError && place.file === undefined
     return { ...place, ...(unplaced ? findSyntaxError(loader.files()) : {}) }
@@ -38,6 +42,9 @@ export function createJavascriptEngine({ settings, clock, exit }: EngineDeps): E
     checkMemory: memory.check,
   }
 }
+
+/** Enough to reach the author's code from deep inside of a package. */
+const stackFrames = 40
 
 function createScope(): Scope {
   const storage = new AsyncLocalStorage<Invocation>()

@@ -1,18 +1,20 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { extname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ScriptFile } from '../../../wire/revision.ts'
 import { HostMap } from '../../host-map.ts'
 
-/** An import that cannot be followed; `file` is the one that asks for it. */
+/** An import that cannot be followed; the place is that of the import. */
 export class ModuleProblem extends Error {
   override readonly name = 'ModuleProblem'
-  readonly file: string | undefined
+  readonly file: string
+  readonly line: number | undefined
 
-  constructor(message: string, file: string | undefined) {
+  constructor(message: string, file: string, line?: number) {
     super(message)
     this.file = file
+    this.line = line
   }
 }
 
@@ -59,25 +61,54 @@ export function createLoader(scriptsDir: string): Loader {
     if (!open) throw new ModuleProblem('local files are loaded while the script starts', path)
     if (hasSnapshot) throw new ModuleProblem('the file is not part of this revision', path)
     const file = join(scriptsDir, path)
-    if (!existsSync(file)) throw new ModuleProblem('the file does not exist', path)
     if (!realpathSync(file).startsWith(scriptsDir + sep)) {
       throw new ModuleProblem('the file lies outside of the scripts folder', path)
     }
     return new Uint8Array(readFileSync(file))
   }
 
+  function isThere(path: string): boolean {
+    if (given.has(path) || loaded.has(path)) return true
+    return (
+      !hasSnapshot && statSync(join(scriptsDir, path), { throwIfNoEntry: false })?.isFile() === true
+    )
+  }
+
+  /** What an import of a file that is not there may have meant. */
+  function missingFile(specifier: string, path: string): string {
+    const stem = path.replace(/\.[cm]?[jt]s$/, '')
+    const meant = [...Object.keys(formats), '/index.ts', '/index.js'].find((end) => {
+      return isThere(`${stem}${end}`)
+    })
+    const missing = `there is no file ${specifier}`
+    if (meant === undefined) return missing
+    const written = specifier.replace(/\.[cm]?[jt]s$/, '').replace(/\/$/, '')
+    return `${missing}: write '${written}${meant}', with the whole name of the file`
+  }
+
+  /** The line that imports it, as far as its text shows. */
+  function lineOf(parent: string, specifier: string): number | undefined {
+    const text = new TextDecoder().decode(loaded.get(parent))
+    const at = [`'${specifier}'`, `"${specifier}"`].map((quoted) => text.indexOf(quoted))
+    const first = Math.min(...at.filter((place) => place >= 0))
+    return Number.isFinite(first) ? text.slice(0, first).split('\n').length : undefined
+  }
+
   registerHooks({
     resolve(specifier, context, next) {
       const parent = localPath(context.parentURL)
       if (parent === undefined || isBuiltin(specifier)) return next(specifier, context)
+      const problem = (message: string) =>
+        new ModuleProblem(message, parent, lineOf(parent, specifier))
       if (!/^(\.{0,2}\/|file:)/.test(specifier)) {
-        checkPackage(scriptsDir, specifier, parent)
+        const missing = missingPackage(scriptsDir, specifier)
+        if (missing !== undefined) throw problem(missing)
         return next(specifier, context)
       }
       const { href } = new URL(specifier, context.parentURL)
-      if (localPath(href) === undefined) {
-        throw new ModuleProblem(`${specifier} lies outside of the scripts folder`, parent)
-      }
+      const path = localPath(href)
+      if (path === undefined) throw problem(`${specifier} lies outside of the scripts folder`)
+      if (open && !isThere(path)) throw problem(missingFile(specifier, path))
       return { url: href, shortCircuit: true }
     },
     load(url, context, next) {
@@ -106,12 +137,12 @@ export function createLoader(scriptsDir: string): Loader {
 }
 
 /** Packages come from the scripts folder's own node_modules only. */
-function checkPackage(scriptsDir: string, specifier: string, parent: string): void {
+function missingPackage(scriptsDir: string, specifier: string): string | undefined {
   const [scope = '', name = ''] = specifier.split('/')
-  const folder = scope.startsWith('@') ? join(scope, name) : scope
-  if (!existsSync(join(scriptsDir, 'node_modules', folder))) {
-    throw new ModuleProblem(`the package ${specifier} is not in node_modules`, parent)
-  }
+  const folder = scope.startsWith('@') ? `${scope}/${name}` : scope
+  const packages = join(scriptsDir, 'node_modules')
+  if (existsSync(join(packages, folder))) return undefined
+  return `the package ${folder} is not there: looked in ${packages}, and nowhere else`
 }
 
 /**
