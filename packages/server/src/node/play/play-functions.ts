@@ -22,6 +22,7 @@ export function gatewayFunctions(gateway: Gateway) {
       const { query, ttl_ms: ttlMs } = options ?? {}
       const offer = gateway.backfill.add(room_id, seats, { query, properties, ttlMs })
       if ('ticketId' in offer) return offer.ticketId
+      if ('problem' in offer) throw refuse.invalid(offer.problem)
       throw backfillRefusals[offer.refusal]()
     },
     'matchmaker.backfill_cancel': (_caller, { ticket_id }) => gateway.backfill.cancel(ticket_id),
@@ -30,7 +31,7 @@ export function gatewayFunctions(gateway: Gateway) {
 }
 
 const backfillRefusals = {
-  invalid_argument: () => refuse.invalid('query, properties or ttl_ms is out of bounds'),
+  invalid_argument: () => refuse.invalid('properties or ttl_ms is out of bounds'),
   not_found: () => refuse.notFound('there is no such room'),
   conflict: () => refuse.conflict('the room has an offer or too few free places'),
   unavailable: () => new ScriptFailure('unavailable', 'the matchmaker is not available'),

@@ -92,7 +92,7 @@ it('[R-SDK-19] a search ends by cancel, by its signal, by its age and by the tex
   expect(await first.cancel()).toBe(true)
   await expect(first.room).rejects.toMatchObject({ code: 'aborted' })
   await expect(matchmaker.find({ query: 'level = 1' })).rejects.toMatchObject({
-    message: 'invalid query',
+    message: 'invalid query: there is no sign, name, number or text at character 7',
   })
   const abort = new AbortController()
   const second = await matchmaker.find(only(randomUUID()), { signal: abort.signal })

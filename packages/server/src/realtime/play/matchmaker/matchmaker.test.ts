@@ -18,15 +18,17 @@ async function start(count: number, options: FixtureOptions = {}): Promise<Playe
   return joinAll(realtime, count)
 }
 
+const noQuery = (problem: string) => `invalid query: ${problem}`
+
 describe('tickets', () => {
   test('[R-MM-2] what is wrong with a ticket is said by its own text', async () => {
     const [ann] = await start(1)
     const refusals: [unknown, string][] = [
       ['', 'invalid JSON body'],
       [{ color: 1 }, 'invalid JSON body'],
-      [{ query: 'a =' }, 'invalid query'],
-      [{ query: 5 }, 'invalid query'],
-      [{ wide_query: '(' }, 'invalid query'],
+      [{ query: 'a =' }, noQuery('there is no sign, name, number or text at character 3')],
+      [{ query: 5 }, noQuery('it is no text')],
+      [{ wide_query: '(' }, noQuery('the name of a property is expected at character 2')],
       [{ properties: [] }, 'invalid properties'],
       [{ properties: { and: 1 } }, 'invalid properties'],
       [{ properties: { 'a b': 1 } }, 'invalid properties'],
@@ -317,7 +319,10 @@ describe('backfill', () => {
     const said = { query: 'elo > 5', properties: { mode: 'ffa' } }
     expect(backfill.add(9, 1, said)).toEqual({ refusal: 'not_found' })
     expect(backfill.add(1, 3, said)).toEqual({ refusal: 'conflict' })
-    expect(backfill.add(1, 2, { query: '(' })).toEqual({ refusal: 'invalid_argument' })
+    expect(backfill.add(1, 2, { query: '(' })).toEqual({
+      refusal: 'invalid_argument',
+      problem: noQuery('the name of a property is expected at character 2'),
+    })
     const offer = backfill.add(1, 2, { ...said, ttlMs: 100_000 })
     if (!('ticketId' in offer)) throw new Error(offer.refusal)
     expect(backfill.add(1, 1, said)).toEqual({ refusal: 'conflict' })

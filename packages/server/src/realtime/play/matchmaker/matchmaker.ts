@@ -9,7 +9,13 @@ import { createForming } from './offers/forming.ts'
 import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
 import { createOffers } from './offers/offers.ts'
 import { createPasses } from './pass/pass.ts'
-import { type Criteria, readCriteria, readProperties, readQuery } from './tickets/criteria.ts'
+import {
+  type Criteria,
+  invalidQuery,
+  readCriteria,
+  readProperties,
+  readQuery,
+} from './tickets/criteria.ts'
 import { createRemovalPush, type RemovalReason } from './tickets/removal-push.ts'
 import { type Handoff, isGood, Ticket } from './tickets/ticket.ts'
 import type { TicketQueue } from './tickets/ticket-queue.ts'
@@ -197,7 +203,9 @@ export function createMatchmaker(deps: MatchmakerDeps) {
         const query = readQuery(said.query ?? '')
         const properties = readProperties(said.properties ?? {})
         const ttlMs = said.ttlMs ?? config.default_ttl_ms
-        if (query === undefined || properties === undefined || ttlMs > config.max_ttl_ms) {
+        if ('problem' in query)
+          return { refusal: 'invalid_argument', problem: invalidQuery(query) } as const
+        if (properties === undefined || ttlMs > config.max_ttl_ms) {
           return { refusal: 'invalid_argument' } as const
         }
         if (!hooks.admit() || isFull()) return { refusal: 'unavailable' } as const

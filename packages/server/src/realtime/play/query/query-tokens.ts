@@ -1,6 +1,8 @@
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-export type Token =
+/** `at` counts the characters before it. */
+export type Token = TokenKind & { at: number }
+type TokenKind =
   | { type: 'open' | 'close' | 'and' | 'or' }
   | { type: 'field'; name: string }
   | { type: 'comparison'; comparison: Comparison }
@@ -18,10 +20,11 @@ const text = /"(?<double>[^"]*)"|'(?<single>[^']*)'/
 const anyToken = [sign, word, number, text].map(({ source }) => source).join('|')
 const tokenPattern = new RegExp(`${blanks.source}(?:${anyToken})`, 'y')
 
+const leadingBlanks = new RegExp(blanks.source, 'y')
 const trailingBlanks = /[ \t\r\n]*$/y
 
-/** Cuts a query into tokens; undefined when something in it is none. */
-export function queryTokens(query: string): Token[] | undefined {
+/** Cuts a query into tokens; a number is where something in it is none. */
+export function queryTokens(query: string): Token[] | number {
   const tokens: Token[] = []
   let at = 0
   for (;;) {
@@ -30,37 +33,43 @@ export function queryTokens(query: string): Token[] | undefined {
     tokenPattern.lastIndex = at
     const found = tokenPattern.exec(query)
     const token = found?.groups && tokenFrom(found.groups)
-    if (token === undefined) return undefined
-    tokens.push(token)
+    const begin = at + blanksAt(query, at)
+    if (token === undefined) return begin
+    tokens.push({ ...token, at: begin })
     at = tokenPattern.lastIndex
   }
 }
 
-function tokenFrom(groups: { [name: string]: string | undefined }): Token | undefined {
+function blanksAt(query: string, at: number): number {
+  leadingBlanks.lastIndex = at
+  return leadingBlanks.exec(query)?.[0].length ?? 0
+}
+
+function tokenFrom(groups: { [name: string]: string | undefined }): TokenKind | undefined {
   if (groups.sign !== undefined) return signToken(groups.sign)
   if (groups.word !== undefined) return wordToken(groups.word)
   if (groups.number !== undefined) return numberToken(Number(groups.number))
   return textToken(groups.double ?? groups.single ?? '')
 }
 
-function signToken(found: string): Token {
+function signToken(found: string): TokenKind {
   if (found === '(') return { type: 'open' }
   if (found === ')') return { type: 'close' }
   return { type: 'comparison', comparison: found as Comparison }
 }
 
-function wordToken(found: string): Token | undefined {
+function wordToken(found: string): TokenKind | undefined {
   const upper = found.toUpperCase()
   if (upper === 'AND') return { type: 'and' }
   if (upper === 'OR') return { type: 'or' }
   return isField(found) ? { type: 'field', name: found } : undefined
 }
 
-function numberToken(value: number): Token | undefined {
+function numberToken(value: number): TokenKind | undefined {
   return Number.isFinite(value) ? { type: 'literal', value } : undefined
 }
 
-function textToken(value: string): Token | undefined {
+function textToken(value: string): TokenKind | undefined {
   return Buffer.byteLength(value) <= textBytesMax ? { type: 'literal', value } : undefined
 }
 

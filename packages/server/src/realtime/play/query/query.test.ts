@@ -15,7 +15,7 @@ const accepts = (text: string) => meaning(text, { get: read })
 /** Undefined for what is no query. */
 function meaning(text: string, values: Values): boolean | undefined {
   const query = parseQuery(text)
-  return query && fits(query, values)
+  return 'problem' in query ? undefined : fits(query, values)
 }
 
 describe('the grammar', () => {
@@ -78,7 +78,23 @@ describe('the grammar', () => {
     'räting == 1',
     'rating\u00a0== 1',
   ])('[R-MM-5] %s is an invalid query', (text) => {
-    expect(parseQuery(text)).toBeUndefined()
+    expect(parseQuery(text)).toEqual({ problem: expect.any(String) })
+  })
+
+  test.each([
+    ['a =', 'there is no sign, name, number or text at character 3'],
+    ['rating ==', 'a number or a text in quotes is expected at character 10'],
+    ['rating 1200', 'a comparison such as == is expected at character 8'],
+    ['a == 1 b == 2', 'AND or OR is expected at character 8'],
+    ['(a == 1', 'a parenthesis that closes is expected at character 8'],
+    ['a == 1 AND  OR b == 2', 'the name of a property is expected at character 13'],
+    ['mode < "duel"', 'texts are compared with == and != only at character 8'],
+    ['a == "x', 'there is no sign, name, number or text at character 6'],
+    [`${'('.repeat(17)}a == 1`, 'there are more than 16 levels at character 18'],
+    [Array(33).fill('a > 0').join(' OR '), 'there are more than 32 comparisons'],
+    [' '.repeat(1025), 'it is longer than 1024 bytes'],
+  ])('[R-MM-5] of %s it says where and why it is no query', (text, problem) => {
+    expect(parseQuery(text)).toEqual({ problem })
   })
 
   test('[R-MM-5] bounds: 1,024 bytes, 32 comparisons, 16 levels, names of 64, texts of 256', () => {
@@ -184,7 +200,9 @@ test('[R-MM-5] no text makes the parser throw', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 30 }), (parts) => {
       const query = parseQuery(parts.join(''))
-      expect(typeof meaning(parts.join(''), { get: () => 1 })).toBe(query ? 'boolean' : 'undefined')
+      expect(typeof meaning(parts.join(''), { get: () => 1 })).toBe(
+        'problem' in query ? 'undefined' : 'boolean',
+      )
     }),
   )
 })

@@ -3,6 +3,9 @@ import { type Comparison, queryTokens, type Token } from './query-tokens.ts'
 /** What a query is evaluated on, e.g. a Map. A field that is not there is undefined. */
 export type Values = { get(field: string): unknown }
 
+/** Why a text is no query, and where. */
+export type QueryProblem = { readonly problem: string }
+
 /** A query that was read: data instead of a function, because many tickets wait with theirs. */
 export type Query =
   | { type: 'number'; field: string; literal: number; holds: (order: number) => boolean }
@@ -23,20 +26,47 @@ const depthMax = 16
  * `==` and `!=` only. A value that is missing or of another type makes a comparison false, also
  * `!=`. The empty query fits everything.
  *
- * @returns undefined for anything else than this grammar, and above 1,024 bytes, 32 comparisons or
+ * @returns a problem for anything else than this grammar, and above 1,024 bytes, 32 comparisons or
  * 16 levels of parentheses
  * @example parseQuery('region == "eu" AND rating >= 1200')
  */
-export function parseQuery(text: string): Query | undefined {
-  if (Buffer.byteLength(text) > queryBytesMax) return undefined
+export function parseQuery(text: string): Query | QueryProblem {
+  try {
+    return read(text)
+  } catch (error) {
+    if (!(error instanceof Misread)) throw error
+    const { message: problem, at } = error
+    return { problem: at === undefined ? problem : `${problem} at character ${at + 1}` }
+  }
+}
+
+/** What ends the reading of a text that is no query. */
+class Misread extends Error {
+  /** How many characters stand before it. */
+  readonly at: number | undefined
+
+  constructor(problem: string, at?: number) {
+    super(problem)
+    this.at = at
+  }
+}
+
+function read(text: string): Query {
+  if (Buffer.byteLength(text) > queryBytesMax) {
+    throw new Misread(`it is longer than ${queryBytesMax} bytes`)
+  }
   const tokens = queryTokens(text)
-  if (tokens === undefined) return undefined
+  if (typeof tokens === 'number')
+    throw new Misread('there is no sign, name, number or text', tokens)
   if (tokens.length === 0) return everything
   const comparisons = tokens.filter(({ type }) => type === 'comparison').length
-  if (comparisons > comparisonsMax) return undefined
-  const parser = new Parser(tokens)
+  if (comparisons > comparisonsMax) {
+    throw new Misread(`there are more than ${comparisonsMax} comparisons`)
+  }
+  const parser = new Parser(tokens, text.length)
   const part = parser.or(0)
-  return parser.atEnd ? part : undefined
+  parser.expectEnd()
+  return part
 }
 
 const everything: Query = { type: 'and', parts: [] }
@@ -65,47 +95,59 @@ export function fits(part: Query, values: Values): boolean {
   }
 }
 
-/** Each function reads one rule of the grammar, and returns undefined where it does not hold. */
+/** Each function reads one rule of the grammar, and throws where it does not hold. */
 class Parser {
   readonly #tokens: readonly Token[]
+  readonly #length: number
   #at = 0
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], length: number) {
     this.#tokens = tokens
+    this.#length = length
   }
 
-  get atEnd(): boolean {
-    return this.#at === this.#tokens.length
+  expectEnd(): void {
+    if (this.#at < this.#tokens.length) throw this.#misread('AND or OR is expected')
   }
 
-  or(depth: number): Query | undefined {
+  or(depth: number): Query {
     return this.#joined('or', () => this.#and(depth))
   }
 
-  #and(depth: number): Query | undefined {
+  #and(depth: number): Query {
     return this.#joined('and', () => this.#term(depth))
   }
 
-  #joined(type: 'or' | 'and', readPart: () => Query | undefined): Query | undefined {
-    const parts: Query[] = []
-    do {
-      const part = readPart()
-      if (part === undefined) return undefined
-      parts.push(part)
-    } while (this.#take(type) !== undefined)
-    return parts.length === 1 ? parts[0] : { type, parts: parts.slice() }
+  #joined(type: 'or' | 'and', readPart: () => Query): Query {
+    const first = readPart()
+    const parts = [first]
+    while (this.#take(type) !== undefined) parts.push(readPart())
+    return parts.length === 1 ? first : { type, parts: parts.slice() }
   }
 
-  #term(depth: number): Query | undefined {
+  #term(depth: number): Query {
     if (this.#take('open') !== undefined) {
-      const inner = depth < depthMax ? this.or(depth + 1) : undefined
-      return this.#take('close') && inner
+      if (depth >= depthMax) throw this.#misread(`there are more than ${depthMax} levels`)
+      const inner = this.or(depth + 1)
+      this.#expect('close', 'a parenthesis that closes is expected')
+      return inner
     }
-    const field = this.#take('field')
-    const comparison = field && this.#take('comparison')
-    const literal = comparison && this.#take('literal')
-    if (field === undefined || comparison === undefined || literal === undefined) return undefined
-    return compare(field.name, comparison.comparison, literal.value)
+    const field = this.#expect('field', 'the name of a property is expected')
+    const { comparison } = this.#expect('comparison', 'a comparison such as == is expected')
+    const literal = this.#expect('literal', 'a number or a text in quotes is expected')
+    const part = compare(field.name, comparison, literal.value)
+    if (part === undefined) throw new Misread('texts are compared with == and != only', literal.at)
+    return part
+  }
+
+  #expect<Type extends Token['type']>(type: Type, problem: string): Token & { type: Type } {
+    const token = this.#take(type)
+    if (token === undefined) throw this.#misread(problem)
+    return token
+  }
+
+  #misread(problem: string): Misread {
+    return new Misread(problem, this.#tokens[this.#at]?.at ?? this.#length)
   }
 
   #take<Type extends Token['type']>(type: Type): (Token & { type: Type }) | undefined {

@@ -1,7 +1,8 @@
 import type { JsonObject, RoomPage, RoomRow } from '@guildhall/contract'
 import { atEndOfTurn, type Clock } from '../../../kernel/clock.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
-import { fits, parseQuery, type Query } from '../query/query.ts'
+import { invalidQuery, readQuery } from '../matchmaker/tickets/criteria.ts'
+import { fits, type Query } from '../query/query.ts'
 import type { BuiltInAnswer, BuiltInMethod } from '../rpc/built-in.ts'
 import type { Caller } from '../rpc/caller.ts'
 import { takeCall } from '../rpc/rate-bucket.ts'
@@ -83,8 +84,8 @@ export function createRoomsList({ rooms, hooks, clock }: RoomsListDeps): BuiltIn
   return {
     fields: ['filter', 'limit', 'after'],
     async call(caller, { filter = '', limit = limitDefault, after = 0 }): Promise<BuiltInAnswer> {
-      const query = typeof filter === 'string' ? parseQuery(filter) : undefined
-      if (query === undefined) return { refusal: 'invalid query' }
+      const query = readQuery(filter)
+      if ('problem' in query) return { refusal: invalidQuery(query) }
       if (!isWhole(limit) || limit < 1 || limit > limitMax || !isWhole(after) || after < 0) {
         return { refusal: 'invalid limit' }
       }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@guildhall/contract'
 import type { TicketProperties } from '../../../../kernel/play/room-hooks.ts'
-import { parseQuery, type Query } from '../../query/query.ts'
+import { parseQuery, type Query, type QueryProblem } from '../../query/query.ts'
 import { isField } from '../../query/query-tokens.ts'
 
 /** What a player asks the matchmaker for. */
@@ -26,7 +26,8 @@ const textBytesMax = 256
 export function readCriteria(payload: JsonObject, ttl: Ttl): Criteria | string {
   const query = readQuery(orElse(payload.query, ''))
   const wideQuery = payload.wide_query === undefined ? query : readQuery(payload.wide_query)
-  if (query === undefined || wideQuery === undefined) return 'invalid query'
+  if ('problem' in query) return invalidQuery(query)
+  if ('problem' in wideQuery) return invalidQuery(wideQuery)
   const properties = readProperties(orElse(payload.properties, {}))
   if (properties === undefined) return 'invalid properties'
   const counts = readCounts(payload)
@@ -38,8 +39,13 @@ export function readCriteria(payload: JsonObject, ttl: Ttl): Criteria | string {
   return { query, wideQuery, properties, ...counts, backfill, ttlMs }
 }
 
-export function readQuery(value: unknown): Query | undefined {
-  return typeof value === 'string' ? parseQuery(value) : undefined
+export function readQuery(value: unknown): Query | QueryProblem {
+  return typeof value === 'string' ? parseQuery(value) : { problem: 'it is no text' }
+}
+
+/** The refusal of a query, which says where and why. */
+export function invalidQuery({ problem }: QueryProblem): string {
+  return `invalid query: ${problem}`
 }
 
 /** Of the values nothing is copied: nobody else has the payload. */
