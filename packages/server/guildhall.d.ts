@@ -1322,7 +1322,7 @@ declare module 'guildhall/test' {
    * Starts the game on a node of its own, with a database in memory and a clock that stands still,
    * and ends it with the test.
    */
-  export function openGame(
+  export function openGame<G extends TestedGame = TestedGame>(
     test: { after(end: () => Promise<void>): void },
     options?: {
       /** Configuration keys that differ, e.g. `{ 'runtime.tick_hz': '20' }`. */
@@ -1330,17 +1330,23 @@ declare module 'guildhall/test' {
       /** What the clock begins with; 2025-01-01 00:00 UTC. */
       now?: Date
     },
-  ): Promise<TestGame>
+  ): Promise<TestGame<G>>
 
-  export type TestGame = {
+  /** The types of a game, as its clients have them; without them everything is `unknown`. */
+  export type TestedGame = {
+    rpcs: { [method: string]: { payload: unknown; reply: unknown } }
+    kinds: { [kind: number]: { up?: unknown; down?: unknown } }
+  }
+
+  export type TestGame<G extends TestedGame = TestedGame> = {
     /** Where the node listens, e.g. `http://127.0.0.1:40123`. */
     readonly url: string
     /** What `guildhall.now_ms()` gives. */
     now(): number
     /** Signs a player in, registering it if the name is new, and connects it. */
-    signIn(username: string): Promise<TestPlayer>
+    signIn(username: string): Promise<TestPlayer<G>>
     /** Connects a player without an account. */
-    guest(): Promise<TestPlayer>
+    guest(): Promise<TestPlayer<G>>
     /**
      * Moves the clock, and with it ticks, timers and schedules, each at its own moment. Resolves
      * when all that this led to has arrived at the players.
@@ -1356,27 +1362,36 @@ declare module 'guildhall/test' {
       readonly [field: string]: unknown
     }[]
     /** The routes of the console, for an operator: `(await game.console()).wallet.get({...})`. */
-    console(): Promise<any>
+    console(): Promise<TestConsole>
     /** Ends the game before its test does. */
     close(): Promise<void>
   }
 
-  export type TestPlayer = {
+  export type TestPlayer<G extends TestedGame = TestedGame> = {
     /** Null for a guest. */
     readonly user_id: string | null
     readonly username: string | null
     /** What handlers read as `ctx.sender`. */
     readonly participant: number
     /** Bytes go as they are, text as UTF-8, anything else as JSON. */
-    send(kind: number, body?: unknown, unreliable?: boolean): void
+    send<K extends GuildhallKindWith<G, 'up'>>(
+      kind: K,
+      body?: GuildhallOf<G, K, 'up'>,
+      unreliable?: boolean,
+    ): void
     /** The reply: JSON as its value, text, or bytes. Rejects with the text of a refusal. */
-    rpc(method: string, payload?: unknown): Promise<any>
+    rpc<M extends keyof G['rpcs'] & string>(
+      method: M,
+      payload?: G['rpcs'][M]['payload'],
+    ): Promise<G['rpcs'][M]['reply']>
     /** The first message of a kind that was not taken yet, once it has come; 5 s at most. */
-    message(kind: number): Promise<TestMessage>
+    message<K extends GuildhallKindWith<G, 'down'>>(
+      kind: K,
+    ): Promise<TestMessage<GuildhallOf<G, K, 'down'>>>
     /** The first notification that was not taken yet, once it has come. */
-    notification(): Promise<any>
+    notification(): Promise<TestNotification>
     /** The first chat event that was not taken yet, once it has come. */
-    chat(): Promise<any>
+    chat(): Promise<TestChatEvent>
     /** Every message so far, taken or not. */
     readonly received: readonly TestMessage[]
     readonly rooms: {
@@ -1385,17 +1400,69 @@ declare module 'guildhall/test' {
       joinOrCreate(name: string, options?: { [name: string]: unknown }): Promise<TestRoom>
       leave(): Promise<void>
     }
-    /** The connection of the client SDK, with parties, matchmaker and all events. */
-    readonly connection: any
+    /** The connection of the client SDK. */
+    readonly connection: TestConnection
+    /**
+     * Loses the connection without a word, as a network does. The node keeps the seat for
+     * `rooms.reconnect_grace_ms`; the client comes back by itself as the clock goes on.
+     */
+    drop(): Promise<void>
     /** Ends the connection. */
     leave(): Promise<void>
   }
 
-  export type TestMessage = {
+  export type TestMessage<Body = unknown> = {
     readonly kind: number
     readonly bytes: Uint8Array
     text(): string
-    json(): any
+    json(): Body
+  }
+
+  /** What kind 27 says of a notification. */
+  export type TestNotification = {
+    id: number
+    code: number
+    subject: string
+    content: GuildhallJsonObject
+    created_at_unix_ms: number
+    read_at_unix_ms: number | null
+  }
+
+  /** What kind 28 says of a channel. */
+  export type TestChatEvent = {
+    type: GuildhallChatEvent['type']
+    channel_id: string
+    event_id: number | null
+    message: GuildhallJsonObject | null
+    presence: { presence_id: string; user_id: string } | null
+    expires_at: number | null
+    watermark_event_id: number | null
+  }
+
+  /** Of the connection of the client SDK what tests look at most. */
+  export type TestConnection = {
+    readonly state: 'connecting' | 'open' | 'reconnecting' | 'closed'
+    readonly matchmaker: {
+      /** Resolves when the ticket is queued. */
+      find(criteria?: {
+        query?: string
+        wide_query?: string
+        properties?: { [name: string]: string | number | bigint }
+        min_count?: number
+        max_count?: number
+        party_id?: string
+        ttl_ms?: number
+      }): Promise<{
+        readonly ticketId: string
+        readonly room: Promise<TestRoom>
+        cancel(): Promise<boolean>
+      }>
+    }
+    readonly party: {
+      create(options?: { open?: boolean }): Promise<{ party_id: string }>
+      join(party: { party_id: string }): Promise<object>
+      leave(party: { party_id: string }): Promise<object>
+    }
   }
 
   export type TestRoom = {
@@ -1403,5 +1470,1188 @@ declare module 'guildhall/test' {
     readonly map: string
     readonly mode: string
     leave(): Promise<void>
+  }
+
+  /** The routes of the console, for an operator; each takes the parts that it declares. */
+  export type TestConsole = {
+    readonly console: {
+      login(input: {
+        body: { username: string; password: string }
+      }): Promise<{ token: string; role: 'admin' | 'viewer'; expires_in_sec: number }>
+      logout(input: {}): Promise<undefined>
+      me(input: {}): Promise<
+        | { username: string; role: 'admin' | 'viewer' }
+        | {
+            actor_type: 'api_key'
+            credential_id: string
+            key_name: string
+            scopes: (
+              | 'telemetry:read'
+              | 'config:read'
+              | 'audit:read'
+              | 'errors:read'
+              | 'accounts:read'
+              | 'groups:read'
+              | 'runtime:read'
+              | 'matches:read'
+              | 'storage:read'
+              | 'database:read'
+              | 'chat:read'
+              | 'notifications:read'
+              | 'leaderboards:read'
+              | 'tournaments:read'
+              | 'purchases:read'
+              | 'subscriptions:read'
+              | 'logs:read'
+            )[]
+            generation: number
+          }
+      >
+    }
+    readonly config: {
+      get(input: {
+        query: { sources?: 'true' | 'false' }
+      }): Promise<{
+        node_id: string
+        version: string
+        backend: 'in-memory' | 'sqlite' | 'postgres'
+        groups: { name: string; entries: { key: string; value: string; source?: string }[] }[]
+      }>
+    }
+    readonly audit: {
+      list(input: {
+        query: {
+          limit?: string
+          actor?: string
+          action?: string
+          match_id?: string
+          after?: string
+        }
+      }): Promise<{
+        entries: {
+          time_unix_ms: number
+          actor_type: 'human' | 'api_key' | 'script'
+          actor: string
+          credential_id?: string
+          key_name?: string
+          scopes?: (
+            | 'telemetry:read'
+            | 'config:read'
+            | 'audit:read'
+            | 'errors:read'
+            | 'accounts:read'
+            | 'groups:read'
+            | 'runtime:read'
+            | 'matches:read'
+            | 'storage:read'
+            | 'database:read'
+            | 'chat:read'
+            | 'notifications:read'
+            | 'leaderboards:read'
+            | 'tournaments:read'
+            | 'purchases:read'
+            | 'subscriptions:read'
+            | 'logs:read'
+          )[]
+          role: 'admin' | 'viewer' | 'api_key' | '-'
+          action:
+            | 'console.login'
+            | 'console.login_failed'
+            | 'console.logout'
+            | 'console.read'
+            | 'storage.write'
+            | 'storage.delete'
+            | 'accounts.create'
+            | 'accounts.update'
+            | 'accounts.ban'
+            | 'accounts.unban'
+            | 'accounts.delete'
+            | 'accounts.sessions.revoke'
+            | 'accounts.sessions.revoke_all'
+            | 'accounts.wallet.adjust'
+            | 'accounts.friends.add'
+            | 'accounts.friends.remove'
+            | 'groups.create'
+            | 'groups.update'
+            | 'groups.delete'
+            | 'groups.member.add'
+            | 'groups.member.promote'
+            | 'groups.member.demote'
+            | 'groups.member.kick'
+            | 'chat.message.append'
+            | 'chat.message.delete'
+            | 'notifications.send'
+            | 'notifications.delete'
+            | 'leaderboards.create'
+            | 'leaderboards.delete'
+            | 'leaderboards.record.submit'
+            | 'leaderboards.record.delete'
+            | 'purchases.validate'
+            | 'runtime.rpc'
+            | 'tournaments.create'
+            | 'tournaments.transition'
+            | 'api_keys.create'
+            | 'api_keys.rotate'
+            | 'api_keys.revoke'
+            | 'logs.list'
+            | 'logs.detail'
+            | 'matchlog.list'
+            | 'matchlog.detail'
+            | 'matchlog.entries'
+            | 'database.tables'
+            | 'database.describe'
+            | 'database.rows'
+            | 'database.row'
+            | 'lag.raw.list'
+            | 'lag.raw.download'
+            | 'lag.raw.delete'
+            | 'lag.regenerate'
+          target: string
+          details: string
+          match_id?: string
+        }[]
+        retained: number
+        capacity: number
+        next_after?: string
+        durable: boolean
+        dropped_total: number
+      }>
+    }
+    readonly apiKeys: {
+      list(input: {
+        idempotencyKey?: string
+      }): Promise<{
+        keys: {
+          id: string
+          name: string
+          scopes: (
+            | 'telemetry:read'
+            | 'config:read'
+            | 'audit:read'
+            | 'errors:read'
+            | 'accounts:read'
+            | 'groups:read'
+            | 'runtime:read'
+            | 'matches:read'
+            | 'storage:read'
+            | 'database:read'
+            | 'chat:read'
+            | 'notifications:read'
+            | 'leaderboards:read'
+            | 'tournaments:read'
+            | 'purchases:read'
+            | 'subscriptions:read'
+            | 'logs:read'
+          )[]
+          generation: number
+          created_at: number
+          expires_at: number | null
+          revoked_at: number | null
+          last_used_at: number | null
+          status: 'active' | 'expired' | 'revoked'
+        }[]
+      }>
+      create(input: {
+        body: {
+          name: string
+          scopes: (
+            | 'telemetry:read'
+            | 'config:read'
+            | 'audit:read'
+            | 'errors:read'
+            | 'accounts:read'
+            | 'groups:read'
+            | 'runtime:read'
+            | 'matches:read'
+            | 'storage:read'
+            | 'database:read'
+            | 'chat:read'
+            | 'notifications:read'
+            | 'leaderboards:read'
+            | 'tournaments:read'
+            | 'purchases:read'
+            | 'subscriptions:read'
+            | 'logs:read'
+          )[]
+          expires_at?: number | null
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        key: {
+          id: string
+          name: string
+          scopes: (
+            | 'telemetry:read'
+            | 'config:read'
+            | 'audit:read'
+            | 'errors:read'
+            | 'accounts:read'
+            | 'groups:read'
+            | 'runtime:read'
+            | 'matches:read'
+            | 'storage:read'
+            | 'database:read'
+            | 'chat:read'
+            | 'notifications:read'
+            | 'leaderboards:read'
+            | 'tournaments:read'
+            | 'purchases:read'
+            | 'subscriptions:read'
+            | 'logs:read'
+          )[]
+          generation: number
+          created_at: number
+          expires_at: number | null
+          revoked_at: number | null
+          last_used_at: number | null
+          status: 'active' | 'expired' | 'revoked'
+        }
+        secret: string
+      }>
+      get(input: {
+        params: { id: string }
+        idempotencyKey?: string
+      }): Promise<{
+        id: string
+        name: string
+        scopes: (
+          | 'telemetry:read'
+          | 'config:read'
+          | 'audit:read'
+          | 'errors:read'
+          | 'accounts:read'
+          | 'groups:read'
+          | 'runtime:read'
+          | 'matches:read'
+          | 'storage:read'
+          | 'database:read'
+          | 'chat:read'
+          | 'notifications:read'
+          | 'leaderboards:read'
+          | 'tournaments:read'
+          | 'purchases:read'
+          | 'subscriptions:read'
+          | 'logs:read'
+        )[]
+        generation: number
+        created_at: number
+        expires_at: number | null
+        revoked_at: number | null
+        last_used_at: number | null
+        status: 'active' | 'expired' | 'revoked'
+      }>
+      rotate(input: {
+        params: { id: string }
+        body: { generation: number }
+        idempotencyKey?: string
+      }): Promise<{
+        key: {
+          id: string
+          name: string
+          scopes: (
+            | 'telemetry:read'
+            | 'config:read'
+            | 'audit:read'
+            | 'errors:read'
+            | 'accounts:read'
+            | 'groups:read'
+            | 'runtime:read'
+            | 'matches:read'
+            | 'storage:read'
+            | 'database:read'
+            | 'chat:read'
+            | 'notifications:read'
+            | 'leaderboards:read'
+            | 'tournaments:read'
+            | 'purchases:read'
+            | 'subscriptions:read'
+            | 'logs:read'
+          )[]
+          generation: number
+          created_at: number
+          expires_at: number | null
+          revoked_at: number | null
+          last_used_at: number | null
+          status: 'active' | 'expired' | 'revoked'
+        }
+        secret: string
+      }>
+      revoke(input: {
+        params: { id: string }
+        body: { generation: number }
+        idempotencyKey?: string
+      }): Promise<{
+        id: string
+        name: string
+        scopes: (
+          | 'telemetry:read'
+          | 'config:read'
+          | 'audit:read'
+          | 'errors:read'
+          | 'accounts:read'
+          | 'groups:read'
+          | 'runtime:read'
+          | 'matches:read'
+          | 'storage:read'
+          | 'database:read'
+          | 'chat:read'
+          | 'notifications:read'
+          | 'leaderboards:read'
+          | 'tournaments:read'
+          | 'purchases:read'
+          | 'subscriptions:read'
+          | 'logs:read'
+        )[]
+        generation: number
+        created_at: number
+        expires_at: number | null
+        revoked_at: number | null
+        last_used_at: number | null
+        status: 'active' | 'expired' | 'revoked'
+      }>
+    }
+    readonly consoleAccounts: {
+      list(input: {
+        query: { filter?: string; limit?: string; offset?: string }
+      }): Promise<{
+        items: {
+          id: string
+          username: string
+          display_name: string | null
+          state: 'active' | 'disabled' | 'tombstoned'
+          created_at_unix_ms: number
+          updated_at_unix_ms: number
+        }[]
+        total: number
+      }>
+      usernames(input: {
+        query: { user_ids: string[] }
+      }): Promise<{
+        items: {
+          user_id: string
+          username: string
+          display_name: string | null
+          state: 'active' | 'disabled' | 'tombstoned'
+        }[]
+      }>
+      create(input: {
+        body: {
+          username: string
+          display_name?: string | null
+          metadata?: GuildhallJsonObject | null
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        id: string
+        username: string
+        display_name: string | null
+        state: 'active' | 'disabled' | 'tombstoned'
+        created_at_unix_ms: number
+        updated_at_unix_ms: number
+      }>
+      get(input: {
+        params: { id: string }
+      }): Promise<{
+        id: string
+        username: string
+        display_name: string | null
+        state: 'active' | 'disabled' | 'tombstoned'
+        created_at_unix_ms: number
+        updated_at_unix_ms: number
+        metadata: GuildhallJsonObject | null
+        identities: {
+          provider: 'device' | 'custom' | 'email'
+          external_id: string
+          created_at_unix_ms: number
+        }[]
+      }>
+      update(input: {
+        params: { id: string }
+        body: {
+          username?: string | null
+          display_name?: string | null
+          metadata?: GuildhallJsonObject | null
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        id: string
+        username: string
+        display_name: string | null
+        state: 'active' | 'disabled' | 'tombstoned'
+        created_at_unix_ms: number
+        updated_at_unix_ms: number
+      }>
+      ban(input: {
+        params: { id: string }
+        idempotencyKey?: string
+      }): Promise<{
+        id: string
+        username: string
+        display_name: string | null
+        state: 'active' | 'disabled' | 'tombstoned'
+        created_at_unix_ms: number
+        updated_at_unix_ms: number
+      }>
+      unban(input: {
+        params: { id: string }
+        idempotencyKey?: string
+      }): Promise<{
+        id: string
+        username: string
+        display_name: string | null
+        state: 'active' | 'disabled' | 'tombstoned'
+        created_at_unix_ms: number
+        updated_at_unix_ms: number
+      }>
+      delete(input: { params: { id: string }; idempotencyKey?: string }): Promise<undefined>
+      export(input: {
+        params: { id: string }
+      }): Promise<{
+        id: string
+        username: string
+        display_name: string | null
+        state: 'active' | 'disabled' | 'tombstoned'
+        created_at_unix_ms: number
+        updated_at_unix_ms: number
+        metadata: GuildhallJsonObject | null
+        identities: {
+          provider: 'device' | 'custom' | 'email'
+          external_id: string
+          created_at_unix_ms: number
+        }[]
+        related: {
+          wallet: { [name: string]: bigint }
+          friends: GuildhallFriend[]
+          groups:
+            | {
+                id: number
+                name: string
+                role: 'member' | 'admin' | 'superadmin'
+                joined_at_unix_ms: number
+              }[]
+            | null
+          storage: { collection: string; key: string; version: string }[] | null
+        }
+      }>
+    }
+    readonly consoleSessions: {
+      list(input: {
+        params: { id: string }
+        query: { limit?: string; offset?: string }
+      }): Promise<{
+        items: {
+          id: string
+          created_at_unix_ms: number
+          access_expires_at_unix_ms: number
+          refresh_expires_at_unix_ms: number
+          connected: boolean
+        }[]
+        total: number
+      }>
+      revokeAll(input: {
+        params: { id: string }
+        idempotencyKey?: string
+      }): Promise<{ sessions_revoked: number }>
+      revoke(input: {
+        params: { id: string; session_id: string }
+        idempotencyKey?: string
+      }): Promise<{ sessions_revoked: number }>
+    }
+    readonly wallet: {
+      get(input: {
+        params: { id: string }
+      }): Promise<{ balances: { [name: string]: bigint }; ledger: GuildhallLedgerEntry[] }>
+      adjust(input: {
+        params: { id: string }
+        body: { currency: string; delta: bigint | number; reason?: string | null }
+        idempotencyKey?: string
+      }): Promise<{ balances: { [name: string]: bigint }; ledger: GuildhallLedgerEntry[] }>
+    }
+    readonly friends: {
+      list(input: { params: { id: string } }): Promise<GuildhallFriend[]>
+      add(input: {
+        params: { id: string }
+        body: { user_id: string }
+        idempotencyKey?: string
+      }): Promise<GuildhallFriend[]>
+      remove(input: {
+        params: { id: string; other: string }
+        idempotencyKey?: string
+      }): Promise<undefined>
+    }
+    readonly groups: {
+      list(input: {
+        query: { filter?: string; limit?: string; offset?: string }
+      }): Promise<{ items: GuildhallGroupSummary[]; total: number }>
+      create(input: {
+        body: {
+          name: string
+          description?: string | null
+          open?: boolean | null
+          max_size?: number | null
+          creator_user_id?: string | null
+        }
+        idempotencyKey?: string
+      }): Promise<GuildhallGroup>
+      get(input: { params: { id: string } }): Promise<GuildhallGroup>
+      update(input: {
+        params: { id: string }
+        body: { description?: string | null; open?: boolean | null; max_size?: number | null }
+        idempotencyKey?: string
+      }): Promise<GuildhallGroup>
+      delete(input: { params: { id: string }; idempotencyKey?: string }): Promise<undefined>
+      addMember(input: {
+        params: { id: string }
+        body: { user_id: string }
+        idempotencyKey?: string
+      }): Promise<GuildhallGroup>
+      promote(input: {
+        params: { id: string; user_id: string }
+        idempotencyKey?: string
+      }): Promise<GuildhallGroup>
+      demote(input: {
+        params: { id: string; user_id: string }
+        idempotencyKey?: string
+      }): Promise<GuildhallGroup>
+      kick(input: {
+        params: { id: string; user_id: string }
+        idempotencyKey?: string
+      }): Promise<GuildhallGroup>
+    }
+    readonly chat: {
+      list(input: {
+        query: { filter?: string; limit?: string }
+      }): Promise<{
+        items: {
+          channel: string
+          channel_type: 'room' | 'group' | 'direct'
+          messages: number
+          last_activity_unix_ms: number
+        }[]
+        total: number
+      }>
+      append(input: {
+        params: { channel: string }
+        body: { sender: string; content: string; channel_type?: 'room' | 'group' | 'direct' | null }
+        idempotencyKey?: string
+      }): Promise<GuildhallChatMessage>
+      history(input: {
+        params: { channel: string }
+        query: { limit?: string; before?: string }
+      }): Promise<{ channel: string; items: GuildhallChatMessage[]; next?: number }>
+      delete(input: {
+        params: { channel: string; id: string }
+        idempotencyKey?: string
+      }): Promise<undefined>
+    }
+    readonly notifications: {
+      list(input: {
+        query: { user_id?: string; limit?: string; before?: string }
+      }): Promise<{
+        items: {
+          id: number
+          user_id: string | null
+          subject: string
+          content: GuildhallJsonObject
+          code: number
+          created_at_unix_ms: number
+          read: boolean
+        }[]
+        total: number
+      }>
+      send(input: {
+        body: {
+          user_id?: string | null
+          subject: string
+          content?: GuildhallJsonObject
+          code?: number | null
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        id: number
+        user_id: string | null
+        subject: string
+        content: GuildhallJsonObject
+        code: number
+        created_at_unix_ms: number
+        read: boolean
+      }>
+      delete(input: { params: { id: string }; idempotencyKey?: string }): Promise<undefined>
+    }
+    readonly storage: {
+      collections(input: {}): Promise<{ collections: { collection: string; objects: number }[] }>
+      list(input: {
+        params: { collection: string }
+        query: { user_id?: string; limit?: string; cursor?: string }
+      }): Promise<{
+        collection: string
+        items: {
+          user_id: string | null
+          key: string
+          version: string
+          read_permission: number
+          write_permission: number
+        }[]
+        next?: string
+      }>
+      get(input: {
+        params: { collection: string; key: string }
+        query: { user_id?: string }
+      }): Promise<{
+        collection: string
+        user_id: string | null
+        key: string
+        version: string
+        read_permission: number
+        write_permission: number
+        value: GuildhallJsonObject
+      }>
+      put(input: {
+        params: { collection: string; key: string }
+        query: { user_id?: string }
+        body: {
+          value: GuildhallJsonObject
+          read_permission?: number | null
+          write_permission?: number | null
+          version?: string | null
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        collection: string
+        user_id: string | null
+        key: string
+        version: string
+        read_permission: number
+        write_permission: number
+        value: GuildhallJsonObject
+      }>
+      delete(input: {
+        params: { collection: string; key: string }
+        query: { user_id?: string; version?: string }
+        idempotencyKey?: string
+      }): Promise<undefined>
+    }
+    readonly leaderboards: {
+      list(input: {}): Promise<{ items: GuildhallLeaderboard[]; total: number }>
+      create(input: {
+        body: {
+          id: string
+          sort?: 'asc' | 'desc' | null
+          operator?: 'best' | 'set' | 'incr' | null
+          reset_schedule?: string | null
+        }
+        idempotencyKey?: string
+      }): Promise<GuildhallLeaderboard>
+      delete(input: { params: { id: string }; idempotencyKey?: string }): Promise<undefined>
+      submit(input: {
+        params: { id: string }
+        body: {
+          user_id: string
+          score: bigint | number
+          subscore?: bigint | number
+          metadata?: GuildhallJsonObject | null
+        }
+        idempotencyKey?: string
+      }): Promise<GuildhallRecord>
+      records(input: {
+        params: { id: string }
+        query: { limit?: string; offset?: string }
+      }): Promise<{ board: string; total: number; items: GuildhallRankedRecord[] }>
+      deleteRecord(input: {
+        params: { id: string; user_id: string }
+        idempotencyKey?: string
+      }): Promise<undefined>
+    }
+    readonly tournaments: {
+      list(input: {}): Promise<{ items: GuildhallTournament[]; total: number }>
+      create(input: {
+        body: {
+          id: string
+          leaderboard_id: string
+          registration_opens_at_unix_ms: number
+          registration_closes_at_unix_ms: number
+          starts_at_unix_ms: number
+          ends_at_unix_ms: number
+        }
+        idempotencyKey?: string
+      }): Promise<GuildhallTournament>
+      get(input: { params: { id: string } }): Promise<GuildhallTournament>
+      transition(input: {
+        params: { id: string }
+        body: {
+          state:
+            | 'draft'
+            | 'registration_open'
+            | 'running'
+            | 'finalizing'
+            | 'completed'
+            | 'cancelled'
+        }
+        idempotencyKey?: string
+      }): Promise<GuildhallTournament>
+      entries(input: {
+        params: { id: string }
+      }): Promise<{ items: GuildhallTournamentEntry[]; total: number }>
+      results(input: {
+        params: { id: string }
+      }): Promise<{ items: GuildhallTournamentResult[]; total: number }>
+    }
+    readonly purchases: {
+      list(input: {
+        query: { user_id?: string; limit?: string }
+      }): Promise<{
+        items: {
+          transaction_id: string
+          user_id: string
+          product_id: string
+          store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+          receipt_sha256: string
+          validated_at_unix_ms: number
+          subscription_expiry_unix_ms?: number
+        }[]
+      }>
+      validate(input: {
+        body: {
+          user_id: string
+          store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+          receipt: string
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        transaction_id: string
+        user_id: string
+        product_id: string
+        store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+        receipt_sha256: string
+        validated_at_unix_ms: number
+        subscription_expiry_unix_ms?: number
+      }>
+      get(input: {
+        params: { transaction_id: string }
+      }): Promise<{
+        transaction_id: string
+        user_id: string
+        product_id: string
+        store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+        receipt_sha256: string
+        validated_at_unix_ms: number
+        subscription_expiry_unix_ms?: number
+      }>
+    }
+    readonly subscriptions: {
+      list(input: {
+        query: { user_id?: string; limit?: string }
+      }): Promise<{
+        items: {
+          transaction_id: string
+          user_id: string
+          product_id: string
+          store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+          expiry_unix_ms: number
+          status: 'active' | 'expired'
+        }[]
+      }>
+    }
+    readonly matches: {
+      list(input: {
+        query: { filter?: string; limit?: string }
+      }): Promise<{
+        realtime_attached: boolean
+        total: number
+        matchmaker: {
+          queued_tickets: number
+          evaluations_total: number
+          evaluation_duration_us_total: number
+          matches_formed_total: number
+          tickets_formed_total: number
+          tickets_cancelled_total: number
+          tickets_expired_total: number
+        } | null
+        rooms: {
+          id: number
+          name: string | null
+          map: string
+          mode: string
+          players: number
+          max_players: number
+          open: boolean
+          script_revision: string | null
+          script_generation: number | null
+        }[]
+      }>
+      get(input: {
+        params: { id: string }
+      }): Promise<{
+        id: number
+        name: string | null
+        map: string
+        mode: string
+        players: number
+        max_players: number
+        open: boolean
+        script_revision: string | null
+        script_generation: number | null
+        members: { participant: number; user_id: string | null }[]
+      }>
+    }
+    readonly runtime: {
+      get(input: {}): Promise<{
+        enabled: boolean
+        configured_language: string | null
+        selected_language: string | null
+        selection_source: 'explicit' | 'autodetected' | null
+        entrypoint: string | null
+        adapter: string
+        tier: 'trusted' | 'sandboxed'
+        attached: boolean
+        tick_hz: number
+        require_script: boolean
+        readiness: {
+          state: 'no_script' | 'validating' | 'ready' | 'activating' | 'degraded' | 'unavailable'
+          revision_id: string | null
+          generation: number
+          since_unix_millis: number
+          recovery: { circuit_open: boolean; consecutive_failures: number; restart_limit: number }
+        }
+        script: {
+          source: string
+          reloadable: boolean
+          deadline_ms: number
+          rpcs: string[]
+          message_kinds: number[]
+          hooks: string[]
+        } | null
+      }>
+      failures(input: {}): Promise<{
+        items: {
+          hook: string
+          name: string
+          reason: string
+          place: string | null
+          count: number
+          first_at_unix_ms: number
+          last_at_unix_ms: number
+          revision_id: string
+        }[]
+        reloads: {
+          at_unix_ms: number
+          outcome: 'active' | 'rejected'
+          reason: 'boot' | 'reload' | 'restart' | 'rollback' | 'signal'
+          revision_id: string | null
+          generation: number
+          files: string[]
+          duration_ms: number
+          problem: string | null
+        }[]
+        dearest: { hook: string; name: string; calls: number; cpu_ms: number }[]
+      }>
+      rpc(input: {
+        params: { method: string }
+        body: { payload: string }
+        idempotencyKey?: string
+      }): Promise<
+        | { ok: true; reply: string }
+        | { ok: false; error: string; reason?: string; place?: string | null }
+      >
+    }
+    readonly errorJournal: {
+      list(input: {
+        query: { offset?: string; limit?: string }
+      }): Promise<{
+        entries: {
+          fingerprint: string
+          kind: string
+          category: string
+          component: string
+          message: string
+          first_seen_ms: number
+          last_seen_ms: number
+          count: number
+        }[]
+        total: number
+        next_offset: number | null
+      }>
+    }
+    readonly matchRecords: {
+      list(input: {
+        query: { open?: 'true' | 'false'; after?: string; limit?: string }
+      }): Promise<{
+        items: {
+          match_id: string
+          node_id: string
+          boot_id: string
+          room_id: number
+          name: string | null
+          map: string
+          mode: string
+          max_players: number
+          clock_epoch: number
+          opened_at_unix_ms: number
+          closed_at_unix_ms?: number
+          termination_reason?: 'final_departure' | 'server_closed' | 'formation_abandoned'
+          peak_participants: number
+          join_total: number
+          open: boolean
+          script_revision_id: string | null
+          script_generation: number | null
+        }[]
+        next_after?: string
+        durable: boolean
+        dropped_total: number
+      }>
+      get(input: {
+        params: { match_id: string }
+        query: {}
+      }): Promise<{
+        match_id: string
+        node_id: string
+        boot_id: string
+        room_id: number
+        name: string | null
+        map: string
+        mode: string
+        max_players: number
+        clock_epoch: number
+        opened_at_unix_ms: number
+        closed_at_unix_ms?: number
+        termination_reason?: 'final_departure' | 'server_closed' | 'formation_abandoned'
+        peak_participants: number
+        join_total: number
+        open: boolean
+        script_revision_id: string | null
+        script_generation: number | null
+        result_json?: string
+        counts: { logs: number; telemetry_slices: number; lag_reports: number; audit: number }
+      }>
+      entries(input: {
+        params: { match_id: string }
+        query: { after?: string; limit?: string }
+      }): Promise<{
+        record: {
+          match_id: string
+          node_id: string
+          boot_id: string
+          room_id: number
+          name: string | null
+          map: string
+          mode: string
+          max_players: number
+          clock_epoch: number
+          opened_at_unix_ms: number
+          closed_at_unix_ms?: number
+          termination_reason?: 'final_departure' | 'server_closed' | 'formation_abandoned'
+          peak_participants: number
+          join_total: number
+          open: boolean
+          script_revision_id: string | null
+          script_generation: number | null
+          result_json?: string
+        }
+        logs: {
+          log_id: string
+          match_id: string | null
+          node_id: string
+          created_at_unix_ms: number
+          level: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+          tag: string
+          message: string
+          has_payload: boolean
+        }[]
+        logs_next_after?: string
+        telemetry_slices: {
+          report_id: string
+          match_id: string | null
+          context_kind: string
+          close_reason: 'finished' | 'restarted' | 'active_cap' | 'marker_cap' | 'ttl'
+          closed_at_unix_ms: number
+          duration_ms: number
+          marker_total: number
+          truncated: boolean
+          accepted_total: number
+          rejected_total: number
+          corrected_total: number
+        }[]
+        lag_reports: {
+          report_id: string
+          capture_id: string
+          status: string
+          created_at_unix_ms: number
+        }[]
+        audit: {
+          time_unix_ms: number
+          actor_type: 'human' | 'api_key' | 'script'
+          actor: string
+          credential_id?: string
+          key_name?: string
+          scopes?: (
+            | 'telemetry:read'
+            | 'config:read'
+            | 'audit:read'
+            | 'errors:read'
+            | 'accounts:read'
+            | 'groups:read'
+            | 'runtime:read'
+            | 'matches:read'
+            | 'storage:read'
+            | 'database:read'
+            | 'chat:read'
+            | 'notifications:read'
+            | 'leaderboards:read'
+            | 'tournaments:read'
+            | 'purchases:read'
+            | 'subscriptions:read'
+            | 'logs:read'
+          )[]
+          role: 'admin' | 'viewer' | 'api_key' | '-'
+          action:
+            | 'console.login'
+            | 'console.login_failed'
+            | 'console.logout'
+            | 'console.read'
+            | 'storage.write'
+            | 'storage.delete'
+            | 'accounts.create'
+            | 'accounts.update'
+            | 'accounts.ban'
+            | 'accounts.unban'
+            | 'accounts.delete'
+            | 'accounts.sessions.revoke'
+            | 'accounts.sessions.revoke_all'
+            | 'accounts.wallet.adjust'
+            | 'accounts.friends.add'
+            | 'accounts.friends.remove'
+            | 'groups.create'
+            | 'groups.update'
+            | 'groups.delete'
+            | 'groups.member.add'
+            | 'groups.member.promote'
+            | 'groups.member.demote'
+            | 'groups.member.kick'
+            | 'chat.message.append'
+            | 'chat.message.delete'
+            | 'notifications.send'
+            | 'notifications.delete'
+            | 'leaderboards.create'
+            | 'leaderboards.delete'
+            | 'leaderboards.record.submit'
+            | 'leaderboards.record.delete'
+            | 'purchases.validate'
+            | 'runtime.rpc'
+            | 'tournaments.create'
+            | 'tournaments.transition'
+            | 'api_keys.create'
+            | 'api_keys.rotate'
+            | 'api_keys.revoke'
+            | 'logs.list'
+            | 'logs.detail'
+            | 'matchlog.list'
+            | 'matchlog.detail'
+            | 'matchlog.entries'
+            | 'database.tables'
+            | 'database.describe'
+            | 'database.rows'
+            | 'database.row'
+            | 'lag.raw.list'
+            | 'lag.raw.download'
+            | 'lag.raw.delete'
+            | 'lag.regenerate'
+          target: string
+          details: string
+          match_id?: string
+        }[]
+        counts: { logs: number; telemetry_slices: number; lag_reports: number; audit: number }
+      }>
+    }
+    readonly scriptLogs: {
+      list(input: {
+        query: {
+          match_id?: string
+          level?: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+          tag?: string
+          after?: string
+          limit?: string
+        }
+      }): Promise<{
+        items: {
+          log_id: string
+          match_id: string | null
+          node_id: string
+          created_at_unix_ms: number
+          level: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+          tag: string
+          message: string
+          has_payload: boolean
+        }[]
+        next_after?: string
+        durable: boolean
+        dropped_total: number
+      }>
+      get(input: {
+        params: { log_id: string }
+        query: {}
+      }): Promise<{
+        log_id: string
+        match_id: string | null
+        node_id: string
+        created_at_unix_ms: number
+        level: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+        tag: string
+        message: string
+        has_payload: boolean
+        payload_json?: string
+      }>
+    }
+    readonly telemetry: {
+      host(input: {}): Promise<{
+        cpu_usage_percent?: number
+        memory?: {
+          total_bytes: number
+          available_bytes: number
+          used_bytes: number
+          process_used_bytes: number
+        }
+        storage?: {
+          total_bytes: number
+          available_bytes: number
+          used_bytes: number
+          mounted_filesystems: number
+        }
+      }>
+      slices(input: {
+        query: { match_id?: string; after?: string; limit?: string }
+      }): Promise<{
+        items: {
+          report_id: string
+          match_id: string | null
+          context_kind: string
+          close_reason: 'finished' | 'restarted' | 'active_cap' | 'marker_cap' | 'ttl'
+          closed_at_unix_ms: number
+          duration_ms: number
+          marker_total: number
+          truncated: boolean
+          accepted_total: number
+          rejected_total: number
+          corrected_total: number
+        }[]
+        next_after?: string
+        durable: boolean
+        dropped_total: number
+      }>
+      slice(input: {
+        params: { report_id: string }
+      }): Promise<{
+        report_id: string
+        match_id: string | null
+        context_kind: string
+        close_reason: 'finished' | 'restarted' | 'active_cap' | 'marker_cap' | 'ttl'
+        closed_at_unix_ms: number
+        duration_ms: number
+        marker_total: number
+        truncated: boolean
+        accepted_total: number
+        rejected_total: number
+        corrected_total: number
+      }>
+    }
   }
 }

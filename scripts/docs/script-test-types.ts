@@ -1,8 +1,20 @@
+import { consoleMembers } from './console-types.ts'
+
 /**
  * The module `guildhall/test` for tests of a game, as editors see it. A test of
  * packages/server/src/script-test holds it to the module itself.
  */
-export const scriptTestModule = `/**
+export function renderTestModule(): string {
+  return `${testModule}
+
+  /** The routes of the console, for an operator; each takes the parts that it declares. */
+  export type TestConsole = {
+${consoleMembers('    ')}
+  }
+}`
+}
+
+const testModule = `/**
  * For tests that \`guildhall test-script\` runs: files named \`*.test.ts\` (or \`.js\`) in the
  * folder of the game, written with node:test.
  *
@@ -23,7 +35,7 @@ declare module 'guildhall/test' {
    * Starts the game on a node of its own, with a database in memory and a clock that stands still,
    * and ends it with the test.
    */
-  export function openGame(
+  export function openGame<G extends TestedGame = TestedGame>(
     test: { after(end: () => Promise<void>): void },
     options?: {
       /** Configuration keys that differ, e.g. \`{ 'runtime.tick_hz': '20' }\`. */
@@ -31,17 +43,23 @@ declare module 'guildhall/test' {
       /** What the clock begins with; 2025-01-01 00:00 UTC. */
       now?: Date
     },
-  ): Promise<TestGame>
+  ): Promise<TestGame<G>>
 
-  export type TestGame = {
+  /** The types of a game, as its clients have them; without them everything is \`unknown\`. */
+  export type TestedGame = {
+    rpcs: { [method: string]: { payload: unknown; reply: unknown } }
+    kinds: { [kind: number]: { up?: unknown; down?: unknown } }
+  }
+
+  export type TestGame<G extends TestedGame = TestedGame> = {
     /** Where the node listens, e.g. \`http://127.0.0.1:40123\`. */
     readonly url: string
     /** What \`guildhall.now_ms()\` gives. */
     now(): number
     /** Signs a player in, registering it if the name is new, and connects it. */
-    signIn(username: string): Promise<TestPlayer>
+    signIn(username: string): Promise<TestPlayer<G>>
     /** Connects a player without an account. */
-    guest(): Promise<TestPlayer>
+    guest(): Promise<TestPlayer<G>>
     /**
      * Moves the clock, and with it ticks, timers and schedules, each at its own moment. Resolves
      * when all that this led to has arrived at the players.
@@ -57,27 +75,39 @@ declare module 'guildhall/test' {
       readonly [field: string]: unknown
     }[]
     /** The routes of the console, for an operator: \`(await game.console()).wallet.get({...})\`. */
-    console(): Promise<any>
+    console(): Promise<TestConsole>
     /** Ends the game before its test does. */
     close(): Promise<void>
   }
 
-  export type TestPlayer = {
+  export type TestPlayer<G extends TestedGame = TestedGame> = {
     /** Null for a guest. */
     readonly user_id: string | null
     readonly username: string | null
     /** What handlers read as \`ctx.sender\`. */
     readonly participant: number
     /** Bytes go as they are, text as UTF-8, anything else as JSON. */
-    send(kind: number, body?: unknown, unreliable?: boolean): void
-    /** The reply: JSON as its value, text, or bytes. Rejects with the text of a refusal. */
-    rpc(method: string, payload?: unknown): Promise<any>
+    send<K extends GuildhallKindWith<G, 'up'>>(
+      kind: K,
+      body?: GuildhallOf<G, K, 'up'>,
+      unreliable?: boolean,
+    ): void
+    /** The reply, as the client SDK reads it. Rejects with the text of a refusal. */
+    rpc<M extends keyof G['rpcs'] & string, As extends 'json' | 'text' | 'bytes' = 'json'>(
+      method: M,
+      payload?: G['rpcs'][M]['payload'],
+      options?: { as?: As },
+    ): Promise<
+      As extends 'text' ? string : As extends 'bytes' ? Uint8Array : G['rpcs'][M]['reply']
+    >
     /** The first message of a kind that was not taken yet, once it has come; 5 s at most. */
-    message(kind: number): Promise<TestMessage>
+    message<K extends GuildhallKindWith<G, 'down'>>(
+      kind: K,
+    ): Promise<TestMessage<GuildhallOf<G, K, 'down'>>>
     /** The first notification that was not taken yet, once it has come. */
-    notification(): Promise<any>
+    notification(): Promise<TestNotification>
     /** The first chat event that was not taken yet, once it has come. */
-    chat(): Promise<any>
+    chat(): Promise<TestChatEvent>
     /** Every message so far, taken or not. */
     readonly received: readonly TestMessage[]
     readonly rooms: {
@@ -86,17 +116,69 @@ declare module 'guildhall/test' {
       joinOrCreate(name: string, options?: { [name: string]: unknown }): Promise<TestRoom>
       leave(): Promise<void>
     }
-    /** The connection of the client SDK, with parties, matchmaker and all events. */
-    readonly connection: any
+    /** The connection of the client SDK. */
+    readonly connection: TestConnection
+    /**
+     * Loses the connection without a word, as a network does. The node keeps the seat for
+     * \`rooms.reconnect_grace_ms\`; the client comes back by itself as the clock goes on.
+     */
+    drop(): Promise<void>
     /** Ends the connection. */
     leave(): Promise<void>
   }
 
-  export type TestMessage = {
+  export type TestMessage<Body = unknown> = {
     readonly kind: number
     readonly bytes: Uint8Array
     text(): string
-    json(): any
+    json(): Body
+  }
+
+  /** What kind 27 says of a notification. */
+  export type TestNotification = {
+    id: number
+    code: number
+    subject: string
+    content: GuildhallJsonObject
+    created_at_unix_ms: number
+    read_at_unix_ms: number | null
+  }
+
+  /** What kind 28 says of a channel. */
+  export type TestChatEvent = {
+    type: GuildhallChatEvent['type']
+    channel_id: string
+    event_id: number | null
+    message: GuildhallJsonObject | null
+    presence: { presence_id: string; user_id: string } | null
+    expires_at: number | null
+    watermark_event_id: number | null
+  }
+
+  /** Of the connection of the client SDK what tests look at most. */
+  export type TestConnection = {
+    readonly state: 'connecting' | 'open' | 'reconnecting' | 'closed'
+    readonly matchmaker: {
+      /** Resolves when the ticket is queued. */
+      find(criteria?: {
+        query?: string
+        wide_query?: string
+        properties?: { [name: string]: string | number | bigint }
+        min_count?: number
+        max_count?: number
+        party_id?: string
+        ttl_ms?: number
+      }): Promise<{
+        readonly ticketId: string
+        readonly room: Promise<TestRoom>
+        cancel(): Promise<boolean>
+      }>
+    }
+    readonly party: {
+      create(options?: { open?: boolean }): Promise<{ party_id: string }>
+      join(party: { party_id: string }): Promise<object>
+      leave(party: { party_id: string }): Promise<object>
+    }
   }
 
   export type TestRoom = {
@@ -104,5 +186,4 @@ declare module 'guildhall/test' {
     readonly map: string
     readonly mode: string
     leave(): Promise<void>
-  }
-}`
+  }`

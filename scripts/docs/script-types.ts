@@ -8,7 +8,7 @@ import {
   scriptHooks,
   scriptTypes,
 } from '@guildhall/contract'
-import { scriptTestModule } from './script-test-types.ts'
+import { renderTestModule } from './script-test-types.ts'
 import { isOptional, typeName, typeText } from './type-text.ts'
 
 /** The declarations for scripts, packages/server/guildhall.d.ts, as the table has them. */
@@ -32,7 +32,7 @@ export function renderScriptTypes(): string {
       ...shapes,
       fixedTypes,
       `interface Guildhall<G extends GuildhallGame = GuildhallGame> {\n${members.join('\n\n')}\n}`,
-      scriptTestModule,
+      renderTestModule(),
       '',
     ].join('\n\n'),
   )

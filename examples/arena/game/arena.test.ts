@@ -3,12 +3,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openGame, type TestGame, type TestPlayer } from 'guildhall/test'
-import { happeningKind, type Snapshot, snapshotKind, steerKind } from './protocol.ts'
+import {
+  type Arena,
+  type Happening,
+  happeningKind,
+  type Snapshot,
+  snapshotKind,
+  steerKind,
+} from './protocol.ts'
 
 /** npm start -- test-script --config examples/arena/node.toml */
 
 test('the world moves twenty times a second, and only where a player steers', async (t) => {
-  const game = await openGame(t)
+  const game = await openGame<Arena>(t)
   const ana = await game.signIn('ana')
   await ana.rooms.create('yard')
   await game.advance(1000)
@@ -23,12 +30,12 @@ test('the world moves twenty times a second, and only where a player steers', as
 })
 
 test('a round ends with a winner, and the next one begins after a pause', async (t) => {
-  const game = await openGame(t)
+  const game = await openGame<Arena>(t)
   const [ana, ben] = [await game.signIn('ana'), await game.signIn('ben')]
   const yard = await ana.rooms.create('yard')
   await ben.rooms.join(yard.id)
   await playRound(game, ana)
-  const over = happenings(ben).find(({ type }) => type === 'over')
+  const over = happenings(ben).find((happening) => happening.type === 'over')
   assert.equal(over?.winner, ana.participant)
   assert.equal(snapshots(ben).at(-1)?.pause, 5)
   await game.advance(5100)
@@ -37,8 +44,8 @@ test('a round ends with a winner, and the next one begins after a pause', async 
 })
 
 test('a room takes eight', async (t) => {
-  const game = await openGame(t)
-  const players: TestPlayer[] = []
+  const game = await openGame<Arena>(t)
+  const players: TestPlayer<Arena>[] = []
   for (let n = 0; n < 9; n += 1) players.push(await game.guest())
   const [first, ...others] = players
   const yard = await first?.rooms.create('yard')
@@ -48,7 +55,7 @@ test('a room takes eight', async (t) => {
 })
 
 /** Runs from spark to spark until somebody has won. */
-async function playRound(game: TestGame, player: TestPlayer): Promise<void> {
+async function playRound(game: TestGame<Arena>, player: TestPlayer<Arena>): Promise<void> {
   for (let steps = 0; steps < 2000; steps += 1) {
     if (happenings(player).some(({ type }) => type === 'over')) return
     await game.advance(50)
@@ -68,10 +75,11 @@ function nearest(me: { x: number; y: number }, sparks: Snapshot['sparks']): [num
   return sparks.reduce((best, spark) => (far(spark) < far(best) ? spark : best))
 }
 
-function snapshots(player: TestPlayer): Snapshot[] {
-  return player.received.filter(({ kind }) => kind === snapshotKind).map((each) => each.json())
+function snapshots({ received }: TestPlayer<Arena>): Snapshot[] {
+  return received.filter(({ kind }) => kind === snapshotKind).map((each) => each.json() as Snapshot)
 }
 
-function happenings(player: TestPlayer): { type: string; winner?: number; round?: number }[] {
-  return player.received.filter(({ kind }) => kind === happeningKind).map((each) => each.json())
+function happenings({ received }: TestPlayer<Arena>): Happening[] {
+  const found = received.filter(({ kind }) => kind === happeningKind)
+  return found.map((each) => each.json() as Happening)
 }

@@ -1,5 +1,5 @@
 import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
-import { Status } from '@guildhall/contract'
+import { type GameTypes, Status } from '@guildhall/contract'
 import { atEndOfTurn, createSystemClock } from '../kernel/clock.ts'
 import { newBootId } from '../kernel/ids.ts'
 import { createSteppedClock, type SteppedClock } from '../kernel/time/stepped-clock.ts'
@@ -28,12 +28,16 @@ const startUnixMs = 1_735_689_600_000
  * Starts the game on a node of its own, in this process, with a database in memory and a clock that
  * stands still; ends it with the test.
  */
-export async function openGame(test: Test, { settings = {}, now }: GameOptions = {}) {
+export async function openGame<G extends GameTypes = GameTypes>(
+  test: Test,
+  { settings = {}, now }: GameOptions = {},
+) {
   const realClock = createSystemClock()
   const loaded = await testedConfig(testContext(), process.env, settings)
   let node: RunningNode | undefined
-  const players: TestPlayer[] = []
-  const isQuiet = () => node?.isScriptQuiet() ?? true
+  const players: TestPlayer<G>[] = []
+  const isQuiet = () =>
+    (node?.isScriptQuiet() ?? true) && !players.some((player) => player.isReturning())
   const quiet = () => untilQuiet(isQuiet, realClock)
   const clock = createSteppedClock({ startUnixMs: now?.getTime() ?? startUnixMs, settled: quiet })
   const log = createGameLog(clock, (text) => process.stderr.write(text))
@@ -67,8 +71,8 @@ export async function openGame(test: Test, { settings = {}, now }: GameOptions =
     await stopped(started, clock)
   }
 
-  async function enter(username: string | undefined): Promise<TestPlayer> {
-    const player = await enterGame({ url, username, clock, realClock })
+  async function enter(username: string | undefined): Promise<TestPlayer<G>> {
+    const player = await enterGame<G>({ url, username, clock, realClock })
     players.push(player)
     return player
   }
