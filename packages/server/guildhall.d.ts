@@ -1509,9 +1509,7 @@ declare module 'guildhall/test' {
       >
     }
     readonly config: {
-      get(input: {
-        query: { sources?: 'true' | 'false' }
-      }): Promise<{
+      get(input: { query: { sources?: 'true' | 'false' } }): Promise<{
         node_id: string
         version: string
         backend: 'in-memory' | 'sqlite' | 'postgres'
@@ -1618,9 +1616,7 @@ declare module 'guildhall/test' {
       }>
     }
     readonly apiKeys: {
-      list(input: {
-        idempotencyKey?: string
-      }): Promise<{
+      list(input: { idempotencyKey?: string }): Promise<{
         keys: {
           id: string
           name: string
@@ -1708,10 +1704,7 @@ declare module 'guildhall/test' {
         }
         secret: string
       }>
-      get(input: {
-        params: { id: string }
-        idempotencyKey?: string
-      }): Promise<{
+      get(input: { params: { id: string }; idempotencyKey?: string }): Promise<{
         id: string
         name: string
         scopes: (
@@ -1811,9 +1804,7 @@ declare module 'guildhall/test' {
       }>
     }
     readonly consoleAccounts: {
-      list(input: {
-        query: { filter?: string; limit?: string; offset?: string }
-      }): Promise<{
+      list(input: { query: { filter?: string; limit?: string; offset?: string } }): Promise<{
         items: {
           id: string
           username: string
@@ -1824,9 +1815,7 @@ declare module 'guildhall/test' {
         }[]
         total: number
       }>
-      usernames(input: {
-        query: { user_ids: string[] }
-      }): Promise<{
+      usernames(input: { query: { user_ids: string[] } }): Promise<{
         items: {
           user_id: string
           username: string
@@ -1849,9 +1838,7 @@ declare module 'guildhall/test' {
         created_at_unix_ms: number
         updated_at_unix_ms: number
       }>
-      get(input: {
-        params: { id: string }
-      }): Promise<{
+      get(input: { params: { id: string } }): Promise<{
         id: string
         username: string
         display_name: string | null
@@ -1881,10 +1868,7 @@ declare module 'guildhall/test' {
         created_at_unix_ms: number
         updated_at_unix_ms: number
       }>
-      ban(input: {
-        params: { id: string }
-        idempotencyKey?: string
-      }): Promise<{
+      ban(input: { params: { id: string }; idempotencyKey?: string }): Promise<{
         id: string
         username: string
         display_name: string | null
@@ -1892,10 +1876,7 @@ declare module 'guildhall/test' {
         created_at_unix_ms: number
         updated_at_unix_ms: number
       }>
-      unban(input: {
-        params: { id: string }
-        idempotencyKey?: string
-      }): Promise<{
+      unban(input: { params: { id: string }; idempotencyKey?: string }): Promise<{
         id: string
         username: string
         display_name: string | null
@@ -1904,9 +1885,7 @@ declare module 'guildhall/test' {
         updated_at_unix_ms: number
       }>
       delete(input: { params: { id: string }; idempotencyKey?: string }): Promise<undefined>
-      export(input: {
-        params: { id: string }
-      }): Promise<{
+      export(input: { params: { id: string } }): Promise<{
         id: string
         username: string
         display_name: string | null
@@ -1935,10 +1914,7 @@ declare module 'guildhall/test' {
       }>
     }
     readonly consoleSessions: {
-      list(input: {
-        params: { id: string }
-        query: { limit?: string; offset?: string }
-      }): Promise<{
+      list(input: { params: { id: string }; query: { limit?: string; offset?: string } }): Promise<{
         items: {
           id: string
           created_at_unix_ms: number
@@ -2019,9 +1995,7 @@ declare module 'guildhall/test' {
       }): Promise<GuildhallGroup>
     }
     readonly chat: {
-      list(input: {
-        query: { filter?: string; limit?: string }
-      }): Promise<{
+      list(input: { query: { filter?: string; limit?: string } }): Promise<{
         items: {
           channel: string
           channel_type: 'room' | 'group' | 'direct'
@@ -2045,9 +2019,7 @@ declare module 'guildhall/test' {
       }): Promise<undefined>
     }
     readonly notifications: {
-      list(input: {
-        query: { user_id?: string; limit?: string; before?: string }
-      }): Promise<{
+      list(input: { query: { user_id?: string; limit?: string; before?: string } }): Promise<{
         items: {
           id: number
           user_id: string | null
@@ -2197,9 +2169,7 @@ declare module 'guildhall/test' {
       }): Promise<{ items: GuildhallTournamentResult[]; total: number }>
     }
     readonly purchases: {
-      list(input: {
-        query: { user_id?: string; limit?: string }
-      }): Promise<{
+      list(input: { query: { user_id?: string; limit?: string } }): Promise<{
         items: {
           transaction_id: string
           user_id: string
@@ -2226,9 +2196,7 @@ declare module 'guildhall/test' {
         validated_at_unix_ms: number
         subscription_expiry_unix_ms?: number
       }>
-      get(input: {
-        params: { transaction_id: string }
-      }): Promise<{
+      get(input: { params: { transaction_id: string } }): Promise<{
         transaction_id: string
         user_id: string
         product_id: string
@@ -2239,9 +2207,7 @@ declare module 'guildhall/test' {
       }>
     }
     readonly subscriptions: {
-      list(input: {
-        query: { user_id?: string; limit?: string }
-      }): Promise<{
+      list(input: { query: { user_id?: string; limit?: string } }): Promise<{
         items: {
           transaction_id: string
           user_id: string
@@ -2253,9 +2219,7 @@ declare module 'guildhall/test' {
       }>
     }
     readonly matches: {
-      list(input: {
-        query: { filter?: string; limit?: string }
-      }): Promise<{
+      list(input: { query: { filter?: string; limit?: string } }): Promise<{
         realtime_attached: boolean
         total: number
         matchmaker: {
@@ -2279,9 +2243,7 @@ declare module 'guildhall/test' {
           script_generation: number | null
         }[]
       }>
-      get(input: {
-        params: { id: string }
-      }): Promise<{
+      get(input: { params: { id: string } }): Promise<{
         id: number
         name: string | null
         map: string
@@ -2355,9 +2317,7 @@ declare module 'guildhall/test' {
       >
     }
     readonly errorJournal: {
-      list(input: {
-        query: { offset?: string; limit?: string }
-      }): Promise<{
+      list(input: { query: { offset?: string; limit?: string } }): Promise<{
         entries: {
           fingerprint: string
           kind: string
@@ -2373,9 +2333,7 @@ declare module 'guildhall/test' {
       }>
     }
     readonly matchRecords: {
-      list(input: {
-        query: { open?: 'true' | 'false'; after?: string; limit?: string }
-      }): Promise<{
+      list(input: { query: { open?: 'true' | 'false'; after?: string; limit?: string } }): Promise<{
         items: {
           match_id: string
           node_id: string
@@ -2399,10 +2357,7 @@ declare module 'guildhall/test' {
         durable: boolean
         dropped_total: number
       }>
-      get(input: {
-        params: { match_id: string }
-        query: {}
-      }): Promise<{
+      get(input: { params: { match_id: string }; query: {} }): Promise<{
         match_id: string
         node_id: string
         boot_id: string
@@ -2586,10 +2541,7 @@ declare module 'guildhall/test' {
         durable: boolean
         dropped_total: number
       }>
-      get(input: {
-        params: { log_id: string }
-        query: {}
-      }): Promise<{
+      get(input: { params: { log_id: string }; query: {} }): Promise<{
         log_id: string
         match_id: string | null
         node_id: string
@@ -2617,9 +2569,7 @@ declare module 'guildhall/test' {
           mounted_filesystems: number
         }
       }>
-      slices(input: {
-        query: { match_id?: string; after?: string; limit?: string }
-      }): Promise<{
+      slices(input: { query: { match_id?: string; after?: string; limit?: string } }): Promise<{
         items: {
           report_id: string
           match_id: string | null
@@ -2637,9 +2587,7 @@ declare module 'guildhall/test' {
         durable: boolean
         dropped_total: number
       }>
-      slice(input: {
-        params: { report_id: string }
-      }): Promise<{
+      slice(input: { params: { report_id: string } }): Promise<{
         report_id: string
         match_id: string | null
         context_kind: string

@@ -41,8 +41,10 @@ export function renderScriptTypes(): string {
 /** As the repository's formatter writes it. */
 function formatted(text: string): string {
   const biome = join(import.meta.dirname, '../../node_modules/.bin/biome')
-  const input = `${text.trimEnd()}\n`
-  return execFileSync(biome, ['format', '--stdin-file-path=guildhall.d.ts'], { input }).toString()
+  const format = (input: string) =>
+    execFileSync(biome, ['format', '--stdin-file-path=guildhall.d.ts'], { input }).toString()
+  // A long line that was broken may be broken better the second time.
+  return format(format(`${text.trimEnd()}\n`))
 }
 
 /** Shapes that scripts give; the others are answers. */
