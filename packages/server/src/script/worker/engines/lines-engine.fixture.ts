@@ -1,3 +1,4 @@
+import { rowShape } from '../../functions/shapes.ts'
 import type { Surface, SurfaceFunction } from '../bindings/surface.ts'
 import type { Invocation } from '../invocation.ts'
 import { serveNode } from '../serve-node.ts'
@@ -130,8 +131,8 @@ function callLine(surface: Surface | undefined, { rest, line }: Statement): unkn
   return found.fn(...args.map((text, at) => argument(found, at, text)))
 }
 
-/** As its row has it: what takes bytes takes the text of this language. */
+/** As its row has it: bytes and text are what stands there, everything else is JSON. */
 function argument({ row }: SurfaceFunction, at: number, text: string): unknown {
-  const schema = Object.values(row.args)[at]
-  return schema?.safeParse(text).success ? text : JSON.parse(text)
+  const kind = rowShape(row).args[at]?.shape.kind
+  return kind === 'bytes' || kind === 'text' ? text : JSON.parse(text)
 }
