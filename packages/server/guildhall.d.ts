@@ -1379,11 +1379,12 @@ declare module 'guildhall/test' {
       body?: GuildhallOf<G, K, 'up'>,
       unreliable?: boolean,
     ): void
-    /** The reply: JSON as its value, text, or bytes. Rejects with the text of a refusal. */
-    rpc<M extends keyof G['rpcs'] & string>(
+    /** The reply, as the client SDK reads it. Rejects with the text of a refusal. */
+    rpc<M extends keyof G['rpcs'] & string, As extends 'json' | 'text' | 'bytes' = 'json'>(
       method: M,
       payload?: G['rpcs'][M]['payload'],
-    ): Promise<G['rpcs'][M]['reply']>
+      options?: { as?: As },
+    ): Promise<As extends 'text' ? string : As extends 'bytes' ? Uint8Array : G['rpcs'][M]['reply']>
     /** The first message of a kind that was not taken yet, once it has come; 5 s at most. */
     message<K extends GuildhallKindWith<G, 'down'>>(
       kind: K,
