@@ -9,7 +9,7 @@ import { isOptional, typeText } from './type-text.ts'
  */
 const { signIn, sessions, accounts, realtime, shell, database, ...sections } = api
 
-/** The routes of the console as members of a type, each a function of the parts that it declares. */
+/** The routes of the console as members of a type, each a function of what it declares. */
 export function consoleMembers(indent: string): string {
   return Object.entries<Api>(sections)
     .map(([name, section]) => {

@@ -29,14 +29,14 @@ describe('shapes of the script API', () => {
     expect(shapeOf(scriptHooks.on_message.args.body)).toMatchObject({ kind: 'bytes' })
   })
 
-  it('[S-LANG-4] tell bytes from text', () => {
+  it('[S-LANG-4] separate bytes from text', () => {
     expect(shapeIn('broadcast', 'body')).toMatchObject({ kind: 'bytes', mayBeAbsent: false })
     expect(shapeIn('json.decode', 'body')).toMatchObject({ kind: 'bytes' })
     expect(shapeIn('trace', 'message')).toMatchObject({ kind: 'text' })
     expect(rowShape(scriptApi.pack_u64).ok).toMatchObject({ kind: 'bytes' })
   })
 
-  it('[S-LANG-1] [S-LANG-4] tell free JSON, whose nulls are its own, from declared members', () => {
+  it('[S-LANG-1] [S-LANG-4] separate free JSON, whose nulls are its own, from declared members', () => {
     expect(shapeIn('storage_write', 'value')).toMatchObject({ kind: 'json' })
     expect(shapeIn('storage_write', 'owner')).toMatchObject({ kind: 'text', takesNull: true })
     expect(rowShape(scriptApi.storage_read).ok).toMatchObject({
@@ -50,7 +50,7 @@ describe('shapes of the script API', () => {
     })
   })
 
-  it('[S-API-2] tell 64-bit integers from numbers', () => {
+  it('[S-API-2] separate 64-bit integers from numbers', () => {
     expect(shapeIn('wallet.adjust', 'delta')).toMatchObject({ kind: 'int64' })
     expect(rowShape(scriptApi['wallet.get']).ok).toMatchObject({
       kind: 'record',
