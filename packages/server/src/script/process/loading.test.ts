@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ScriptConfig } from '../config.ts'
 import { openHarness, startHarness } from '../host.fixture.ts'
@@ -230,6 +232,15 @@ describe('loading', () => {
       expect(host.readiness().state).toBe('unavailable')
     },
   )
+
+  it('[S-SEL-7] skips a byte order mark, and takes no other encoding than UTF-8', async () => {
+    const { host } = openHarness({ files: { 'main.js': `\ufeff${minimal}` } })
+    await host.start()
+    expect(host.describe().script?.rpcs).toEqual(['x'])
+    const latin = openHarness({ files: {} })
+    writeFileSync(join(latin.folder, 'main.js'), Buffer.from(`${minimal} // ä`, 'latin1'))
+    await expect(latin.host.start()).rejects.toThrow('main.js: the file is not UTF-8')
+  })
 
   it.each([
     ['computes', 'for (;;) {}'],

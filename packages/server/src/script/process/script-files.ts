@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Dirent, realpathSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
@@ -73,17 +74,6 @@ export async function readScriptFiles(
 
   await walk('', new Set([root]))
   return files
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-function isUtf8(content: Uint8Array): boolean {
-  try {
-    decoder.decode(content)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function tooLarge(): ScriptLoadError {

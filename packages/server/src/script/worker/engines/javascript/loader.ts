@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { extname, join, sep } from 'node:path'
@@ -64,7 +65,9 @@ export function createLoader(scriptsDir: string): Loader {
     if (!realpathSync(file).startsWith(scriptsDir + sep)) {
       throw new ModuleProblem('the file lies outside of the scripts folder', path)
     }
-    return new Uint8Array(readFileSync(file))
+    const bytes = readFileSync(file)
+    if (!isUtf8(bytes)) throw new ModuleProblem('the file is not UTF-8', path)
+    return new Uint8Array(bytes)
   }
 
   function isThere(path: string): boolean {
