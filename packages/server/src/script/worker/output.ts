@@ -1,5 +1,4 @@
 import { listAt, op, recordWords } from '../wire/output-records.ts'
-import type { Invocation } from './invocation.ts'
 
 /** What a script hands over as a body; text stands for its UTF-8 bytes. */
 export type Body = Uint8Array | string
@@ -179,7 +178,7 @@ export class Output {
   }
 
   /** Makes everything so far definite, and the invocation with it what it now is. */
-  commit(invocation: Invocation | undefined, state: Invocation['state']): void {
+  commit<State>(invocation: { state: State } | undefined, state: State): void {
     this.#open = undefined
     this.#committedBytes = this.#byteCount
     this.#committedTexts = this.#texts.length
