@@ -33,7 +33,9 @@ export type WebTransportSession = {
   readonly closed: Promise<{ closeCode?: number; reason?: string }>
   readonly datagrams: {
     readonly readable: ReadableStream<Uint8Array>
-    readonly writable: WritableStream<Uint8Array>
+    /** Chromium has it; Firefox and Safari have `createWritable`. */
+    readonly writable?: WritableStream<Uint8Array>
+    createWritable?(): WritableStream<Uint8Array>
     readonly maxDatagramSize: number
   }
   readonly incomingUnidirectionalStreams: ReadableStream<ReadableStream<Uint8Array>>

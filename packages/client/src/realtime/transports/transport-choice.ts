@@ -90,9 +90,16 @@ type StatusLine = {
 
 function offerIn(status: unknown, baseUrl: string): Offer {
   const entry = (status as StatusLine | undefined)?.transports?.webtransport
-  const port = /:(\d+)$/.exec(entry?.bind ?? '')?.[1]
+  const [, address = '', port] = /^(.*):(\d+)$/.exec(entry?.bind ?? '') ?? []
   if (entry?.available !== true || port === undefined) return undefined
-  const url = `https://${new URL(baseUrl).hostname}:${port}${realtimePath}`
+  const { hostname } = new URL(baseUrl)
+  // For `localhost` a browser may ask the other loopback address alone.
+  const host = isLoopback(hostname) && isLoopback(address) ? address : hostname
+  const url = `https://${host}:${port}${realtimePath}`
   const { certificate_sha256: hash } = entry
   return typeof hash === 'string' ? { url, certificateSha256: hash } : { url }
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(host)
 }

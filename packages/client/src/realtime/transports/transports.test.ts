@@ -15,7 +15,7 @@ import type { Message } from '../sending/payload.ts'
 type Behaviour = 'accepts' | 'rejects' | 'is silent' | 'fails'
 
 /** What browsers have as WebTransport, with a server behind it that lives in this file. */
-function fakeWebTransport(behaviour: { is: Behaviour }) {
+function fakeWebTransport(behaviour: { is: Behaviour; makesWritable?: boolean }) {
   const sessions: FakeSession[] = []
   class FakeSession {
     readonly url: string
@@ -47,6 +47,9 @@ function fakeWebTransport(behaviour: { is: Behaviour }) {
       this.incomingUnidirectionalStreams = new ReadableStream({
         start: (controller) => controller.enqueue(fromServer),
       })
+      const writable = new WritableStream<Uint8Array>({
+        write: (bytes) => void this.sentDatagrams.push(bytes),
+      })
       this.datagrams = {
         maxDatagramSize: 1024,
         readable: new ReadableStream<Uint8Array>({
@@ -54,9 +57,7 @@ function fakeWebTransport(behaviour: { is: Behaviour }) {
             this.datagramsToClient = controller
           },
         }),
-        writable: new WritableStream<Uint8Array>({
-          write: (bytes) => void this.sentDatagrams.push(bytes),
-        }),
+        ...(behaviour.makesWritable ? { createWritable: () => writable } : { writable }),
       }
     }
 
@@ -102,33 +103,40 @@ function fakeWebTransport(behaviour: { is: Behaviour }) {
 const offer = { url: 'https://play.example.com/v1/realtime' }
 
 async function openWith(is: Behaviour) {
-  const behaviour = { is }
+  const behaviour: { is: Behaviour; makesWritable?: boolean } = { is }
   const fake = fakeWebTransport(behaviour)
   return { ...fake, behaviour, ...(await openBench({ WebTransport: fake.WebTransport })) }
 }
 
-it('[R-SDK-6] WebTransport carries frames on a stream and unreliable sends as datagrams', async () => {
-  const { player, sessions, server } = await openWith('accepts')
-  const connection = await player.connect({ webTransport: offer })
-  expect(connection.transport).toBe('webtransport')
-  expect(server.count()).toBe(0)
-  const [session] = sessions
-  connection.send(100, 'reliable')
-  connection.send(101, 'datagram', { unreliable: true })
-  connection.send(102, new Uint8Array(2000), { unreliable: true })
-  await settle()
-  expect(session?.envelopes.map(({ kind }) => kind)).toEqual([5, 44, 36, 100, 102])
-  expect(session?.sentDatagrams.map((bytes) => bytes[1])).toEqual([101])
-  const messages = heard<Message>((call) => connection.on('message', call))
-  session?.datagramsToClient.enqueue(new Uint8Array([0, 100, 1]))
-  session?.datagramsToClient.enqueue(new Uint8Array([0]))
-  session?.say(103, new Uint8Array([2]))
-  await vi.waitFor(() => expect(messages.map(({ kind }) => kind)).toEqual([100, 103]))
-  const states = heard<StateEvent>((call) => connection.on('state', call))
-  session?.close({ closeCode: 4004 })
-  await vi.waitFor(() => expect(connection.state).toBe('closed'))
-  expect(states).toEqual([{ state: 'closed', reason: 'session_revoked', closeCode: 4004 }])
-})
+it.each([
+  ['has', false],
+  ['makes', true],
+])(
+  '[R-SDK-6] WebTransport of a browser that %s the stream of datagrams carries frames and datagrams',
+  async (_does, makesWritable) => {
+    const { player, sessions, server, behaviour } = await openWith('accepts')
+    behaviour.makesWritable = makesWritable
+    const connection = await player.connect({ webTransport: offer })
+    expect(connection.transport).toBe('webtransport')
+    expect(server.count()).toBe(0)
+    const [session] = sessions
+    connection.send(100, 'reliable')
+    connection.send(101, 'datagram', { unreliable: true })
+    connection.send(102, new Uint8Array(2000), { unreliable: true })
+    await settle()
+    expect(session?.envelopes.map(({ kind }) => kind)).toEqual([5, 44, 36, 100, 102])
+    expect(session?.sentDatagrams.map((bytes) => bytes[1])).toEqual([101])
+    const messages = heard<Message>((call) => connection.on('message', call))
+    session?.datagramsToClient.enqueue(new Uint8Array([0, 100, 1]))
+    session?.datagramsToClient.enqueue(new Uint8Array([0]))
+    session?.say(103, new Uint8Array([2]))
+    await vi.waitFor(() => expect(messages.map(({ kind }) => kind)).toEqual([100, 103]))
+    const states = heard<StateEvent>((call) => connection.on('state', call))
+    session?.close({ closeCode: 4004 })
+    await vi.waitFor(() => expect(connection.state).toBe('closed'))
+    expect(states).toEqual([{ state: 'closed', reason: 'session_revoked', closeCode: 4004 }])
+  },
+)
 
 it('[R-SDK-6] what /status offers is taken, with its certificate, and asked for once', async () => {
   const { player, sessions, server } = await openWith('accepts')
@@ -146,6 +154,21 @@ it('[R-SDK-6] what /status offers is taken, with its certificate, and asked for 
   expect(sessions[0]?.options).toEqual({
     serverCertificateHashes: [{ algorithm: 'sha-256', value: new Uint8Array(32).fill(7) }],
   })
+})
+
+it.each([
+  ['[::1]:7351', 'https://[::1]:7351/v1/realtime'],
+  ['localhost:7351', 'https://localhost:7351/v1/realtime'],
+  ['0.0.0.0:7351', 'https://127.0.0.1:7351/v1/realtime'],
+  ['192.0.2.7:7351', 'https://127.0.0.1:7351/v1/realtime'],
+])('[R-SDK-6] a node of this machine that is bound to %s is at %s', async (bind, url) => {
+  const { player, sessions, server } = await openWith('accepts')
+  server.onRequest = (_request, response) => {
+    const webtransport = { available: true, bind, certificate_sha256: null }
+    response.writeHead(200).end(JSON.stringify({ transports: { webtransport } }))
+  }
+  await (await player.connect()).close()
+  expect(sessions[0]?.url).toBe(url)
 })
 
 it.each(['fails', 'is silent'] as const)(

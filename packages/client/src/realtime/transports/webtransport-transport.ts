@@ -65,7 +65,7 @@ class WebTransportLink implements Link {
     await this.#session.ready
     const { writable } = await this.#session.createBidirectionalStream()
     this.#stream = writable.getWriter()
-    this.#datagrams = this.#session.datagrams.writable.getWriter()
+    this.#datagrams = writableOf(this.#session).getWriter()
     if (this.#hasEnded) return
     this.#events.opened()
     const { incomingUnidirectionalStreams, datagrams } = this.#session
@@ -81,6 +81,12 @@ class WebTransportLink implements Link {
     this.#hasEnded = true
     this.#events.ended({ code: code === 0 ? 1000 : code, reason })
   }
+}
+
+function writableOf({ datagrams }: WebTransportSession): WritableStream<Uint8Array> {
+  const writable = datagrams.writable ?? datagrams.createWritable?.()
+  if (writable === undefined) throw new GuildhallError('network_error', 'there are no datagrams')
+  return writable
 }
 
 /** Ends quietly with the stream: the end of the session is heard elsewhere. */

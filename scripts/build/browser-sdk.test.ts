@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, expect, it } from 'vitest'
+import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
+import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
+
+const browser = await browserForTests()
+afterAll(() => browser?.close())
+
+/** A player of the SDK: says what carried it, and what came back both ways and after the end. */
+const program = `
+import { createPlayer } from './packages/client/src/index.ts'
+
+export async function play(url) {
+  const player = createPlayer(url)
+  await player.signIn.device({ id: crypto.randomUUID(), create: true, username: 'p' + Date.now() })
+  const connection = await player.connect()
+  const room = await connection.rooms.joinOrCreate('hall')
+  const hear = () => new Promise((resolve) => {
+    const off = room.on(101, (message) => { off(); resolve(message.text()) })
+  })
+  const echoed = []
+  for (const unreliable of [false, true]) {
+    const heard = hear()
+    room.send(100, unreliable ? 'datagram' : 'stream', { unreliable })
+    echoed.push(await heard)
+  }
+  await connection.reconnect()
+  const { transport } = connection
+  const isBack = connection.rooms.current?.id === room.id
+  await connection.close()
+  return { transport, echoed, isBack, state: connection.state }
+}
+`
+const script = `guildhall.on_message(100, (ctx, body) => {
+  guildhall.send(ctx.sender, 101, body, ctx.unreliable)
+})`
+
+it.skipIf(browser === undefined).each(['127.0.0.1', 'localhost'])(
+  '[R-SDK-6] [R-SDK-23] a page at %s plays over WebTransport without asking for it',
+  async (host) => {
+    const folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
+    await writeFile(join(folder, 'main.ts'), script)
+    const node = await startNodeProcess({
+      'runtime.scripts_dir': folder,
+      'transport.quic.enabled': 'true',
+      'transport.quic.bind': '127.0.0.1:0',
+    })
+    const { outputFiles } = await build({
+      stdin: { contents: program, resolveDir: join(import.meta.dirname, '../..'), loader: 'ts' },
+      bundle: true,
+      format: 'iife',
+      globalName: 'Sdk',
+      write: false,
+    })
+    const page = await browser?.newPage({ bypassCSP: true })
+    await page?.goto(`${node.url.replace('127.0.0.1', host)}/health`)
+    await page?.addScriptTag({ content: outputFiles[0]?.text ?? '' })
+    expect(await page?.evaluate('Sdk.play(location.origin)')).toEqual({
+      transport: 'webtransport',
+      echoed: ['stream', 'datagram'],
+      isBack: true,
+      state: 'closed',
+    })
+    await page?.close()
+    await node.stop()
+    await rm(folder, { recursive: true, force: true })
+  },
+  90_000,
+)
