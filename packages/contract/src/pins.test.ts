@@ -16,6 +16,7 @@ const pins: readonly string[] = [
   'accounts.patch | PATCH /v1/account | player | - | - | 200 | conflict',
   'accounts.lookup | POST /v1/users/lookup | player | - | - | 200 | -',
   'console.login | POST /console/v1/login | public | - | - | 200 | authentication_failed rate_limited',
+  'console.logout | POST /console/v1/logout | operator, bearer handed on | no key | console.logout | 204 | -',
   'console.me | GET /console/v1/me | operator | any key | - | 200 | -',
   'config.get | GET /console/v1/config | operator | config:read | - | 200 | -',
   'audit.list | GET /console/v1/audit | operator | audit:read | - | 200 | -',
@@ -25,6 +26,7 @@ const pins: readonly string[] = [
   'apiKeys.rotate | POST /console/v1/api-keys/{id}/rotate | admin | - | api_keys.rotate | 200 | not_found conflict',
   'apiKeys.revoke | POST /console/v1/api-keys/{id}/revoke | admin | - | api_keys.revoke | 200 | not_found conflict',
   'consoleAccounts.list | GET /console/v1/accounts | operator | accounts:read | - | 200 | -',
+  'consoleAccounts.usernames | GET /console/v1/usernames | operator | accounts:read | - | 200 | -',
   'consoleAccounts.create | POST /console/v1/accounts | admin | - | accounts.create | 201 | conflict',
   'consoleAccounts.get | GET /console/v1/accounts/{id} | operator | accounts:read | - | 200 | not_found',
   'consoleAccounts.update | PUT /console/v1/accounts/{id} | admin | - | accounts.update | 200 | not_found conflict',
@@ -147,7 +149,7 @@ it.each(routes)(
     if (path.startsWith('/console/v1/') && path !== '/console/v1/login') {
       expect(['operator', 'admin']).toContain(access)
       if (method !== 'GET') expect(audit).toBeDefined()
-      if (method !== 'GET' && scope !== undefined)
+      if (method !== 'GET' && scope !== undefined && scope !== 'no key')
         expect(path).toMatch(/^\/console\/v1\/database\/rows?$/)
     }
   },

@@ -53,15 +53,15 @@ describe('failures of handlers', () => {
       },
       {
         ...{ hook: 'on_join', name: '', place, count: 1, ...seen },
-        reason: 'RangeError: no more than 8',
+        reason: 'RangeError: no more than 8 (called from main.ts:6)',
       },
       {
         ...{ hook: 'on_message', name: '100', place, count: 1, ...seen },
-        reason: 'RangeError: no more than 7',
+        reason: 'RangeError: no more than 7 (called from main.ts:5)',
       },
       {
         ...{ hook: 'on_rpc', name: 'buy', place, count: 2, ...seen },
-        reason: 'RangeError: no more than 2',
+        reason: 'RangeError: no more than 2 (called from main.ts:4)',
       },
     ])
   })
