@@ -97,7 +97,7 @@ export function createPlay(deps: PlayDeps): Play {
   const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
   const seats = createSeats({ ...deps, graceMs, rooms, snapshots, disconnected, finish })
-  const entry = createRoomEntry({ ...deps, log, config: deps.rooms, hooks: script, rooms })
+  const entry = createRoomEntry({ ...deps, clock, log, config: deps.rooms, hooks: script, rooms })
   const requests = createRoomRequests({ registry, rooms, entry, log })
   const builtIns = {
     'rooms.list': createRoomsList({ rooms, hooks: script, clock }),

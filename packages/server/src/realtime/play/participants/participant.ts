@@ -44,6 +44,7 @@ export function newParticipant(id: number, account: Player | undefined): Partici
     topics: undefined,
     requests: undefined,
     listCalls: undefined,
+    entries: undefined,
     partyMessages: undefined,
   }
 }
@@ -59,6 +60,7 @@ export function connect(
   participant.isConnected = true
   participant.requests = undefined
   participant.listCalls = undefined
+  participant.entries = undefined
   participant.partyMessages = undefined
 }
 

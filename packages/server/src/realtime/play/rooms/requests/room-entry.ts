@@ -1,10 +1,12 @@
 import { kinds, roomRejectBody } from '@guildhall/contract'
+import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
 import type { Receiver } from '../../../play.port.ts'
 import type { Participant } from '../../participants/participant.ts'
+import { type Rate, takeCalls } from '../../rpc/rate-bucket.ts'
 import type { RoomsConfig } from '../config.ts'
 import type { Room } from '../room.ts'
 import type { Rooms } from '../rooms.ts'
@@ -13,6 +15,7 @@ import type { EnterRequest } from './room-request.ts'
 
 export type RoomEntryDeps = {
   config: RoomsConfig
+  clock: Pick<Clock, 'monotonicMs'>
   log: Log
   metrics: GatewayMetrics
   hooks: RoomHooks
@@ -34,8 +37,14 @@ type Asker = { participant: Participant; receiver: Receiver }
 /** A name whose room is being made. Requests for it wait, in order. */
 type Reservation = { released: Promise<void> }
 
+/**
+ * An entry, with the leave that follows it, costs as much as the room has members, who are notified
+ * of both. So one connection that comes and goes moves a room of 1,000 at most 20 times a second.
+ */
+const entryRate: Rate = { burst: 40_000, perSec: 20_000 }
+
 export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
-  const { config, log, metrics, hooks, rooms } = deps
+  const { config, clock, log, metrics, hooks, rooms } = deps
   const reserved = new Map<string, Reservation>()
   let making = 0
 
@@ -88,6 +97,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const before = objection(asker, room)
     if (typeof before === 'string') return before
     if (before.isMember) return admit(asker, before.room)
+    if (!payFor(asker.participant, before.room)) return 'too many requests'
     const { context } = asker.participant
     const answer = await hooks.roomJoin(context, { room: before.room.row(), options })
     if (!isThere(asker)) return undefined
@@ -98,6 +108,14 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const after = objection(asker, room)
     if (typeof after === 'string') return after
     return admit(asker, after.room)
+  }
+
+  /** Takes the cost of an entry; false when the connection has entered too much lately. */
+  function payFor(participant: Participant, { members }: Room): boolean {
+    const cost = { calls: 1 + members.length, nowMs: clock.monotonicMs() }
+    const bucket = takeCalls(participant.entries, entryRate, cost)
+    if (bucket !== undefined) participant.entries = bucket
+    return bucket !== undefined
   }
 
   const join = (...request: Parameters<typeof askToJoin>) =>
