@@ -32,10 +32,9 @@ export async function readCertificate(
 }
 
 async function readPair(files: CertificateFiles, clock: Clock): Promise<CertificatePair> {
-  const [certificate, privateKey] = await Promise.all([
-    readFile(files.certificate_file, 'utf8'),
-    readFile(files.private_key_file, 'utf8'),
-  ])
+  // One after the other: of two files that are missing the first one is named, and not either.
+  const certificate = await readFile(files.certificate_file, 'utf8')
+  const privateKey = await readFile(files.private_key_file, 'utf8')
   // It throws when the key is not the certificate's.
   createSecureContext({ cert: certificate, key: privateKey })
   if (notAfterUnixMs(certificate) <= clock.nowUnixMs()) {
