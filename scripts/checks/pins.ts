@@ -1,6 +1,8 @@
 import { lineAt, type Problem, type Source } from './sources.ts'
 
-type Manifest = Partial<Record<'dependencies' | 'devDependencies', Record<string, string>>>
+type Manifest = Partial<
+  Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Record<string, string>>
+>
 
 /** Every installation of one commit is the same: no ranges, and no one host to install from. */
 export function checkPins(files: readonly Source[]): Problem[] {
@@ -15,7 +17,8 @@ const exact = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
 function unpinned({ path, text }: Source): Problem[] {
   const manifest: Manifest = JSON.parse(text)
-  const all = { ...manifest.dependencies, ...manifest.devDependencies }
+  const { dependencies, devDependencies, optionalDependencies } = manifest
+  const all = { ...dependencies, ...devDependencies, ...optionalDependencies }
   return Object.entries(all)
     .filter(([, version]) => !exact.test(version))
     .map(([name, version]) => {
