@@ -2,8 +2,6 @@
 export const unavailable: readonly Unavailable[] = [
   { key: 'cluster.enabled', values: [true] },
   { key: 'lag_diagnostics.enabled', values: [true] },
-  { key: 'runtime.tier', values: ['sandboxed'] },
-  { key: 'runtime.language', values: ['lua', 'python', 'py'] },
   { key: 'runtime.hot_reload', values: [true] },
 ]
 

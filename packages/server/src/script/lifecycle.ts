@@ -199,6 +199,7 @@ export class Lifecycle {
         callTimeoutMs: config.call_timeout_ms,
         memoryMb: config.memory_mb,
         tier: config.tier,
+        packageDir: selection.packageDir,
         lines: this.#deps.lines,
         now: this.#deps.nodeTime(),
       },

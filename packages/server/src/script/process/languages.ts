@@ -1,39 +1,20 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ScriptTier } from '@guildhall/contract'
 import type { ScriptConfig } from '../config.ts'
-import type { WorkerSettings } from '../wire/protocol.ts'
 import type { ScriptFile } from '../wire/revision.ts'
+import { findPackage } from './engine-packages.ts'
+import type { Engine } from './engine-programs.ts'
 import { ScriptLoadError } from './load-error.ts'
-import { type FilesOfLanguage, readScriptFiles } from './script-files.ts'
+import { readScriptFiles } from './script-files.ts'
 
 export type LanguageName = 'typescript' | 'javascript' | 'lua' | 'python'
-
-/** What runs the scripts of a language in one tier. */
-export type Program = {
-  /** The file that the worker's process begins with. */
-  readonly entry: URL
-  /** What its Node.js is started with, beside what every worker has. */
-  execArgv(settings: Pick<WorkerSettings, 'memoryMb'>): readonly string[]
-}
-
-/** Whose business it is to read the files of a script. */
-type FileReading =
-  /** The node reads them all before the load, and they are the revision. */
-  | ({ readonly by: 'node' } & FilesOfLanguage)
-  /**
-   * The engine reads what is imported, and that is the revision. It is for trusted scripts alone: a
-   * game's folder may hold any number of other files, and packages are found as Node.js finds them.
-   */
-  | { readonly by: 'engine' }
-
-type Engine = Program & { readonly files: FileReading }
 
 type Language = {
   readonly name: LanguageName
   readonly aliases: readonly string[]
   readonly entrypoints: readonly string[]
-  /** What runs it in each tier; a tier without one is not installed. */
-  readonly engines: { readonly trusted?: Engine; readonly sandboxed?: Engine }
+  readonly engines: { readonly [tier in ScriptTier]?: Engine }
 }
 
 const trustedJavascript: Engine = {
@@ -65,6 +46,8 @@ export type Selection = {
   readonly source: 'explicit' | 'autodetected'
   readonly file: string
   readonly engine: Engine
+  /** Where the package of the engine lies; empty for the engine of Node.js itself. */
+  readonly packageDir: string
 }
 
 type Wanted = Pick<ScriptConfig, 'language' | 'scripts_dir' | 'tier'>
@@ -77,27 +60,36 @@ export function canonicalLanguage(configured: string | undefined): LanguageName 
   return found.name
 }
 
-/** Finds the entry file; undefined when there is none. Throws when its engine is not installed. */
-export function selectEntrypoint({ language, scripts_dir, tier }: Wanted): Selection | undefined {
+/**
+ * Finds the entry file; undefined when there is none.
+ *
+ * @param find where a package lies; undefined when it is not installed
+ * @throws ScriptLoadError when the engine of the file is not installed
+ */
+export function selectEntrypoint(
+  { language, scripts_dir, tier }: Wanted,
+  find: (name: string) => string | undefined = findPackage,
+): Selection | undefined {
   const wanted = canonicalLanguage(language)
   const candidates = wanted ? languages.filter(({ name }) => name === wanted) : languages
-  for (const candidate of candidates) {
-    for (const file of candidate.entrypoints) {
-      if (!isFile(join(scripts_dir, file))) continue
-      const engine = candidate.engines[tier]
-      if (!engine) {
-        const message = `no engine is installed for ${candidate.name} scripts in the ${tier} tier`
-        throw new ScriptLoadError({ message, file })
-      }
-      return {
-        language: candidate.name,
-        source: wanted ? 'explicit' : 'autodetected',
-        file,
-        engine,
-      }
-    }
+  for (const { name, entrypoints, engines } of candidates) {
+    const file = entrypoints.find((entrypoint) => isFile(join(scripts_dir, entrypoint)))
+    if (file === undefined) continue
+    const engine = engines[tier]
+    const packageDir = engine?.package === undefined ? '' : find(engine.package)
+    if (!engine || packageDir === undefined) throw notInstalled(name, { tier, file, engine })
+    const source = wanted ? 'explicit' : 'autodetected'
+    return { language: name, source, file, engine, packageDir }
   }
   return undefined
+}
+
+type Missing = { tier: ScriptTier; file: string; engine: Engine | undefined }
+
+function notInstalled(language: LanguageName, { tier, file, engine }: Missing): ScriptLoadError {
+  const what = `the engine of ${language} scripts in the ${tier} tier is not installed`
+  const how = engine?.package === undefined ? '' : `: install the package ${engine.package}`
+  return new ScriptLoadError({ message: `${what}${how}`, file })
 }
 
 /** The files that a worker is handed; undefined where its engine reads them itself. */

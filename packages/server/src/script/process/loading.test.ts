@@ -69,15 +69,6 @@ describe('selection', () => {
       expect(host.game.admit()).toBe(true)
     },
   )
-
-  it.each([
-    ['main.lua', {}],
-    ['main.py', {}],
-    ['main.ts', { tier: 'sandboxed' as const }],
-  ])('[S-SEL-4] refuses %s, for which no engine is installed', async (file, config) => {
-    const { host } = openHarness({ files: { [file]: minimal }, config })
-    await expect(host.start()).rejects.toThrow(/no engine is installed/)
-  })
 })
 
 /** What is wrong with a script, its files, and what the operator reads. */

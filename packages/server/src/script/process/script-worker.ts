@@ -13,8 +13,8 @@ import {
   type ToWorker,
   type WorkerSettings,
 } from '../wire/protocol.ts'
+import type { Program } from './engine-programs.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
-import type { Program } from './languages.ts'
 import { ScriptLoadError } from './load-error.ts'
 
 /** Why a worker is gone. `overdue` is set only when a slice ran past its deadline. */
@@ -222,7 +222,7 @@ function startProcess({ program, environment, settings }: ScriptWorkerDeps): Chi
     execArgv: [
       `--max-old-space-size=${settings.memoryMb}`,
       '--disable-warning=ExperimentalWarning',
-      ...program.execArgv(settings),
+      ...program.execArgv(settings.packageDir),
     ],
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],

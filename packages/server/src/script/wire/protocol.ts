@@ -13,6 +13,8 @@ export type WorkerSettings = {
   readonly callTimeoutMs: number
   readonly memoryMb: number
   readonly tier: ScriptTier
+  /** Where the package of the engine lies; empty for the engine of Node.js itself. */
+  readonly packageDir: string
   readonly lines: LineSettings
   /** What the script reads as the time while it loads; absent, its machine's. */
   readonly now?: NodeTime | undefined

@@ -20,6 +20,7 @@ const stringify = JSON.stringify
 const { isArray } = Array
 const { isFinite: isFiniteNumber } = Number
 const { keys } = Object
+const { isWellFormed } = String.prototype
 const toKind = Object.prototype.toString
 const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
 
@@ -77,6 +78,46 @@ export function copyJson(name: string, value: unknown): Plain {
 }
 
 /**
+ * Refuses what `json.encode` refuses, except members that are undefined: they are left out.
+ *
+ * @throws GuildhallError `invalid_argument`
+ */
+export function expectJson(value: unknown, level = 0): void {
+  switch (typeof value) {
+    case 'boolean':
+    case 'bigint':
+      return
+    case 'string':
+      expectText(value)
+      return
+    case 'number':
+      if (!isFiniteNumber(value)) throw invalidArgument('a number must be finite')
+      return
+    case 'object':
+      if (value !== null) expectJsonObject(value, level)
+      return
+    default:
+      throw invalidArgument(`${typeof value} is no JSON`)
+  }
+}
+
+function expectJsonObject(value: object, level: number): void {
+  if (level >= levelsMax) throw invalidArgument('a value has more than 64 levels')
+  if (isArray(value)) {
+    for (let n = 0; n < value.length; n += 1) expectJson(value[n], level + 1)
+    return
+  }
+  if ('toJSON' in value && typeof value.toJSON === 'function') return
+  const kind = kindOf(value)
+  if (kind !== '[object Object]') throw invalidArgument(`${kind} is no JSON`)
+  for (const name of keys(value)) {
+    expectText(name)
+    const member: unknown = Reflect.get(value, name)
+    if (member !== undefined) expectJson(member, level + 1)
+  }
+}
+
+/**
  * The JSON text of a value; a bigint is written as an integer.
  *
  * @throws GuildhallError `invalid_argument` for an integer beyond 64 bits
@@ -108,6 +149,11 @@ function expectInt64(value: bigint): void {
   }
 }
 
+/** A lone surrogate is no character, and has no UTF-8. */
+export function expectText(text: string): void {
+  if (!Reflect.apply(isWellFormed, text, [])) throw invalidArgument('a text has a lone surrogate')
+}
+
 /** `isJson` refuses what JSON cannot say: bytes, and members that are undefined. */
 function createCopier(isJson = false) {
   let chars = 0
@@ -125,6 +171,7 @@ function createCopier(isJson = false) {
       case 'boolean':
         return value
       case 'string':
+        expectText(value)
         count(value.length)
         return value
       case 'number':
@@ -165,6 +212,7 @@ function createCopier(isJson = false) {
   function copyMembers(value: object, level: number): Plain {
     const members: { [name: string]: Plain } = {}
     for (const name of keys(value)) {
+      expectText(name)
       count(name.length)
       const member = copy(Reflect.get(value, name), level + 1)
       if (member === undefined) continue

@@ -2,7 +2,7 @@ import { parseExact, scriptOrigins } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
-import { toJson } from './arguments.ts'
+import { expectJson, toJson } from './arguments.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
 import type { Timers } from './timers.ts'
@@ -66,6 +66,7 @@ export function encodeAnswer(call: CallRecord, value: unknown, output: Output): 
 function encodeReply(value: unknown, output: Output): number {
   if (value === undefined || value === null) return 0
   if (value instanceof Uint8Array || typeof value === 'string') return placeText(value, output)
+  expectJson(value)
   const text = toJson(value)
   if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
   return placeText(text, output)

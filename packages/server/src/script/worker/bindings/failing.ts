@@ -1,4 +1,5 @@
 import { limits } from '../../wire/limits.ts'
+import { expectText } from '../arguments.ts'
 import { FailSignal, invalidArgument } from '../errors.ts'
 import { type BindingHost, callerOf } from './binding-host.ts'
 
@@ -11,6 +12,7 @@ export function createFailingBindings(host: BindingHost) {
       if (typeof text !== 'string' || bytes === 0 || bytes > limits.failTextBytes) {
         throw invalidArgument('fail: text must be 1 to 256 bytes')
       }
+      expectText(text)
       throw new FailSignal(text)
     },
   }

@@ -1,11 +1,11 @@
 import { parseExact } from '@guildhall/contract'
-import { copyJson, toJson } from '../arguments.ts'
+import { copyJson, expectText, toJson } from '../arguments.ts'
 import { invalidArgument } from '../errors.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const { isArray } = Array
-const { values } = Object
+const { entries, values } = Object
 const levelsMax = 64
 
 /** `json.encode` and `json.decode`, which are the same in every language. */
@@ -24,9 +24,25 @@ export const jsonBindings = {
 
 function read(body: string | Uint8Array): unknown {
   try {
-    return parseExact(typeof body === 'string' ? body : decoder.decode(body))
+    const text = typeof body === 'string' ? body : decoder.decode(body)
+    const value: unknown = parseExact(text)
+    if (surrogate.test(text)) expectTexts(value)
+    return value
   } catch {
     throw invalidArgument('json.decode: body is not JSON')
+  }
+}
+
+/** One in the text itself, or an escape of one, which may be half of a character. */
+const surrogate = /[\ud800-\udfff]|\\u[dD][89a-fA-F]/
+
+function expectTexts(value: unknown): void {
+  if (typeof value === 'string') expectText(value)
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of entries(value)) {
+      expectText(name)
+      expectTexts(member)
+    }
   }
 }
 

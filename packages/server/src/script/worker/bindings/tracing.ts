@@ -1,5 +1,6 @@
 import { limits } from '../../wire/limits.ts'
 import { printLevels } from '../../wire/protocol.ts'
+import { expectText } from '../arguments.ts'
 import { invalidArgument } from '../errors.ts'
 import type { BindingHost } from './binding-host.ts'
 
@@ -12,6 +13,7 @@ export function createTracingBindings(host: BindingHost) {
         throw invalidArgument('trace: level must be one of trace, debug, info, warn, error')
       }
       if (typeof message !== 'string') throw invalidArgument('trace: message must be a string')
+      expectText(message)
       const long = message.length > limits.traceChars
       host.print(known, long ? `${message.slice(0, limits.traceChars)} [cut]` : message)
     },

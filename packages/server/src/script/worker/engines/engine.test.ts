@@ -119,6 +119,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
       callTimeoutMs,
       memoryMb: 64,
       tier: 'trusted',
+      packageDir: '',
       lines: { durable: false, payloadBytesMax: 1024, idSalt: '0000' },
     },
     environment: {},

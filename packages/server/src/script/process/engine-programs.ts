@@ -1,0 +1,70 @@
+import { fileURLToPath } from 'node:url'
+import type { FilesOfLanguage } from './script-files.ts'
+
+/** What runs the scripts of a language in one tier. */
+export type Program = {
+  /** The file that the worker's process begins with. */
+  readonly entry: URL
+  /**
+   * What its Node.js is started with, beside what every worker has.
+   *
+   * @param packageDir where the package of the engine lies
+   */
+  execArgv(packageDir: string): readonly string[]
+}
+
+/** Whose business it is to read the files of a script. */
+type FileReading =
+  /** The node reads them all before the load, and they are the revision. */
+  | ({ readonly by: 'node' } & FilesOfLanguage)
+  /**
+   * The engine reads what is imported, and that is the revision. It is for trusted scripts alone: a
+   * game's folder may hold any number of other files, and packages are found as Node.js finds them.
+   */
+  | { readonly by: 'engine' }
+
+export type Engine = Program & {
+  readonly files: FileReading
+  /** The optional dependency that it is made of. */
+  readonly package?: string
+}
+
+type Guest = { readonly entry: URL; readonly package: string; readonly files: FilesOfLanguage }
+
+/** An engine that runs its guest inside of WebAssembly, on files that the node hands over. */
+export function guestEngine({ entry, package: name, files }: Guest): Engine {
+  return {
+    entry,
+    package: name,
+    execArgv: (packageDir) => guestFlags({ entry, packageDir }),
+    files: { by: 'node', ...files },
+  }
+}
+
+/**
+ * What the process of a guest is started with: it reads its own program and the package of its
+ * engine, writes nothing, starts no process and makes no code out of texts. This is a belt around
+ * the process and not the sandbox: Node.js does not forbid sockets so. `--allow-worker` is for the
+ * watchdog, without which the process ends at its start.
+ */
+function guestFlags({ entry, packageDir }: { entry: URL; packageDir: string }): string[] {
+  const readable = [...programFolders(entry), `${packageDir}/`]
+  return [
+    '--permission',
+    '--allow-worker',
+    // It warns of that flag at every start.
+    '--disable-warning=PERM0006',
+    '--disallow-code-generation-from-strings',
+    ...readable.map((folder) => `--allow-fs-read=${folder}`),
+  ]
+}
+
+/** Where the modules of a program lie: beside it once it is built, else all over the sources. */
+function programFolders(entry: URL): string[] {
+  const isBuilt = entry.pathname.endsWith('.mjs')
+  const folders = isBuilt ? ['.'] : [`${toRoot}packages/`, `${toRoot}node_modules/`]
+  return folders.map((folder) => fileURLToPath(new URL(folder, entry)))
+}
+
+/** From `packages/server/src/script/worker/engines/lua/main.ts`. */
+const toRoot = '../'.repeat(7)
