@@ -4,10 +4,13 @@ import { LongestFirst } from './scripts/test-order.ts'
 
 /** Tests of pure code: no database, no node, no process of their own. They take seconds. */
 const pure = [
-  'packages/contract/**/*.test.ts',
+  'packages/{contract,create-guildhall}/**/*.test.ts',
   'packages/server/src/{kernel,config}/**/*.test.ts',
   'scripts/**/*.test.ts',
 ]
+
+/** Tests of games are for `test-script`. */
+const notOurs = ['**/node_modules/**', '**/dist/**', '**/templates/**']
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from there.
 export default defineConfig({
@@ -26,15 +29,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: pure, pool: 'threads', isolate: false },
+        test: { name: 'pure', include: pure, exclude: notOurs, pool: 'threads', isolate: false },
       },
       {
         extends: true,
         test: {
           name: 'node',
           include: ['packages/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
-          // Tests of games are for `test-script`.
-          exclude: ['**/node_modules/**', 'examples/*/game/**', ...pure],
+          exclude: [...notOurs, 'examples/*/game/**', ...pure],
           globalSetup: ['packages/server/src/database/testing/global-setup.ts'],
           // Processes, because workers, crash tests and native modules never share one with vitest.
           pool: 'forks',

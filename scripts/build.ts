@@ -1,5 +1,5 @@
 import { buildDashboard } from '../packages/dashboard/src/build/build-page.ts'
-import { buildPackages } from './build/packages.ts'
+import { packPackages } from './build/packages.ts'
 import { buildServer } from './build/server.ts'
 
 /**
@@ -14,8 +14,8 @@ if (page.built) report(`built the dashboard, ${Math.round(page.bytes / 1000)} kB
 const server = await buildServer({ always })
 if (server.built) report('built the server')
 if (process.argv.includes('--packages')) {
-  await buildPackages()
-  report('built the packages contract and client')
+  await packPackages()
+  report('packed the packages guildhall, client, contract and create-guildhall: dist/packages')
 }
 
 function report(line: string): void {

@@ -1,16 +1,20 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { createPlayer } from '@guildhall/client'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { buildDashboard } from '../../packages/dashboard/src/build/build-page.ts'
 import { openLine } from '../../packages/server/src/realtime/client-sdk/cut-line.fixture.ts'
 import {
   type NodeProcess,
   startNodeProcess,
 } from '../../packages/server/src/testing/node-process.ts'
-import { buildPackages } from './packages.ts'
+import { type LocalRegistry, startRegistry } from './local-registry.fixture.ts'
+import { packageFolders, packedFolder, packPackages } from './packages.ts'
+import { createStudio, type Running } from './project.fixture.ts'
 
 /**
  * The packages as a studio gets them: packed, installed into an empty project, compiled, bundled
@@ -18,6 +22,7 @@ import { buildPackages } from './packages.ts'
  */
 
 const root = join(import.meta.dirname, '../..')
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const run = promisify(execFile)
 
 /** What a game's first program does. */
@@ -40,21 +45,27 @@ await connection.close()
 
 let folder = ''
 let node: NodeProcess
+let registry: LocalRegistry
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guildhall-packed-'))
-  await buildPackages()
-  for (const name of ['contract', 'client']) {
-    const dist = join(root, 'packages', name, 'dist')
-    await run('npm', ['pack', dist, '--pack-destination', folder, '--offline'], { cwd: folder })
-  }
+  await buildDashboard()
+  await packPackages()
   node = await startNodeProcess()
+  const names = ['guildhall-contract', 'guildhall-client', 'create-guildhall', 'guildhall']
+  const files = names.map((name) => tarball(name))
+  registry = await startRegistry(new Map(packageFolders.map((path, at) => [path, files[at] ?? ''])))
 }, 120_000)
 
 afterAll(async () => {
   await node.stop()
+  await registry.close()
   await rm(folder, { recursive: true, force: true })
 })
+
+function tarball(name: string): string {
+  return join(packedFolder, `${name}-${version}.tgz`)
+}
 
 /** What a project has besides; not from a registry, but resolved by the same rules. */
 async function addDependency(project: string, name: string): Promise<void> {
@@ -66,8 +77,7 @@ async function openProject(name: string, compilerOptions: object): Promise<strin
   const project = join(folder, name)
   await mkdir(project)
   await writeFile(join(project, 'package.json'), '{"type":"module","private":true}')
-  const tarballs = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
-  const files = tarballs.map((file) => join(folder, file))
+  const files = ['contract', 'client'].map((name) => tarball(`guildhall-${name}`))
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...files], { cwd: project })
   const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, types: [] }
   const config = { compilerOptions: { ...strict, ...compilerOptions }, include: ['src'] }
@@ -98,8 +108,7 @@ it.each(['client', 'contract'])(
   '[R-SDK-26] the packed %s says what it is, and holds its source maps',
   async (name) => {
     const packed = await mkdtemp(join(folder, 'packed-'))
-    const tarball = (await readdir(folder)).find((file) => file.startsWith(`guildhall-${name}-`))
-    await run('tar', ['-xzf', join(folder, tarball ?? ''), '-C', packed, '--strip-components=1'])
+    await run('tar', ['-xzf', tarball(`guildhall-${name}`), '-C', packed, '--strip-components=1'])
     const files = await readdir(packed, { recursive: true })
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
     const manifest = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'))
@@ -209,6 +218,77 @@ async function tutorial(url: string): Promise<string> {
   expect(steps).toHaveLength(6)
   return steps.join('').replace('http://127.0.0.1:7350', url)
 }
+
+describe('a project of its own', () => {
+  const studio = () => createStudio({ registry: registry.url, cache: join(folder, 'cache') })
+  const game = () => join(folder, 'my-game')
+  const inGame = (line: string) => studio().run(game(), line.split(' '))
+  const start = async (line: string, env = {}): Promise<Running> => {
+    const running = await studio().start(game(), line.split(' '), env)
+    onTestFinished(() => running.stop())
+    return running
+  }
+
+  beforeAll(async () => {
+    const made = await studio().run(folder, ['npm', 'create', '--yes', 'guildhall', 'my-game'])
+    expect(made.said).toContain('npm run dev')
+    expect(await inGame('npm install')).toMatchObject({ code: 0 })
+  }, 120_000)
+
+  it('has a script with a test, a page, a configuration, and what it installs', async () => {
+    const files = await readdir(game())
+    const wanted = ['game', 'src', 'index.html', 'guildhall.toml', 'package.json', '.gitignore']
+    expect(files).toEqual(expect.arrayContaining(wanted))
+    expect(await readFile(join(game(), 'package.json'), 'utf8')).not.toContain('{{')
+    const installed = await readdir(join(game(), 'node_modules'))
+    expect(installed).toEqual(expect.arrayContaining(['guildhall', '@guildhall', '@node-rs']))
+  })
+
+  it('passes its test, its types and the build of its page', async () => {
+    const tested = await inGame('npm test')
+    expect(tested.code, tested.said).toBe(0)
+    const checked = await inGame('npm run check')
+    expect(checked.code, checked.said).toBe(0)
+    expect(await inGame('npm run build')).toMatchObject({ code: 0 })
+    expect(await readdir(join(game(), 'dist'))).toContain('index.html')
+  }, 120_000)
+
+  it('serves its game and the dashboard, and says where', async () => {
+    const node = await start('npm start')
+    const player = createPlayer(node.url)
+    await player.signIn.device({ id: 'a-device-of-ana', create: true, username: 'ana' })
+    const connection = await player.connect()
+    const room = await connection.rooms.joinOrCreate('lobby')
+    const scores = new Promise((resolve) => room.on(101, (message) => resolve(message.json())))
+    expect(await scores).toEqual({})
+    expect(await connection.rpc('best')).toBeUndefined()
+    await connection.close()
+    expect((await fetch(`${node.url}/dashboard`)).status).toBe(200)
+    expect(node.said()).toContain('kept in my-game.db')
+    const taken = await inGame(`npx guildhall start --bind ${new URL(node.url).host}`)
+    expect(taken).toMatchObject({ code: 4 })
+  }, 60_000)
+
+  it('[O-CLI-1] has every command of the node, from any folder', async () => {
+    const { said } = await inGame('npx guildhall --help')
+    for (const word of ['serve, start', 'dev', 'init', 'bundle', 'doctor'])
+      expect(said).toContain(word)
+    expect((await inGame('npx guildhall check')).said).toContain('script=main.ts')
+    expect((await inGame('npx guildhall doctor')).code).toBe(0)
+    expect((await inGame('npx guildhall init')).said).toContain('game is not empty')
+    expect(await inGame('npx guildhall init second')).toMatchObject({ code: 0 })
+    const tested = await inGame('npx guildhall test second')
+    expect(tested.code, tested.said).toBe(0)
+    expect(await inGame('npx guildhall nonsense')).toMatchObject({ code: 2 })
+  }, 120_000)
+
+  it('[S-SEL-8] bundles its script, and serves the bundle', async () => {
+    const bundled = await inGame('npx guildhall bundle')
+    expect(bundled.code, bundled.said).toBe(0)
+    const node = await start('npm start', { GUILDHALL_RUNTIME__SCRIPTS_DIR: 'game/dist' })
+    expect(node.said()).toContain('game/dist/main.js')
+  }, 60_000)
+})
 
 async function compile(project: string): Promise<void> {
   const tsc = join(root, 'node_modules/.bin/tsc')

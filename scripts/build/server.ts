@@ -2,12 +2,13 @@ import { type Dirent, existsSync, globSync, readdirSync, readFileSync, statSync 
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { OutputFile, Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'packages/server/dist')
 
 /** All that the server is made of; what the lockfile pins stands for everything else. */
-const sources = ['server', 'contract', 'client']
+const sources = ['server', 'contract', 'client', 'create-guildhall']
   .map((name) => `packages/${name}/src`)
   .concat('scripts/build')
 const lockfile = join(root, 'package-lock.json')
@@ -36,7 +37,14 @@ function programsOfEngines(): { [name: string]: string } {
 }
 
 /** Packages that are loaded as they are installed: of machine code, or not installed at all. */
-const external = ['@node-rs/argon2', 'pg-native', 'pg-cloudflare', 'bufferutil', 'utf-8-validate']
+const external = [
+  '@node-rs/argon2',
+  'esbuild',
+  'pg-native',
+  'pg-cloudflare',
+  'bufferutil',
+  'utf-8-validate',
+]
 
 /**
  * Joins the modules of the server into few files, `packages/server/dist/main.mjs` and what it
@@ -51,7 +59,7 @@ export async function buildServer(options: { always?: boolean } = {}): Promise<{
     return { built: false }
   }
   const next = `${dist}.${process.pid}`
-  await bundle(next)
+  await bundle(next, { home: dist, write: true })
   await mkdir(dist, { recursive: true })
   // Files that a running node may still load stay; main.mjs comes last.
   const names = readdirSync(next).sort(
@@ -62,10 +70,25 @@ export async function buildServer(options: { always?: boolean } = {}): Promise<{
   return { built: true }
 }
 
-async function bundle(outdir: string): Promise<void> {
+/** Files of packages that the server reads, by what it asks `import.meta.resolve` for. */
+export type Assets = ReadonlyMap<string, string>
+
+type Bundling = {
+  /** Where the built files will lie, next to the sources: places in them are said from there. */
+  home: string
+  write: boolean
+  /** The files that lie beside the built ones; without it they are where npm installed them. */
+  assets?: Assets
+}
+
+/** What esbuild makes of the programs; where `write` is false these are the files. */
+export async function bundle(
+  outdir: string,
+  { home, write, assets }: Bundling,
+): Promise<OutputFile[]> {
   // Loaded only here: a start that has nothing to build does not wait for it.
   const { build } = await import('esbuild')
-  await build({
+  const { outputFiles = [] } = await build({
     entryPoints: Object.fromEntries(
       Object.entries(programs).map(([name, source]) => [name, join(serverSource, source)]),
     ),
@@ -81,31 +104,43 @@ async function bundle(outdir: string): Promise<void> {
     sourcesContent: false,
     legalComments: 'none',
     external,
+    write,
     // What is written in CommonJS asks for the modules of Node.js by `require`.
     banner: { js: requireOfNode },
-    plugins: [{ name: 'places of sources', setup: (build) => build.onLoad(ofServer, readSource) }],
+    plugins: [placesOfSources(home, assets)],
     logLevel: 'warning',
   })
+  return outputFiles
 }
 
 const requireOfNode =
   "import { createRequire } from 'node:module'; " +
   'const require = createRequire(import.meta.url);'
 
-const ofServer = { filter: /packages\/server\/src\/.*\.ts$/ }
+const ofServer = { filter: /packages\/(?:server|create-guildhall)\/src\/.*\.ts$/ }
 
-function readSource({ path }: { path: string }) {
-  const text = readFileSync(path, 'utf8')
-  // They would say where the built file lies.
-  if (/\bimport\.meta\.(?:dirname|filename)\b/.test(text)) throw new Error(`${path}: use its url`)
-  const place = JSON.stringify(relative(dist, path))
-  // A program may have got something behind a question mark.
-  const own = `new URL(${place} + new URL(import.meta.url).search, import.meta.url).href`
-  const contents = withPrograms(text, path, {
-    built: (file) => `new URL('./${file}', import.meta.url)`,
-    other: own,
+function placesOfSources(home: string, assets: Assets | undefined): Plugin {
+  const load = ({ path }: { path: string }) => {
+    const text = readFileSync(path, 'utf8')
+    // They would say where the built file lies.
+    if (/\bimport\.meta\.(?:dirname|filename)\b/.test(text)) throw new Error(`${path}: use its url`)
+    const place = JSON.stringify(relative(home, path))
+    // A program may have got something behind a question mark.
+    const own = `new URL(${place} + new URL(import.meta.url).search, import.meta.url).href`
+    const built = (file: string) => `new URL('./${file}', import.meta.url)`
+    const contents = withAssets(withPrograms(text, path, { built, other: own }), assets)
+    return { loader: 'ts' as const, contents }
+  }
+  return { name: 'places of sources', setup: (build) => build.onLoad(ofServer, load) }
+}
+
+function withAssets(text: string, assets: Assets | undefined): string {
+  if (assets === undefined) return text
+  return text.replaceAll(/import\.meta\.resolve\('([^']+)'\)/g, (asked, specifier: string) => {
+    const file = assets.get(specifier)
+    if (file === undefined) throw new Error(`${asked}: the built server has no file for it`)
+    return `new URL('./${file}', import.meta.url).href`
   })
-  return { loader: 'ts' as const, contents }
 }
 
 /** A place in a source that names a file by where the source lies: the program of a thread, say. */

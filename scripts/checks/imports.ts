@@ -35,6 +35,8 @@ const packageZones: Readonly<Record<string, readonly string[]>> = {
   dashboard: ['contract', 'client'],
   server: ['contract'],
   bench: ['contract', 'client'],
+  // The page of its template.
+  'create-guildhall': ['client'],
 }
 
 /** Tests of game scripts play with the SDK that players use. */

@@ -1,5 +1,13 @@
 /** All that is used of it; the package has no types of its own. */
 declare module 'tar-fs' {
-  import type { Writable } from 'node:stream'
+  import type { Readable, Writable } from 'node:stream'
   export function extract(folder: string): Writable
+  export function pack(
+    folder: string,
+    options: {
+      dereference?: boolean
+      ignore?: (path: string) => boolean
+      map?: (header: { name: string; mode: number; mtime: Date }) => { name: string }
+    },
+  ): Readable
 }

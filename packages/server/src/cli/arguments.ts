@@ -6,7 +6,7 @@ import {
   settingUsage,
 } from '../config/sources/flags.ts'
 import { suggest } from '../config/suggestion.ts'
-import { type CommandName, commandNames, commands } from './commands.ts'
+import { type CommandName, commandNames, commands, commandWords } from './commands.ts'
 
 /** A command line that makes sense. */
 export type Invocation = {
@@ -47,8 +47,8 @@ export function parseArguments(argv: readonly string[]): Invocation | string {
   const stranger = flags.find(({ name }) => !everyFlag.includes(name))
   if (stranger) return unknown('flag', stranger.name, everyFlag)
   const [word = 'serve', ...stray] = joined(words)
-  const command = commandNames.find((name) => name === word)
-  if (command === undefined) return unknown('command', word, commandNames)
+  const command = commandWords.get(word)
+  if (command === undefined) return unknown('command', word, [...commandWords.keys()])
   const most = 'argument' in commands[command] ? 1 : 0
   if (stray.length > most) return tooMany(command, most)
   const invocation = readFlags(command, flags)

@@ -2,10 +2,33 @@
 export const commands = {
   serve: {
     summary: 'Runs the node; the default.',
+    aliases: ['start'],
     switches: [
       { name: '--log', summary: 'Prints the log, not only warnings and what the script writes.' },
     ],
     examples: ['guildhall --config game.toml --log', 'guildhall --set rooms.max_rooms=200'],
+  },
+  dev: {
+    summary: 'Runs the node with hot reload, and with the script in DIR if it is named.',
+    argument: 'DIR',
+    switches: [
+      { name: '--log', summary: 'Prints the log, not only warnings and what the script writes.' },
+    ],
+    examples: ['guildhall dev', 'guildhall dev ./game --bind 127.0.0.1:8000'],
+  },
+  init: {
+    summary: 'Writes the folder of a first game: a script and its test.',
+    argument: 'DIR',
+    switches: [
+      { name: '--language', value: 'L', summary: 'Of the script; typescript by default.' },
+    ],
+    examples: ['guildhall init', 'guildhall init ./game --language typescript'],
+  },
+  bundle: {
+    summary: "Joins a game's folder and its packages into DIR/dist/main.js.",
+    argument: 'DIR',
+    switches: [],
+    examples: ['guildhall bundle', 'guildhall bundle ./game'],
   },
   check: {
     summary: 'Checks the configuration and the script, and opens no listener.',
@@ -41,6 +64,7 @@ export const commands = {
   },
   'test-script': {
     summary: "Runs the *.test.ts of a game's folder against a node in memory.",
+    aliases: ['test'],
     argument: 'DIR',
     switches: [],
     examples: [
@@ -78,6 +102,8 @@ export const commands = {
 
 type Command = {
   summary: string
+  /** Other names of it. */
+  aliases?: readonly string[]
   /** What may stand behind the command, where anything may. */
   argument?: string
   switches: readonly Switch[]
@@ -90,6 +116,9 @@ export type CommandName = keyof typeof commands
 
 export const commandNames: readonly CommandName[] = [
   'serve',
+  'dev',
+  'init',
+  'bundle',
   'check',
   'migrate',
   'backup',
@@ -100,6 +129,14 @@ export const commandNames: readonly CommandName[] = [
   'audit verify',
   'version',
 ]
+
+/** Each name that a command line may begin with, and the command that it means. */
+export const commandWords: ReadonlyMap<string, CommandName> = new Map(
+  commandNames.flatMap((name) => {
+    const { aliases = [] }: Command = commands[name]
+    return [name, ...aliases].map((word): [string, CommandName] => [word, name])
+  }),
+)
 
 const globalFlags: readonly Switch[] = [
   { name: '--config PATH', summary: 'The configuration file.' },
@@ -119,15 +156,23 @@ export function helpText(named: CommandName | undefined): string {
   const usage = `Usage: guildhall [COMMAND] [FLAGS]`
   const flags = ['Flags:', ...globalFlags.map(row)]
   if (named === undefined) {
-    const rows = commandNames.map((name) => row({ name, summary: commands[name].summary }))
+    const rows = commandNames.map((name) =>
+      row({ name: words(name), summary: commands[name].summary }),
+    )
     return [usage, '', 'Commands:', ...rows, '', ...flags, '', moreHelp, ''].join('\n')
   }
-  const { summary, argument, switches, examples }: Command = commands[named]
+  const { summary, argument, aliases = [], switches, examples }: Command = commands[named]
   const own = [...switches].map(row)
   const shown = ['Examples:', ...examples.map((line) => `  ${line}`)]
   const behind = argument === undefined ? '' : ` [${argument}]`
-  const head = [`Usage: guildhall ${named}${behind} [FLAGS]`, '', summary, '']
+  const also = aliases.map((alias) => ` Also \`guildhall ${alias}\`.`).join('')
+  const head = [`Usage: guildhall ${named}${behind} [FLAGS]`, '', `${summary}${also}`, '']
   return [...head, ...flags, ...own, '', ...shown, ''].join('\n')
+}
+
+function words(name: CommandName): string {
+  const { aliases = [] }: Command = commands[name]
+  return [name, ...aliases].join(', ')
 }
 
 function row({ name, value, summary }: Switch): string {

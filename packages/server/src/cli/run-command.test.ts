@@ -54,6 +54,12 @@ async function run(line: string, { env = {}, stdin, inspectScript }: Given = {})
 }
 
 describe('the command line', () => {
+  it('runs a command by its other name', async () => {
+    expect((await run('start')).served).toHaveLength(1)
+    expect((await run('start --help')).stdout).toContain('guildhall serve')
+    expect((await run('test nowhere')).stderr).toContain('no folder nowhere')
+  })
+
   it.each(['', 'serve', '--json', '--bind 127.0.0.1:1 serve'])(
     'serves for %j and ends with the exit code of the node',
     async (line) => {

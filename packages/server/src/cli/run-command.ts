@@ -1,5 +1,6 @@
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import type { Environment } from '../config/sources/environment.ts'
+import type { FlagAssignment } from '../config/sources/flags.ts'
 import { type Invocation, parseArguments } from './arguments.ts'
 import { helpText } from './commands.ts'
 import type { InspectScript } from './inspect-script.port.ts'
@@ -44,6 +45,10 @@ export async function runCommand(
       const { hashPassword } = await import('./commands/hash-password.ts')
       return hashPassword(invocation, terminal)
     }
+    case 'init': {
+      const { initGame } = await import('./commands/init.ts')
+      return initGame(invocation, terminal)
+    }
     default:
       return withConfig(invocation, { env, terminal, deps })
   }
@@ -53,7 +58,8 @@ type Context = { env: Environment; terminal: Terminal; deps: CommandDeps }
 
 async function withConfig(invocation: Invocation, context: Context): Promise<number> {
   const { env, terminal, deps } = context
-  const { configPath, settings } = invocation
+  const { configPath } = invocation
+  const settings = [...settingsOf(invocation), ...invocation.settings]
   const loaded = await loadConfig({ env, cwd: terminal.cwd, configPath, flags: settings })
   if (!loaded.ok) {
     if (invocation.json) printJson(terminal.stdout, { ok: false, problems: loaded.problems })
@@ -81,6 +87,10 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       const { testScript } = await import('./commands/test-script.ts')
       return testScript(loaded, invocation, terminal)
     }
+    case 'bundle': {
+      const { bundleGame } = await import('./commands/bundle.ts')
+      return bundleGame(loaded, invocation, terminal)
+    }
     case 'doctor': {
       const { doctor } = await import('./commands/doctor.ts')
       return doctor(loaded, invocation, terminal)
@@ -92,4 +102,12 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
     default:
       return deps.serve(loaded, { log: invocation.switches.has('--log') })
   }
+}
+
+/** What a command sets by itself; flags of the line come behind, and win. */
+function settingsOf({ command, argument }: Invocation): FlagAssignment[] {
+  if (command !== 'dev') return []
+  const set = (key: string, text: string) => ({ flag: 'dev', key, text })
+  const folder = argument === undefined ? [] : [set('runtime.scripts_dir', argument)]
+  return [set('runtime.hot_reload', 'true'), set('runtime.hot_reload_poll_ms', '100'), ...folder]
 }

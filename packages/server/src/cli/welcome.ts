@@ -19,16 +19,19 @@ export function welcomeLines({ config, url, version, entrypoint }: Welcome): str
   const hasDefaults = operators.username === 'admin' && operators.password === 'password'
   const signIn = hasDefaults ? 'admin / password, on this machine only' : operators.username
   const game = entrypoint ?? `none yet: put a main.ts into ${runtime.scripts_dir}`
-  // The examples need their own scripts.
-  const example = entrypoint === null ? 'npm start -- --config examples/arena/node.toml, or ' : ''
+  const isWatched = entrypoint !== null && runtime.hot_reload
+  const tryNext =
+    entrypoint === null
+      ? 'guildhall init writes a first game; the first five minutes of README.md have others'
+      : 'guildhall test runs its tests, guildhall --help says what else there is'
   return [
     '',
     `  Guildhall ${version} serves. Ctrl-C stops it. With --log it prints its log.`,
     `  Players     ${url}`,
     `  Dashboard   ${url}/dashboard   (${signIn})`,
     `  Data        ${dataLine(database.url)}`,
-    `  Game        ${game}`,
-    `  Try next    ${example}the first five minutes of README.md`,
+    `  Game        ${game}${isWatched ? ', loaded again whenever it is saved' : ''}`,
+    `  Try next    ${tryNext}`,
   ]
 }
 

@@ -33,20 +33,21 @@ function placeInFrame(frame: string): string | undefined {
   return file === builders || file.includes('node_modules/') ? undefined : `${file}:${at}`
 }
 
-/** Where the files lie that `npm run build` joins the sources into. */
-const dist = 'packages/server/dist/'
 const maps = new Map<string, SourceMap>()
 
-/** Where the code of a frame was written, when it is of a file that was made of several. */
+/** Where the code of a frame was written, when it is of a built file, made of several. */
 function written(file: string, line: number, column: number): { file: string; line: number } {
-  if (!file.startsWith(dist)) return { file, line }
+  if (!file.endsWith('.mjs')) return { file, line }
   try {
     const map =
       maps.get(file) ?? new SourceMap(JSON.parse(readFileSync(`${rootPath}${file}.map`, 'utf8')))
     maps.set(file, map)
     const entry = map.findEntry(line - 1, column - 1)
     if (!('originalSource' in entry)) return { file, line }
-    return { file: posix.join(dist, entry.originalSource), line: entry.originalLine + 1 }
+    return {
+      file: posix.join(posix.dirname(file), entry.originalSource),
+      line: entry.originalLine + 1,
+    }
   } catch {
     return { file, line }
   }

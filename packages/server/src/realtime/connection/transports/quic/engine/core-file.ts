@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createRequire as requireFrom } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** Thrown when the engine's file is not the one that the patches are made for. */
 export class EngineUnfit extends Error {
@@ -36,8 +36,7 @@ const patches: readonly Patch[] = [
  * @throws EngineUnfit when it is another release
  */
 export async function readEngineFile(): Promise<Uint8Array<ArrayBuffer>> {
-  const require = requireFrom(import.meta.url)
-  const folder = dirname(require.resolve('@currentspace/http3/wasm'))
+  const folder = dirname(fileURLToPath(import.meta.resolve('@currentspace/http3/wasm')))
   const bytes = await readFile(join(folder, 'http3_client.wasm'))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (sha256 !== fileSha256) throw new EngineUnfit(`the QUIC engine is another file: ${sha256}`)

@@ -1,0 +1,2 @@
+export { gameLanguages, type LanguageOfGame, languageNamed } from './languages.ts'
+export { CannotWrite, writeGame } from './write.ts'

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { builtMain } from '../../testing/node-process.ts'
+
+/** The commands for the authors of games, as they run them. */
+
+let cwd = ''
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'guildhall-game-'))
+})
+afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+function guildhall(line: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const argv = [builtMain, ...line.split(' ')]
+    execFile(process.execPath, argv, { cwd, env: {} }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code)
+      resolve({ code, stdout, stderr })
+    })
+  })
+}
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true })
+    writeFileSync(join(cwd, name), text)
+  }
+}
+
+it('init writes a first game, whose script loads and whose test passes', async () => {
+  expect(await guildhall('init')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('game'),
+  })
+  expect(readdirSync(join(cwd, 'game'))).toEqual(
+    expect.arrayContaining(['main.ts', 'main.test.ts']),
+  )
+  expect((await guildhall('check')).stdout).toContain('script=main.ts')
+  expect((await guildhall('test')).code).toBe(0)
+  const again = await guildhall('init')
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not empty')])
+}, 60_000)
+
+it('init knows the aliases of a language, and says which there are', async () => {
+  expect(await guildhall('init a --language ts --json')).toMatchObject({ code: 0 })
+  const { code, stderr } = await guildhall('init b --language klingon')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('no language "klingon": typescript')])
+  expect(readdirSync(cwd)).toEqual(['a'])
+})
+
+it('[S-SEL-8] bundle joins files and packages into one, with a map', async () => {
+  write({
+    'game/main.ts': "import { two } from './two.ts'\nguildhall.on_rpc('two', (): number => two)",
+    'game/two.ts': "import { one } from 'one'\nexport const two = one + one",
+    'node_modules/one/package.json': '{"name":"one","type":"module","exports":"./index.js"}',
+    'node_modules/one/index.js': 'export const one = 1',
+  })
+  expect(await guildhall('bundle')).toMatchObject({ code: 0 })
+  const bundled = readFileSync(join(cwd, 'game/dist/main.js'), 'utf8')
+  expect(bundled).not.toMatch(/^import/m)
+  expect(bundled).toContain('//# sourceMappingURL=main.js.map')
+  const { sources } = JSON.parse(readFileSync(join(cwd, 'game/dist/main.js.map'), 'utf8'))
+  expect(sources).toContain('../two.ts')
+  const checked = await guildhall('check --set runtime.scripts_dir=game/dist')
+  expect(checked.stdout).toContain('script=main.js')
+})
+
+it('[S-SEL-8] bundle names the chain of imports to a module of Node.js', async () => {
+  write({
+    'game/main.ts': "import './rules.ts'\nguildhall.on_rpc('a', () => 1)",
+    'game/rules.ts': "import 'deep'",
+    'game/node_modules/deep/package.json': '{"name":"deep","main":"index.js"}',
+    'game/node_modules/deep/index.js': "require('fs')",
+  })
+  const { code, stderr } = await guildhall('bundle ./game')
+  expect(code).toBe(1)
+  expect(stderr).toContain('main.ts imports rules.ts imports node_modules/deep/index.js imports fs')
+  expect(readdirSync(join(cwd, 'game'))).not.toContain('dist')
+})
+
+it.each([
+  ['a file that is not there', "import './missing.ts'", 'missing.ts'],
+  ['what does not parse', 'guildhall.on_rpc(', 'main.ts:1'],
+])('[S-SEL-8] bundle names %s', async (_, text, named) => {
+  write({ 'game/main.ts': text })
+  const { code, stderr } = await guildhall('bundle')
+  expect([code, stderr]).toEqual([1, expect.stringContaining(named)])
+})
+
+it('bundle says that there is no script', async () => {
+  const { code, stderr } = await guildhall('bundle nowhere')
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no main.ts')])
+})
