@@ -61,6 +61,8 @@ export type FixtureOptions = {
   records?: MatchRecorder
   mayMakeRooms?(): boolean
   webtransport?: boolean
+  /** How many connections the engine of QUIC may have. */
+  quicConnectionsMax?: number
   /** More transports beside WebSocket. */
   transports?(parts: TransportParts): Transport[]
 }
@@ -184,7 +186,7 @@ export function transportConfig(options: FixtureOptions): TransportConfig {
       enabled: true,
       idle_timeout_ms: 30_000,
       keep_alive_ms: 10_000,
-      max_connections: 8000,
+      max_connections: options.quicConnectionsMax ?? 8000,
     },
     webtransport: { enabled: options.webtransport ?? true },
     auth: {

@@ -42,7 +42,9 @@ export const metricHelp: Readonly<Record<string, string>> = {
   unreliable_promoted_total: 'Unreliable envelopes sent reliably because of their size.',
   quic_connections_active: 'QUIC connections of the engine, those in their handshake included.',
   quic_packets_dropped_total: 'Packets that belong to no connection, or that nobody could take.',
-  quic_initials_limited_total: 'Attempts to connect over a rate or over the bound of QUIC.',
+  quic_initials_limited_total:
+    'Attempts to connect over the rates of QUIC, which are not answered.',
+  quic_connections_refused_total: 'Attempts to connect that QUIC refused with CONNECTION_REFUSED.',
   quic_datagrams_in_total: 'Datagrams received over QUIC and WebTransport.',
   quic_datagrams_out_total: 'Datagrams given to QUIC and WebTransport.',
   quic_handshake_failures_total: 'QUIC handshakes that did not succeed.',

@@ -56,7 +56,8 @@ export class ClosingPhase<Item> {
     const { connection, drains, item } = this.#parts
     drains.remove(item)
     this.beginParting()
-    connection.close(this.#closing.code, this.#closing.reason)
+    const { code, reason, drains: waits } = this.#closing
+    connection.close(code, reason, waits)
   }
 
   gone(): void {

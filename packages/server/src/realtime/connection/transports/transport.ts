@@ -82,8 +82,11 @@ export type Connection = {
   readAllStreams?(): void
   /** Asks the peer for a sign of life. Absent where the transport watches its path by itself. */
   ping?(): void
-  /** Begins the close; the peer may take its time. Nothing is written afterwards. */
-  close(code: number, reason: string): void
+  /**
+   * Begins the close; the peer may take its time. Nothing is written afterwards. With `drains` it
+   * comes behind everything that was written, where a close could overtake it.
+   */
+  close(code: number, reason: string, drains: boolean): void
   /** Ends the connection at once. */
   destroy(): void
 }

@@ -5,6 +5,8 @@ import { vi } from 'vitest'
 import { bytesOf, waiting } from '../../../realtime.fixture.ts'
 import type { CoreEvent } from './engine/core.ts'
 import { mendEngine, readEngineFile } from './engine/core-file.ts'
+import { openInitial } from './engine/initial-packet.fixture.ts'
+import { readInitial } from './engine/initial-packet.ts'
 
 let core: Http3WasmCore | undefined
 
@@ -17,8 +19,10 @@ type ClientOptions = {
   alpn?: string[]
   /** What the client takes of one stream before it reads. */
   windowBytes?: number
-  /** 4 bytes of a version in the first packets, for instance. */
-  change?(packet: Uint8Array): Uint8Array
+  /** What leaves in place of a packet, undefined for nothing. */
+  change?(packet: Uint8Array): Uint8Array | undefined
+  /** One that another client has as well. */
+  socket?: Socket
 }
 
 let made = 0
@@ -29,6 +33,7 @@ export class QuicClient {
   readonly #socket: Socket
   readonly #handle: number
   readonly #cell: number
+  readonly #isSocketShared: boolean
   #timer: NodeJS.Timeout | undefined
   #frames = new FrameDecoder(1 << 24)
   #isFreed = false
@@ -43,6 +48,11 @@ export class QuicClient {
   established = false
   end: { code: number | undefined; reason: string } | undefined
   packetsOut = 0
+  /** Frames of the node's Initial packets, as far as they can be read. */
+  readonly initials: Uint8Array[] = []
+  readonly #change: (packet: Uint8Array) => Uint8Array | undefined
+  /** What keys of Initial packets follow from. */
+  #firstId = new Uint8Array()
 
   /** Whether the engine of the client has given the connection up. */
   get isOver(): boolean {
@@ -60,14 +70,15 @@ export class QuicClient {
   /** Begins a handshake without waiting for it. */
   static async begin(port: number, options: ClientOptions = {}): Promise<QuicClient> {
     const loaded = await engineOfClients()
-    const socket = createSocket('udp4')
-    await new Promise<void>((resolve) => socket.connect(port, '127.0.0.1', resolve))
+    const socket = options.socket ?? (await connectedSocket(port))
     return new QuicClient(loaded, socket, port, options)
   }
 
   constructor(loaded: Http3WasmCore, socket: Socket, port: number, options: ClientOptions) {
     this.#core = loaded
     this.#socket = socket
+    this.#isSocketShared = options.socket !== undefined
+    this.#change = options.change ?? ((packet) => packet)
     made += 1
     const { ptr, len } = loaded.writeUtf8(
       JSON.stringify({
@@ -91,6 +102,9 @@ export class QuicClient {
     socket.on('error', () => undefined)
     socket.on('message', (packet) => {
       if (!this.isReading || this.#isFreed) return
+      const initial = readInitial(packet)
+      const frames = initial && openInitial(initial, { id: this.#firstId, from: 'server' })
+      if (frames !== undefined) this.initials.push(frames)
       loaded.writeAt(loaded.exports.qc_rx_buffer(this.#handle), packet)
       loaded.exports.qc_recv(this.#handle, packet.length)
       this.#pump()
@@ -154,7 +168,7 @@ export class QuicClient {
     if (this.#isFreed) return
     this.#isFreed = true
     clearTimeout(this.#timer)
-    this.#socket.close()
+    if (!this.#isSocketShared) this.#socket.close()
     this.#core.exports.qc_free(this.#handle)
   }
 
@@ -167,8 +181,12 @@ export class QuicClient {
     for (;;) {
       const size = Number(exports.qc_next_send(this.#handle))
       if (size <= 0) break
+      const packet = this.#core.copyOut(exports.qc_tx_buffer(this.#handle), size)
+      this.#firstId = Uint8Array.from(readInitial(packet)?.destination ?? this.#firstId)
+      const changed = this.#change(packet)
+      if (changed === undefined) continue
       this.packetsOut += 1
-      this.#socket.send(this.#core.copyOut(exports.qc_tx_buffer(this.#handle), size))
+      this.#socket.send(changed)
     }
     clearTimeout(this.#timer)
     const timeoutMs = Number(exports.qc_timeout_ms(this.#handle))
@@ -200,4 +218,11 @@ export class QuicClient {
     }
     if (event.fin || eventType === 5) this.endedStreams.add(streamId)
   }
+}
+
+/** A UDP socket that sends to the node and hears from it alone. */
+export async function connectedSocket(port: number): Promise<Socket> {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve) => socket.connect(port, '127.0.0.1', resolve))
+  return socket
 }

@@ -21,7 +21,7 @@ export type Framing = {
   /** Longest envelope that a datagram carries. */
   readonly datagramBytesMax: number
   /** Closes in the framing's own way; without one the codes are those of the connection. */
-  close?(code: number, reason: string): void
+  close?(code: number, reason: string, drains: boolean): void
 }
 
 const noBytes = new Uint8Array()
@@ -102,10 +102,10 @@ export class QuicConnection implements Connection {
     this.#earlyBytes = 0
   }
 
-  close(code: number, reason: string): void {
+  close(code: number, reason: string, drains: boolean): void {
     const framing = this.#framing
-    if (framing?.close !== undefined) framing.close(code, reason)
-    else this.#engine.close(this.#id, code, reason)
+    if (framing?.close !== undefined) framing.close(code, reason, drains)
+    else this.#engine.close(this.#id, code, reason, drains)
   }
 
   destroy(): void {

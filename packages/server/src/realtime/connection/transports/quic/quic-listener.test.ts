@@ -4,17 +4,23 @@ import { createFakeClock } from '../../../../kernel/clock.fake.ts'
 import { waiting } from '../../../realtime.fixture.ts'
 import { type Engine, type EngineCounters, engineCounterNames } from './engine/engine.ts'
 import { startEngineThread } from './engine/engine-thread.ts'
+import { openInitial } from './engine/initial-packet.fixture.ts'
+import { readInitial, sealInitial } from './engine/initial-packet.ts'
 import { type QuicFixture, type QuicFixtureOptions, startQuic } from './quic.fixture.ts'
-import { QuicClient } from './quic-client.fixture.ts'
+import { connectedSocket, QuicClient } from './quic-client.fixture.ts'
+import { readVarint } from './varint.ts'
 
 let node: QuicFixture
 afterEach(() => node?.close())
 
-test('[R-QU-7] a peer of another protocol is refused, and nobody else notices', async () => {
+test.each([
+  ['of another protocol', { alpn: ['something/1'] }],
+  ['that names no protocol', { change: withoutAlpn }],
+])('[R-QU-7] a peer %s gets 0x178, and nobody else notices', async (_whose, options) => {
   node = await startQuic()
   const before = await node.join('t-ann')
-  const foreign = await QuicClient.begin(node.port, { alpn: ['something/1'] })
-  await expect.poll(() => foreign.end !== undefined || foreign.isOver, waiting).toBe(true)
+  const foreign = await QuicClient.begin(node.port, options)
+  await expect.poll(() => foreign.initials.map(closeCode), waiting).toContain(0x178)
   foreign.vanish()
   before.send(3, rpc)
   expect((await before.next()).kind).toBe(4)
@@ -103,16 +109,83 @@ test('[R-TLS-2] the development certificate is made anew on day 12, and connecti
   expect((await node.join()).established).toBe(true)
 })
 
-test('[R-LIM-1] a peer beyond the limit is refused before its handshake', async () => {
-  const options: QuicFixtureOptions = { limits: { max_connections: 1 } }
+test.each<[string, QuicFixtureOptions]>([
+  ['R-LIM-1', { limits: { max_connections: 1 } }],
+  ['R-QU-12', { quicConnectionsMax: 1 }],
+])('[%s] a peer beyond the limit is refused before its handshake', async (_rule, options) => {
   node = await startQuic(options)
-  await node.join('t-ann')
+  const ann = await node.join('t-ann')
   const refused = await QuicClient.begin(node.port)
-  const count = () => node.realtime.gateway.metrics().connections_refused_total
-  await expect.poll(count, waiting).toBe(1)
+  await expect.poll(() => refused.initials.map(closeCode), waiting).toEqual([2])
+  expect(refused.established).toBe(false)
+  await expect.poll(() => refused.isOver, waiting).toBe(true)
   refused.vanish()
+  expect(node.realtime.transports.metrics().quic_connections_refused_total).toBe(1)
   expect(node.realtime.gateway.metrics().connections_active).toBe(1)
+  ann.close()
+  await expect.poll(active, waiting).toBe(0)
+  expect((await node.join('t-bob')).established).toBe(true)
 })
+
+test('[R-LIM-2] a peer counts from the beginning of its handshake to its end', async () => {
+  node = await startQuic({ limits: { max_pending_handshakes: 1 } })
+  // It asks, and asks again with a token, and never answers what the node says.
+  let sent = 0
+  const change = (packet: Uint8Array) => {
+    sent += 1
+    return sent <= 2 ? packet : undefined
+  }
+  const silent = await QuicClient.begin(node.port, { change })
+  await expect.poll(active, waiting).toBe(1)
+  const refused = await QuicClient.begin(node.port)
+  await expect.poll(() => refused.initials.map(closeCode), waiting).toEqual([2])
+  expect(node.realtime.gateway.metrics().connections_refused_total).toBe(1)
+  silent.vanish()
+  refused.vanish()
+  await node.realtime.clock.advance(8000)
+  await expect.poll(active, waiting).toBe(0)
+  expect((await node.join('t-bob')).established).toBe(true)
+})
+
+test('[R-LIM-1] connections of one port are apart, and each has its own end', async () => {
+  node = await startQuic()
+  const socket = await connectedSocket(node.port)
+  const first = await node.connect({ socket })
+  const second = await node.connect({ socket })
+  first.send(5, 't-ann')
+  expect((await first.next()).kind).toBe(6)
+  second.send(5, 't-bob')
+  expect((await second.next()).kind).toBe(6)
+  first.close()
+  await expect.poll(active, waiting).toBe(1)
+  second.send(3, rpc)
+  expect((await second.next()).kind).toBe(4)
+  for (const client of [first, second]) client.vanish()
+  socket.close()
+})
+
+function active(): number {
+  return node.realtime.gateway.metrics().connections_active
+}
+
+/** The code of a CONNECTION_CLOSE of the transport, which has two bytes above 63. */
+function closeCode(frames: Uint8Array): number | undefined {
+  return frames[0] === 0x1c ? readVarint(frames, 1)?.value : undefined
+}
+
+/** The same ClientHello with another extension in place of ALPN. */
+function withoutAlpn(packet: Uint8Array): Uint8Array {
+  const initial = readInitial(packet)
+  if (initial === undefined) return packet
+  const { destination, source, token } = initial
+  const side = { id: destination, from: 'client' } as const
+  const frames = Buffer.from(openInitial(initial, side) ?? [])
+  const at = frames.indexOf(Buffer.from([0, 16, 0, 14, 0, 12, 11, ...Buffer.from('guildhall/0')]))
+  if (at < 0) return packet
+  frames.set([0x7a, 0x7a], at)
+  const padding = Buffer.alloc(Math.max(0, 1150 - frames.length - token.length))
+  return sealInitial({ destination, source, token }, Buffer.concat([frames, padding]), side)
+}
 
 const nothing = () => undefined
 /** An engine to which nobody comes. */

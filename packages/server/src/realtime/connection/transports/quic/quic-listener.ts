@@ -150,7 +150,6 @@ export class QuicListener {
     const of = (id: number) => peers.get(id)
     return {
       opened: (id, host) => this.#opened(id, host),
-      established: (id) => of(id)?.established(),
       data: (id, stream, bytes) => of(id)?.data(stream, bytes),
       ended: (id, stream) => of(id)?.ended(stream),
       reset: (id, stream) => of(id)?.ended(stream),

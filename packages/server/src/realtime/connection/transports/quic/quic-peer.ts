@@ -29,11 +29,8 @@ export class QuicPeer {
     this.#deps = deps
     this.#id = id
     this.#connection = new QuicConnection(deps.engine, id, limitGroup)
-  }
-
-  /** The handshake has succeeded. */
-  established(): void {
-    this.#connection.accepted(this.#deps.gateway.accept(this.#connection))
+    // It counts from here on: its handshake costs what the limits are there for.
+    this.#connection.accepted(deps.gateway.accept(this.#connection))
   }
 
   data(stream: number, bytes: Uint8Array): void {
@@ -67,7 +64,7 @@ export class QuicPeer {
     const { engine, speakHttp3 } = this.#deps
     if (isBidirectional(stream)) return rawProtocol(this.#connection)
     if (speakHttp3 !== undefined) return speakHttp3(engine, this.#id, this.#connection)
-    engine.close(this.#id, http3NoError, 'WebTransport is off')
+    engine.close(this.#id, http3NoError, 'WebTransport is off', false)
     return undefined
   }
 }

@@ -14,7 +14,7 @@ export type QuicFixture = {
   incidents: Incident[]
   connect(options?: Parameters<typeof QuicClient.connect>[1]): Promise<QuicClient>
   /** A client that has sent AUTH with the token and was accepted; no token is a guest. */
-  join(token?: string): Promise<QuicClient>
+  join(token?: string, options?: Parameters<typeof QuicClient.connect>[1]): Promise<QuicClient>
   close(): Promise<void>
 }
 
@@ -52,8 +52,8 @@ export async function startQuic(options: QuicFixtureOptions = {}): Promise<QuicF
     port,
     incidents,
     connect,
-    async join(token = '') {
-      const client = await connect()
+    async join(token = '', clientOptions) {
+      const client = await connect(clientOptions)
       client.send(5, token)
       await client.next()
       return client

@@ -161,6 +161,26 @@ describe('the end', () => {
     expect(client.received).toHaveLength(100)
   })
 
+  test('[R-QU-11, R-CLS-2] a close that does not drain overtakes one that does', async () => {
+    node = await startQuic()
+    let isMute = false
+    const change = (packet: Uint8Array) => (isMute ? undefined : packet)
+    const replaced = await node.join('t-ann', { change })
+    const revoked = await node.join('t-bob', { change })
+    // Without acknowledgements what is sent cannot all leave.
+    isMute = true
+    const body = bytesOf('x'.repeat(200_000))
+    node.realtime.gateway.send({ kind: 100, body, unreliable: false, participants: [1, 2] })
+    const codes: unknown[] = []
+    const ends = [replaced, revoked].map(async (client) => {
+      codes.push((await client.closed()).code)
+    })
+    node.realtime.gateway.closeSessions(['s-bob'])
+    await node.realtime.join('t-ann')
+    await Promise.all(ends)
+    expect(codes).toEqual([4005, 4004])
+  })
+
   test('[R-HS-3] a rejected token gets its answer before the close', async () => {
     const client = await started()
     client.send(5, 'nobody')
@@ -187,7 +207,8 @@ describe('the end', () => {
 
   test('[R-CLS-2] a connection without AUTH ends after the handshake timeout', async () => {
     const client = await started()
-    await expect.poll(() => node.realtime.gateway.metrics().connections_active, waiting).toBe(1)
+    // The node gives it a ticket once the handshake of QUIC is over on its side as well.
+    await expect.poll(() => client.events.map(({ eventType }) => eventType), waiting).toContain(12)
     await node.realtime.clock.advance(5000)
     expect(await client.closed()).toEqual({ code: 4002, reason: 'auth timeout' })
   })

@@ -1,13 +1,22 @@
 import type { Clock } from '../../../../../kernel/clock.ts'
-import { isLoopback } from '../../limit-group.ts'
+import { limitGroupOf } from '../../limit-group.ts'
+import type { PacketSource } from './admissions.ts'
+import { readInitial } from './initial-packet.ts'
+import type { IsRetryToken } from './retry-token.ts'
 
-/** What becomes of a packet that a socket received. */
-export type Verdict = 'pass' | 'drop' | 'negotiate' | 'limited'
+/**
+ * What becomes of a packet that a socket received. `wait` belongs to a connection that the node
+ * decides on; `begin` asks for one; `refuse` asks for one more than the engine may have.
+ */
+export type Verdict = 'pass' | 'drop' | 'negotiate' | 'wait' | 'begin' | 'limited' | 'refuse'
 
 export type DatagramGateDeps = {
   clock: Pick<Clock, 'monotonicMs'>
-  /** Whether a connection with that address is open or begins. */
+  /** Whether an open connection has that address. */
   isKnown(address: string): boolean
+  /** Whether a connection of that address has that id, or waits for the node's word. */
+  stateOf(address: string, destination: Uint8Array): 'open' | 'waits' | undefined
+  isToken: IsRetryToken
   /** How many connections there are, and how many there may be. */
   connections(): number
   maxConnections: number
@@ -35,32 +44,41 @@ export class DatagramGate {
     this.#all = new Bucket(newPerSecond, deps.clock.monotonicMs())
   }
 
-  /** `host` is the address without its port. */
-  judge(packet: Uint8Array, host: string, address: string): Verdict {
+  judge(packet: Uint8Array, source: PacketSource): Verdict {
     const first = packet[0] ?? 0
+    const known = () => (this.#deps.isKnown(source.address) ? 'pass' : 'drop')
     const hasLongHeader = (first & 0x80) !== 0
-    if (!hasLongHeader) return this.#deps.isKnown(address) ? 'pass' : 'drop'
+    if (!hasLongHeader) return known()
     const version = readU32(packet, 1)
     // A version of 0 is an answer, and nobody was asked.
     if (version === undefined || version === 0) return 'drop'
     if (version !== version1) return packet.length < initialBytesMin ? 'drop' : 'negotiate'
     const isInitial = (first & 0x30) === 0
-    if (isInitial && packet.length < initialBytesMin) return 'drop'
-    if (this.#deps.isKnown(address)) return 'pass'
-    if (!isInitial) return 'drop'
-    // Without a token it is answered by a Retry and nothing is kept.
-    if (!hasToken(packet)) return 'pass'
-    return this.#admits(host) ? 'pass' : 'limited'
+    return isInitial ? this.#judgeInitial(packet, source) : known()
+  }
+
+  #judgeInitial(packet: Uint8Array, source: PacketSource): Verdict {
+    const { isToken, stateOf, connections, maxConnections } = this.#deps
+    if (packet.length < initialBytesMin) return 'drop'
+    const initial = readInitial(packet)
+    if (initial === undefined) return 'drop'
+    // It is answered by a Retry, and nothing is kept.
+    if (initial.token.length === 0) return 'pass'
+    const state = stateOf(source.address, initial.destination)
+    if (state !== undefined) return state === 'open' ? 'pass' : 'wait'
+    if (!isToken(initial.token, source)) return 'drop'
+    if (!this.#admits(source.host)) return 'limited'
+    return connections() < maxConnections ? 'begin' : 'refuse'
   }
 
   #admits(host: string): boolean {
     const nowMs = this.#deps.clock.monotonicMs()
-    if (this.#deps.connections() >= this.#deps.maxConnections) return false
-    if (isLoopback(host)) return this.#all.take(nowMs)
-    let own = this.#byAddress.get(host)
+    const group = limitGroupOf(host)
+    if (group === undefined) return this.#all.take(nowMs)
+    let own = this.#byAddress.get(group)
     if (own === undefined) {
       own = new Bucket(newPerSecondOfOne, nowMs)
-      this.#byAddress.set(host, own)
+      this.#byAddress.set(group, own)
       const [oldest] = this.#byAddress.keys()
       if (this.#byAddress.size > addressesMax && oldest) this.#byAddress.delete(oldest)
     }
@@ -107,13 +125,6 @@ function idAt(packet: Uint8Array, at: number): Uint8Array | undefined {
   const length = packet[at]
   if (length === undefined || at + 1 + length > packet.length) return undefined
   return packet.subarray(at + 1, at + 1 + length)
-}
-
-function hasToken(packet: Uint8Array): boolean {
-  const destination = idAt(packet, 5)
-  const source = destination && idAt(packet, 6 + destination.length)
-  if (destination === undefined || source === undefined) return false
-  return (packet[7 + destination.length + source.length] ?? 0) !== 0
 }
 
 function readU32(packet: Uint8Array, at: number): number | undefined {

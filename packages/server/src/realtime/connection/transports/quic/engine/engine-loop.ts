@@ -1,11 +1,14 @@
 import type { Http3WasmCore } from '@currentspace/http3/wasm'
 import { atEndOfTurn, type Clock, type Timer } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
+import { Admissions, admissionKey, type PacketSource } from './admissions.ts'
 import { type Batch, BatchWriter, type Row, readBatch } from './batch.ts'
 import { type CoreEvent, type CoreOptions, CoreServer, eventTypes } from './core.ts'
 import { DatagramGate, versionNegotiation } from './datagram-gate.ts'
 import { commands, type EngineCounterName, reports } from './engine.ts'
+import { closeInitial, type Initial, readInitial } from './initial-packet.ts'
 import { Peer } from './peer.ts'
+import { retryTokens } from './retry-token.ts'
 
 export type EngineLoopDeps = {
   core: Http3WasmCore
@@ -19,6 +22,11 @@ export type EngineLoopDeps = {
 /** Bytes of events that the node may have left unread; packets are dropped beyond. */
 const unreadBytesMax = 16 * 1024 * 1024
 const destroyedCode = 1001
+/** CONNECTION_REFUSED of QUIC. */
+const refusedCode = 2
+
+/** A connection that the node has admitted, until the engine has begun it. */
+type Admitted = { id: number; key: string }
 
 /**
  * The work of the engine's thread. Packets and commands are given to the engine as they come; once
@@ -27,8 +35,13 @@ const destroyedCode = 1001
 export class EngineLoop {
   readonly #deps: EngineLoopDeps
   readonly #gate: DatagramGate
+  readonly #admissions = new Admissions()
+  /** By their addresses, until the end of the turn. */
+  readonly #admitted = new Map<string, Admitted[]>()
+  /** What packets of connections are known by that the node has admitted. */
+  readonly #begun = new Set<string>()
   readonly #peers = new Map<number, Peer>()
-  readonly #byAddress = new Map<string, Peer>()
+  readonly #byAddress = new Map<string, readonly Peer[]>()
   readonly #byHandle = new Map<CoreServer, Map<number, Peer>>()
   /** In the order in which their keep-alives are due. */
   readonly #keepAlives = new Set<Peer>()
@@ -50,6 +63,8 @@ export class EngineLoop {
     this.#gate = new DatagramGate({
       clock,
       isKnown: (address) => this.#byAddress.has(address),
+      isToken: retryTokens(options.retryKey, clock),
+      stateOf: (address, destination) => this.#stateOf(admissionKey(address, destination)),
       connections: () => this.#peers.size,
       maxConnections: options.maxConnections,
     })
@@ -59,15 +74,20 @@ export class EngineLoop {
   }
 
   /** A packet from the socket; its memory may be used again. */
-  received(packet: Uint8Array, host: string, address: string): void {
+  received(packet: Uint8Array, source: PacketSource): void {
     const { count, sendPacket } = this.#deps
-    const verdict = this.#gate.judge(packet, host, address)
-    if (verdict === 'pass') this.#pass(packet, address)
+    const verdict = this.#gate.judge(packet, source)
+    if (verdict === 'pass') this.#pass(packet, source.address)
     else if (verdict === 'negotiate') {
       const answer = versionNegotiation(packet)
-      if (answer !== undefined) sendPacket(answer, address)
+      if (answer !== undefined) sendPacket(answer, source.address)
     } else if (verdict === 'limited') count('quic_initials_limited_total', 1)
-    else count('quic_packets_dropped_total', 1)
+    else if (verdict === 'drop') count('quic_packets_dropped_total', 1)
+    else {
+      const datagram = Uint8Array.from(packet)
+      const initial = readInitial(datagram)
+      if (initial !== undefined) this.#attempt(verdict, { datagram, initial, source })
+    }
   }
 
   commanded(batch: Batch): void {
@@ -95,22 +115,70 @@ export class EngineLoop {
     return server
   }
 
-  #pass(packet: Uint8Array, address: string): void {
-    const peer = this.#byAddress.get(address)
-    const isFlooded = this.#unreadBytes > unreadBytesMax
-    if (isFlooded || (peer?.held !== undefined && !peer.hold(packet))) {
-      this.#deps.count('quic_packets_dropped_total', 1)
-    } else if (peer?.held === undefined) {
-      const server = peer?.server ?? this.#server
-      server.receive(packet, address)
+  #stateOf(key: string): 'open' | 'waits' | undefined {
+    if (this.#begun.has(key)) return 'open'
+    return this.#admissions.has(key) ? 'waits' : undefined
+  }
+
+  /** A peer wants a connection: the node is asked before the engine sees any of it. */
+  #attempt(
+    verdict: 'begin' | 'wait' | 'refuse',
+    { datagram, initial, source }: { datagram: Uint8Array; initial: Initial; source: PacketSource },
+  ): void {
+    const { count } = this.#deps
+    if (verdict === 'refuse') this.#refuse(initial, source.address)
+    else if (verdict === 'wait') {
+      const key = admissionKey(source.address, initial.destination)
+      if (!this.#admissions.hold(key, datagram)) count('quic_packets_dropped_total', 1)
+    } else if (this.#admissions.isFull) count('quic_initials_limited_total', 1)
+    else {
+      this.#made += 1
+      this.#admissions.add(this.#made, source, datagram, initial)
+      const bytes = new TextEncoder().encode(source.host)
+      this.#reports.add(reports.opened, this.#made, { bytes })
       this.#endTurn()
     }
+  }
+
+  #refuse(initial: Initial, address: string): void {
+    this.#deps.count('quic_connections_refused_total', 1)
+    this.#deps.sendPacket(closeInitial(initial, refusedCode), address)
+  }
+
+  #decided(id: number, isAdmitted: boolean): void {
+    const admission = this.#admissions.take(id)
+    if (admission === undefined) return
+    const { address, key, initial, packets } = admission
+    if (!isAdmitted) return this.#refuse(initial, address)
+    this.#begun.add(key)
+    this.#admitted.set(address, [...(this.#admitted.get(address) ?? []), { id, key }])
+    for (const packet of packets) this.#server.receive(packet, address)
+  }
+
+  #pass(packet: Uint8Array, address: string): void {
+    const paused = this.#byAddress.get(address)?.find(({ held }) => held !== undefined)
+    const isLost = this.#unreadBytes > unreadBytesMax || paused?.hold(packet) === false
+    if (isLost) this.#deps.count('quic_packets_dropped_total', 1)
+    else if (paused === undefined) {
+      this.#receive(packet, address)
+      this.#endTurn()
+    }
+  }
+
+  /** Gives a packet to whoever may know it: the connections of an address may differ. */
+  #receive(packet: Uint8Array, address: string): void {
+    const servers = new Set(this.#byAddress.get(address)?.map(({ server }) => server))
+    if (servers.size === 0) servers.add(this.#server)
+    for (const server of servers) server.receive(packet, address)
   }
 
   #command({ kind, connection, stream, value, bytes }: Row): void {
     if (kind === commands.read) {
       this.#unreadBytes -= value
       return
+    }
+    if (kind === commands.admit || kind === commands.refuse) {
+      return this.#decided(connection, kind === commands.admit)
     }
     const peer = this.#peers.get(connection)
     if (peer === undefined) return
@@ -129,7 +197,8 @@ export class EngineLoop {
     } else if (kind === commands.resume) this.#resume(peer)
     else if (kind === commands.farewell) peer.farewell = { stream, bytes }
     else if (kind === commands.close) {
-      peer.beginClose(value, Uint8Array.from(bytes), nowMs)
+      const how = { code: value, reason: Uint8Array.from(bytes), drains: stream !== 0 }
+      peer.beginClose(how, nowMs)
       this.#resume(peer)
       this.#closing.add(peer)
     } else if (kind === commands.destroy) this.#sendClose(peer)
@@ -137,7 +206,7 @@ export class EngineLoop {
 
   #resume(peer: Peer): void {
     this.#paused.delete(peer)
-    for (const packet of peer.resume()) peer.server.receive(packet, peer.address)
+    for (const packet of peer.resume()) this.#receive(packet, peer.address)
   }
 
   /** At the end of the turn: reports, packets and the next timer. */
@@ -155,6 +224,7 @@ export class EngineLoop {
     for (const server of this.#byHandle.keys()) {
       for (const event of server.events()) this.#report(server, event)
     }
+    this.#forgetUnbegun()
     for (const server of this.#byHandle.keys()) this.#flush(server)
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
@@ -189,24 +259,35 @@ export class EngineLoop {
       peer.drained(stream, this.#deps.clock.monotonicMs())
       this.#written.add(peer)
     } else if (eventType === eventTypes.streamError) this.#streamFailed(peer, event)
-    else if (eventType === eventTypes.established) {
-      peer.isEstablished = true
-      reported.add(reports.established, peer.id)
-    } else if (eventType === eventTypes.closed) this.#closed(peer, event)
+    else if (eventType === eventTypes.established) peer.isEstablished = true
+    else if (eventType === eventTypes.closed) this.#closed(peer, event)
   }
 
   #opened(server: CoreServer, { connHandle, meta }: CoreEvent): void {
     const { remoteAddr: host = '', remotePort = 0 } = meta ?? {}
     const address = host.includes(':') ? `[${host}]:${remotePort}` : `${host}:${remotePort}`
-    this.#made += 1
-    const peer = new Peer(this.#made, { host, address, server, handle: connHandle })
+    const admitted = this.#admitted.get(address)?.shift()
+    // The engine is given no first packet that was not admitted.
+    if (admitted === undefined) return
+    const peer = new Peer(admitted.id, { address, key: admitted.key, server, handle: connHandle })
     this.#peers.set(peer.id, peer)
-    this.#byAddress.set(address, peer)
+    this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
     this.#byHandle.get(server)?.set(connHandle, peer)
     peer.keepAliveAtMs = this.#deps.clock.monotonicMs() + this.#deps.options.keepAliveMs
     this.#keepAlives.add(peer)
     this.#deps.count('quic_connections_active', 1)
-    this.#reports.add(reports.opened, peer.id, { bytes: new TextEncoder().encode(host) })
+  }
+
+  /** What the engine has not begun is no connection, e.g. for a packet that was forged. */
+  #forgetUnbegun(): void {
+    for (const unbegun of this.#admitted.values()) {
+      for (const { id, key } of unbegun) {
+        this.#begun.delete(key)
+        this.#reports.add(reports.closed, id, { value: -1 })
+        this.#deps.count('quic_handshake_failures_total', 1)
+      }
+    }
+    this.#admitted.clear()
   }
 
   #streamFailed(peer: Peer, { streamId: stream, meta }: CoreEvent): void {
@@ -226,7 +307,10 @@ export class EngineLoop {
     this.#deps.count('quic_connections_active', -1)
     const { server } = peer
     this.#peers.delete(peer.id)
-    if (this.#byAddress.get(peer.address) === peer) this.#byAddress.delete(peer.address)
+    this.#begun.delete(peer.key)
+    const others = this.#byAddress.get(peer.address)?.filter((each) => each !== peer) ?? []
+    if (others.length > 0) this.#byAddress.set(peer.address, others)
+    else this.#byAddress.delete(peer.address)
     this.#byHandle.get(server)?.delete(peer.handle)
     for (const set of [this.#keepAlives, this.#paused, this.#closing, this.#written]) {
       set.delete(peer)
@@ -285,7 +369,7 @@ export class EngineLoop {
       if (nowMs - peer.releasedAtMs < idleTimeoutMs / 4) continue
       peer.releasedAtMs = nowMs
       const packet = peer.release()
-      if (packet !== undefined) peer.server.receive(packet, peer.address)
+      if (packet !== undefined) this.#receive(packet, peer.address)
     }
     this.#endTurn()
   }

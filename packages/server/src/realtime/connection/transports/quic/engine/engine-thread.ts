@@ -133,8 +133,11 @@ function createEngine({ worker, counters, address, events, clock }: Parts): Engi
     pause: (connection) => add(commands.pause, connection),
     resume: (connection) => add(commands.resume, connection),
     farewell: (connection, stream, bytes) => add(commands.farewell, connection, { stream, bytes }),
-    close: (connection, code, reason) =>
-      add(commands.close, connection, { value: code, bytes: new TextEncoder().encode(reason) }),
+    close: (connection, code, reason, drains) =>
+      add(commands.close, connection, {
+        ...{ value: code, stream: Number(drains) },
+        bytes: new TextEncoder().encode(reason),
+      }),
     destroy: (connection) => add(commands.destroy, connection),
     setCertificate: (certificate) => order({ certificate }),
     counters: () =>
@@ -162,10 +165,9 @@ function report(events: EngineEvents, row: Row, add: Add): void {
   else if (kind === reports.ended) events.ended(connection, stream)
   else if (kind === reports.reset) events.reset(connection, stream)
   else if (kind === reports.stopped) events.stopped(connection, stream)
-  else if (kind === reports.established) events.established(connection)
   else if (kind === reports.closed) events.closed(connection, value < 0 ? undefined : value)
   else if (kind === reports.opened) {
     const isAccepted = events.opened(connection, new TextDecoder().decode(bytes))
-    if (!isAccepted) add(commands.destroy, connection)
+    add(isAccepted ? commands.admit : commands.refuse, connection)
   }
 }

@@ -15,8 +15,8 @@ export type Engine = {
   resume(connection: number): void
   /** The last bytes of a stream, which go just before the close that follows. */
   farewell(connection: number, stream: number, bytes: Uint8Array): void
-  /** Ends the connection when its peer has got what was sent, or a second later. */
-  close(connection: number, code: number, reason: string): void
+  /** Ends the connection: at once, or when its peer has got what was sent, or a second later. */
+  close(connection: number, code: number, reason: string, drains: boolean): void
   /** Ends the connection at once. */
   destroy(connection: number): void
   /** Connections from here on get this certificate. */
@@ -28,10 +28,8 @@ export type Engine = {
 export type EngineAddress = { host: string; port: number }
 
 export type EngineEvents = {
-  /** A handshake has begun; its peer's address is validated. False refuses it. */
+  /** A peer whose address is validated begins a handshake. False refuses it. */
   opened(connection: number, address: string): boolean
-  /** The handshake has succeeded. */
-  established(connection: number): void
   data(connection: number, stream: number, bytes: Uint8Array): void
   /** The peer has ended its half of the stream. */
   ended(connection: number, stream: number): void
@@ -61,6 +59,7 @@ export const engineCounterNames = [
   'quic_connections_active',
   'quic_packets_dropped_total',
   'quic_initials_limited_total',
+  'quic_connections_refused_total',
   'quic_datagrams_in_total',
   'quic_datagrams_out_total',
   'quic_handshake_failures_total',
@@ -81,17 +80,18 @@ export const commands = {
   /** So many bytes of events were taken. */
   read: 8,
   farewell: 9,
+  admit: 10,
+  refuse: 11,
 } as const
 
 /** What the thread reports. */
 export const reports = {
   opened: 1,
-  established: 2,
-  data: 3,
-  ended: 4,
-  reset: 5,
-  stopped: 6,
-  datagram: 7,
-  taken: 8,
-  closed: 9,
+  data: 2,
+  ended: 3,
+  reset: 4,
+  stopped: 5,
+  datagram: 6,
+  taken: 7,
+  closed: 8,
 } as const

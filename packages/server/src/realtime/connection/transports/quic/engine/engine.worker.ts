@@ -50,7 +50,9 @@ function start(port: NonNullable<typeof parentPort>, options: EngineStart): void
       post: (batch) => port.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer]),
     })
     socket.on('message', (packet, from) => {
-      loop.received(packet, from.address, joinAddress(from.address, from.port))
+      const { address: fromHost, port: fromPort } = from
+      const source = { host: fromHost, port: fromPort, address: joinAddress(fromHost, fromPort) }
+      loop.received(packet, source)
     })
     port.on('message', (message: unknown) => {
       if (isBatch(message)) return loop.commanded(message)

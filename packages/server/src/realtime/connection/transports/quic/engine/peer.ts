@@ -15,8 +15,9 @@ const closeWaitMsMax = 1000
  */
 export class Peer {
   readonly id: number
-  readonly host: string
   readonly address: string
+  /** What its first packets are known by. */
+  readonly key: string
   readonly server: CoreServer
   readonly handle: number
   isEstablished = false
@@ -29,7 +30,7 @@ export class Peer {
   held: Uint8Array[] | undefined
   releasedAtMs = 0
   farewell: { stream: number; bytes: Uint8Array } | undefined
-  end: { code: number; reason: Uint8Array; byMs: number } | undefined
+  end: { code: number; reason: Uint8Array; byMs: number; drains: boolean } | undefined
   #heldBytes = 0
   #chunks: Chunk[] = []
   #datagrams: Uint8Array[] = []
@@ -39,11 +40,11 @@ export class Peer {
 
   constructor(
     id: number,
-    at: { host: string; address: string; server: CoreServer; handle: number },
+    at: { address: string; key: string; server: CoreServer; handle: number },
   ) {
     this.id = id
-    this.host = at.host
     this.address = at.address
+    this.key = at.key
     this.server = at.server
     this.handle = at.handle
   }
@@ -134,7 +135,8 @@ export class Peer {
    * acknowledged, so three round trips after the last bytes stand for that.
    */
   closeAtMs(): number {
-    const byMs = this.end?.byMs ?? 0
+    const { byMs, drains } = this.end ?? { byMs: 0, drains: false }
+    if (!drains) return 0
     if (!this.isDrained) return byMs
     if (this.#sentAtMs === undefined) return 0
     const waitMs = 3 * this.server.roundTripMs(this.handle)
@@ -146,10 +148,14 @@ export class Peer {
     const { farewell, end } = this
     this.farewell = undefined
     if (farewell !== undefined) this.send({ ...farewell, fin: true }, nowMs)
-    if (end !== undefined) end.byMs = nowMs + closeWaitMsMax
+    if (end === undefined) return
+    end.byMs = nowMs + closeWaitMsMax
+    end.drains = true
   }
 
-  beginClose(code: number, reason: Uint8Array, nowMs: number): void {
-    this.end ??= { code, reason, byMs: nowMs + closeWaitMsMax }
+  /** What waits is lost by a close that does not drain. */
+  beginClose(how: { code: number; reason: Uint8Array; drains: boolean }, nowMs: number): void {
+    if (!how.drains) this.#chunks = []
+    this.end ??= { ...how, byMs: nowMs + closeWaitMsMax }
   }
 }

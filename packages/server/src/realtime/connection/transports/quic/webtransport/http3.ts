@@ -1,4 +1,4 @@
-import { varint } from './varint.ts'
+import { varint } from '../varint.ts'
 
 /** Numbers of HTTP/3 and of WebTransport over it, as far as the node uses them. */
 export const streamTypes = { control: 0x00, webTransport: 0x54 } as const

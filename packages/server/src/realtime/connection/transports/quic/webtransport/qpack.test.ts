@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readVarint, varint } from '../varint.ts'
 import { decodeHuffman } from './huffman.ts'
 import { decodeHeaders, encodeAnswer, HeadersBroken } from './qpack.ts'
 import { RequestStream } from './request-stream.ts'
-import { readVarint, varint } from './varint.ts'
 
 describe('integers of QUIC', () => {
   test.each([

@@ -1,5 +1,5 @@
+import { readVarint } from '../varint.ts'
 import { closeSessionCapsule, frameTypes } from './http3.ts'
-import { readVarint } from './varint.ts'
 
 /** What the stream of a request brings. */
 export type RequestEvents = {

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { bytesOf, textOf, waiting } from '../../../../realtime.fixture.ts'
 import { type QuicFixture, type QuicFixtureOptions, startQuic } from '../quic.fixture.ts'
 import type { QuicClient } from '../quic-client.fixture.ts'
+import { readVarint } from '../varint.ts'
 import { closeSession, frame, frameTypes } from './http3.ts'
-import { readVarint } from './varint.ts'
 
 let node: QuicFixture
 afterEach(() => node.close())

@@ -2,6 +2,7 @@ import { realtimePath } from '../../transport.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isBidirectional, type Protocol, type Speak } from '../protocol.ts'
 import type { QuicConnection } from '../quic-connection.ts'
+import { readVarint, varint } from '../varint.ts'
 import {
   closeSession,
   controlStream,
@@ -13,7 +14,6 @@ import {
 } from './http3.ts'
 import { decodeHeaders, encodeAnswer, HeadersBroken } from './qpack.ts'
 import { RequestStream } from './request-stream.ts'
-import { readVarint, varint } from './varint.ts'
 
 /** The streams that a server opens for itself: HTTP/3's control stream, then that of frames. */
 const ownStreams = { control: 3, frames: 7 } as const
@@ -160,9 +160,9 @@ class WebTransportPeer implements Protocol {
       streamPreface: Uint8Array.from([...varint(streamTypes.webTransport), ...varint(session)]),
       datagramPreface: Uint8Array.from(varint(session / 4)),
       datagramBytesMax,
-      close(code, reason) {
+      close(code, reason, drains) {
         engine.farewell(id, session, closeSession(code, reason))
-        engine.close(id, errorCodes.noError, '')
+        engine.close(id, errorCodes.noError, '', drains)
       },
     })
     for (const early of this.#early.splice(0)) this.#frames(session, early)
@@ -185,11 +185,11 @@ class WebTransportPeer implements Protocol {
   #leave(code: number | undefined): void {
     const { engine, id, connection } = this.#parts
     connection.closed(code)
-    engine.close(id, errorCodes.noError, '')
+    engine.close(id, errorCodes.noError, '', false)
   }
 
   #fail(code: number): void {
     this.#early = []
-    this.#parts.engine.close(this.#parts.id, code, '')
+    this.#parts.engine.close(this.#parts.id, code, '', false)
   }
 }
