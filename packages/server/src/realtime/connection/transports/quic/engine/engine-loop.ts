@@ -149,10 +149,11 @@ export class EngineLoop {
     const admission = this.#admissions.take(id)
     if (admission === undefined) return
     const { address, key, initial, packets } = admission
-    if (!isAdmitted) return this.#refuse(initial, address)
-    this.#begun.add(key)
-    this.#admitted.set(address, [...(this.#admitted.get(address) ?? []), { id, key }])
-    for (const packet of packets) this.#server.receive(packet, address)
+    if (isAdmitted) {
+      this.#begun.add(key)
+      this.#admitted.set(address, [...(this.#admitted.get(address) ?? []), { id, key }])
+      for (const packet of packets) this.#server.receive(packet, address)
+    } else this.#refuse(initial, address)
   }
 
   #pass(packet: Uint8Array, address: string): void {
@@ -178,7 +179,8 @@ export class EngineLoop {
       return
     }
     if (kind === commands.admit || kind === commands.refuse) {
-      return this.#decided(connection, kind === commands.admit)
+      this.#decided(connection, kind === commands.admit)
+      return
     }
     const peer = this.#peers.get(connection)
     if (peer === undefined) return
