@@ -256,6 +256,7 @@ export class PlayerConnection
   /** Looks at everything that has a deadline and no queue of its own. */
   sweep(nowMs: number): void {
     if (this.#isClosing()) return
+    if (this.#phase.name === 'live' && !this.#inbound.isRead) this.#connection.probe?.()
     if (this.#inbound.incompleteForMs(nowMs) > incompleteFrameMsMax) {
       this.#deps.metrics.decode_errors_total += 1
       this.#violate('incomplete frame')

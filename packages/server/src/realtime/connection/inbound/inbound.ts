@@ -5,6 +5,7 @@ import type { GatewayMetrics } from '../../metrics.ts'
 import type { ProtocolDetail } from '../closing/closings.ts'
 import type { Connection } from '../transports/transport.ts'
 import { InboundStreams } from './inbound-streams.ts'
+import { ScriptLine } from './script-line.ts'
 import { TokenBuckets } from './token-buckets.ts'
 
 /** Why no envelopes are taken; they are again when no reason is left. */
@@ -30,14 +31,12 @@ export type InboundDeps = {
   heldForScript: { bytes: number }
 }
 
-/** What one connection may hold for the script before no more of its envelopes are cut. */
-const line = { envelopesMax: 64, bytesMax: 256 * 1024 }
-
 /**
- * A connection that waits for the script is still read, so that its close is seen: up to so many
- * bytes of its own and of all connections together.
+ * A connection that waits for the script is still read, also beyond its rate, so that its close is
+ * seen at once. `lineBytes` is where no more of its envelopes are cut, `bytes` where it is not read
+ * any more; all connections together may hold a share of what the node may have queued.
  */
-const heldBytesMax = { own: 1024 * 1024, total: 64 * 1024 * 1024 }
+const held = { lineBytes: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024, shareOfQueued: 1 / 4 }
 
 /** The receiving half of one connection: cuts frames, keeps to the rate, stops and goes on. */
 export class Inbound {
@@ -48,8 +47,7 @@ export class Inbound {
   /** Envelopes that were cut, paid for and given back. */
   #backlog: Envelope[] | undefined
   /** Envelopes that were cut and paid for, and wait for the script. */
-  #line: Envelope[] | undefined
-  #lineBytes = 0
+  readonly #line = new ScriptLine()
   #heldBytes = 0
   #buckets: TokenBuckets | undefined
   #pauses = 0
@@ -150,31 +148,24 @@ export class Inbound {
 
   /** Whether envelopes wait for the script. */
   get hasLine(): boolean {
-    return this.#line !== undefined
+    return this.#line.length > 0
   }
 
   /** Puts an envelope behind those that wait for the script. */
   putInLine(envelope: Envelope): void {
-    this.#line ??= []
     this.#line.push(envelope)
-    this.#lineBytes += envelope.body.length
-    const isLong = this.#line.length >= line.envelopesMax || this.#lineBytes >= line.bytesMax
-    if (isLong) this.pause('script')
+    if (this.#line.bytes >= held.lineBytes) this.pause('script')
     else this.#read()
   }
 
   /** Takes the first envelope that waits for the script; `moveUp` has to follow. */
   takeFromLine(): Envelope | undefined {
-    const envelope = this.#line?.shift()
-    this.#lineBytes -= envelope?.body.length ?? 0
-    if (this.#line?.length === 0) this.#line = undefined
-    return envelope
+    return this.#line.shift()
   }
 
   /** Cuts more envelopes once there is room in the line. */
   moveUp(): void {
-    const isShort = (this.#line?.length ?? 0) <= line.envelopesMax / 2
-    if (isShort && this.#lineBytes <= line.bytesMax / 2) this.resume('script')
+    if (this.#line.bytes <= held.lineBytes / 2) this.resume('script')
     this.#read()
   }
 
@@ -227,7 +218,7 @@ export class Inbound {
   stop(): void {
     this.#stopped = true
     this.#backlog = undefined
-    this.#line = undefined
+    this.#line.clear()
     this.#hold(0)
     if (!this.isRead) this.#connection.resumeReading()
   }
@@ -235,9 +226,10 @@ export class Inbound {
   /** Reads the transport, or stops reading it, as the reasons and what is held want it. */
   #read(): void {
     if (this.#stopped) return
-    const isLong = (this.#pauses & pauseReasons.script) !== 0
-    this.#hold(this.#lineBytes + (isLong ? this.#streams.pendingBytes : 0))
-    const wanted = (this.#pauses & ~pauseReasons.script) === 0 && !this.#holdsTooMuch()
+    const waits = this.hasLine
+    this.#hold(waits ? this.#line.bytes + this.#streams.pendingBytes : 0)
+    const readBeyond = waits ? pauseReasons.script | pauseReasons.rate : pauseReasons.script
+    const wanted = (this.#pauses & ~readBeyond) === 0 && !this.#holdsTooMuch()
     if (wanted === this.isRead) return
     const nowMs = this.#deps.clock.monotonicMs()
     if (this.#pausedAtMs === undefined) {
@@ -259,9 +251,10 @@ export class Inbound {
   /** A connection that is not read has to fall to half before it is read again. */
   #holdsTooMuch(): boolean {
     const share = this.isRead ? 1 : 1 / 2
-    const { heldForScript } = this.#deps
+    const { heldForScript, limits } = this.#deps
     if (this.#heldBytes === 0) return false
-    return this.#heldBytes >= share * heldBytesMax.own || heldForScript.bytes >= heldBytesMax.total
+    const totalMax = held.shareOfQueued * limits.max_queued_bytes_total
+    return this.#heldBytes >= share * held.bytes || heldForScript.bytes >= totalMax
   }
 
   #cut(): Envelope | undefined {

@@ -83,6 +83,11 @@ export type Connection = {
   /** Asks the peer for a sign of life. Absent where the transport watches its path by itself. */
   ping?(): void
   /**
+   * Sends a few bytes that ask for nothing, so that a connection that is not read notices that its
+   * peer is gone. Absent where that is noticed without reading.
+   */
+  probe?(): void
+  /**
    * Begins the close; the peer may take its time. Nothing is written afterwards. With `drains` it
    * comes behind everything that was written, where a close could overtake it.
    */

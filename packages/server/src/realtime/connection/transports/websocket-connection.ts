@@ -73,6 +73,11 @@ export class WebSocketConnection implements Connection {
     this.#watchBuffer()
   }
 
+  /** A pong that nobody asked for is answered by nobody; a socket without a peer refuses it. */
+  probe(): void {
+    this.pong(noPayload)
+  }
+
   close(code: number, reason: string): void {
     this.#webSocket.close(code, reason)
   }
@@ -91,6 +96,8 @@ export class WebSocketConnection implements Connection {
     })
   }
 }
+
+const noPayload = Buffer.alloc(0)
 
 /** Memory in which messages are put together, shared by all connections of a transport. */
 export type MessageScratch = { buffer: Buffer }
