@@ -69,6 +69,7 @@ export function viewTests(stage: () => LiveStage): void {
       await open(path.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? 'unknown'))
       await page.getByText(sign).locator('visible=true').first().waitFor()
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+      expect(await page.evaluate<string[]>(cutHeads)).toEqual([])
       expect(await violations()).toEqual([])
       for (const width of [1024, 390]) {
         await page.setViewportSize({ width, height: 900 })
@@ -84,6 +85,11 @@ export function viewTests(stage: () => LiveStage): void {
     },
   )
 }
+
+/** Heads of cards whose words do not fit in. */
+const cutHeads = `[...document.querySelectorAll('.card-head')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map(({ textContent }) => textContent)`
 
 /** Tables with columns that are cut off at the right. */
 const cutTables = `[...document.querySelectorAll('.table-frame')]

@@ -73,6 +73,25 @@ describe('a worker that ends', () => {
     },
   )
 
+  it('[S-WP-4] [S-REC-1] is started again also when it answers pings and no calls any more', async () => {
+    const { rpc, host, until, lines } = await script(`
+      guildhall.on_rpc('deafen', () => {
+        process.removeAllListeners('message').on('message', ({ type, n }) => {
+          if (type === 'ping') process.send({ type: 'pong', n })
+        })
+      })
+      guildhall.on_rpc('hear', () => 'yes')
+    `)
+    await rpc('deafen')
+    expect(await rpc('hear')).toEqual({ error: 'RPC runtime not available' })
+    const reason = 'it answers pings and no calls'
+    expect(lines('error')).toContainEqual(
+      expect.objectContaining({ fields: expect.objectContaining({ reason }) }),
+    )
+    await until(() => host.readiness().state === 'ready')
+    expect(await rpc('hear')).toBe('yes')
+  })
+
   it('[S-REC-2] [S-REL-2] [S-GEN-3] is started anew from the bytes that were read at first', async () => {
     const harness = await startHarness({
       files: {

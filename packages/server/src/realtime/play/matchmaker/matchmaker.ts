@@ -3,6 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
 import type { AccountKey, Accounts } from '../accounts.port.ts'
+import { keptQuery } from '../query/kept-query.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { MatchmakerConfig } from './config.ts'
 import { createForming } from './offers/forming.ts'
@@ -12,10 +13,12 @@ import { createPasses } from './pass/pass.ts'
 import {
   type Criteria,
   invalidQuery,
+  keptCriteria,
   readCriteria,
   readProperties,
   readQuery,
 } from './tickets/criteria.ts'
+import { createExpiry } from './tickets/expiry.ts'
 import { createRemovalPush, type RemovalReason } from './tickets/removal-push.ts'
 import { type Handoff, isGood, Ticket } from './tickets/ticket.ts'
 import type { TicketQueue } from './tickets/ticket-queue.ts'
@@ -48,8 +51,6 @@ type SaidOffer = {
 
 export type Matchmaker = ReturnType<typeof createMatchmaker>
 
-const expiryEveryMs = 100
-
 const noTotals = {
   matches_formed_total: 0,
   tickets_formed_total: 0,
@@ -75,6 +76,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
   })
   const pushRemoval = createRemovalPush(deps.accounts)
   const form = createForming({ ...deps, log, handoffs, countFormed, dropped })
+  const expiry = createExpiry({ clock, log, queue, expired })
   const passes = createPasses({
     clock,
     log,
@@ -82,16 +84,11 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     intervalMs: config.interval_ms,
     widenAfterMs: config.widen_after_ms,
     membersMax: limits.max_members,
-    expire: expireTickets,
+    expire: expiry.takeOut,
     gateOpen: hooks.gateOpen,
     fillOffers: offers.fill,
     form,
   })
-  const expiry = clock.every(expiryEveryMs, () => {
-    offers.expire(clock.monotonicMs())
-    if (queue.size > 0) expireTickets()
-  })
-
   function countFormed(group: readonly Ticket[]): void {
     totals.matches_formed_total += 1
     for (const ticket of group) countMatched(ticket)
@@ -104,19 +101,14 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     return true
   }
 
+  function expired(ticket: Ticket): void {
+    totals.tickets_expired_total += 1
+    pushRemoval(ticket, 'expired')
+  }
+
   function countMatched(ticket: Ticket): void {
     totals.tickets_formed_total += 1
     deps.observeWait?.((ticket.finishedMs ?? clock.monotonicMs()) - ticket.createdMs)
-  }
-
-  function expireTickets(): void {
-    const nowMs = clock.monotonicMs()
-    for (const ticket of queue.byAge()) {
-      if (ticket.state !== 'queued' || nowMs < ticket.expiresMs) continue
-      queue.finish(ticket, 'removed')
-      totals.tickets_expired_total += 1
-      pushRemoval(ticket, 'expired')
-    }
   }
 
   function remove(ticket: Ticket | undefined, reason?: RemovalReason): boolean {
@@ -146,7 +138,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     if (isFull()) return { refusal: 'matchmaker is temporarily unavailable' }
     const ticket = new Ticket({
       id: deps.newId(),
-      criteria,
+      criteria: keptCriteria(criteria),
       accounts: members.accounts,
       partyId: typeof payload.party_id === 'string' ? payload.party_id : undefined,
       createdMs: clock.monotonicMs(),
@@ -209,7 +201,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
           return { refusal: 'invalid_argument' } as const
         }
         if (!hooks.admit() || isFull()) return { refusal: 'unavailable' } as const
-        return offers.add({ roomId, seats, query, properties, ttlMs })
+        return offers.add({ roomId, seats, query: keptQuery(query), properties, ttlMs })
       },
       cancel: offers.cancel,
       status: offers.status,
@@ -221,7 +213,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     }),
     stop() {
       passes.stop()
-      expiry.cancel()
+      expiry.stop()
+      offers.stop()
     },
   }
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
+import { busyClock } from '../../../kernel/time/busy-clock.fixture.ts'
 import { createGatewayMetrics } from '../../metrics.ts'
 import { bytesOf, textOf } from '../../realtime.fixture.ts'
 import { Room } from '../rooms/room.ts'
@@ -127,8 +128,34 @@ describe('positions of a room', () => {
     newRoom(ann, bob, cid)
     cid.isConnected = false
     for (const text of ['a', 'b']) send(ann, text)
-    expect(metrics.unreliable_coalesced_total).toBe(1)
     await clock.advance(2)
+    expect(metrics.unreliable_coalesced_total).toBe(1)
+  })
+
+  test('[R-DSP-2] of a round that took long rest as long, and the newest of each sender waits', async () => {
+    const { clock, work } = busyClock()
+    const relay = createPositionRelay({ clock, metrics, registry: { roomless } })
+    const [ann, bob, cid] = [newPlayer(1), newPlayer(2), newPlayer(3)]
+    newRoom(ann, bob, cid)
+    const { receiver } = cid
+    cid.receiver = {
+      ...receiver,
+      deliverPositions(...positions) {
+        work(20)
+        receiver.deliverPositions(...positions)
+      },
+    }
+    relay(ann, bytesOf('a'))
+    await clock.advance(2)
+    expect(delivered).toEqual(['1: ', '2: 1a', '3: 1a'])
+    for (const text of ['b', 'c', 'd']) relay(ann, bytesOf(text))
+    await clock.advance(19)
+    expect(delivered).toHaveLength(3)
+    await clock.advance(3)
+    expect(delivered.slice(3)).toEqual(['1: ', '2: 1d', '3: 1d'])
+    expect(metrics.unreliable_coalesced_total).toBe(4)
+    await clock.advance(100)
+    expect(delivered).toHaveLength(6)
   })
 
   test('[R-DSP-2] go on after a delivery that failed', async () => {

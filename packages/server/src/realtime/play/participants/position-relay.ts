@@ -20,7 +20,9 @@ export type PositionRelay = (sender: Participant, position: Uint8Array) => boole
 type Group = Room | Set<Participant>
 
 /** Positions of one group that wait to be passed on together: the newest of each sender. */
-type Round = Map<Participant, OutgoingFrame>
+type Round = Map<Participant, Waiting>
+/** `replaced` counts the older ones that it stands for. */
+type Waiting = { frame: OutgoingFrame; replaced: number }
 
 /** Above this many peers a position outside rooms is not passed on. */
 const roomlessPeersMax = 256
@@ -39,6 +41,8 @@ export function createPositionRelay({
 }: PositionRelayDeps): PositionRelay {
   const { roomless } = registry
   const rounds = new Map<Group, Round>()
+  /** Groups whose last round took long. */
+  const resting = new Set<Group>()
   const waits = createWaitBatch<Group>({ clock, waitMs }, pass)
 
   function roundOf(group: Group): Round {
@@ -49,8 +53,24 @@ export function createPositionRelay({
     return round
   }
 
-  /** To those who are in the group now, what those have sent who still are. */
+  /**
+   * A round of a large group may take longer than the wait for the next one. It rests for as long
+   * as that took, so that whoever sends without end has half of the time at most.
+   */
   function pass(group: Group): void {
+    const beganMs = clock.monotonicMs()
+    passOn(group)
+    const tookMs = clock.monotonicMs() - beganMs
+    if (tookMs <= waitMs / 2) return
+    resting.add(group)
+    clock.after(tookMs, () => {
+      resting.delete(group)
+      if (rounds.has(group)) waits.add(group)
+    })
+  }
+
+  /** To those who are in the group now, what those have sent who still are. */
+  function passOn(group: Group): void {
     const round: Round = rounds.get(group) ?? new Map()
     rounds.delete(group)
     if (isTooLarge(group)) {
@@ -58,7 +78,10 @@ export function createPositionRelay({
       return
     }
     const positions: OutgoingFrame[] = []
-    for (const [sender, frame] of round) if (isIn(group, sender)) positions.push(frame)
+    for (const [sender, { frame, replaced }] of round) {
+      if (replaced > 0) metrics.unreliable_coalesced_total += replaced * peersOf(group, sender)
+      if (isIn(group, sender)) positions.push(frame)
+    }
     if (positions.length === 0) return
     for (const { receiver, context } of membersOf(group)) {
       receiver.deliverPositions(positions, context.participant)
@@ -71,8 +94,14 @@ export function createPositionRelay({
     const size = sizeOf(group)
     if (size < 2) return true
     const round = roundOf(group)
-    if (round.has(sender)) metrics.unreliable_coalesced_total += connectedPeers(group, sender)
-    round.set(sender, positionFrame(sender.context.participant, position))
+    const waiting = round.get(sender)
+    const frame = positionFrame(sender.context.participant, position)
+    if (waiting === undefined) round.set(sender, { frame, replaced: 0 })
+    else {
+      waiting.frame = frame
+      waiting.replaced += 1
+    }
+    if (resting.has(group)) return true
     waits.add(group)
     if (round.size >= size && round.keys().every((each) => isIn(group, each))) {
       waits.remove(group)
@@ -91,7 +120,7 @@ function isIn(group: Group, participant: Participant): boolean {
 }
 
 /** The others for whom a position waits; nothing waits for one who has no connection. */
-function connectedPeers(group: Group, sender: Participant): number {
+function peersOf(group: Group, sender: Participant): number {
   let count = 0
   for (const member of membersOf(group)) {
     if (member !== sender && member.isConnected) count += 1

@@ -166,24 +166,15 @@ function isOfType<Type extends Token['type']>(
 }
 
 function compare(
-  name: string,
+  field: string,
   comparison: Comparison,
   literal: string | number,
 ): Query | undefined {
-  const field = shared(name)
   if (typeof literal === 'number') {
     return { type: 'number', field, literal, holds: orders[comparison] }
   }
   if (comparison !== '==' && comparison !== '!=') return undefined
-  return { type: 'text', field, literal: shared(literal), isEqual: comparison === '==' }
-}
-
-/**
- * The text as the engine keeps names of members: once for all tickets that use it, found by its
- * address, and without the query that it was cut out of.
- */
-function shared(text: string): string {
-  return Object.keys({ [text]: 0 })[0] ?? text
+  return { type: 'text', field, literal, isEqual: comparison === '==' }
 }
 
 /** By the difference of value and literal. */

@@ -38,8 +38,8 @@ export type Offers = {
   fill(waiting: readonly Ticket[], mustPause: () => boolean): Iterable<void>
   /** A token of a ticket is used or over. */
   tokenOver(handoff: Handoff): void
-  expire(nowMs: number): void
   readonly size: number
+  stop(): void
 }
 
 export type OffersDeps = {
@@ -52,6 +52,8 @@ export type OffersDeps = {
   membersMax: number
   newId(): string
 }
+
+const expiryEveryMs = 100
 
 export function createOffers(deps: OffersDeps): Offers {
   const { clock, rooms, queue, membersMax } = deps
@@ -121,6 +123,13 @@ export function createOffers(deps: OffersDeps): Offers {
     }
   }
 
+  const expiry = clock.every(expiryEveryMs, () => {
+    const nowMs = clock.monotonicMs()
+    for (const offer of [...offers.values()]) {
+      if (offer.expiresMs <= nowMs || offer.room.phase === 'ended') end(offer)
+    }
+  })
+
   return {
     add({ roomId, seats, query, properties, ttlMs }) {
       const room = rooms.byId(roomId)
@@ -152,13 +161,9 @@ export function createOffers(deps: OffersDeps): Offers {
       if (state === 'expired') offer.seats += 1
       if (offer.seats === 0 && offer.waiting === 0) end(offer)
     },
-    expire(nowMs) {
-      for (const offer of [...offers.values()]) {
-        if (offer.expiresMs <= nowMs || offer.room.phase === 'ended') end(offer)
-      }
-    },
     get size() {
       return offers.size
     },
+    stop: expiry.cancel,
   }
 }

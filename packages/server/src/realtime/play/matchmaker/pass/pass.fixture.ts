@@ -1,13 +1,14 @@
 import type { JsonObject } from '@guildhall/contract'
-import { createFakeClock } from '../../../../kernel/clock.fake.ts'
-import type { Clock } from '../../../../kernel/clock.ts'
 import { createRecordedLog } from '../../../../kernel/log/log.fake.ts'
+import { busyClock } from '../../../../kernel/time/busy-clock.fixture.ts'
 import { readCriteria } from '../tickets/criteria.ts'
 import { Ticket } from '../tickets/ticket.ts'
 import { createTicketQueue } from '../tickets/ticket-queue.ts'
 import { createPasses, type PassDeps } from './pass.ts'
 
 /** Passes over a queue, with a clock that stands still but for the work that a test pretends. */
+type TicketOptions = { size?: number; ageMs?: number; id?: string; accounts?: string[] }
+
 export function startPasses(options: Partial<PassDeps> = {}) {
   const { clock, work, slices } = busyClock()
   const log = createRecordedLog()
@@ -21,7 +22,7 @@ export function startPasses(options: Partial<PassDeps> = {}) {
     intervalMs: 250,
     widenAfterMs: 5000,
     membersMax: 1000,
-    expire() {},
+    expire: () => [],
     gateOpen: () => true,
     fillOffers: () => [],
     form(group) {
@@ -33,12 +34,14 @@ export function startPasses(options: Partial<PassDeps> = {}) {
   })
 
   /** A ticket of so many players, as if it had been added so long ago. */
-  function ticketOf(payload: JsonObject, { size = 1, ageMs = 0, id = '' } = {}): Ticket {
+  function ticketOf(payload: JsonObject, options: TicketOptions = {}): Ticket {
+    const { size = 1, ageMs = 0, id = '' } = options
     const criteria = readCriteria(payload, { default_ttl_ms: 60_000, max_ttl_ms: 60_000 })
     if (typeof criteria === 'string') throw new Error(criteria)
     made += 1
     const name = id === '' ? `t${String(made).padStart(6, '0')}` : id
-    const accounts = Array.from({ length: size }, (_, index) => `${name}-${index}`)
+    const accounts =
+      options.accounts ?? Array.from({ length: size }, (_, index) => `${name}-${index}`)
     const createdMs = clock.monotonicMs() - ageMs
     const ticket = new Ticket({ id: name, criteria, accounts, partyId: undefined, createdMs })
     queue.add(ticket)
@@ -49,26 +52,3 @@ export function startPasses(options: Partial<PassDeps> = {}) {
 }
 
 /** Time passes by the timers of a test, and by the work it pretends to do. */
-function busyClock() {
-  const fake = createFakeClock()
-  let busyMs = 0
-  let pausedAtMs = 0
-  /** The work between two pauses, and how long the pause behind it is. */
-  const slices: { tookMs: number; pauseMs: number }[] = []
-  const clock: Clock & Pick<typeof fake, 'advance'> = {
-    ...fake,
-    monotonicMs: () => fake.monotonicMs() + busyMs,
-    sleep(delayMs) {
-      slices.push({ tookMs: busyMs - pausedAtMs, pauseMs: delayMs })
-      pausedAtMs = busyMs
-      return fake.sleep(delayMs)
-    },
-  }
-  return {
-    clock,
-    slices,
-    work(ms: number): void {
-      busyMs += ms
-    },
-  }
-}

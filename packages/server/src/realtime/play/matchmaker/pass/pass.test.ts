@@ -120,6 +120,37 @@ test('[R-MM-8] a crowd that fits nobody is compared once, and no newcomer waits 
   expect([queue.size, queue.byAge()]).toEqual([0, []])
 })
 
+test('[R-MM-8] a large group is compared with each ticket in slices', async () => {
+  const { clock, work, slices, ticketOf } = startPasses()
+  const all = { min_count: 255, max_count: 255 }
+  for (let count = 0; count < 200; count += 1) slow(ticketOf(all), work, 0.01)
+  await clock.advance(10_000)
+  // The last one is compared with 199 others, which are 4 ms.
+  expect(slices.length).toBeGreaterThan(50)
+  for (const { tookMs } of slices) expect(tookMs).toBeLessThanOrEqual(1 + 4)
+})
+
+test('[R-MM-7] an account that cancels and adds is a seed once between passes over all', async () => {
+  const { clock, ticketOf, groups, queue, passes } = startPasses()
+  const readd = () => {
+    const mine = ticketOf({ query: 'b == 1', properties: { a: 1 } }, { accounts: ['me'] })
+    passes.ticketAdded(mine)
+    return mine
+  }
+  queue.finish(readd(), 'removed')
+  await clock.advance(1)
+  const mine = readd()
+  const fits = ticketOf({ query: 'a == 1', properties: { b: 1 } })
+  await clock.advance(1)
+  expect(groups).toEqual([])
+  await clock.advance(248)
+  expect(groups).toEqual([[mine.id, fits.id]])
+  const again = readd()
+  const other = ticketOf({ query: 'a == 1', properties: { b: 1 } })
+  await clock.advance(0)
+  expect(groups.at(-1)).toEqual([again.id, other.id])
+})
+
 test('[R-MM-8] what fails in a pass neither ends the node nor the passes behind it', async () => {
   let failures = 1
   const found = startPasses({

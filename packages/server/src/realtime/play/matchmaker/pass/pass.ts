@@ -1,5 +1,7 @@
-import { afterOthers, atEndOfTurn, type Clock } from '../../../../kernel/clock.ts'
+import { atEndOfTurn, type Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
+import { createSlices } from '../../../../kernel/time/slices.ts'
+import type { AccountKey } from '../../accounts.port.ts'
 import { byAge, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import { isStillAlone } from './lonely.ts'
@@ -7,7 +9,10 @@ import { type ScanResult, scan } from './scan.ts'
 
 /** Runs passes over the queue, in slices, so that the event loop is never kept. */
 export type Passes = {
-  /** The new ticket is a seed at the end of the turn. */
+  /**
+   * The new ticket is a seed at the end of the turn, if it is the first of its account since the
+   * last pass over everybody; else it waits for the next one.
+   */
   ticketAdded(ticket: Ticket): void
   stop(): void
   counts(): { evaluations_total: number; evaluation_duration_us_total: number }
@@ -20,8 +25,8 @@ export type PassDeps = {
   intervalMs: number
   widenAfterMs: number
   membersMax: number
-  /** Takes out the tickets that have waited for too long. */
-  expire(): void
+  /** Takes out the tickets that have waited for too long. Yields where `mustPause` says so. */
+  expire(mustPause: () => boolean): Iterable<void>
   /** While it is false tickets wait and are not looked at. */
   gateOpen(): boolean
   /** Fills the offers of running rooms, before groups are looked for. */
@@ -35,8 +40,6 @@ export type PassDeps = {
  * for the slice and for the handing over of what it has formed, and should not feel it.
  */
 const sliceMs = 1
-/** The time is looked at after so many steps. */
-const stepsPerLook = 32
 
 export function createPasses(deps: PassDeps): Passes {
   const { clock, queue, widenAfterMs, membersMax } = deps
@@ -47,8 +50,10 @@ export function createPasses(deps: PassDeps): Passes {
   let isStopped = false
   let passes = 0
   let durationUs = 0
-  let sliceEndsMs = 0
-  let stepsToLook = stepsPerLook
+  /** Accounts whose tickets were seeds of their own since the last pass over everybody. */
+  const seeded = new Set<AccountKey>()
+  const slices = createSlices(clock, sliceMs)
+  const { mustPause } = slices
 
   const timer = clock.every(deps.intervalMs, () => request('all'))
 
@@ -66,9 +71,11 @@ export function createPasses(deps: PassDeps): Passes {
       const seeds = due === 'added' ? added.sort(byAge) : undefined
       due = undefined
       added = []
+      if (seeds === undefined) seeded.clear()
       if (queue.size === 0) continue
       try {
-        await inSlices(pass(seeds))
+        passes += 1
+        await slices.run(pass(seeds), countTime)
       } catch (error) {
         deps.log.error('a pass of the matchmaker failed', { error })
       }
@@ -76,33 +83,15 @@ export function createPasses(deps: PassDeps): Passes {
     isRunning = false
   }
 
-  /** Pauses after each slice for as long as it took, also before the pass that is due next. */
-  async function inSlices(work: Generator<void, void>): Promise<void> {
-    passes += 1
-    for (;;) {
-      const startMs = clock.monotonicMs()
-      sliceEndsMs = startMs + sliceMs
-      const { done } = work.next()
-      const tookMs = clock.monotonicMs() - startMs
-      durationUs += Math.round(tookMs * 1000)
-      if (isStopped || (done && tookMs === 0)) return
-      await clock.sleep(tookMs)
-      if (done) return
-      await afterOthers()
-    }
-  }
-
-  function mustPause(): boolean {
-    stepsToLook -= 1
-    if (stepsToLook > 0) return false
-    stepsToLook = stepsPerLook
-    return clock.monotonicMs() >= sliceEndsMs
+  function countTime(tookMs: number): 'goes on' | 'ends' {
+    durationUs += Math.round(tookMs * 1000)
+    return isStopped ? 'ends' : 'goes on'
   }
 
   /** One pass, from these seeds or from everybody. Tickets come and go while it is paused. */
   function* pass(seeds: readonly Ticket[] | undefined): Generator<void, void> {
     if (!deps.gateOpen()) return
-    deps.expire()
+    yield* deps.expire(mustPause)
     const waiting = queue.byAge()
     const newestMs = waiting.at(-1)?.createdMs ?? 0
     const { givenBack } = queue
@@ -164,7 +153,7 @@ export function createPasses(deps: PassDeps): Passes {
     if (reason !== null) seed.reason = reason
     if (group === undefined) return 0
     // Forming is far more than a step.
-    stepsToLook = 0
+    slices.lookSoon()
     if (deps.form(group)) return group.length
     for (const ticket of group) ticket.reason = 'no_room'
     return 0
@@ -172,6 +161,10 @@ export function createPasses(deps: PassDeps): Passes {
 
   return {
     ticketAdded(ticket) {
+      const [account] = ticket.accounts
+      // An account that cancels and adds all the time would have all tickets looked at each time.
+      if (account === undefined || seeded.has(account)) return
+      seeded.add(account)
       added.push(ticket)
       request('added')
     },

@@ -25,8 +25,8 @@ export type ScanOptions<Ticket> = {
   longEnough: boolean
   /** Whether one of the others may be taken; asked when its turn comes. */
   isWaiting(other: Ticket): boolean
-  /** Whether the caller wants the event loop back; asked before each of the others. */
-  mustPause(): boolean
+  /** Whether the caller wants the event loop back, asked before so many comparisons. */
+  mustPause(comparisons?: number): boolean
 }
 
 /**
@@ -57,6 +57,7 @@ export function* scan<Ticket extends Candidate>(
     seen += 1
     if (!fitsBoth(seed, other)) continue
     fitsSeed = true
+    if (mustPause(group.length)) yield
     if (!group.every((member) => member === seed || fitsBoth(member, other))) continue
     const narrower = narrowed(bounds, other)
     if (largestLegal(narrower) < total + other.size) continue

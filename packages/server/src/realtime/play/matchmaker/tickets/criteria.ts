@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@guildhall/contract'
 import type { TicketProperties } from '../../../../kernel/play/room-hooks.ts'
+import { keptQuery } from '../../query/kept-query.ts'
 import { parseQuery, type Query, type QueryProblem } from '../../query/query.ts'
 import { isField } from '../../query/query-tokens.ts'
 
@@ -37,6 +38,13 @@ export function readCriteria(payload: JsonObject, ttl: Ttl): Criteria | string {
   const backfill = orElse(payload.backfill, true)
   if (typeof backfill !== 'boolean') return 'invalid JSON body'
   return { query, wideQuery, properties, ...counts, backfill, ttlMs }
+}
+
+/** The criteria of a ticket that waits. */
+export function keptCriteria(criteria: Criteria): Criteria {
+  const query = keptQuery(criteria.query)
+  const isWidening = criteria.wideQuery !== criteria.query
+  return { ...criteria, query, wideQuery: isWidening ? keptQuery(criteria.wideQuery) : query }
 }
 
 export function readQuery(value: unknown): Query | QueryProblem {
