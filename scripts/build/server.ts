@@ -113,9 +113,10 @@ export async function bundle(
   return outputFiles
 }
 
+/** By a name that no source has. */
 const requireOfNode =
-  "import { createRequire } from 'node:module'; " +
-  'const require = createRequire(import.meta.url);'
+  "import { createRequire as requireOfBanner } from 'node:module'; " +
+  'const require = requireOfBanner(import.meta.url);'
 
 const ofServer = { filter: /packages\/(?:server|create-guildhall)\/src\/.*\.ts$/ }
 

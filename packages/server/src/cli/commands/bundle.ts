@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { isBuiltin, createRequire as requireFrom } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as esbuild from 'esbuild'
 import type { LoadedConfig } from '../../config/load.ts'
@@ -51,7 +51,7 @@ type Bundler = Pick<typeof esbuild, 'build'>
 /** The project's own, or the one beside the server. */
 async function findBundler(gameDir: string): Promise<Bundler | undefined> {
   try {
-    const own: Bundler = requireFrom(join(gameDir, 'main.js'))('esbuild')
+    const own: Bundler = createRequire(join(gameDir, 'main.js'))('esbuild')
     return own
   } catch {
     return await import('esbuild').catch(() => undefined)
