@@ -703,12 +703,13 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   allow(key: string, limit: number, window_ms: number): boolean
 
   /**
-   * Ends an RPC handler with an error text of 1 to 256 bytes for the client.
+   * Ends an RPC handler with an error text of 1 to 256 bytes for the client, and a code and data of at most 4 KiB of JSON for its program. In a hook that answers nothing it drops what the slice has done.
    *
    * @example
    * if (gold < price) guildhall.fail('not enough gold')
+   * guildhall.fail('not enough gold', { code: 'gold', data: { missing: price - gold } })
    */
-  fail(text: string): never
+  fail(text: string, options?: { code?: string; data?: GuildhallJson }): never
 
   /**
    * Writes a line to the node's own log at once, at most 100 a second and 4,096 characters.

@@ -22,7 +22,16 @@ export type ErrorFacts = {
   status?: number | undefined
   retryAfterSec?: number | undefined
   closeCode?: number | undefined
+  refusal?: Refusal | undefined
   cause?: unknown
+}
+
+/** What the game's script says to the program, beside the text of `guildhall.fail`. */
+export type Refusal = {
+  /** `rpc_failed` where the script gave none, and for refusals of the node itself. */
+  readonly code: string
+  /** What JSON can say; null where the script gave none. */
+  readonly data: unknown
 }
 
 /**
@@ -42,6 +51,8 @@ export class GuildhallError extends Error {
   readonly retryAfterSec: number | undefined
   /** Close code of the connection, e.g. 4001, when the server said one. */
   readonly closeCode: number | undefined
+  /** Code and data of a refused RPC; only with `rpc_refused`. */
+  readonly refusal: Refusal | undefined
 
   constructor(code: ErrorCode | ClientErrorCode, message: string, facts: ErrorFacts = {}) {
     super(message, { cause: facts.cause })
@@ -49,6 +60,7 @@ export class GuildhallError extends Error {
     this.status = facts.status
     this.retryAfterSec = facts.retryAfterSec
     this.closeCode = facts.closeCode
+    this.refusal = facts.refusal
   }
 }
 

@@ -1,5 +1,5 @@
 export type { GameTypes } from '@guildhall/contract/wire'
-export { type ClientErrorCode, GuildhallError } from './error.ts'
+export { type ClientErrorCode, GuildhallError, type Refusal } from './error.ts'
 export type {
   HostClock,
   HostOptions,

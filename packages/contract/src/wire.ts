@@ -27,8 +27,11 @@ export {
 export { applicationKindMin, kinds } from './kinds/kinds.ts'
 export {
   peerPositionBody,
+  plainFailure,
   positionBody,
   positionBytesMax,
+  type RpcFailure,
+  rpcFailureBody,
   rpcMethodBytesMax,
   rpcRequestBody,
   rpcResponseBody,

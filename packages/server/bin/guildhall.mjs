@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=32
+#!/usr/bin/env node
 // In words that every Node.js reads: an older one gets to know what is missing.
 const [major] = process.versions.node.split('.')
 if (Number(major) < 24) {

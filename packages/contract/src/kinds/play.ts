@@ -1,3 +1,5 @@
+import { parseExact, stringifyExact } from '../values/exact-json.ts'
+import type { Json } from '../values/json.ts'
 import { type BodyCodec, BodyReader, BodyWriter, malformed } from './bytes.ts'
 import { WireError } from './envelope.ts'
 
@@ -43,7 +45,10 @@ export function rpcRequestId(body: Uint8Array): bigint {
 
 const rpcHeaderBytes = 8
 
-/** The body of RPC_RESPONSE: the reply, or with `ok` false a short text in UTF-8. */
+/**
+ * The body of RPC_RESPONSE: the reply, or with `ok` false a short text in UTF-8, which clients that
+ * ask for `sessionFlags.failures` get as an RpcFailure.
+ */
 export type RpcResponse = { request_id: bigint; ok: boolean; payload: Uint8Array }
 
 /** @example rpcResponseBody.decode(envelope.body).request_id */
@@ -61,6 +66,33 @@ export const rpcResponseBody: BodyCodec<RpcResponse> = {
     return { request_id, ok, payload: reader.rest() }
   },
 }
+
+/** What a refused call says. The code is `rpc_failed` and the data null where there is no more. */
+export type RpcFailure = { message: string; code: string; data: Json }
+
+/** JSON in UTF-8. @example rpcFailureBody.decode(payload).code */
+export const rpcFailureBody: BodyCodec<RpcFailure> = {
+  encode: ({ message, code, data }) =>
+    new TextEncoder().encode(stringifyExact({ message, code, data })),
+  decode(body) {
+    const failure = parseFailure(new BodyReader(body).text())
+    if (failure === undefined) throw malformed('a failure without message or code')
+    return failure
+  },
+}
+
+function parseFailure(text: string): RpcFailure | undefined {
+  try {
+    const { message, code, data = null } = parseExact(text) as Partial<RpcFailure>
+    if (typeof message !== 'string' || typeof code !== 'string') return undefined
+    return { message, code, data }
+  } catch {
+    return undefined
+  }
+}
+
+/** What a call is refused with that says nothing but a text. */
+export const plainFailure = { code: 'rpc_failed', data: null } as const
 
 /** Largest body of POSITION, in bytes; an empty one is refused too. */
 export const positionBytesMax = 1024

@@ -49,9 +49,15 @@ export const authResultBody: BodyCodec<AuthResult> = {
 
 /**
  * The bits of the flags of SESSION_OPTIONS and SESSION_INFO. `presence_names` asks for presence in
- * version 2 and has no effect without `presence`.
+ * version 2 and has no effect without `presence`. With `failures` a refused call says why in JSON.
  */
-export const sessionFlags = { presence: 1, server_time: 2, notices: 4, presence_names: 8 } as const
+export const sessionFlags = {
+  presence: 1,
+  server_time: 2,
+  notices: 4,
+  presence_names: 8,
+  failures: 32,
+} as const
 
 /** The body of SESSION_OPTIONS; unknown bits are ignored by the server. */
 export type SessionOptions = { flags: number }

@@ -4,11 +4,26 @@ import { defineScriptApi } from './script-api.ts'
 
 export const traceLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
 
+/** What a failing handler says beside its text. */
+const failOptions = z.strictObject({
+  code: z
+    .string()
+    .regex(/^[a-z0-9_.]{1,64}$/)
+    .optional(),
+  data: json.optional(),
+})
+
 export const toolsScript = defineScriptApi({
   fail: {
-    doc: 'Ends an RPC handler with an error text of 1 to 256 bytes for the client.',
-    example: ["if (gold < price) guildhall.fail('not enough gold')"],
-    args: { text: z.string() },
+    doc:
+      'Ends an RPC handler with an error text of 1 to 256 bytes for the client, and a code and ' +
+      'data of at most 4 KiB of JSON for its program. In a hook that answers nothing it drops ' +
+      'what the slice has done.',
+    example: [
+      "if (gold < price) guildhall.fail('not enough gold')",
+      "guildhall.fail('not enough gold', { code: 'gold', data: { missing: price - gold } })",
+    ],
+    args: { text: z.string(), options: failOptions.optional() },
     ok: z.never(),
     tier: 'sandboxed',
     runs: 'worker',

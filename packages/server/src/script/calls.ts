@@ -24,4 +24,12 @@ export type Outcome =
   | { readonly status: 'ok'; readonly reply: Uint8Array }
   | { readonly status: 'error' | 'timed_out'; readonly cause?: FailureCause | undefined }
   | { readonly status: 'too_large' | 'lost' }
-  | { readonly status: 'failed_with_text'; readonly text: string }
+  | FailedWithText
+
+/** What `guildhall.fail` said. */
+type FailedWithText = {
+  readonly status: 'failed_with_text'
+  readonly text: string
+  /** Its code and data, as the worker wrote them. */
+  readonly more: Uint8Array
+}

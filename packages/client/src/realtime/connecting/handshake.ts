@@ -104,8 +104,8 @@ export function shakeHands(
 }
 
 function openingFrames(token: string, notices: boolean): Uint8Array {
-  const { presence, presence_names, notices: noticesBit } = sessionFlags
-  const flags = presence | presence_names | (notices ? noticesBit : 0)
+  const { presence, presence_names, failures, notices: noticesBit } = sessionFlags
+  const flags = presence | presence_names | failures | (notices ? noticesBit : 0)
   const auth = encodeFrame(kinds.AUTH.first, authBody.encode({ access_token: token }))
   const options = encodeFrame(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags }))
   const frames = new Uint8Array(auth.length + options.length)

@@ -16,7 +16,7 @@ it('[R-SDK-7] sends AUTH and SESSION_OPTIONS in one write and is accepted by bot
   expect(auth.kind).toBe(kinds.AUTH.first)
   expect(authBody.decode(auth.body).access_token).toBe('')
   const options = await peer.next()
-  expect(sessionOptionsBody.decode(options.body).flags).toBe(1 + 4 + 8)
+  expect(sessionOptionsBody.decode(options.body).flags).toBe(1 + 4 + 8 + 32)
   expect(connection).toMatchObject({ userId: null, participant: 42, state: 'open' })
 })
 

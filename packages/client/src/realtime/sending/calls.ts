@@ -1,4 +1,11 @@
-import { kinds, rpcMethodBytesMax, rpcRequestBody, rpcResponseBody } from '@guildhall/contract/wire'
+import {
+  kinds,
+  plainFailure,
+  rpcFailureBody,
+  rpcMethodBytesMax,
+  rpcRequestBody,
+  rpcResponseBody,
+} from '@guildhall/contract/wire'
 import { GuildhallError, invalidArgument } from '../../error.ts'
 import type { CallOptions, ReplyForm, RpcOptions } from '../call-options.ts'
 import type { Part, Wire } from '../part.ts'
@@ -142,9 +149,18 @@ function readReply(payload: Uint8Array, as: ReplyForm): unknown {
   return payload.length === 0 ? undefined : readJson(payload, `; read it with as: 'text'`)
 }
 
-/** The text is the server's or the script's; bytes that are no UTF-8 do not hide the refusal. */
+/**
+ * The text is the server's or the script's; bytes that are no UTF-8 do not hide the refusal, and an
+ * older server sends the text alone.
+ */
 function refused(payload: Uint8Array): GuildhallError {
-  return new GuildhallError('rpc_refused', new TextDecoder().decode(payload))
+  try {
+    const { message, ...refusal } = rpcFailureBody.decode(payload)
+    return new GuildhallError('rpc_refused', message, { refusal })
+  } catch {
+    const text = new TextDecoder().decode(payload)
+    return new GuildhallError('rpc_refused', text, { refusal: plainFailure })
+  }
 }
 
 export function closedError(reason?: string, closeCode?: number | null): GuildhallError {

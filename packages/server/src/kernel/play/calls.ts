@@ -1,4 +1,4 @@
-import type { HookContext } from '@guildhall/contract'
+import type { HookContext, RpcFailure } from '@guildhall/contract'
 
 /**
  * Who a call of the game's script is about. `participant` is 0 when there is no sender; the script
@@ -15,5 +15,10 @@ export const nobody: CallContext = {
   match_id: null,
 }
 
-/** What the caller of an RPC gets: the reply, or one of the texts that callers may see. */
-export type RpcOutcome = { ok: true; reply: Uint8Array } | { ok: false; error: string }
+/**
+ * What the caller of an RPC gets: the reply, or one of the texts that callers may see. `more` is
+ * what the script said beside its text.
+ */
+export type RpcOutcome =
+  | { ok: true; reply: Uint8Array }
+  | { ok: false; error: string; more?: Omit<RpcFailure, 'message'> }

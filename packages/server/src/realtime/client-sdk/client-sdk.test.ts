@@ -8,6 +8,8 @@ const script = `
 guildhall.on_rpc('echo', (ctx, body) => body)
 guildhall.on_rpc('whoami', (ctx) => ({ participant: ctx.sender, user_id: ctx.user_id }))
 guildhall.on_rpc('fail', () => { throw new Error('broken') })
+guildhall.on_rpc('buy', () => guildhall.fail('too dear', { code: 'gold', data: { missing: 2n ** 60n } }))
+guildhall.on_rpc('no', () => guildhall.fail('no'))
 guildhall.on_message(100, (ctx, body) => guildhall.send(ctx.sender, 101, body))
 `
 
@@ -37,6 +39,25 @@ it('[R-SDK-23] signs in, reads the profile, refreshes and logs out at a real nod
   })
   await player.logout()
   expect(player.session()).toBe(null)
+})
+
+it('[R-SDK-16] [R-RPC-6] a refusal has what the script said, for people and for programs', async () => {
+  const { player } = await signedIn()
+  const connection = await player.connect()
+  const refusalOf = (method: string) => connection.rpc(method).catch((error: unknown) => error)
+  expect(await refusalOf('buy')).toMatchObject({
+    code: 'rpc_refused',
+    message: 'too dear',
+    refusal: { code: 'gold', data: { missing: 2n ** 60n } },
+  })
+  const plain = { code: 'rpc_refused', refusal: { code: 'rpc_failed', data: null } }
+  expect(await refusalOf('no')).toMatchObject({ ...plain, message: 'no' })
+  expect(await refusalOf('fail')).toMatchObject({ ...plain, message: 'RPC handler error' })
+  expect(await refusalOf('rooms.nothing')).toMatchObject({
+    ...plain,
+    message: 'unknown RPC method',
+  })
+  await connection.close()
 })
 
 it('[R-SDK-23] talks with the script of a real node', async () => {

@@ -73,6 +73,14 @@ describe('hooks', () => {
       ],
       ['fails without a text', 'guildhall.fail("")', 'RPC handler error'],
       ['fails with a long text', 'guildhall.fail("x".repeat(257))', 'RPC handler error'],
+      ['fails with a wrong code', 'guildhall.fail("a", { code: "No" })', 'RPC handler error'],
+      [
+        'fails with much data',
+        'guildhall.fail("a", { data: "x".repeat(4095) })',
+        'RPC handler error',
+      ],
+      ['fails with what is no JSON', 'guildhall.fail("a", { data: () => 1 })', 'RPC handler error'],
+      ['fails with an unknown option', 'guildhall.fail("a", { kind: 1 })', 'RPC handler error'],
       ['replies too much', 'return "x".repeat(65537)', 'RPC reply too large'],
       ['replies too many bytes', 'return "ü".repeat(32769)', 'RPC reply too large'],
     ]
@@ -85,6 +93,41 @@ describe('hooks', () => {
       script_call_errors_total: failures.length,
       script_worker_restarts_total: 0,
     })
+  })
+
+  it('[S-HK-3] [R-RPC-6] fail with a code and data, also after a wait', async () => {
+    const { host } = await script(`
+      guildhall.on_rpc('plain', () => guildhall.fail('no'))
+      guildhall.on_rpc('both', () => guildhall.fail('no', { code: 'gold.low', data: { n: 2n ** 60n } }))
+      guildhall.on_rpc('late', async () => {
+        await null
+        guildhall.fail('no', { data: ['x'] })
+      })
+    `)
+    const fail = (method: string) => host.game.rpc(player(1), method, new Uint8Array())
+    const failed = (code: string, data: unknown) => ({
+      ok: false,
+      error: 'no',
+      more: { code, data },
+    })
+    expect(await fail('plain')).toEqual(failed('rpc_failed', null))
+    expect(await fail('both')).toEqual(failed('gold.low', { n: 2n ** 60n }))
+    expect(await fail('late')).toEqual(failed('rpc_failed', ['x']))
+  })
+
+  it('[S-HK-3] drop what a hook without an answer has done, and log nothing', async () => {
+    const { host, rpc, lines } = await script(`
+      let joins = 0
+      guildhall.on_join(() => {
+        joins += 1
+        guildhall.broadcast(100, 'never')
+        guildhall.fail('enough')
+      })
+      guildhall.on_rpc('joins', () => joins)
+    `)
+    host.game.join(player(1))
+    expect(await rpc('joins')).toBe('1')
+    expect(lines('warn')).toEqual([])
   })
 
   it('[S-GEN-2] log a failure with hook, revision and line', async () => {

@@ -4,6 +4,7 @@ import { type CallContext, nobody, type RpcOutcome } from '../../kernel/play/cal
 import type { Outcome } from '../calls.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import type { Router } from '../serving/router.ts'
+import { readFailure } from '../wire/failure.ts'
 import { hookCode } from '../wire/hooks.ts'
 import { texts } from './texts.ts'
 
@@ -52,7 +53,7 @@ function rpcOutcome(outcome: Outcome | string, notServing: () => string): RpcOut
     case 'ok':
       return { ok: true, reply: outcome.reply }
     case 'failed_with_text':
-      return { ok: false, error: outcome.text }
+      return { ok: false, error: outcome.text, more: readFailure(outcome.more) }
     case 'error':
       return { ok: false, error: texts.handlerError }
     case 'timed_out':

@@ -322,7 +322,8 @@ export class ServingScript {
     view.callEnded(open.record, cpuUs)
     const cause = this.#reportRun(open, { status, text, cpuUs })
     if (status === 'ok') this.#close(open, { status, reply })
-    else if (status === 'failed_with_text') this.#close(open, { status, text: text ?? '' })
+    else if (status === 'failed_with_text')
+      this.#close(open, { status, text: text ?? '', more: reply })
     else if (status === 'too_large') this.#close(open, { status })
     else this.#close(open, { status, cause })
   }

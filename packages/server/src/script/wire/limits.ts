@@ -7,6 +7,7 @@ export const limits = {
   hostCallsPerInvocation: 1_024,
   replyBytes: 65_536,
   failTextBytes: 256,
+  failDataBytes: 4_096,
   messageKinds: 1_000,
   rpcMethods: 1_000,
   rpcMethodBytes: 128,

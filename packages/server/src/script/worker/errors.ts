@@ -35,15 +35,19 @@ export class Interrupted extends Error {
 export class FailSignal extends Error {
   override readonly name = 'FailSignal'
   readonly #text: string
+  readonly #more: string
 
-  constructor(text: string) {
+  /** @param more Its code and its data as JSON, by `writeFailure`; empty without either */
+  constructor(text: string, more: string) {
     super(text)
     this.#text = text
+    this.#more = more
   }
 
-  /** The text, if the value is such a signal; a script cannot make a false one. */
-  static textOf(value: unknown): string | undefined {
-    return typeof value === 'object' && value !== null && #text in value ? value.#text : undefined
+  /** What it says, if the value is such a signal; a script cannot make a false one. */
+  static read(value: unknown): { text: string; more: string } | undefined {
+    if (typeof value !== 'object' || value === null || !(#text in value)) return undefined
+    return { text: value.#text, more: value.#more }
   }
 }
 

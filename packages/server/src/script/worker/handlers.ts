@@ -42,9 +42,12 @@ export function isImmediate(call: CallRecord): boolean {
   return hooksByCode[call.hook]?.immediate === true
 }
 
-/** Whether `guildhall.fail` has a reader: the client of an RPC. */
-export function isRpc(call: CallRecord): boolean {
-  return call.hook === hookCode.on_rpc
+/**
+ * Whether `guildhall.fail` ends the handler as its author wants: the client of an RPC reads it, and
+ * a hook that answers nothing just drops what it has done.
+ */
+export function mayFail(call: CallRecord): boolean {
+  return call.hook === hookCode.on_rpc || answerForms[call.hook] === 'none'
 }
 
 /**

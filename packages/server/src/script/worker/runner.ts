@@ -7,7 +7,7 @@ import { callStatuses } from '../wire/output-records.ts'
 import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
 import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
-import { callHandler, encodeAnswer, isImmediate, isRpc } from './handlers.ts'
+import { callHandler, encodeAnswer, isImmediate, mayFail } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
 import { createLanes } from './lanes.ts'
@@ -315,8 +315,11 @@ export class Runner {
 
   #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
     if (error instanceof Interrupted) return timedOut
-    const chosen = call && isRpc(call) ? FailSignal.textOf(error) : undefined
-    if (chosen !== undefined) return { status: status.failed_with_text, length: 0, text: chosen }
+    const chosen = call && mayFail(call) ? FailSignal.read(error) : undefined
+    if (chosen !== undefined) {
+      const { text, more } = chosen
+      return { status: status.failed_with_text, length: this.output.place(more), text }
+    }
     const text = errorText(this.#deps.engine.describe(error))
     return { status: status.error, length: 0, text }
   }

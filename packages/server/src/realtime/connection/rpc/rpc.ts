@@ -1,8 +1,11 @@
 import {
   kinds,
+  plainFailure,
+  rpcFailureBody,
   rpcRequestBody,
   rpcRequestId,
   rpcResponseBody,
+  sessionFlags,
   WireError,
 } from '@guildhall/contract'
 import type { RpcOutcome } from '../../../kernel/play/calls.ts'
@@ -55,14 +58,22 @@ export function createRpc({ play, inFlightMax }: RpcDeps): Rpc {
 
 function respond(live: LiveConnection, request_id: bigint, outcome: RpcOutcome): void {
   const answer = outcome.ok && outcome.reply.length > replyBytesMax ? replyTooLarge : outcome
-  const payload = answer.ok ? answer.reply : utf8.encode(answer.error)
+  const payload = answer.ok ? answer.reply : failurePayload(live, answer)
   live.send(
     kinds.RPC_RESPONSE.first,
     rpcResponseBody.encode({ request_id, ok: answer.ok, payload }),
   )
 }
 
-function refusal(error: string): RpcOutcome {
+/** Clients that ask for failures get code and data as well. */
+function failurePayload(live: LiveConnection, { error, more = plainFailure }: Refusal): Uint8Array {
+  const isAsked = ((live.client.flags ?? 0) & sessionFlags.failures) !== 0
+  return isAsked ? rpcFailureBody.encode({ message: error, ...more }) : utf8.encode(error)
+}
+
+type Refusal = RpcOutcome & { ok: false }
+
+function refusal(error: string): Refusal {
   return { ok: false, error }
 }
 
