@@ -132,6 +132,7 @@ const firstOf = {
 function returned(answer: ScriptHook['answer'], immediate: true | undefined): string {
   if (answer === undefined) return 'GuildhallDone'
   if (answer === 'reply') return 'GuildhallReply | Promise<GuildhallReply>'
+  if (answer === 'state') return 'GuildhallAnswer<GuildhallJson>'
   const value = typeText(answer, 'input').replace(/\bnull\b/, 'null | undefined')
   return immediate ? value : `GuildhallAnswer<${value}>`
 }

@@ -61,7 +61,10 @@ export async function serve(
   try {
     const cancel = new AbortController()
     void ending.then(() => cancel.abort())
-    host.on('SIGHUP', () => void node?.reloadCertificates())
+    host.on('SIGHUP', () => {
+      void node?.reloadCertificates()
+      void node?.reloadScript()
+    })
     // Whoever reads the ready line may be gone: that is no reason not to serve.
     host.stdout.on('error', () => undefined)
     const { signal } = cancel

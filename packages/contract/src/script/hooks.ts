@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { freeObject } from '../values/fields.ts'
-import { participantId } from './fields.ts'
+import { json, participantId } from './fields.ts'
 import { RoomLabel, ScriptRoom } from './rooms.ts'
 
 /** Where a call comes from, as the script reads it in `ctx.origin`. */
@@ -78,8 +78,8 @@ export type ScriptHook = {
   form: 'context' | 'message' | 'rpc' | 'payload' | 'room' | 'tick'
   /** The arguments of the handler, for the type declarations. */
   args: Readonly<Record<string, z.ZodType>>
-  /** What the handler answers. `reply` is an RPC's; a schema is a JSON value. */
-  answer?: 'reply' | z.ZodType
+  /** What the handler answers: an RPC's reply, a state of up to 4 MiB, or a JSON value. */
+  answer?: 'reply' | 'state' | z.ZodType
   /** The handler must return at once, not a promise. */
   immediate?: true
   /**
@@ -107,7 +107,25 @@ export const scriptHooks = defineHooks({
     code: 0,
     slot: 'one',
     form: 'payload',
-    args: { start: z.strictObject({ reason: z.enum(['boot', 'reload', 'restart']) }) },
+    args: {
+      start: z.strictObject({
+        reason: z.enum(['boot', 'reload', 'restart', 'rollback']),
+        state: json.meta({ description: 'What on_unload of the script before returned, else null' }),
+      }),
+    },
+    lane: 'none',
+  },
+  on_unload: {
+    doc: 'Runs last, before another revision takes over or the node stops; returns the state.',
+    example: [
+      'guildhall.on_unload(() => ({ scores: [...scores] }))',
+      'guildhall.on_start(({ state }) => state && restore(state))',
+    ],
+    code: 20,
+    slot: 'one',
+    form: 'payload',
+    args: { unload: z.strictObject({ reason: z.enum(['reload', 'stop']) }) },
+    answer: 'state',
     lane: 'none',
   },
   on_join: {

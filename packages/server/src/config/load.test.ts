@@ -286,7 +286,7 @@ describe('a relative path', () => {
 })
 
 describe('what this version cannot do', () => {
-  it.each(['cluster.enabled=true', 'lag_diagnostics.enabled=true', 'runtime.hot_reload=true'])(
+  it.each(['cluster.enabled=true', 'lag_diagnostics.enabled=true'])(
     'refuses the start with %s',
     async (setting) => {
       const [key = '', value] = setting.split('=')
@@ -297,7 +297,7 @@ describe('what this version cannot do', () => {
     },
   )
 
-  it.each(['cluster.command_timeout_ms=500', 'runtime.reload_drain_ms=7000'])(
+  it.each(['cluster.command_timeout_ms=500'])(
     'warns that %s changes nothing',
     async (setting) => {
       const [key = ''] = setting.split('=')

@@ -2,7 +2,6 @@
 export const unavailable: readonly Unavailable[] = [
   { key: 'cluster.enabled', values: [true] },
   { key: 'lag_diagnostics.enabled', values: [true] },
-  { key: 'runtime.hot_reload', values: [true] },
 ]
 
 type Unavailable = { key: string; values: readonly unknown[] }
@@ -13,8 +12,6 @@ type Unavailable = { key: string; values: readonly unknown[] }
  */
 const withoutEffect: readonly string[] = [
   'cluster.',
-  'runtime.hot_reload_poll_ms',
-  'runtime.reload_drain_ms',
   'lag_diagnostics.',
 ]
 

@@ -1,3 +1,4 @@
+import type { ScriptActivation } from '@guildhall/contract'
 import type { LoadedConfig } from '../config/load.ts'
 import { createLeases } from '../database/jobs/leases.ts'
 import {
@@ -78,6 +79,8 @@ export type RunningNode = {
   journal: ErrorJournal
   /** Whether the script has nothing to do until something new comes. */
   isScriptQuiet(): boolean
+  /** Loads the script anew, as its files are now; resolves to what came of it. */
+  reloadScript(): Promise<ScriptActivation>
   /** Looks at once whether the files of certificates have new content. */
   reloadCertificates(): Promise<void>
   /**
@@ -287,6 +290,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   shutdown.onStop('listener', async () => {
     await Promise.all([listener.server.close(requestsGraceMs), play.close()])
   })
+  shutdown.onStop('on_unload', play.script.unload)
   expectClaimed(claim, config.server.node_id)
   const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
   const bound = joinHostPort(host, port)
@@ -305,6 +309,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     transportAddresses: play.transports.addresses(),
     journal,
     isScriptQuiet: play.script.isQuiet,
+    reloadScript: play.script.reload,
     reloadCertificates: () => reloadAll(certificates),
     stop({ deadlineMs, drainDelayMs }: StopLimits) {
       health.drain()

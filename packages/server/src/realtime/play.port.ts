@@ -40,8 +40,8 @@ export type PlayPort = {
 export type ScriptState = {
   /** Whether a worker serves calls right now. */
   serving(): boolean
-  /** Whether the serving script registered a handler for the kind. */
-  handlesKind(kind: number): boolean
+  /** Whether the script of somebody in this room, or in none, has a handler for the kind. */
+  handlesKind(kind: number, room_id: number | null): boolean
   /** True while the inbox is full; the edge then stops reading from connections. */
   congested(): boolean
   /** Calls `listener` once the inbox has drained to half. */

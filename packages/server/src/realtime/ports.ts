@@ -19,8 +19,8 @@ export type Player = {
 export type GameScript = RoomHooks & {
   /** Whether a worker serves calls right now. */
   serving(): boolean
-  /** Whether the serving script registered a handler for the kind. */
-  handlesKind(kind: number): boolean
+  /** Whether the script of somebody in this room, or in none, has a handler for the kind. */
+  handlesKind(kind: number, room_id: number | null): boolean
   /** `settled` is called when nothing more comes of it, which may be at once. */
   join(context: CallContext, settled: () => void): void
   leave(context: CallContext): void

@@ -11,6 +11,9 @@ export type ScriptConfig = {
   readonly tick_hz: number
   readonly tick_deadline_ms?: number | undefined
   readonly hot_reload: boolean
+  readonly hot_reload_poll_ms: number
+  readonly hand_over_ms: number
+  readonly reload_drain_ms: number
   readonly memory_mb: number
   readonly inbox_calls: number
   readonly inbox_bytes: number

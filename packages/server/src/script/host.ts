@@ -15,6 +15,7 @@ import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
 import { gateIsOpen } from './readiness.ts'
+import { createActivations } from './reload/activations.ts'
 import { Router } from './serving/router.ts'
 import { type ServingDeps, ServingScript } from './serving/serving-script.ts'
 import { createTicker } from './timers/ticker.ts'
@@ -59,14 +60,27 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
-  const view = createFailuresView({ clock, log, metrics })
+  const view = createFailuresView({
+    ...{ clock, log, metrics },
+    sourceAt: (revision_id, place) =>
+      config.hot_reload ? lifecycle.sourceAt(revision_id, place) : undefined,
+  })
   const base = { config, clock, log, metrics, view }
   const nodeTime = createNodeTime(deps)
   const processClock = deps.processClock ?? clock
   let ports = noPorts
   const bindings = createRoomBindings()
-  const router = new Router({ inbox: createInbox(config), generationOf: bindings.generationOf })
-  const parts = { ...base, router }
+  const router = new Router({
+    inbox: createInbox(config),
+    ...bindings,
+    done: (former) => lifecycle.finish(former),
+  })
+  const activations = createActivations({
+    ...base,
+    journal: deps.journal,
+    showsSource: config.hot_reload,
+  })
+  const parts = { ...base, router, activations }
   const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
   const createScript = () => {
     const { observeCall } = deps
@@ -77,12 +91,11 @@ export function createScriptHost(deps: ScriptHostDeps) {
     ...{ nodeId, environment, lines, nodeTime, createScript, journal: deps.journal },
     processClock,
     serves: (handlers) => filters.serve(handlers.filters),
-    workerLost(generation) {
-      filters.end()
-      ports.rooms.closeBoundRooms(generation)
-    },
+    servesNoMore: filters.end,
+    closeRooms: (generation) => ports.rooms.closeBoundRooms(generation),
   })
-  const wanted = () => lifecycle.handlers?.hooks.includes('on_tick') ?? false
+  const ticks = (script = router.active) => script?.identity.handlers.hooks.includes('on_tick')
+  const wanted = () => (ticks() || (router.former && ticks(router.former))) ?? false
   const ticker = createTicker({ ...parts, wanted })
   const looking = processClock.every(lookEveryMs, () => router.lookForOldCalls())
 
@@ -99,6 +112,12 @@ export function createScriptHost(deps: ScriptHostDeps) {
       ticker.start(ports.rooms.tickRooms)
     },
 
+    /** Loads the script anew, as its files are now. */
+    reload: () => lifecycle.reload(),
+
+    /** Lets the script say what it has to before the node stops. */
+    unload: () => lifecycle.unload(),
+
     /** What the gateway calls. */
     game,
 
@@ -111,7 +130,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
     consoleRpc: rpc.ofConsole,
 
-    events: createEvents(lifecycle, router),
+    events: createEvents(router),
 
     readiness: () => lifecycle.readiness(),
 
@@ -147,10 +166,10 @@ function createServingScript({ router, ...parts }: ServingParts): ServingScript 
 }
 
 /** What has happened in the deployment, delivered at least once. */
-function createEvents(lifecycle: Lifecycle, router: Router) {
+function createEvents(router: Router) {
   return {
     /** Whether an event can be delivered now: a script serves and takes calls. */
-    ready: () => lifecycle.handlers !== undefined && !router.inbox.isFull(),
+    ready: () => router.active !== undefined && !router.inbox.isFull(),
     /**
      * Calls the script, and resolves when its handler has returned; at once when it has none.
      *
@@ -158,8 +177,9 @@ function createEvents(lifecycle: Lifecycle, router: Router) {
      * @throws when the handler fails or the script is lost: the event must be delivered again
      */
     async deliver(hook: EventHook, event: string): Promise<void> {
-      if (!lifecycle.handlers) throw new Error('no script serves')
-      if (!lifecycle.handlers.hooks.includes(hook)) return
+      const script = router.active
+      if (!script) throw new Error('no script serves')
+      if (!script.identity.handlers.hooks.includes(hook)) return
       const { status } = await new Promise<Outcome>((settle) => {
         const call = { hook: hookCode[hook], context: nobody, origin: 'server' } as const
         router.call({ ...call, text: event, settle })

@@ -1,292 +1,290 @@
-import { existsSync, realpathSync } from 'node:fs'
+import type { ScriptActivation } from '@guildhall/contract'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
-import type { Log } from '../kernel/log/log.ts'
-import { type ScriptConfig, tickDeadlineMs } from './config.ts'
 import type { ScriptMetrics } from './metrics.ts'
-import { filesToHandOver, type Selection, selectEntrypoint } from './process/languages.ts'
+import { type Selection, selectEntrypoint } from './process/languages.ts'
+import { afterFailedAttempt, afterFailure, delayMs } from './process/recovery.ts'
+import type { WorkerEnd } from './process/script-worker.ts'
+import type { ReadinessState } from './readiness.ts'
+import type { Activations, Start } from './reload/activations.ts'
+import { CandidateFinder } from './reload/candidate-finder.ts'
+import { Candidates } from './reload/candidates.ts'
+import { excerpt } from './reload/excerpt.ts'
+import { FormerScript } from './reload/former-script.ts'
+import { Predecessor } from './reload/predecessor.ts'
 import {
-  afterFailedAttempt,
-  afterFailure,
-  afterStart,
-  delayMs,
-  firstRecovery,
-  type Recovery,
-  shownFailures,
-} from './process/recovery.ts'
-import { type Loaded, ScriptWorker, type WorkerEnd } from './process/script-worker.ts'
-import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from './readiness.ts'
+  type LoadedScript,
+  type Revision,
+  ScriptWorkers,
+  type ScriptWorkersDeps,
+} from './reload/script-workers.ts'
+import { Stage } from './reload/stage.ts'
 import type { Router } from './serving/router.ts'
 import type { ServingScript } from './serving/serving-script.ts'
-import type { FailuresView } from './view/failures-view.ts'
 import type { Handlers } from './wire/hooks.ts'
-import type { LineSettings, NodeTime, StartReason } from './wire/protocol.ts'
-import { revisionId, type ScriptFile } from './wire/revision.ts'
 
-export type LifecycleDeps = {
-  config: ScriptConfig
+export type LifecycleDeps = Omit<ScriptWorkersDeps, 'ended'> & {
   clock: Clock
-  log: Log
   journal: Pick<ErrorJournal, 'record'>
   router: Router
   metrics: ScriptMetrics
-  view: Pick<FailuresView, 'activated'>
-  nodeId: string
-  lines: LineSettings
-  /** By this clock the process is watched: its deadlines are real. */
-  processClock: Clock
-  nodeTime: () => NodeTime | undefined
-  environment: NodeJS.ProcessEnv
-  /** Called when the worker of a generation has failed. */
-  workerLost(generation: number): void
-  /** A script before its worker has loaded it. */
-  createScript(): ServingScript
-  /** Called when the calls of a script begin to be taken, those of its on_start included. */
+  activations: Activations
+  /** Called when calls begin to go to a script, those of its on_start included. */
   serves(handlers: Handlers): void
+  /** Called when calls go to no script any more. */
+  servesNoMore(): void
+  /** Closes the rooms that are bound to this generation. */
+  closeRooms(generation: number): void
 }
 
-/** A script that has loaded once: what a restart loads again. */
-type Revision = { readonly id: string; readonly files: readonly ScriptFile[] }
-
-/** Why a script is loaded, and since when. */
-type Start = { readonly reason: StartReason; readonly startedMs: number }
-
-/** A script that its worker has loaded. */
-type Candidate = {
-  readonly script: ServingScript
-  readonly worker: ScriptWorker
-} & Pick<Loaded, 'handlers' | 'files'>
-
 /**
- * From boot to stop: which state the script is in, which worker serves, and when a failed one is
- * started again.
+ * From boot to stop: which script serves, when a failed one is started again, and when another one
+ * is to take its place.
  */
 export class Lifecycle {
   readonly #deps: LifecycleDeps
-  #readiness: Readiness = { state: 'boot', since_unix_millis: 0 }
-  #recovery: Recovery = firstRecovery
+  readonly #stage: Stage
+  readonly #workers: ScriptWorkers
+  readonly #finder: CandidateFinder
+  readonly #former: FormerScript
+  readonly #predecessor = new Predecessor()
+  readonly #candidates: Candidates
+  /** What was selected at the start. */
   #selection: Selection | undefined
-  #revision: Revision | undefined
-  #generation = 0
-  /** Which script calls go to, once it has taken them up. */
-  #serving: ServingScript | undefined
-  #lastHooks: Handlers['hooks'] = []
-  #workers = new Set<ScriptWorker>()
-  #isLoading = false
   #restart: Timer | undefined
+  /** Ends the restart that is under way. */
+  #attempt: AbortController | undefined
+  /** Candidates come one after the other. */
+  #turn: Promise<unknown> = Promise.resolve()
+  #hasCandidate = false
+  /** A signal whose candidate waits for its turn. */
+  #signalled: Promise<ScriptActivation> | undefined
   #stopped = false
 
   constructor(deps: LifecycleDeps) {
     this.#deps = deps
+    const ended = this.#scriptEnded.bind(this)
+    const workers = new ScriptWorkers({ ...deps, ended })
+    const stage = new Stage(deps)
+    const finder = new CandidateFinder({
+      ...deps,
+      workers,
+      serving: () => stage.revision?.files ?? [],
+      changed: async () => void (await this.#try('reload')),
+    })
+    this.#former = new FormerScript({ ...deps, workers })
+    const parts = { stage, workers, finder, former: this.#former, predecessor: this.#predecessor }
+    const isStopped = () => this.#stopped
+    this.#candidates = new Candidates({ ...deps, ...parts, isStopped, ended })
+    this.#stage = stage
+    this.#workers = workers
+    this.#finder = finder
   }
 
   /** Loads the script. Throws a `ScriptLoadError` if there is one and it cannot be loaded. */
   async start(): Promise<void> {
-    const { config, clock, log } = this.#deps
+    const { config } = this.#deps
     this.#selection = config.enabled ? selectEntrypoint(config) : undefined
-    if (!this.#selection) {
-      this.#advance('nothing_to_run')
-      return
-    }
-    this.#advance('load_started')
-    const start: Start = { reason: 'boot', startedMs: clock.monotonicMs() }
-    try {
-      const candidate = await this.#load(this.#selection)
-      this.#advance('candidate_accepted')
-      await this.#boot(candidate, start)
-    } catch (error) {
-      this.#advance('candidate_rejected')
-      this.#showActivation(start, error)
-      if (!config.hot_reload) throw error
-      log.error('the script cannot be loaded', { error })
-    }
+    if (this.#selection) await this.#inTurn(() => this.#boot())
+    else this.#stage.advance('nothing_to_run')
+    if (config.enabled && config.hot_reload) await this.#finder.watch()
+  }
+
+  /** Runs the on_unload of the script that serves, before the node stops. */
+  async unload(): Promise<void> {
+    const serving = this.#stage.serving
+    if (serving?.handlers.hooks.includes('on_unload')) await serving.script.unload('stop')
+  }
+
+  /** The former script has nothing left to do. */
+  finish(former: ServingScript): void {
+    this.#former.finish(former)
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
     this.#restart?.cancel()
-    this.#serving = undefined
+    this.#finder.stop()
     const { router } = this.#deps
+    await this.#former.end()
+    this.#stage.leave()
     if (router.active) router.end(router.active)
-    await Promise.all([...this.#workers].map((worker) => worker.stop()))
+    await this.#workers.endAll()
   }
 
+  /**
+   * Looks at the files once and loads what is there, also of equal content. Resolves to what came
+   * of it; what is asked for while a candidate waits for its turn is that one.
+   */
+  reload(): Promise<ScriptActivation> {
+    this.#signalled ??= this.#reload()
+    return this.#signalled
+  }
+
+  /** Undefined while no script has taken up its calls. */
   get handlers(): Handlers | undefined {
-    return this.#serving?.identity.handlers
+    return this.#stage.serving?.handlers
   }
 
   /** The hooks of the script that served last, also while no worker serves. */
   get lastHooks(): Handlers['hooks'] {
-    return this.#lastHooks
-  }
-
-  /** What the gateway asks for every message must not search a list. */
-  handlesKind(kind: number): boolean {
-    return this.#serving?.handlesKind(kind) ?? false
-  }
-
-  handlesMethod(method: string): boolean {
-    return this.#serving?.handlesMethod(method) ?? false
+    return this.#stage.lastHooks
   }
 
   /** Whether a worker is being started. */
   get isLoading(): boolean {
-    return this.#isLoading
+    return this.#workers.isLoading || this.#hasCandidate
   }
 
   get selection(): Selection | undefined {
-    return this.#selection
+    return this.#stage.revision?.selection ?? this.#selection
   }
 
   get generation(): number {
-    return this.#generation
+    return this.#stage.generation
   }
 
   get revision(): string | null {
-    return this.#revision?.id ?? null
+    return this.#stage.revision?.id ?? null
+  }
+
+  /** The lines around a place `FILE:LINE` of a revision, if it is the one that served last. */
+  sourceAt(revision_id: string, place: string): string | undefined {
+    const { revision } = this.#stage
+    if (revision?.id !== revision_id) return undefined
+    const [, file = '', line] = /^(.*):(\d+)$/.exec(place) ?? []
+    return excerpt(revision.files, file, Number(line))
   }
 
   readiness(): { state: ReadinessState; since_unix_millis: number } {
-    const { state, since_unix_millis } = this.#readiness
-    return { state: state === 'boot' ? 'no_script' : state, since_unix_millis }
+    return this.#stage.readiness
   }
 
   recovery() {
     return {
-      circuit_open: this.#recovery.circuitOpen,
-      consecutive_failures: shownFailures(this.#recovery, this.#deps.clock.monotonicMs()),
+      circuit_open: this.#stage.recovery.circuitOpen,
+      consecutive_failures: this.#stage.shownFailures,
       restart_limit: this.#deps.config.restart_limit,
     }
   }
 
-  #advance(event: ReadinessEvent): void {
-    this.#readiness = advance(this.#readiness, event, this.#deps.clock.nowUnixMs())
+  async #boot(): Promise<void> {
+    const failed = await this.#candidates.boot()
+    if (failed === undefined) return
+    if (!this.#deps.config.hot_reload) throw failed.problem
+    failed.reject()
   }
 
-  async #load(selection: Selection): Promise<Candidate> {
-    this.#isLoading = true
-    const script = this.#deps.createScript()
-    const worker = this.#createWorker(selection, script)
-    this.#workers.add(worker)
-    try {
-      const { scripts_dir } = this.#deps.config
-      const known = this.#revision?.files ?? (await filesToHandOver(selection, scripts_dir))
-      const { handlers, files } = await worker.load({
-        type: 'load',
-        entry: selection.file,
-        generation: this.#generation + 1,
-        files: known,
-      })
-      return { script, worker, handlers, files: known ?? files }
-    } catch (error) {
-      this.#workers.delete(worker)
-      await worker.stop()
-      throw error
-    } finally {
-      this.#isLoading = false
-    }
+  async #reload(): Promise<ScriptActivation> {
+    const { activations, config } = this.#deps
+    const start = activations.begin('signal')
+    const done = config.enabled ? await this.#try('signal') : undefined
+    if (done !== undefined) return done
+    const problem = config.enabled ? 'the node stops, or its worker failed' : 'the runtime is off'
+    const { generation } = this
+    return activations.rejected(start, { problem, content: [], files: [], generation })
   }
 
-  #createWorker(selection: Selection, script: ServingScript): ScriptWorker {
-    const { config, processClock, log } = this.#deps
-    const worker: ScriptWorker = new ScriptWorker({
-      program: selection.engine,
-      settings: {
-        scriptsDir: realDirectory(config.scripts_dir),
-        nodeId: this.#deps.nodeId,
-        deadlineMs: config.deadline_ms,
-        tickDeadlineMs: tickDeadlineMs(config),
-        callTimeoutMs: config.call_timeout_ms,
-        memoryMb: config.memory_mb,
-        tier: config.tier,
-        packageDir: selection.packageDir,
-        lines: this.#deps.lines,
-        now: this.#deps.nodeTime(),
-      },
-      environment: scriptEnvironment(this.#deps.environment),
-      loadTimeoutMs: config.load_timeout_ms,
-      clock: processClock,
-      log,
-      output: (batch) => script.receive(batch),
-      ended: (end) => {
-        this.#workers.delete(worker)
-        this.#scriptEnded(script, end)
-      },
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  /** While a candidate is tried, nothing is started again. */
+  #try(
+    reason: 'reload' | 'signal' | 'rollback',
+    given?: Revision,
+  ): Promise<ScriptActivation | undefined> {
+    return this.#inTurn(async () => {
+      if (reason === 'signal') this.#signalled = undefined
+      if (this.#stopped) return undefined
+      this.#hasCandidate = true
+      this.#restart?.cancel()
+      this.#attempt?.abort()
+      try {
+        return await this.#candidates.try(reason, given)
+      } finally {
+        this.#hasCandidate = false
+        this.#scheduleRestart()
+      }
     })
-    return worker
   }
 
-  /** The first script serves when its on_start has settled, however that ended. */
-  async #boot(candidate: Candidate, start: Start): Promise<void> {
-    await this.#activate(candidate, 'boot')
-    // Its worker may have ended meanwhile.
-    if (this.#stopped || this.#deps.router.active !== candidate.script) return
-    this.#serve(candidate.script, start)
-    this.#advance('swapped')
-  }
-
-  /** Calls go to this script from here on. Resolves when its on_start has settled. */
-  #activate(candidate: Candidate, reason: StartReason): Promise<void> {
+  #scriptEnded(script: ServingScript, end: WorkerEnd): void {
     const { clock, config, router } = this.#deps
-    const { script, worker, handlers, files } = candidate
-    this.#revision ??= { id: revisionId(files), files }
-    this.#generation += 1
-    this.#recovery = afterStart(this.#recovery, clock.monotonicMs())
-    this.#lastHooks = handlers.hooks
-    const identity = { revision_id: this.#revision.id, generation: this.#generation, handlers }
-    const settled = script.start(worker, identity, reason)
-    router.activate(script, { bindsRooms: config.require_script })
-    this.#deps.serves(handlers)
-    return settled
+    // The former one is nobody's loss but its rooms'; a candidate is looked at by who tries it.
+    if (this.#former.lost(script, end) || router.active !== script) return
+    const stage = this.#stage
+    const wasServing = stage.serving?.script === script
+    stage.leave()
+    router.end(script, end.overdue)
+    this.#deps.closeRooms(script.identity.generation)
+    stage.recover(afterFailure(stage.recovery, clock.monotonicMs(), config))
+    stage.advance(wasServing ? 'worker_failed' : 'swap_failed')
+    this.#record(end.reason)
+    if (stage.recovery.circuitOpen) this.#openCircuit()
+    this.#afterFailure()
   }
 
-  #serve(script: ServingScript, start: Start): void {
-    this.#serving = script
-    const { revision_id, generation } = script.identity
-    this.#deps.log.info('the script serves', { revision_id, generation, reason: start.reason })
-    this.#showActivation(start)
-  }
-
-  #scriptEnded(script: ServingScript, { reason, overdue }: WorkerEnd): void {
-    const { clock, config, router } = this.#deps
-    const wasServing = this.#serving === script
-    this.#serving = undefined
-    router.end(script, overdue)
-    this.#deps.workerLost(script.identity.generation)
-    this.#recovery = afterFailure(this.#recovery, clock.monotonicMs(), config)
-    this.#advance(wasServing ? 'worker_failed' : 'swap_failed')
-    this.#record(reason)
-    if (this.#recovery.circuitOpen) this.#openCircuit()
-    this.#scheduleRestart()
+  /** A revision that fails soon after a reload gives way to the one before it. */
+  #afterFailure(): void {
+    const { clock, activations } = this.#deps
+    const { revision, recovery, generation } = this.#stage
+    const isGivenUp = this.#predecessor.isGivenUpAfterFailure(clock.monotonicMs(), recovery)
+    const before = isGivenUp && revision ? this.#predecessor.takeFor(revision) : undefined
+    if (before === undefined || revision === undefined) {
+      this.#scheduleRestart()
+      return
+    }
+    const problem = 'it failed again and again soon after it took over'
+    const rejected = { problem, content: revision.files, files: [], generation }
+    activations.rejected(activations.begin('reload'), rejected)
+    void this.#try('rollback', before)
   }
 
   #scheduleRestart(): void {
     const { clock, config } = this.#deps
-    if (this.#stopped) return
-    this.#restart = clock.after(delayMs(this.#recovery, config), () => void this.#attempt())
+    const { state, recovery, revision } = this.#stage
+    this.#restart?.cancel()
+    if (this.#stopped || this.#hasCandidate || revision === undefined) return
+    if (state !== 'degraded' && !recovery.circuitOpen) return
+    this.#restart = clock.after(delayMs(recovery, config), () => void this.#attemptStart(revision))
   }
 
-  async #attempt(): Promise<void> {
-    const { clock, config, metrics } = this.#deps
-    if (!this.#selection) return
-    const probing = this.#recovery.circuitOpen
+  async #attemptStart(revision: Revision): Promise<void> {
+    const { config, metrics, activations } = this.#deps
+    const stage = this.#stage
+    const probing = stage.recovery.circuitOpen
     metrics.restarts += 1
-    const start: Start = { reason: 'restart', startedMs: clock.monotonicMs() }
-    try {
-      const candidate = await this.#load(this.#selection)
-      if (this.#stopped) return
-      // Calls wait until its on_start has settled.
-      void this.#activate(candidate, 'restart')
-      this.#serve(candidate.script, start)
-      this.#advance(probing ? 'probe_succeeded' : 'restarted')
-    } catch (error) {
-      if (this.#stopped) return
-      this.#recovery = afterFailedAttempt(this.#recovery, config)
-      this.#record('it could not be started again', error)
-      if (!probing && this.#recovery.circuitOpen) this.#openCircuit()
-      else if (!probing) this.#advance('restart_failed')
-      this.#scheduleRestart()
+    const start = activations.begin('restart')
+    const attempt = new AbortController()
+    this.#attempt = attempt
+    const found = await this.#workers.load(revision, stage.generation + 1, attempt.signal)
+    if (this.#stopped || attempt.signal.aborted) return
+    this.#attempt = undefined
+    if ('loaded' in found) {
+      this.#serveAgain(found, start, probing)
+      return
     }
+    stage.recover(afterFailedAttempt(stage.recovery, config))
+    this.#record('it could not be started again', found.problem)
+    if (!probing && stage.recovery.circuitOpen) this.#openCircuit()
+    else if (!probing) stage.advance('restart_failed')
+    this.#afterFailure()
+  }
+
+  /** Calls wait until its on_start has settled. */
+  #serveAgain({ loaded }: { loaded: LoadedScript }, start: Start, probing: boolean): void {
+    const { router, config, activations } = this.#deps
+    const stage = this.#stage
+    const identity = stage.nextIdentity(loaded)
+    stage.enter(loaded)
+    void loaded.script.start(loaded.worker, identity, { reason: 'restart' })
+    router.activate(loaded.script, { bindsRooms: config.require_script })
+    stage.serve(loaded)
+    activations.active(start, identity)
+    stage.advance(probing ? 'probe_succeeded' : 'restarted')
   }
 
   /** Of a worker that served, or that was to serve again. */
@@ -301,44 +299,10 @@ export class Lifecycle {
     })
   }
 
-  /** For operators: what serves from now on, or why the script that was loaded does not. */
-  #showActivation({ reason, startedMs }: Start, rejection?: unknown): void {
-    const { clock, view } = this.#deps
-    const isRejected = rejection !== undefined
-    view.activated({
-      at_unix_ms: clock.nowUnixMs(),
-      outcome: isRejected ? 'rejected' : 'active',
-      reason,
-      revision_id: isRejected ? null : this.revision,
-      generation: this.#generation,
-      files: [],
-      duration_ms: Math.round(clock.monotonicMs() - startedMs),
-      problem: isRejected
-        ? String(rejection instanceof Error ? rejection.message : rejection)
-        : null,
-    })
-  }
-
   #openCircuit(): void {
-    this.#advance('circuit_opened')
+    this.#stage.advance('circuit_opened')
     this.#deps.log.error('the script fails again and again and is now only probed', {
-      consecutive_failures: this.#recovery.consecutiveFailures,
+      consecutive_failures: this.#stage.recovery.consecutiveFailures,
     })
   }
-}
-
-function realDirectory(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
-}
-
-/**
- * What of its environment the node keeps from the script: its configuration, and what makes Node
- * report each module that a process loads. `node --watch` sets that for the node; a worker would
- * write its reports between the messages to its own node.
- */
-const withheld = /^guildhall_|^watch_report_dependencies$/i
-
-function scriptEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const entries = Object.entries(environment)
-  return Object.fromEntries(entries.filter(([name]) => !withheld.test(name)))
 }

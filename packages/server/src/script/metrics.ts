@@ -9,6 +9,9 @@ export type ScriptMetrics = {
   timeouts: number
   interrupts: number
   restarts: number
+  /** Candidates that took over, and those that were rejected. */
+  reloads: number
+  reloadRejections: number
   ticks: number
   ticksSkipped: number
   commands: number
@@ -25,6 +28,8 @@ export function createScriptMetrics(): ScriptMetrics {
     timeouts: 0,
     interrupts: 0,
     restarts: 0,
+    reloads: 0,
+    reloadRejections: 0,
     ticks: 0,
     ticksSkipped: 0,
     commands: 0,
@@ -50,6 +55,8 @@ export function describeMetrics(metrics: ScriptMetrics, inbox: Inbox, state: Rea
     script_call_timeouts_total: metrics.timeouts,
     script_interrupts_total: metrics.interrupts,
     script_worker_restarts_total: metrics.restarts,
+    script_reloads_total: metrics.reloads,
+    script_reload_rejections_total: metrics.reloadRejections,
     script_inbox_calls: inbox.calls(),
     script_inbox_full_total: inbox.fullTotal(),
     script_ticks_total: metrics.ticks,

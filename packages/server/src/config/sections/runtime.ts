@@ -35,10 +35,15 @@ export const runtime = {
   ),
   hot_reload: boolean(false, 'Loads the script again when its files change.'),
   hot_reload_poll_ms: integer(500, [50, 60_000], 'How often the files are looked at.'),
+  hand_over_ms: integer(
+    1_000,
+    [0, 10_000],
+    'How long a script with `on_unload` may end its calls before it hands its state over.',
+  ),
   reload_drain_ms: integer(
     300_000,
     [0, 86_400_000],
-    'How long the old script may finish what it began.',
+    'How long rooms may go on with the script before, on a node that requires one.',
   ),
   memory_mb: integer(256, [16, 16_384], 'Memory of the script.'),
   inbox_calls: integer(8_192, [16, 1_000_000], 'Calls that may wait for the script.'),

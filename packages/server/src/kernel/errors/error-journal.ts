@@ -48,6 +48,7 @@ export const incidentTable = {
   task_ended: { kind: 'error', message: 'background task ended without being asked' },
   task_stalled: { kind: 'error', message: 'background task made no progress' },
   worker: { kind: 'error', message: 'the script worker failed' },
+  script: { kind: 'error', message: 'a script was rejected' },
   transport: { kind: 'error', message: 'a transport failed' },
   uncaught_exception: { kind: 'panic', message: 'uncaught exception' },
   unhandled_rejection: { kind: 'panic', message: 'unhandled promise rejection' },

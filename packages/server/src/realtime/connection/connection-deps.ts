@@ -1,7 +1,7 @@
 import type { Envelope } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DeadlineQueue } from '../../kernel/time/deadline-queue.ts'
-import type { PlayPort } from '../play.port.ts'
+import type { Place, PlayPort } from '../play.port.ts'
 import type { VerifyPlayer } from '../ports.ts'
 import type { LastCloses } from './closing/last-closes.ts'
 import type { Notices } from './dispatch/notices.ts'
@@ -42,7 +42,7 @@ export type ConnectionDeps = InboundDeps &
     serverTime: Pick<ServerTime, 'offerUnasked'>
     scriptTurns: ScriptTurns
     /** Whether the script would be called for the envelope. */
-    isForScript(envelope: Envelope): boolean
+    isForScript(envelope: Envelope, place: Place): boolean
     /** Flushes the connection at the end of the turn. */
     flushLater(connection: TimedConnection): void
     /** Too much is queued over all connections. */

@@ -161,7 +161,7 @@ function createConnectionDeps(parts: Parts): ConnectionDeps {
       maxEnvelopeBytes: config.limits.max_envelope_bytes,
     }),
     heldForScript: { bytes: 0 },
-    isForScript: (envelope) => isForScript(play.script, envelope),
+    isForScript: (envelope, place) => isForScript(play.script, envelope, place),
     awaitRate: pauses.awaitRate,
     decided: caps.decided,
     gone(connection) {

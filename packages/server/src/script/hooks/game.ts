@@ -23,10 +23,9 @@ type GameDeps = {
 
 /** The script as the gateway calls it: its hooks about players, rooms and matches. */
 export function createGame(deps: GameDeps) {
-  const { lifecycle, router, rpc } = deps
+  const { router, rpc } = deps
   /** Whether the script that such a call goes to has the hook. */
   function hasHook(name: HookName, call: Omit<NewCall, 'hook' | 'settle'>): boolean {
-    if (lifecycle.handlers === undefined) return false
     return router.pick(call)?.identity.handlers.hooks.includes(name) ?? false
   }
 
@@ -44,15 +43,14 @@ export function createGame(deps: GameDeps) {
   }
 
   return {
-    serving: () => lifecycle.handlers !== undefined,
-    handlesKind: (kind: number) => lifecycle.handlesKind(kind),
+    serving: () => router.active !== undefined,
+    handlesKind: (kind: number, room_id: number | null) =>
+      router.pick({ context: { room_id } })?.handlesKind(kind) ?? false,
     join: (context: CallContext, settled?: () => void) =>
       notify('on_join', byPlayer(context), settled),
     leave(context: CallContext): void {
       // Also without a handler: the worker then drops what it knows about the participant.
-      if (lifecycle.handlers) {
-        router.call({ hook: hookCode.on_leave, ...byPlayer(context), settle() {} })
-      }
+      router.call({ hook: hookCode.on_leave, ...byPlayer(context), settle() {} })
     },
     message(
       context: CallContext,
@@ -60,7 +58,7 @@ export function createGame(deps: GameDeps) {
       settled: (outcome: 'ok' | 'failed' | 'unavailable') => void,
     ): void {
       const { kind, body, unreliable } = message
-      if (!lifecycle.handlesKind(kind)) {
+      if (!router.pick({ context })?.handlesKind(kind)) {
         settled('unavailable')
         return
       }
@@ -79,14 +77,15 @@ export function createGame(deps: GameDeps) {
 
 type RoomHookDeps = Pick<
   GameDeps,
-  'lifecycle' | 'bindings' | 'bindsRooms' | 'admit' | 'gateOpen'
+  'lifecycle' | 'router' | 'bindings' | 'bindsRooms' | 'admit' | 'gateOpen'
 > & {
   notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled?: () => void): void
   ask(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>): Promise<HookAnswer>
 }
 
 function createRoomHooks(deps: RoomHookDeps): RoomHooks {
-  const { lifecycle, bindings, bindsRooms, admit, gateOpen, notify, ask } = deps
+  const { lifecycle, router, bindings, bindsRooms, admit, gateOpen, notify, ask } = deps
+  const isServing = () => router.active !== undefined
   return {
     admit,
     gateOpen,
@@ -98,7 +97,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
       ask('on_room_create', { ...byPlayer(context), text: roomText(options, name) }),
     async roomJoin(context, { room, options }) {
       // Without a worker nobody can say whether the script would have let this one in.
-      if (!lifecycle.handlers && lifecycle.lastHooks.includes('on_room_join')) {
+      if (!isServing() && lifecycle.lastHooks.includes('on_room_join')) {
         return { status: 'failed' }
       }
       const text = roomText(options, shownRoom(room))
@@ -121,6 +120,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
       const text = stringifyExact(match)
       const generation = binding?.generation ?? null
       notify(matchHooks[event], { context, origin: 'server', text, generation }, settled)
+      if (event === 'ended') router.lookAtFormer()
     },
   }
 }

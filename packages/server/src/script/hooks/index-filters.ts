@@ -37,8 +37,9 @@ export function createIndexFilters({ router, filters, log }: Deps) {
   }
 
   return {
-    /** A worker serves with these filters. */
+    /** A worker serves with these filters, and with no others. */
     serve(names: readonly string[]): void {
+      for (const name of serving) if (!names.includes(name)) set(name, false)
       serving = names
       for (const name of names) set(name, true)
     },

@@ -10,6 +10,10 @@ export function createRoomBindings() {
       if (event === 'created' && binding !== null) generations.set(room_id, binding.generation)
       if (event === 'ended') generations.delete(room_id)
     },
+    hasRooms(generation: number): boolean {
+      for (const bound of generations.values()) if (bound === generation) return true
+      return false
+    },
     /** Null for a room that is not bound. */
     generationOf: (room_id: number): number | null => generations.get(room_id) ?? null,
   }

@@ -2,27 +2,26 @@ import type { RpcAnswer, ScriptOrigin } from '@guildhall/contract'
 import { refuse } from '../../kernel/failure.ts'
 import { type CallContext, nobody, type RpcOutcome } from '../../kernel/play/calls.ts'
 import type { Outcome } from '../calls.ts'
-import type { Lifecycle } from '../lifecycle.ts'
 import type { Router } from '../serving/router.ts'
 import { readFailure } from '../wire/failure.ts'
 import { hookCode } from '../wire/hooks.ts'
 import { texts } from './texts.ts'
 
 type RpcDeps = {
-  lifecycle: Lifecycle
   router: Router
   admit(): boolean
   gateOpen(): boolean
 }
 
 /** The script's RPCs, as players and operators call them. */
-export function createRpc({ lifecycle, router, admit, gateOpen }: RpcDeps) {
+export function createRpc({ router, admit, gateOpen }: RpcDeps) {
   const notServing = () => (gateOpen() ? texts.notAvailable : texts.gateClosed)
 
   /** How the call ended, or the refusal of one that no handler is run for. */
   function call(about: Caller, method: string, body: Uint8Array): Promise<Outcome> | string {
-    if (!lifecycle.handlers) return notServing()
-    if (!lifecycle.handlesMethod(method)) return texts.unknownMethod
+    const script = router.pick(about)
+    if (script === undefined) return notServing()
+    if (!script.handlesMethod(method)) return texts.unknownMethod
     if (router.inbox.isFull()) return texts.tooManyRequests
     return new Promise((settle) => {
       router.call({ hook: hookCode.on_rpc, ...about, body, text: method, settle })

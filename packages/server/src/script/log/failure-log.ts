@@ -8,13 +8,15 @@ type FailureLogDeps = {
   clock: Clock
   log: Log
   metrics: Pick<ScriptMetrics, 'interrupts'>
+  /** The lines around a place of the script, if they are to be shown. */
+  sourceAt(revision_id: string, place: string): string | undefined
 }
 
 /** A handler that failed, and the revision that it is of. */
 export type Failed = HandlerName & FailureCause & { readonly revision_id: string }
 
 /** Logs handlers that fail or take too long: so many lines a second, and how many were left out. */
-export function createFailureLog({ clock, log, metrics }: FailureLogDeps) {
+export function createFailureLog({ clock, log, metrics, sourceAt }: FailureLogDeps) {
   const limitLines = createLineLimiter(clock)
   return (failed: Failed): void => {
     if (failed.kind === 'interrupted') metrics.interrupts += 1
@@ -23,6 +25,7 @@ export function createFailureLog({ clock, log, metrics }: FailureLogDeps) {
         ...handlerFields(failed),
         ...errorFields(failed),
         revision_id: failed.revision_id,
+        source: failed.place === null ? undefined : sourceAt(failed.revision_id, failed.place),
         ...(omitted === 0 ? {} : { omitted_lines: omitted }),
       })
     })

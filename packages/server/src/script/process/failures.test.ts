@@ -183,7 +183,7 @@ describe('a worker that ends', () => {
     await rpc('exit')
     expect(host.readiness().state).toBe('degraded')
     expect(await message(100)).toBe('unavailable')
-    expect(host.game.handlesKind(100)).toBe(false)
+    expect(host.game.handlesKind(100, null)).toBe(false)
     expect(await rpc('exit')).toEqual({ error: 'game script unavailable' })
     expect(host.game.admit()).toBe(false)
     await expect(host.consoleRpc('exit', '')).rejects.toMatchObject({ code: 'runtime_unavailable' })

@@ -92,13 +92,25 @@ function notInstalled(language: LanguageName, { tier, file, engine }: Missing): 
   return new ScriptLoadError({ message: `${what}${how}`, file })
 }
 
-/** The files that a worker is handed; undefined where its engine reads them itself. */
+/** The files that a worker is handed, and the folders that they were looked for in. */
+export type HandedFiles = {
+  readonly files: readonly ScriptFile[]
+  readonly folders: readonly string[]
+}
+
+/** Undefined where the engine reads the files itself. */
 export async function filesToHandOver(
   { engine: { files } }: Selection,
   scriptsDir: string,
-): Promise<readonly ScriptFile[] | undefined> {
-  return files.by === 'node' ? await readScriptFiles(scriptsDir, files) : undefined
+): Promise<HandedFiles | undefined> {
+  if (files.by !== 'node') return undefined
+  const folders: string[] = []
+  const read = await readScriptFiles(scriptsDir, files, (folder) => folders.push(folder))
+  return { files: read, folders }
 }
+
+/** Every file that a script could begin with, whatever its language. */
+export const entryFiles: readonly string[] = languages.flatMap(({ entrypoints }) => entrypoints)
 
 function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile()

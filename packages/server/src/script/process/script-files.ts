@@ -20,12 +20,14 @@ export type FilesOfLanguage = {
  * Reads the files of a script that its worker must not read itself: those of the language and
  * `.json`, outside of `node_modules`. They are the whole revision.
  *
+ * @param visited called with the path of each folder that is looked into, the first is empty
  * @throws ScriptLoadError for more than a script may have, a link that leads out of the folder, and
  * a file that is not UTF-8 where it must be
  */
 export async function readScriptFiles(
   scriptsDir: string,
   language: FilesOfLanguage,
+  visited: (folder: string) => void = () => {},
 ): Promise<ScriptFile[]> {
   const root = realpathSync(scriptsDir)
   const wanted = new Set([...language.extensions, '.json'])
@@ -48,6 +50,7 @@ export async function readScriptFiles(
 
   /** `above` are the folders that lead here: a link to one of them has no end. */
   async function walk(folder: string, above: ReadonlySet<string>): Promise<void> {
+    visited(folder)
     const entries = await readdir(join(root, folder), { withFileTypes: true })
     for (const entry of entries.sort(byName)) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`

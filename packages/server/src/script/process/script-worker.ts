@@ -22,6 +22,9 @@ export type WorkerEnd = { readonly reason: string; readonly overdue: Overdue | u
 
 export type Loaded = FromWorker & { type: 'loaded' }
 
+/** Files that an engine has looked for, by their path; undefined = it is not there. */
+export type AskedFiles = ReadonlyMap<string, Uint8Array | undefined>
+
 type ScriptWorkerDeps = {
   program: Program
   settings: WorkerSettings
@@ -48,6 +51,7 @@ export class ScriptWorker {
   readonly #loaded = deferred<Loaded>()
   readonly #ponged = deferred<void>()
   readonly #exited = deferred<void>()
+  readonly #asked = new Map<string, Uint8Array | undefined>()
   #state: 'starting' | 'serving' | 'ended' = 'starting'
   #pings = 0
   /** The ping that is not answered, and how many batches were sent before it. */
@@ -77,6 +81,15 @@ export class ScriptWorker {
     if (stderr) this.#print(stderr, 'error')
     const reports = stdio[4]
     if (reports instanceof Readable) this.#listen(reports)
+  }
+
+  get isAlive(): boolean {
+    return this.#state !== 'ended'
+  }
+
+  /** The files that its engine has looked for so far. */
+  get asked(): AskedFiles {
+    return this.#asked
   }
 
   /** Loads the script and waits for a first pong. Rejects with a `ScriptLoadError`. */
@@ -115,6 +128,7 @@ export class ScriptWorker {
 
   /** Ends the process; `ended` is not called any more. */
   async stop(): Promise<void> {
+    if (this.#state === 'starting') this.#reject('it was stopped')
     this.#close()
     this.#child.kill('SIGKILL')
     if (this.#child.pid !== undefined) await this.#exited.promise
@@ -131,6 +145,9 @@ export class ScriptWorker {
     switch (message.type) {
       case 'online':
         this.#online.resolve()
+        break
+      case 'asked':
+        if (this.#asked.size < askedMax) this.#asked.set(message.path, message.bytes)
         break
       case 'loaded':
         this.#loaded.resolve(message)
@@ -177,10 +194,15 @@ export class ScriptWorker {
     if (this.#state === 'ended') return
     const wasServing = this.#state === 'serving'
     this.#close()
-    const error = new ScriptLoadError({ message: `the worker ended: ${reason}` })
-    for (const phase of [this.#online, this.#loaded, this.#ponged]) phase.reject(error)
+    this.#reject(reason)
     this.#child.kill('SIGKILL')
     if (wasServing) this.#deps.ended({ reason, overdue })
+  }
+
+  /** Ends the load, if there is one. */
+  #reject(reason: string): void {
+    const error = new ScriptLoadError({ message: `the worker ended: ${reason}` })
+    for (const phase of [this.#online, this.#loaded, this.#ponged]) phase.reject(error)
   }
 
   #close(): void {
@@ -210,6 +232,9 @@ export class ScriptWorker {
     stream.setEncoding('utf8').on('data', split)
   }
 }
+
+/** A script has as many files as it likes; beyond these it is not followed. */
+const askedMax = 10_000
 
 /**
  * A process, not a thread: a thread that runs out of memory ends the whole process, and one in a

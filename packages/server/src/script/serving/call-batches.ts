@@ -1,3 +1,4 @@
+import { scriptOrigins } from '@guildhall/contract'
 import { atEndOfTurn, type Clock } from '../../kernel/clock.ts'
 import type { CallContext } from '../../kernel/play/calls.ts'
 import type { NewCall } from '../calls.ts'
@@ -17,6 +18,27 @@ export type OpenCall = {
   /** How many calls it had to wait for in the worker. */
   ahead: number
 }
+
+/** A call that waits to be sent. */
+export function newOpenCall(call: NewCall): OpenCall {
+  const { context } = call
+  const record: CallRecord = {
+    id: 0,
+    hook: call.hook,
+    participant: context.participant,
+    room_id: context.room_id,
+    detail: call.detail ?? 0,
+    unreliable: call.unreliable ?? false,
+    origin: scriptOrigins.indexOf(call.origin),
+    body: call.body ?? noBytes,
+    text: call.text ?? null,
+    about: undefined,
+    group: undefined,
+  }
+  return { record, call, postedMs: 0, begunMs: undefined, ahead: 0 }
+}
+
+const noBytes = new Uint8Array(0)
 
 type BatchDeps = {
   /** By this clock calls are timed. */

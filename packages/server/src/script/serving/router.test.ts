@@ -8,7 +8,13 @@ import { createScripts, newCall } from './serving.fixture.ts'
 function create({ bindsRooms = false, bound = new Map<number, number>() } = {}) {
   const scripts = createScripts()
   const { inbox, clock } = scripts
-  const router = new Router({ inbox, generationOf: (room) => bound.get(room) ?? null })
+  const done: number[] = []
+  const router = new Router({
+    inbox,
+    generationOf: (room) => bound.get(room) ?? null,
+    hasRooms: (generation) => [...bound.values()].includes(generation),
+    done: ({ identity }) => done.push(identity.generation),
+  })
   const settled = router.settled.bind(router)
   const first = scripts.open([], settled)
   router.activate(first.script, { bindsRooms })
@@ -21,7 +27,7 @@ function create({ bindsRooms = false, bound = new Map<number, number>() } = {}) 
       }),
     )
   return {
-    ...{ router, first, inbox, clock, outcomes, message, bound },
+    ...{ router, first, inbox, clock, outcomes, message, bound, done },
     endOfTurn: () => clock.advance(0),
     /** From here on a second script is active. */
     swap() {
@@ -167,10 +173,10 @@ it('[S-HK-12] calls wait until on_start has settled, but for timers and filters'
   await clock.advance(0)
   const hooks = () => got().map(({ hook }) => hook)
   const first = [hookCode.on_start, hookCode.register_storage_index_filter, hookCode.timer]
-  expect([hooks(), inbox.calls(), script.isStarting]).toEqual([first, 4, true])
+  expect([hooks(), inbox.calls(), script.isHeld]).toEqual([first, 4, true])
   answered(1)
   done(1)
   await clock.advance(0)
   expect([hooks(), hasStarted]).toEqual([[...first, hookCode.on_rpc], true])
-  expect(script.isStarting).toBe(false)
+  expect(script.isHeld).toBe(false)
 })

@@ -9,7 +9,14 @@ type RouterDeps = {
   inbox: Inbox
   /** The generation of the script that a room is bound to; null for a room that is not bound. */
   generationOf(room_id: number): number | null
+  /** Whether a room is bound to this generation. */
+  hasRooms(generation: number): boolean
+  /** Called once when the former script has nothing left to do. */
+  done(former: ServingScript): void
 }
+
+/** What a call says of its room, and of the script that room is bound to. */
+type Bound = { context: { room_id: number | null }; generation?: number | null }
 
 /**
  * Picks the script of each call: the active one, or for a room that is bound the one that it is
@@ -49,6 +56,11 @@ export class Router {
     this.#wantRelease()
   }
 
+  /** The former script has lost something that it was kept for, such as a room. */
+  lookAtFormer(): void {
+    if (this.#former !== undefined) this.#wantRelease()
+  }
+
   /** The worker of a script is gone, and all that it had. */
   end(script: ServingScript, overdue?: Overdue): void {
     if (this.#active === script) this.#active = undefined
@@ -58,7 +70,7 @@ export class Router {
   }
 
   /** Which script such a call goes to now. */
-  pick({ context: { room_id }, generation }: Pick<NewCall, 'context' | 'generation'>) {
+  pick({ context: { room_id }, generation }: Bound): ServingScript | undefined {
     const former = this.#former
     if (former === undefined) return this.#active
     const bound = generation ?? (room_id === null ? null : this.#deps.generationOf(room_id))
@@ -119,5 +131,7 @@ export class Router {
       this.inbox.remove(call.body?.byteLength ?? 0)
       this.call(call)
     }
+    const former = this.#former
+    if (former?.isIdle && !this.#deps.hasRooms(former.identity.generation)) this.#deps.done(former)
   }
 }

@@ -1,4 +1,3 @@
-import { scriptOrigins } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { nobody } from '../../kernel/play/calls.ts'
@@ -7,24 +6,21 @@ import type { NewCall, Outcome } from '../calls.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { HostCallAnswerer } from '../functions/host-calls.ts'
 import type { Inbox } from '../inbox.ts'
-import { causeOf, type FailureCause, handlerOf, tooLong } from '../log/handler-failure.ts'
+import { tooLong } from '../log/handler-failure.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import type { ScriptPorts } from '../ports.ts'
 import { createScriptTimers } from '../timers/script-timers.ts'
 import type { FailuresView } from '../view/failures-view.ts'
-import type { CallRecord } from '../wire/call-records.ts'
-import { type Handlers, hookCode, hookNameOf, hooksByCode } from '../wire/hooks.ts'
+import { type Handlers, hookCode, hookNameOf } from '../wire/hooks.ts'
 import { protocolTimes } from '../wire/limits.ts'
-import {
-  type DoneRecord,
-  type FailedRun,
-  type OutputVisitor,
-  visitOutput,
-} from '../wire/output-records.ts'
+import { type DoneRecord, type OutputVisitor, visitOutput } from '../wire/output-records.ts'
 import { isOverdue, type Overdue } from '../wire/overdue.ts'
-import type { NodeTime, OutputBatch, StartReason, ToWorker } from '../wire/protocol.ts'
-import { CallBatches, type OpenCall } from './call-batches.ts'
+import type { NodeTime, OutputBatch } from '../wire/protocol.ts'
+import { CallBatches, newOpenCall, type OpenCall } from './call-batches.ts'
+import { createCallEndings, lateCalls } from './call-endings.ts'
 import { createCommands } from './commands.ts'
+import { isFilter, passesGate } from './gates.ts'
+import type { CallSink, Identity, StartArgument } from './identity.ts'
 import { createOpenLanes } from './open-lanes.ts'
 
 /**
@@ -33,23 +29,11 @@ import { createOpenLanes } from './open-lanes.ts'
  *   loading   its top level runs; the timers that it sets wait
  *   starting  on_start runs, and so do the timers that it sets; calls wait
  *   serving   calls go to the worker
+ *   paused    it hands over: what it was sent ends, and calls wait; it may serve again
  *   retired   another script is active: this one ends what it has, and gets what is bound to it
  *   ended     its worker is gone, and what it had is lost
  */
-type State = 'loading' | 'starting' | 'serving' | 'retired' | 'ended'
-
-/** The part of a worker that calls need. */
-export type CallSink = {
-  post(message: ToWorker): void
-  ping(): void
-}
-
-/** What a script that has loaded is. */
-export type Identity = {
-  readonly revision_id: string
-  readonly generation: number
-  readonly handlers: Handlers
-}
+type State = 'loading' | 'starting' | 'serving' | 'paused' | 'retired' | 'ended'
 
 export type ServingDeps = {
   config: Pick<ScriptConfig, 'deadline_ms' | 'call_timeout_ms'>
@@ -79,6 +63,7 @@ export class ServingScript {
   readonly #deps: ServingDeps
   readonly #batches: CallBatches
   readonly #timers: ReturnType<typeof createScriptTimers>
+  readonly #endings: ReturnType<typeof createCallEndings>
   readonly #visitor: OutputVisitor
   readonly #lanes = createOpenLanes()
   readonly #open = new Map<number, OpenCall>()
@@ -87,10 +72,11 @@ export class ServingScript {
   #identity: Identity = { revision_id: '', generation: 0, handlers: noHandlers }
   #kinds: ReadonlySet<number> = new Set()
   #methods: ReadonlySet<string> = new Set()
-  /** Calls that wait for on_start. */
+  /** Calls that wait for on_start, or for the end of a hand-over. */
   #gated: OpenCall[] = []
   /** Calls of the worker that wait for a feature. */
   #asked = 0
+  #whenSettled: (() => void)[] = []
 
   constructor(deps: ServingDeps) {
     this.#deps = deps
@@ -108,6 +94,7 @@ export class ServingScript {
       },
       isBusy: () => deps.inbox.isFull(),
     })
+    this.#endings = createCallEndings({ ...deps, revision: () => this.#identity.revision_id })
     this.#visitor = this.#createVisitor()
   }
 
@@ -123,9 +110,9 @@ export class ServingScript {
     return this.#methods.has(method)
   }
 
-  /** Whether calls still wait for on_start. */
-  get isStarting(): boolean {
-    return this.#state === 'starting'
+  /** Whether calls wait: for on_start, or while it hands over. */
+  get isHeld(): boolean {
+    return this.#state === 'starting' || this.#state === 'paused'
   }
 
   /** Whether every call that it was given has settled. */
@@ -139,10 +126,10 @@ export class ServingScript {
   }
 
   /**
-   * The top level has ended: runs on_start. Resolves when that has settled, however it ended, at
+   * The top level has ended: runs on_start. Resolves when that has settled, to how it ended, at
    * most its timeout later; calls wait until then.
    */
-  start(sink: CallSink, identity: Identity, reason: StartReason): Promise<void> {
+  start(sink: CallSink, identity: Identity, start: StartArgument): Promise<Outcome['status']> {
     const { handlers } = identity
     this.#sink = sink
     this.#identity = identity
@@ -152,16 +139,40 @@ export class ServingScript {
     this.#timers.loaded()
     if (!handlers.hooks.includes('on_start')) {
       this.#openGate()
-      return Promise.resolve()
+      return Promise.resolve('ok')
     }
-    return new Promise((resolve) => {
-      const settle = () => {
-        this.#openGate()
-        resolve()
-      }
-      const about = { context: nobody, origin: 'server', text: JSON.stringify({ reason }) } as const
-      this.#send({ hook: hookCode.on_start, ...about, settle })
-    })
+    const { reason, state = 'null' } = start
+    const started = this.#ask(hookCode.on_start, `{"reason":"${reason}","state":${state}}`)
+    return started.then(({ status }) => status)
+  }
+
+  /** No calls any more but filters, which what is open may wait for. */
+  pause(): void {
+    this.#state = 'paused'
+    const held: OpenCall[] = []
+    for (const open of this.#batches.takeWaiting()) {
+      if (isFilter(open.call)) this.#batches.add(open)
+      else held.push(open)
+    }
+    this.#gated = [...held, ...this.#gated]
+  }
+
+  /** Calls again, beginning with those that have waited. */
+  resume(): void {
+    if (this.#state !== 'paused') return
+    this.#state = 'serving'
+    this.#sendGated()
+  }
+
+  /** Runs on_unload. Resolves to how it ended; the reply is what it hands over, as JSON. */
+  unload(reason: 'reload' | 'stop'): Promise<Outcome> {
+    return this.#ask(hookCode.on_unload, JSON.stringify({ reason }))
+  }
+
+  /** Resolves once no call is open that was sent. */
+  onceSettled(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#whenSettled.push(resolve))
   }
 
   /** Hands a call to the worker with the others of this turn. */
@@ -170,7 +181,7 @@ export class ServingScript {
       call.settle({ status: 'lost' })
       return
     }
-    if (this.#state === 'starting' && !passesGate(call)) this.#gated.push(this.#take(call))
+    if (this.#mustWait(call)) this.#gated.push(this.#take(call))
     else this.#send(call)
   }
 
@@ -195,10 +206,23 @@ export class ServingScript {
   retire({ keepsTimers }: { keepsTimers: boolean }): NewCall[] {
     this.#state = 'retired'
     if (!keepsTimers) this.#timers.end()
-    return this.#takeUnsent().map((open) => {
+    const calls: NewCall[] = []
+    for (const open of this.#takeUnsent()) {
+      const isTimer = open.call.hook === hookCode.timer
+      if (isTimer && keepsTimers) {
+        this.#batches.add(open)
+        continue
+      }
       this.#deps.inbox.remove(open.record.body.byteLength)
-      return open.call
-    })
+      // A timer is nothing to another script.
+      if (!isTimer) calls.push(open.call)
+    }
+    return calls
+  }
+
+  /** What is open has taken too long, whatever its time. */
+  giveUp(): void {
+    for (const open of [...this.#open.values()]) this.#giveUpCall(open)
   }
 
   /** The worker is gone: what was open or waiting is lost, or at fault when a slice was overdue. */
@@ -209,8 +233,8 @@ export class ServingScript {
     const unsent = this.#takeUnsent()
     for (const open of [...this.#open.values()]) {
       const timedOut = overdue !== undefined && isOverdue(open.record.id, overdue)
-      if (timedOut) this.#report(open, tooLong)
-      this.#close(open, timedOut ? { status: 'timed_out', cause: tooLong } : { status: 'lost' })
+      if (timedOut) this.#giveUpCall(open)
+      else this.#close(open, { status: 'lost' })
     }
     for (const open of unsent) this.#settle(open, { status: 'lost' })
   }
@@ -227,19 +251,40 @@ export class ServingScript {
     const { call_timeout_ms } = this.#deps.config
     if (ageMs >= call_timeout_ms) this.#sink?.ping()
     if (ageMs < call_timeout_ms + protocolTimes.graceMs) return
-    for (const open of [...this.#open.values()]) {
-      if (open.begunMs === undefined) return
-      const limitMs = call_timeout_ms * (1 + open.ahead) + protocolTimes.graceMs
-      if (nowMs - open.begunMs < limitMs) continue
-      this.#report(open, tooLong)
-      this.#close(open, { status: 'timed_out', cause: tooLong })
-    }
+    const late = lateCalls(this.#open.values(), { nowMs, timeoutMs: call_timeout_ms })
+    for (const open of late) this.#giveUpCall(open)
+  }
+
+  #giveUpCall(open: OpenCall): void {
+    this.#endings.gaveUp(open)
+    this.#close(open, { status: 'timed_out', cause: tooLong })
+  }
+
+  #mustWait(call: NewCall): boolean {
+    if (this.#state === 'starting') return !passesGate(call)
+    return this.#state === 'paused' && !isFilter(call)
+  }
+
+  /** Calls a hook of the script's own life. */
+  #ask(hook: number, text: string): Promise<Outcome> {
+    if (this.#state === 'ended') return Promise.resolve({ status: 'lost' })
+    return new Promise((resolve) => {
+      const settle = (outcome: Outcome) => {
+        this.#openGate()
+        resolve(outcome)
+      }
+      this.#send({ hook, context: nobody, origin: 'server', text, settle })
+    })
   }
 
   #openGate(): void {
     if (this.#state !== 'starting') return
     this.#state = 'serving'
     this.#timers.start()
+    this.#sendGated()
+  }
+
+  #sendGated(): void {
     const gated = this.#gated
     this.#gated = []
     for (const open of gated) this.#batches.add(open)
@@ -250,22 +295,9 @@ export class ServingScript {
   }
 
   #take(call: NewCall): OpenCall {
-    const { context } = call
-    const record: CallRecord = {
-      id: 0,
-      hook: call.hook,
-      participant: context.participant,
-      room_id: context.room_id,
-      detail: call.detail ?? 0,
-      unreliable: call.unreliable ?? false,
-      origin: scriptOrigins.indexOf(call.origin),
-      body: call.body ?? noBytes,
-      text: call.text ?? null,
-      about: undefined,
-      group: undefined,
-    }
-    this.#deps.inbox.add(record.body.byteLength)
-    return { record, call, postedMs: 0, begunMs: undefined, ahead: 0 }
+    const open = newOpenCall(call)
+    this.#deps.inbox.add(open.record.body.byteLength)
+    return open
   }
 
   #posted(open: OpenCall): void {
@@ -307,20 +339,23 @@ export class ServingScript {
     return {
       ...createCommands({ ...this.#deps, callerOf }),
       done: (id, done) => this.#done(id, done),
-      failed: (id, run) => this.#failedRun(id, run),
+      failed: (id, run) => {
+        const open = this.#open.get(id)
+        if (open) this.#endings.runFailed(open, run)
+      },
       after: (timer, ms) => this.#timers.set({ timer, ms, repeats: false }),
       every: (timer, ms) => this.#timers.set({ timer, ms, repeats: true }),
       cancel: (timer) => this.#timers.cancel(timer),
     }
   }
 
-  #done(id: number, { status, reply, text, cpuUs }: DoneRecord): void {
+  #done(id: number, done: DoneRecord): void {
     const open = this.#open.get(id)
     if (!open) return
-    const { processClock, observeCall, view } = this.#deps
+    const { processClock, observeCall } = this.#deps
     observeCall?.(hookNameOf(open.record.hook), processClock.monotonicMs() - open.postedMs)
-    view.callEnded(open.record, cpuUs)
-    const cause = this.#reportRun(open, { status, text, cpuUs })
+    const cause = this.#endings.done(open, done)
+    const { status, reply, text } = done
     if (status === 'ok') this.#close(open, { status, reply })
     else if (status === 'failed_with_text')
       this.#close(open, { status, text: text ?? '', more: reply })
@@ -328,31 +363,19 @@ export class ServingScript {
     else this.#close(open, { status, cause })
   }
 
-  /** One run of a tick has failed; the others go on. */
-  #failedRun(id: number, run: FailedRun): void {
-    const open = this.#open.get(id)
-    if (!open) return
-    this.#deps.metrics.countRun(run.status)
-    this.#reportRun(open, run)
-  }
-
-  #reportRun(open: OpenCall, run: FailedRun): FailureCause | undefined {
-    const cause = causeOf(open.record, run, this.#deps.config.deadline_ms)
-    if (cause !== undefined) this.#report(open, cause)
-    return cause
-  }
-
-  #report({ record }: OpenCall, cause: FailureCause): void {
-    const { revision_id } = this.#identity
-    this.#deps.view.handlerFailed({ ...handlerOf(record), ...cause, revision_id })
-  }
-
   /** Ends a call that was sent. */
   #close(open: OpenCall, outcome: Outcome): void {
     this.#open.delete(open.record.id)
     this.#lanes.leave(open.call)
     this.#settle(open, outcome)
+    if (this.#open.size === 0) this.#tellSettled()
     if (this.#state === 'retired' || this.#state === 'ended') this.#deps.settled(this)
+  }
+
+  #tellSettled(): void {
+    const listeners = this.#whenSettled
+    this.#whenSettled = []
+    for (const listener of listeners) listener()
   }
 
   #settle({ record, call }: OpenCall, outcome: Outcome): void {
@@ -362,16 +385,7 @@ export class ServingScript {
   }
 }
 
-const noBytes = new Uint8Array(0)
 const noHandlers: Handlers = { rpcs: [], message_kinds: [], hooks: [], filters: [] }
-
-/**
- * What runs while on_start does: timers that it set, and filters, which its own writes to the
- * storage wait for.
- */
-function passesGate({ hook }: NewCall): boolean {
-  return hook === hookCode.timer || hooksByCode[hook]?.immediate === true
-}
 
 /** The match of a room that a tick runs in. */
 function matchOf(open: OpenCall | undefined, room_id: number | null): string | null {

@@ -62,7 +62,7 @@ export function createScripts() {
       generation,
       handlers: { rpcs: [], message_kinds: [], hooks, filters: [] },
     }
-    const started = script.start({ post, ping() {} }, identity, 'boot')
+    const started = script.start({ post, ping() {} }, identity, { reason: 'boot' })
     const receive = (words: readonly number[], answered = 0) =>
       script.receive({
         type: 'batch',

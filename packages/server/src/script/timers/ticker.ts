@@ -38,7 +38,7 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       lastMs = undefined
       return
     }
-    if (running > 0 || router.inbox.isFull() || router.active?.isStarting) {
+    if (running > 0 || router.inbox.isFull() || router.active?.isHeld) {
       metrics.ticksSkipped += 1
       return
     }

@@ -7,7 +7,13 @@ import { createActivationList } from './activation-list.ts'
 import { createCpuUse } from './cpu-use.ts'
 import { createFailureList } from './failure-list.ts'
 
-type Deps = { clock: Clock; log: Log; metrics: Pick<ScriptMetrics, 'interrupts'> }
+type Deps = {
+  clock: Clock
+  log: Log
+  metrics: Pick<ScriptMetrics, 'interrupts'>
+  /** The lines around a place `FILE:LINE`, where somebody is at work on the script. */
+  sourceAt(revision_id: string, place: string): string | undefined
+}
 
 /** What operators see of a script that fails, is loaded again, or costs much. */
 export function createFailuresView(deps: Deps) {

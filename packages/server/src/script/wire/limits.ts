@@ -6,6 +6,8 @@ export const limits = {
   hostCallsOpen: 64,
   hostCallsPerInvocation: 1_024,
   replyBytes: 65_536,
+  /** What on_unload hands over. */
+  stateBytes: 4_194_304,
   failTextBytes: 256,
   failDataBytes: 4_096,
   messageKinds: 1_000,

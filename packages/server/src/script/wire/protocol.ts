@@ -32,7 +32,7 @@ export type LineSettings = {
   readonly idSalt: string
 }
 
-export type StartReason = 'boot' | 'reload' | 'restart'
+export type StartReason = 'boot' | 'reload' | 'restart' | 'rollback'
 
 /**
  * What the node sends: `start` first, which starts the engine. A load with files runs these bytes,
@@ -90,8 +90,12 @@ export type HostCall = {
 /** What a worker sends. */
 export type FromWorker =
   | { readonly type: 'online' }
-  /** `files` are those that the engine has read itself. */
-  | { readonly type: 'loaded'; readonly handlers: Handlers; readonly files: readonly ScriptFile[] }
+  /**
+   * A local file that an engine has asked for itself, with its bytes if it is there; sent when it
+   * is asked for, so that also those of a script that never ends loading are known.
+   */
+  | { readonly type: 'asked'; readonly path: string; readonly bytes: Uint8Array | undefined }
+  | { readonly type: 'loaded'; readonly handlers: Handlers }
   | ({ readonly type: 'load_failed' } & LoadProblem)
   | OutputBatch
   | { readonly type: 'pong'; readonly n: number }
@@ -126,6 +130,8 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
   switch (message.type) {
     case 'online':
       return { type: 'online' }
+    case 'asked':
+      return parseAsked(message)
     case 'loaded':
       return parseLoaded(message)
     case 'load_failed':
@@ -141,13 +147,24 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
   }
 }
 
-function parseLoaded({ handlers, files }: Untrusted): FromWorker | undefined {
-  if (!isRecord(handlers) || !Array.isArray(files)) return undefined
+function parseAsked({ path, bytes }: Untrusted): FromWorker | undefined {
+  if (!isString(path) || !isBelow(path)) return undefined
+  if (bytes !== undefined && !(bytes instanceof Uint8Array)) return undefined
+  return { type: 'asked', path, bytes }
+}
+
+/** Whether a path stays in the folder that it is relative to. */
+function isBelow(path: string): boolean {
+  return path !== '' && !path.startsWith('/') && !path.split('/').includes('..')
+}
+
+function parseLoaded({ handlers }: Untrusted): FromWorker | undefined {
+  if (!isRecord(handlers)) return undefined
   const { rpcs, message_kinds, hooks, filters } = handlers
   if (!isArrayOf(rpcs, isString) || !isArrayOf(hooks, isHookName)) return undefined
   if (!isArrayOf(filters, isString)) return undefined
-  if (!isArrayOf(message_kinds, isCount) || !isArrayOf(files, isScriptFile)) return undefined
-  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters }, files }
+  if (!isArrayOf(message_kinds, isCount)) return undefined
+  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters } }
 }
 
 function parseLoadFailed({ message, file, line }: Untrusted): FromWorker | undefined {
@@ -184,7 +201,6 @@ type FieldName =
   | 'text'
   | 'omitted'
   | 'handlers'
-  | 'files'
 
 function isRecord(value: unknown): value is Untrusted {
   return typeof value === 'object' && value !== null
@@ -200,10 +216,6 @@ function isCount(value: unknown): value is number {
 
 function isArrayOf<T>(value: unknown, is: (item: unknown) => item is T): value is T[] {
   return Array.isArray(value) && value.every(is)
-}
-
-function isScriptFile(value: unknown): value is ScriptFile {
-  return isRecord(value) && isString(value.path) && value.bytes instanceof Uint8Array
 }
 
 function isHostCall(value: unknown): value is HostCall {

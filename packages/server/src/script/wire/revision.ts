@@ -15,6 +15,21 @@ export function revisionId(files: readonly ScriptFile[]): string {
   return `sha256:${sha256(lines.join(''))}`
 }
 
-function sha256(content: Uint8Array | string): string {
+/** At most so many names are shown of the files that changed. */
+const namesMax = 20
+
+/** Which files differ between two revisions, are new or are gone, by name. */
+export function changedFiles(
+  before: readonly ScriptFile[],
+  after: readonly ScriptFile[],
+): string[] {
+  const hashes = (files: readonly ScriptFile[]) =>
+    new Map(files.map(({ path, bytes }) => [path, sha256(bytes)]))
+  const [old, fresh] = [hashes(before), hashes(after)]
+  const paths = [...new Set([...old.keys(), ...fresh.keys()])].sort()
+  return paths.filter((path) => old.get(path) !== fresh.get(path)).slice(0, namesMax)
+}
+
+export function sha256(content: Uint8Array | string): string {
   return createHash('sha256').update(content).digest('hex')
 }

@@ -2,7 +2,7 @@ import { parseExact, scriptOrigins } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
-import { expectJson, toJson } from './arguments.ts'
+import { copyJson, expectJson, toJson } from './arguments.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
 import type { Timers } from './timers.ts'
@@ -34,7 +34,7 @@ export function callHandler({ registry, timers }: Deps, call: CallRecord): unkno
 /** What becomes of the value that a handler returns, by the code of its hook. */
 const answerForms = Array.from(hooksByCode, (hook) => {
   if (hook?.answer === undefined) return 'none'
-  return hook.answer === 'reply' ? 'reply' : 'json'
+  return typeof hook.answer === 'string' ? hook.answer : 'json'
 })
 
 /** Whether the handler must return a value, not a promise. */
@@ -60,6 +60,8 @@ export function encodeAnswer(call: CallRecord, value: unknown, output: Output): 
       return encodeReply(value, output)
     case 'json':
       return placeText(answerText(value), output)
+    case 'state':
+      return placeText(stateText(value), output, limits.stateBytes)
     default:
       return 0
   }
@@ -83,10 +85,20 @@ function answerText(value: unknown): string {
   return text
 }
 
-function placeText(body: Uint8Array | string, output: Output): number {
-  if (body.length > limits.replyBytes) return -1
+/** What on_unload hands over: JSON as `json.encode` takes it. */
+function stateText(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
+  return toJson(copyJson('on_unload', value)) ?? 'null'
+}
+
+function placeText(
+  body: Uint8Array | string,
+  output: Output,
+  bytesMax: number = limits.replyBytes,
+): number {
+  if (body.length > bytesMax) return -1
   const length = output.place(body)
-  return length > limits.replyBytes ? -1 : length
+  return length > bytesMax ? -1 : length
 }
 
 /** What the node wrote; integers that a number cannot hold exactly are bigint. */

@@ -101,6 +101,7 @@ export class ScriptRuntime {
       clock: this.#clock,
       exit,
       resume: (invocation, slice) => this.#started?.runner.resume(invocation, slice),
+      asked: (path, bytes) => post({ type: 'asked', path, bytes }),
     })
     this.#started = { engine, runner: this.#createRunner(engine, settings), settings }
     // Calls look at the memory as they end; the script's own timers may use it up without any.
@@ -122,7 +123,7 @@ export class ScriptRuntime {
     this.#registry.close()
     this.#hasLoaded = true
     const handlers = this.#registry.summary()
-    if (handlers) post({ type: 'loaded', handlers, files: engine.filesRead?.() ?? [] })
+    if (handlers) post({ type: 'loaded', handlers })
     else post({ type: 'load_failed', message: 'the script registers no handler', file: entry })
   }
 

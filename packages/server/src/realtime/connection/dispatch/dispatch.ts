@@ -13,7 +13,7 @@ import {
 } from '@guildhall/contract'
 import { isBuiltIn } from '../../built-in-methods.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
-import type { PlayPort, ScriptState } from '../../play.port.ts'
+import type { Place, PlayPort, ScriptState } from '../../play.port.ts'
 import { protocolError } from '../closing/closings.ts'
 import type { LiveConnection } from '../live/live-connection.ts'
 import type { Notices } from './notices.ts'
@@ -58,10 +58,11 @@ export function createDispatch(deps: DispatchDeps): Handle {
 export function isForScript(
   script: Pick<ScriptState, 'handlesKind'>,
   { kind, body }: Envelope,
+  { room_id }: Pick<Place, 'room_id'>,
 ): boolean {
   if (kind === kinds.RPC_REQUEST.first) return isScriptCall(body)
   const mayBe = kind >= applicationKindMin || kind === kinds.POSITION.first
-  return mayBe && script.handlesKind(kind)
+  return mayBe && script.handlesKind(kind, room_id)
 }
 
 /** A request that cannot be read is answered here, like one of a built-in method. */
@@ -140,7 +141,7 @@ function positions(deps: DispatchDeps): Handle {
     const { kind, body } = envelope
     if (body.length === 0 || body.length > positionBytesMax) {
       notices(live, 'malformed_body', kind)
-    } else if (play.script.handlesKind(kind)) {
+    } else if (play.script.handlesKind(kind, live.place.room_id)) {
       toScript(live, envelope, unreliable)
     } else {
       play.position(live.participant, body)
@@ -151,7 +152,7 @@ function positions(deps: DispatchDeps): Handle {
 function scriptMessages({ metrics, play, notices }: DispatchDeps): Handle {
   const { script } = play
   return (live, { kind, body }, unreliable) => {
-    if (!script.handlesKind(kind)) {
+    if (!script.handlesKind(kind, live.place.room_id)) {
       metrics.unhandled_kind_total += 1
       notices(live, script.serving() ? 'no_handler' : 'script_unavailable', kind)
       return

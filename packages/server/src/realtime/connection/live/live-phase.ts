@@ -160,7 +160,7 @@ export class LivePhase {
   #mustWait(envelope: Envelope): boolean {
     const { play, isForScript } = this.#deps
     if (!this.#inbound.hasLine && this.#mayCall() && !play.script.congested()) return false
-    return isForScript(envelope)
+    return isForScript(envelope, this.place)
   }
 
   #mayCall(): boolean {

@@ -57,8 +57,14 @@ export type HandlerPlan = { readonly args: readonly Plan[]; readonly answer: Pla
 export function planHandler({ args, answer }: Pick<ScriptHook, 'args' | 'answer'>): HandlerPlan {
   return {
     args: Object.values(args).map((schema) => planOf(shapeOf(schema))),
-    answer: answer === 'reply' ? replyPlan : answer ? planOf(shapeOf(answer)) : nothing,
+    answer: answerPlan(answer),
   }
+}
+
+function answerPlan(answer: ScriptHook['answer']): Plan {
+  if (answer === 'reply') return replyPlan
+  if (answer === 'state') return jsonPlan
+  return answer === undefined ? nothing : planOf(shapeOf(answer))
 }
 
 function planOf(shape: Shape): Plan {

@@ -75,6 +75,11 @@ export type EngineDeps = {
    * the invocation; one that was given up meanwhile does not go on.
    */
   resume(invocation: Invocation, slice: () => void): void
+  /**
+   * Of an engine that reads files itself: tells the node of each that it looks for, with its bytes
+   * or undefined where it is not there, before the code in it runs.
+   */
+  asked(path: string, bytes: Uint8Array | undefined): void
   /** Ends the process. */
   exit(code: number): void
 }

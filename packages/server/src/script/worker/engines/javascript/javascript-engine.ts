@@ -11,10 +11,10 @@ import { createLoader, findSyntaxError, ModuleProblem } from './loader.ts'
 import { createMemoryBound } from './memory.ts'
 
 /** Runs TypeScript and JavaScript in the process's own engine, beside the host code. */
-export function createJavascriptEngine({ settings, clock, exit }: EngineDeps): Engine {
+export function createJavascriptEngine({ settings, clock, exit, asked }: EngineDeps): Engine {
   Error.stackTraceLimit = stackFrames
   const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
-  const loader = createLoader(settings.scriptsDir)
+  const loader = createLoader(settings.scriptsDir, asked)
   const memory = createMemoryBound(settings.memoryMb, exit)
 
   function problemOf(error: unknown): LoadProblem {

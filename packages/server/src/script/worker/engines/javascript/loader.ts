@@ -5,6 +5,7 @@ import { extname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ScriptFile } from '../../../wire/revision.ts'
 import { HostMap } from '../../host-map.ts'
+import type { EngineDeps } from '../engine.ts'
 
 /** An import that cannot be followed; the place is that of the import. */
 export class ModuleProblem extends Error {
@@ -42,7 +43,7 @@ const formats: { readonly [extension: string]: 'module' | 'module-typescript' | 
  * revision names, and a restart runs the bytes that were read before. Packages and Node's own
  * modules are loaded as usual.
  */
-export function createLoader(scriptsDir: string): Loader {
+export function createLoader(scriptsDir: string, asked: EngineDeps['asked']): Loader {
   const root = pathToFileURL(scriptsDir + sep).href
   const loaded = new HostMap<string, Uint8Array>()
   const given = new HostMap<string, Uint8Array>()
@@ -111,7 +112,10 @@ export function createLoader(scriptsDir: string): Loader {
       const { href } = new URL(specifier, context.parentURL)
       const path = localPath(href)
       if (path === undefined) throw problem(`${specifier} lies outside of the scripts folder`)
-      if (open && !isThere(path)) throw problem(missingFile(specifier, path))
+      if (open && !isThere(path)) {
+        asked(path, undefined)
+        throw problem(missingFile(specifier, path))
+      }
       return { url: href, shortCircuit: true }
     },
     load(url, context, next) {
@@ -120,6 +124,7 @@ export function createLoader(scriptsDir: string): Loader {
       const format = formats[extname(path)]
       if (!format) throw new ModuleProblem('the file is no ES module (.ts, .js, .mjs, .json)', path)
       const source = read(path)
+      if (open && !hasSnapshot && !loaded.has(path)) asked(path, source)
       loaded.set(path, source)
       return { format, source, shortCircuit: true }
     },

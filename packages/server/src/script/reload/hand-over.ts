@@ -1,0 +1,71 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { late, within } from '../../kernel/time/within.ts'
+import type { ScriptConfig } from '../config.ts'
+import type { StartArgument } from '../serving/identity.ts'
+import type { ServingScript } from '../serving/serving-script.ts'
+import type { HookName } from '@guildhall/contract'
+import { protocolTimes } from '../wire/limits.ts'
+import type { StartReason } from '../wire/protocol.ts'
+import type { Outcome } from '../calls.ts'
+
+type HandOver = {
+  /** Serves, and goes on to do so unless the other takes over. */
+  readonly old: ServingScript
+  /** Has loaded. */
+  readonly fresh: { hooks: readonly HookName[]; start(argument: StartArgument): FreshStart }
+  readonly reason: StartReason
+  /** Whether rooms stay with the old script: then it hands nothing over, and is not held. */
+  readonly bindsRooms: boolean
+}
+
+type FreshStart = Promise<Outcome['status']>
+
+type Deps = {
+  clock: Clock
+  config: Pick<ScriptConfig, 'hand_over_ms' | 'call_timeout_ms'>
+}
+
+/** `started`: on_start of the fresh script has run. Without a problem it may take over at once. */
+export type HandedOver = { readonly started: boolean; readonly problem?: string }
+
+/**
+ * Readies a script to take over from the one that serves: that one gets no more calls, ends what it
+ * has and gives its state, with which the other one starts. Until the caller decides, calls wait;
+ * nothing has changed if it decides against the fresh one.
+ */
+export async function handOver(
+  { old, fresh, reason, bindsRooms }: HandOver,
+  { clock, config }: Deps,
+): Promise<HandedOver> {
+  const limitMs = config.call_timeout_ms + protocolTimes.graceMs
+  const unloads = !bindsRooms && old.identity.handlers.hooks.includes('on_unload')
+  const starts = fresh.hooks.includes('on_start')
+  let state: string | undefined
+  if (!bindsRooms && (unloads || starts)) old.pause()
+  if (unloads) {
+    await within(clock, config.hand_over_ms, old.onceSettled())
+    const given = await within(clock, limitMs, old.unload('reload'))
+    if (given === late || given.status !== 'ok') {
+      return { started: false, problem: `on_unload of the serving script ${wordOf(given)}` }
+    }
+    state = new TextDecoder().decode(given.reply)
+  }
+  const status = await within(clock, limitMs, fresh.start({ reason, state }))
+  if (status === 'ok') return { started: true }
+  return { started: true, problem: `its on_start ${wordOf(status)}` }
+}
+
+function wordOf(outcome: Outcome | Outcome['status'] | typeof late): string {
+  const status = typeof outcome === 'object' ? outcome.status : outcome
+  switch (status) {
+    case 'timed_out':
+    case late:
+      return 'took too long'
+    case 'too_large':
+      return 'returned more than 4 MiB'
+    case 'lost':
+      return 'ended its worker'
+    default:
+      return 'failed'
+  }
+}
