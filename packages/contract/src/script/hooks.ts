@@ -110,7 +110,9 @@ export const scriptHooks = defineHooks({
     args: {
       start: z.strictObject({
         reason: z.enum(['boot', 'reload', 'restart', 'rollback']),
-        state: json.meta({ description: 'What on_unload of the script before returned, else null' }),
+        state: json.meta({
+          description: 'What on_unload of the script before returned, else null',
+        }),
       }),
     },
     lane: 'none',

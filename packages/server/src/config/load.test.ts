@@ -297,14 +297,11 @@ describe('what this version cannot do', () => {
     },
   )
 
-  it.each(['cluster.command_timeout_ms=500'])(
-    'warns that %s changes nothing',
-    async (setting) => {
-      const [key = ''] = setting.split('=')
-      const { warnings } = await workspace.load({ set: [setting, 'console.username=ops'] })
-      expect(warnings).toEqual([`${key} (flag --set) has no effect in this version`])
-    },
-  )
+  it.each(['cluster.command_timeout_ms=500'])('warns that %s changes nothing', async (setting) => {
+    const [key = ''] = setting.split('=')
+    const { warnings } = await workspace.load({ set: [setting, 'console.username=ops'] })
+    expect(warnings).toEqual([`${key} (flag --set) has no effect in this version`])
+  })
 
   it('warns of nothing where a missing feature is switched off, or one that is there is set', async () => {
     const set = ['metrics.auth=none', 'transport.quic.enabled=false', 'logs.audit_ring_capacity=9']

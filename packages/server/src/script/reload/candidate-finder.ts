@@ -1,8 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { ScriptConfig } from '../config.ts'
-import { entryFiles, filesToHandOver, type Selection, selectEntrypoint } from '../process/languages.ts'
+import {
+  entryFiles,
+  filesToHandOver,
+  type Selection,
+  selectEntrypoint,
+} from '../process/languages.ts'
 import { revisionId, type ScriptFile } from '../wire/revision.ts'
-import { contentOfBytes } from './file-look.ts'
+import { areEqual, type Contents, contentOfBytes } from './file-look.ts'
 import { FileWatch } from './file-watch.ts'
 import { filesIn, type Loading, type Revision, type ScriptWorkers } from './script-workers.ts'
 
@@ -25,7 +30,11 @@ export type Found = (Loading | { readonly missing: true }) & { readonly selectio
 /** The files of what was found, as far as they were read. */
 export function filesOf(found: Found): readonly ScriptFile[] {
   if ('loaded' in found) return found.loaded.revision.files
-  return 'asked' in found ? filesIn(found.asked) : []
+  return filesIn(seenBy(found).asked)
+}
+
+function seenBy(found: Found): Pick<Loading, 'asked' | 'folders'> {
+  return 'asked' in found ? found : { asked: new Map(), folders: [] }
 }
 
 /**
@@ -49,8 +58,8 @@ export class CandidateFinder {
 
   /** Looks at the files from now on. */
   async watch(): Promise<void> {
-    if (this.#stopped.signal.aborted) return
-    this.#watch.start()
+    if (!this.#watch.isFollowing) await this.#follow({ missing: true })
+    if (!this.#stopped.signal.aborted) this.#watch.start()
   }
 
   stop(): void {
@@ -62,9 +71,15 @@ export class CandidateFinder {
   async find(generation: number, given?: Revision): Promise<Found> {
     const { workers, config, processClock } = this.#deps
     if (given !== undefined) return workers.load(given, generation)
+    let before: Contents | undefined
     for (;;) {
       const found = await this.#load(generation)
-      if ((await this.#isUpToDate(found)) || this.#stopped.signal.aborted) return found
+      const contents = await this.#follow(found)
+      // What is the same as at the last try is there, although it is not what could be read.
+      const isSettled = before !== undefined && areEqual(before, contents)
+      if (isSettled || (await this.#isUpToDate(found, contents))) return found
+      if (this.#stopped.signal.aborted) return found
+      before = contents
       if ('loaded' in found) await workers.end(found.loaded.worker)
       const { signal } = this.#stopped
       await processClock.sleep(config.hot_reload_poll_ms, signal).catch(() => {})
@@ -82,13 +97,16 @@ export class CandidateFinder {
     return { ...(await this.#deps.workers.load({ selection }, generation)), selection }
   }
 
-  /** Follows what was asked for, and says whether it still holds what was read. */
-  async #isUpToDate(found: Found): Promise<boolean> {
+  /** Follows what was asked for from here on. */
+  #follow(found: Found): Promise<Contents> {
     const serving = this.#deps.serving().map(({ path }) => path)
-    const asked = 'asked' in found ? found.asked : new Map<string, Uint8Array>()
-    const folders = 'folders' in found ? found.folders : []
-    const paths = [...entryFiles, ...serving, ...asked.keys(), ...folders]
-    const contents = await this.#watch.follow(paths)
+    const { asked, folders } = seenBy(found)
+    return this.#watch.follow([...entryFiles, ...serving, ...asked.keys(), ...folders])
+  }
+
+  /** Whether the files still hold what was read. */
+  async #isUpToDate(found: Found, contents: Contents): Promise<boolean> {
+    const { asked, folders } = seenBy(found)
     if (this.#select()?.file !== found.selection?.file) return false
     for (const [path, bytes] of asked) {
       if (contents.get(path) !== contentOfBytes(bytes)) return false

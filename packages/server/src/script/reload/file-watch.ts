@@ -29,6 +29,10 @@ export class FileWatch {
     this.#deps = deps
   }
 
+  get isFollowing(): boolean {
+    return this.#followed.paths.length > 0
+  }
+
   start(): void {
     const { clock, pollMs } = this.#deps
     this.#timer ??= clock.every(pollMs, () => void this.#look())

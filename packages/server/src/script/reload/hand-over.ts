@@ -1,12 +1,12 @@
+import type { HookName } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
 import { late, within } from '../../kernel/time/within.ts'
+import type { Outcome } from '../calls.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { StartArgument } from '../serving/identity.ts'
 import type { ServingScript } from '../serving/serving-script.ts'
-import type { HookName } from '@guildhall/contract'
 import { protocolTimes } from '../wire/limits.ts'
 import type { StartReason } from '../wire/protocol.ts'
-import type { Outcome } from '../calls.ts'
 
 type HandOver = {
   /** Serves, and goes on to do so unless the other takes over. */

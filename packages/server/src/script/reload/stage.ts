@@ -1,10 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import {
-  afterStart,
-  firstRecovery,
-  type Recovery,
-  shownFailures,
-} from '../process/recovery.ts'
+import { afterStart, firstRecovery, type Recovery, shownFailures } from '../process/recovery.ts'
 import { advance, type Readiness, type ReadinessEvent, type ReadinessState } from '../readiness.ts'
 import type { Identity } from '../serving/identity.ts'
 import type { Handlers } from '../wire/hooks.ts'

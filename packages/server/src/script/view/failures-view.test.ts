@@ -121,7 +121,7 @@ describe('the script’s past', () => {
       {
         outcome: 'rejected',
         reason: 'boot',
-        revision_id: null,
+        revision_id: expect.stringMatching(/^sha256:/),
         generation: 0,
         problem: expect.stringMatching(/^main\.ts:1: /),
       },

@@ -66,9 +66,10 @@ export function createLoader(scriptsDir: string, asked: EngineDeps['asked']): Lo
     if (!realpathSync(file).startsWith(scriptsDir + sep)) {
       throw new ModuleProblem('the file lies outside of the scripts folder', path)
     }
-    const bytes = readFileSync(file)
+    const bytes = new Uint8Array(readFileSync(file))
+    asked(path, bytes)
     if (!isUtf8(bytes)) throw new ModuleProblem('the file is not UTF-8', path)
-    return new Uint8Array(bytes)
+    return bytes
   }
 
   function isThere(path: string): boolean {
@@ -124,7 +125,6 @@ export function createLoader(scriptsDir: string, asked: EngineDeps['asked']): Lo
       const format = formats[extname(path)]
       if (!format) throw new ModuleProblem('the file is no ES module (.ts, .js, .mjs, .json)', path)
       const source = read(path)
-      if (open && !hasSnapshot && !loaded.has(path)) asked(path, source)
       loaded.set(path, source)
       return { format, source, shortCircuit: true }
     },

@@ -1,0 +1,286 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startHarness } from '../host.fixture.ts'
+import { startReloading, version } from './reload.fixture.ts'
+
+describe('a change of the files', () => {
+  it('[S-REL-1] [S-REL-2] [S-REL-3] [S-REL-4] is a candidate that takes over', async () => {
+    const { rpc, save, seen, host, lines } = await startReloading({
+      files: { 'main.ts': version(1) },
+    })
+    const before = host.describe().readiness
+    save('main.ts', version(2))
+    const activation = await seen(2)
+    const { readiness } = host.describe()
+    expect(await rpc('version')).toBe('2')
+    expect(readiness).toMatchObject({ state: 'ready', generation: 2 })
+    expect(readiness.revision_id).not.toBe(before.revision_id)
+    expect(activation).toMatchObject({
+      ...{ outcome: 'active', reason: 'reload', generation: 2, files: ['main.ts'], problem: null },
+      revision_id: readiness.revision_id,
+    })
+    expect(lines('info').at(-1)).toMatchObject({
+      message: 'the script serves',
+      fields: {
+        ...{ reason: 'reload', generation: 2, files: ['main.ts'] },
+        ...{ revision_id: readiness.revision_id, duration_ms: expect.any(Number) },
+      },
+    })
+    expect(host.metrics()).toMatchObject({
+      script_reloads_total: 1,
+      script_reload_rejections_total: 0,
+    })
+  })
+
+  it('[S-REL-3] may be one of a file that is imported, or that is not there yet', async () => {
+    const { rpc, save, remove, seen, activations } = await startReloading({
+      files: {
+        'main.ts': `import { n } from './rules/n.ts'\nguildhall.on_rpc('version', () => String(n))`,
+        'rules/n.ts': 'export const n = 1',
+        'other.ts': '',
+      },
+    })
+    save('rules/n.ts', 'export const n = 2')
+    await seen(2)
+    expect(await rpc('version')).toBe('2')
+    save('other.ts', 'nothing imports it')
+    remove('rules/n.ts')
+    expect(await seen(3)).toMatchObject({
+      ...{ outcome: 'rejected', generation: 2, files: ['rules/n.ts'] },
+      problem: 'main.ts:1: there is no file ./rules/n.ts',
+    })
+    save('rules/n.ts', 'export const n = 3')
+    await seen(4)
+    expect(await rpc('version')).toBe('3')
+    expect(activations()).toHaveLength(4)
+  })
+
+  it('[S-REL-3] is none when a file is touched, copied onto itself or changed back', async () => {
+    const { folder, save, seen, rpc, activations } = await startReloading({
+      files: { 'main.ts': version(1) },
+    })
+    utimesSync(join(folder, 'main.ts'), new Date(), new Date())
+    save('main.ts', version(1))
+    appendFileSync(join(folder, 'main.ts'), ' ')
+    writeFileSync(join(folder, 'main.ts'), version(1))
+    // What comes behind it shows that it was looked at.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(activations()).toHaveLength(1)
+    save('main.ts', version(2))
+    expect(await seen(2)).toMatchObject({ generation: 2 })
+    expect(await rpc('version')).toBe('2')
+  })
+
+  it('[S-REL-3] is taken whole: what is written in parts is no candidate before it is', async () => {
+    const { folder, save, seen, rpc, activations } = await startReloading({
+      files: { 'main.ts': version(1) },
+    })
+    const text = version(2, `guildhall.on_rpc('whole', () => 'whole')`)
+    const at = join(folder, 'main.ts')
+    for (let n = 0; n <= text.length; n += 4) {
+      writeFileSync(at, text.slice(0, n))
+      await new Promise((resolve) => setTimeout(resolve, 8))
+    }
+    writeFileSync(at, text)
+    await seen(2)
+    expect(await rpc('whole')).toBe('whole')
+    save('main.ts', version(3))
+    await seen(3)
+    expect(activations().map(({ outcome }) => outcome)).toEqual(['active', 'active', 'active'])
+  })
+
+  it('[S-REL-3] [S-SEL-1] may be another entry file, of another language', async () => {
+    const { rpc, save, remove, seen, host } = await startReloading({
+      files: { 'main.js': version(1) },
+    })
+    save('main.ts', version(2))
+    await seen(2)
+    expect(host.describe()).toMatchObject({ selected_language: 'typescript' })
+    save('main.js', version(3))
+    remove('main.ts')
+    await seen(3)
+    expect([await rpc('version'), host.describe().selected_language]).toEqual(['3', 'javascript'])
+  })
+
+  it('[S-REL-3] may be a link that leads elsewhere now', async () => {
+    const { folder, rpc, seen } = await startReloading({ files: {} })
+    const releases = join(folder, 'releases')
+    for (const n of [1, 2]) {
+      mkdirSync(join(releases, String(n)), { recursive: true })
+      writeFileSync(join(releases, String(n), 'main.ts'), version(n))
+    }
+    const link = join(folder, 'main.ts')
+    symlinkSync(join(releases, '1', 'main.ts'), link)
+    await seen(1)
+    expect(await rpc('version')).toBe('1')
+    unlinkSync(link)
+    symlinkSync(join(releases, '2', 'main.ts'), link)
+    await seen(2)
+    expect(await rpc('version')).toBe('2')
+  })
+
+  it('[S-REL-3] that comes while a candidate loads is one more, whatever that becomes', async () => {
+    const { rpc, save, seen, until, host } = await startReloading({
+      files: { 'main.ts': version(1) },
+    })
+    save('main.ts', version(2, 'await new Promise((resolve) => setTimeout(resolve, 400))'))
+    await until(() => !host.isQuiet())
+    save('main.ts', version(3))
+    await seen(2)
+    expect(await rpc('version')).toBe('3')
+    expect(host.describe().readiness.generation).toBe(2)
+  })
+
+  it('[S-REL-3] twenty times a second ends in the last of them, with every call answered', async () => {
+    const { rpc, save, until, generation } = await startReloading({
+      files: { 'main.ts': version(0) },
+    })
+    const answers: unknown[] = []
+    for (let n = 1; n <= 40; n += 1) {
+      save('main.ts', version(n))
+      answers.push(await rpc('version'))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    while ((await rpc('version')) !== '40') answers.push(await rpc('version'))
+    await until(() => generation() >= 2)
+    const numbers = answers.map(Number)
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
+  })
+
+  it('[S-REL-3] [S-GEN-1] with hot_reload off is not looked at', async () => {
+    const { folder, rpc, host } = await startHarness({ files: { 'main.ts': version(1) } })
+    writeFileSync(join(folder, 'main.ts'), version(2))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect([await rpc('version'), host.failures().reloads.length]).toEqual(['1', 1])
+  })
+})
+
+describe('a candidate', () => {
+  it.each([
+    ['does not parse', 'broken {', /^main\.ts:1: SyntaxError/],
+    ['throws', `guildhall.on_rpc('x', () => 1)\nthrow new Error('no')`, 'main.ts:2: Error: no'],
+    ['registers nothing', '1', /registers no handler/],
+    ['imports what is not there', `import './gone.ts'`, /there is no file \.\/gone\.ts/],
+    ['loops', 'for (;;) {}', /ran longer than 5000 ms/],
+    ['never ends', 'await new Promise(() => {})', /ran longer than 5000 ms/],
+    ['ends its process', 'process.exit(7)', /exited with code 7/],
+  ])('[S-REL-4] [S-REL-10] that %s is rejected, and the old one serves', async (_, text, why) => {
+    const { rpc, save, seen, host, journal, lines } = await startReloading({
+      files: { 'main.ts': version(1) },
+      config: String(why).includes('5000') ? { load_timeout_ms: 5_000 } : {},
+    })
+    const before = host.describe()
+    save('main.ts', text)
+    const rejection = await seen(2)
+    expect(rejection).toMatchObject({ outcome: 'rejected', reason: 'reload', generation: 1 })
+    expect(rejection.problem).toMatch(why)
+    expect(host.describe()).toEqual(before)
+    expect(await rpc('version')).toBe('1')
+    expect(lines('error')).toMatchObject([
+      {
+        message: 'a script was rejected',
+        fields: { reason: 'reload', problem: rejection.problem },
+      },
+    ])
+    const entries = journal.page({ offset: 0, limit: 10 }).entries
+    expect(entries).toMatchObject([{ category: 'script', component: 'script', count: 1 }])
+    expect(host.metrics().script_reload_rejections_total).toBe(1)
+  })
+
+  it('[S-REL-4] [S-REL-10] is logged and journalled once for each content', async () => {
+    const { save, seen, journal, lines } = await startReloading({
+      files: { 'main.ts': version(1) },
+    })
+    for (const [n, text] of ['broken {', 'broken [', 'broken {'].entries()) {
+      save('main.ts', text)
+      await seen(n + 2)
+    }
+    expect(lines('error')).toHaveLength(2)
+    const { entries } = journal.page({ offset: 0, limit: 10 })
+    expect(entries.map(({ count }) => count)).toEqual([1, 1])
+  })
+
+  it('[S-REL-8] [S-HK-12] whose on_start fails is rejected, and nothing has changed', async () => {
+    const { rpc, save, seen, host } = await startReloading({
+      files: { 'main.ts': version(1, `let n = 0; guildhall.on_rpc('count', () => String(++n))`) },
+    })
+    await rpc('count')
+    save('main.ts', version(2, `guildhall.on_start(() => { throw new Error('no state') })`))
+    expect(await seen(2)).toMatchObject({
+      ...{ outcome: 'rejected', problem: 'its on_start failed', generation: 1 },
+    })
+    expect([await rpc('version'), await rpc('count')]).toEqual(['1', '2'])
+    expect(host.failures().items).toMatchObject([{ hook: 'on_start', place: 'main.ts:2' }])
+  })
+
+  it('[S-REL-8] whose on_start takes too long is rejected', async () => {
+    const { rpc, save, seen } = await startReloading({
+      files: { 'main.ts': version(1) },
+      config: { call_timeout_ms: 300 },
+    })
+    save('main.ts', version(2, 'guildhall.on_start(() => new Promise(() => {}))'))
+    expect(await seen(2)).toMatchObject({
+      outcome: 'rejected',
+      problem: 'its on_start took too long',
+    })
+    expect(await rpc('version')).toBe('1')
+  })
+
+  it('[S-RDY-1] row 10: whose worker ends before it takes over leaves the old one', async () => {
+    const { rpc, save, seen, host } = await startReloading({
+      files: { 'main.ts': version(1) },
+    })
+    save('main.ts', version(2, 'guildhall.on_start(() => process.exit())'))
+    expect(await seen(2)).toMatchObject({ outcome: 'rejected', generation: 1 })
+    expect(await rpc('version')).toBe('1')
+    expect(host.describe()).toMatchObject({
+      attached: true,
+      readiness: { state: 'ready', generation: 1 },
+    })
+  })
+})
+
+describe('a signal', () => {
+  it('[S-REL-9] loads what is there, also of equal content and without hot_reload', async () => {
+    const { folder, rpc, host } = await startHarness({ files: { 'main.ts': version(1) } })
+    const first = await host.reload()
+    expect(first).toMatchObject({ outcome: 'active', reason: 'signal', generation: 2, files: [] })
+    writeFileSync(join(folder, 'main.ts'), version(2))
+    expect(await host.reload()).toMatchObject({ generation: 3, files: ['main.ts'] })
+    expect(await rpc('version')).toBe('2')
+    writeFileSync(join(folder, 'main.ts'), 'broken {')
+    const rejected = { outcome: 'rejected', generation: 3 }
+    expect(await host.reload()).toMatchObject({
+      ...rejected,
+      problem: expect.stringMatching(/Syn/),
+    })
+    rmSync(join(folder, 'main.ts'))
+    expect(await host.reload()).toMatchObject({ ...rejected, problem: 'there is no entry file' })
+    expect(await rpc('version')).toBe('2')
+  })
+
+  it('[S-REL-9] that comes twice at once ends in one script that serves', async () => {
+    const { rpc, host } = await startHarness({ files: { 'main.ts': version(1) } })
+    const both = await Promise.all([host.reload(), host.reload(), host.reload()])
+    expect(both.map(({ outcome }) => outcome)).toEqual(['active', 'active', 'active'])
+    expect(host.describe().readiness.generation).toBeLessThanOrEqual(3)
+    expect(await rpc('version')).toBe('1')
+  })
+
+  it('[S-REL-9] of a node whose runtime is off is refused', async () => {
+    const { host } = await startHarness({ files: {}, config: { enabled: false } })
+    expect(await host.reload()).toMatchObject({
+      outcome: 'rejected',
+      problem: 'the runtime is off',
+    })
+  })
+})
