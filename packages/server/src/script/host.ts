@@ -56,47 +56,13 @@ const lookEveryMs = 50
  * to do stops the node: a failure is counted, logged and answered with a fixed text.
  */
 export function createScriptHost(deps: ScriptHostDeps) {
-  const { config, clock, nodeId } = deps
-  const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
-  const log = deps.log.component('script')
-  const metrics = createScriptMetrics()
-  const view = createFailuresView({
-    ...{ clock, log, metrics },
-    sourceAt: (revision_id, place) =>
-      config.hot_reload ? lifecycle.sourceAt(revision_id, place) : undefined,
-  })
-  const base = { config, clock, log, metrics, view }
-  const nodeTime = createNodeTime(deps)
-  const processClock = deps.processClock ?? clock
+  const { config, clock } = deps
   let ports = noPorts
-  const bindings = createRoomBindings()
-  const router = new Router({
-    inbox: createInbox(config),
-    ...bindings,
-    done: (former) => lifecycle.finish(former),
-  })
-  const activations = createActivations({
-    ...base,
-    journal: deps.journal,
-    showsSource: config.hot_reload,
-  })
-  const parts = { ...base, router, activations }
-  const filters = createIndexFilters({ ...parts, filters: setIndexFilter })
-  const createScript = () => {
-    const { observeCall } = deps
-    return createServingScript({ ...parts, nodeTime, observeCall, processClock, ports })
-  }
-  const lifecycle = new Lifecycle({
-    ...parts,
-    ...{ nodeId, environment, lines, nodeTime, createScript, journal: deps.journal },
-    processClock,
-    serves: (handlers) => filters.serve(handlers.filters),
-    servesNoMore: filters.end,
-    closeRooms: (generation) => ports.rooms.closeBoundRooms(generation),
-  })
-  const ticks = (script = router.active) => script?.identity.handlers.hooks.includes('on_tick')
-  const wanted = () => (ticks() || (router.former && ticks(router.former))) ?? false
-  const ticker = createTicker({ ...parts, wanted })
+  const parts = createParts(deps, () => ports)
+  const { lifecycle, router, metrics, view, filters, bindings } = parts
+  const wanted = () => [router.active, router.former].some(ticks)
+  const ticker = createTicker({ ...parts, config, clock, wanted })
+  const { processClock = clock } = deps
   const looking = processClock.every(lookEveryMs, () => router.lookForOldCalls())
 
   const callable = { lifecycle, router, ...createGate(lifecycle, config, metrics) }
@@ -147,6 +113,39 @@ export function createScriptHost(deps: ScriptHostDeps) {
       await lifecycle.stop()
     },
   }
+}
+
+/** What the host is made of. The rest of the node is reached through `ports` from the start on. */
+function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
+  const { config, clock, nodeId, journal, observeCall, processClock = clock } = deps
+  const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
+  const log = deps.log.component('script')
+  const metrics = createScriptMetrics()
+  // Somebody is at work on a script that is loaded again as it changes.
+  const showsSource = config.hot_reload
+  const view = createFailuresView({
+    ...{ clock, log, metrics },
+    sourceAt: (...place) => (showsSource ? lifecycle.sourceAt(...place) : undefined),
+  })
+  const bindings = createRoomBindings()
+  const inbox = createInbox(config)
+  const router = new Router({ inbox, ...bindings, done: (former) => lifecycle.finish(former) })
+  const base = { config, clock, processClock, log, metrics, view, router, journal }
+  const nodeTime = createNodeTime(deps)
+  const filters = createIndexFilters({ ...base, filters: setIndexFilter })
+  const lifecycle = new Lifecycle({
+    ...{ ...base, nodeId, environment, lines, nodeTime },
+    activations: createActivations({ ...base, showsSource }),
+    createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),
+    serves: (handlers) => filters.serve(handlers.filters),
+    servesNoMore: filters.end,
+    closeRooms: (generation) => ports().rooms.closeBoundRooms(generation),
+  })
+  return { lifecycle, router, metrics, view, filters, bindings }
+}
+
+function ticks(script: ServingScript | undefined): boolean {
+  return script?.identity.handlers.hooks.includes('on_tick') ?? false
 }
 
 type ServingParts = Omit<ServingDeps, 'inbox' | 'answer' | 'settled'> & {

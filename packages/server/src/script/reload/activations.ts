@@ -31,10 +31,10 @@ type Rejection = {
   readonly generation: number
 }
 
-/** So many rejected contents are remembered. */
+/** So many rejected contents are kept, to be shown once. */
 const contentsMax = 1_000
 
-/** Tells operators which scripts began to serve, and which did not: each content once. */
+/** Shows operators which scripts began to serve, and which did not: each content once. */
 export function createActivations({ clock, log, journal, view, showsSource }: Deps) {
   const rejected = new Set<string>()
 

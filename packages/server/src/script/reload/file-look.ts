@@ -7,7 +7,7 @@ const absent = '-'
 
 /**
  * What files are at this moment, by what their links lead to. Two equal texts mean that nothing
- * was written, renamed or linked in between, as far as the file system tells.
+ * was written, renamed or linked in between, as far as the file system says.
  */
 export async function lookAt(folder: string, paths: Iterable<string>): Promise<string> {
   const marks = await Promise.all([...paths].sort().map((path) => markOf(join(folder, path), path)))

@@ -14,7 +14,7 @@ type FileWatchDeps = {
 type Followed = { readonly paths: readonly string[]; look: string; readonly contents: Contents }
 
 /**
- * Looks at the files of a script again and again, and tells of a change when nothing has changed
+ * Looks at the files of a script again and again, and reports a change when nothing has changed
  * for one look more: a file that is half written, or that an editor is about to rename, is none.
  */
 export class FileWatch {
@@ -44,7 +44,7 @@ export class FileWatch {
 
   /**
    * From here on these paths are followed, as they are now. Answers with what they hold, so that
-   * the caller can tell whether that is still what it has read.
+   * the caller can compare that with what it has read.
    */
   async follow(paths: Iterable<string>): Promise<Contents> {
     const { folder } = this.#deps

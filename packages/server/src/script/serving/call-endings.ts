@@ -14,7 +14,7 @@ type Deps = {
   revision: () => string
 }
 
-/** Tells operators how calls ended: what they cost, and why they failed. */
+/** Reports to operators how calls ended: what they cost, and why they failed. */
 export function createCallEndings({ config, metrics, view, revision }: Deps) {
   function report({ record }: OpenCall, cause: FailureCause): void {
     view.handlerFailed({ ...handlerOf(record), ...cause, revision_id: revision() })

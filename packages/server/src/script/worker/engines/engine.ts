@@ -76,8 +76,8 @@ export type EngineDeps = {
    */
   resume(invocation: Invocation, slice: () => void): void
   /**
-   * Of an engine that reads files itself: tells the node of each that it looks for, with its bytes
-   * or undefined where it is not there, before the code in it runs.
+   * Of an engine that reads files itself: reports to the node which file it looks for, with its
+   * bytes or undefined where it is not there, before the code in it runs.
    */
   asked(path: string, bytes: Uint8Array | undefined): void
   /** Ends the process. */
