@@ -334,7 +334,21 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * @example
    * guildhall.on_start(({ reason }) => guildhall.trace('started: ' + reason))
    */
-  on_start(fn: (start: { reason: 'boot' | 'reload' | 'restart' }) => GuildhallDone): void
+  on_start(
+    fn: (start: {
+      reason: 'boot' | 'reload' | 'restart' | 'rollback'
+      state: GuildhallJson
+    }) => GuildhallDone,
+  ): void
+
+  /**
+   * Runs last, before another revision takes over or the node stops; returns the state.
+   *
+   * @example
+   * guildhall.on_unload(() => ({ scores: [...scores] }))
+   * guildhall.on_start(({ state }) => state && restore(state))
+   */
+  on_unload(fn: (unload: { reason: 'reload' | 'stop' }) => GuildhallAnswer<GuildhallJson>): void
 
   /**
    * Runs when a player or guest has connected; its messages and RPCs wait for it.
