@@ -20,6 +20,7 @@ const serverZones: Readonly<Record<string, readonly string[] | 'everything'>> = 
   features: ['kernel', 'database'],
   shell: ['kernel', 'database'],
   doctor: ['kernel', 'database'],
+  cluster: ['kernel', 'database'],
   realtime: ['kernel'],
   script: ['kernel'],
   config: ['kernel'],

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { ServeOptions } from './cli/run-command.ts'
 import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
 import { farewellLine, welcomeLines } from './cli/welcome.ts'
+import { BusUnfit } from './cluster/bus/postgres-bus.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { DatabaseUnavailable } from './database/database.ts'
@@ -10,6 +11,7 @@ import { SchemaNotUsable } from './database/migrations/migrate.ts'
 import { DatabaseUnfit } from './database/postgres/connections/start.ts'
 import { DatabaseInUse } from './database/sqlite/file/file-lock.ts'
 import { type Clock, createSystemClock } from './kernel/clock.ts'
+import { ClusterMismatch } from './kernel/cluster/membership.ts'
 import { reasonOf } from './kernel/errors/reason.ts'
 import { CertificateUnfit } from './kernel/http/connection/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
@@ -228,11 +230,14 @@ function isForeseen(error: Error): boolean {
     CertificateUnfit,
     ClockUnfit,
     ScriptLoadError,
+    ClusterMismatch,
+    BusUnfit,
   ]
   return classes.some((known) => error instanceof known) || 'syscall' in error
 }
 
 function exitCodeOf(error: Error): number {
+  if (error instanceof ClusterMismatch) return exitCodes.configuration
   if (error instanceof SchemaNotUsable) return exitCodes.schemaNotUsable
   if (error instanceof NodeIdInUse || error instanceof DatabaseInUse) return exitCodes.inUse
   return exitCodes.failure

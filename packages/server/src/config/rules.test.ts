@@ -119,7 +119,7 @@ describe('a rule of a feature to come', () => {
   }
 
   it('[O-VAL-6] wants PostgreSQL and a bus for a cluster', () => {
-    const cluster = { ...config.cluster, enabled: true }
+    const cluster = { ...config.cluster, enabled: true, bus: 'nats' as const }
     expect(faults({ ...config, cluster })).toEqual([
       'cluster.enabled is true without PostgreSQL',
       'cluster.enabled is true without a bus',

@@ -166,11 +166,22 @@ export const rules: readonly Rule[] = [
       allowed: 'a database.url that starts with postgres://, or false',
     }),
   ),
-  rule(['cluster.enabled', 'cluster.nats_url'], ({ cluster }) =>
-    unless(!cluster.enabled || cluster.nats_url !== undefined, {
+  rule(['cluster.enabled', 'cluster.bus', 'cluster.nats_url'], ({ cluster }) =>
+    unless(!cluster.enabled || cluster.bus !== 'nats' || cluster.nats_url !== undefined, {
       wrong: 'is true without a bus',
-      allowed: 'the address of the bus in cluster.nats_url, or false',
+      allowed: 'the address of NATS in cluster.nats_url, or cluster.bus = "postgres"',
     }),
+  ),
+  rule(
+    ['cluster.nats_url', 'cluster.enabled', 'cluster.bus', 'cluster.allow_plaintext'],
+    ({ cluster }) => {
+      const isUsed = cluster.enabled && cluster.bus === 'nats' && !cluster.allow_plaintext
+      const urls = isUsed ? (cluster.nats_url ?? '').split(',') : []
+      return unless(urls.every(isLocalOrEncrypted), {
+        wrong: 'leads to another machine without TLS',
+        allowed: 'tls:// addresses, loopback, or cluster.allow_plaintext = true',
+      })
+    },
   ),
   rule(
     ['lag_diagnostics.enabled', 'database.url', 'cluster.enabled'],
@@ -199,6 +210,13 @@ export function hasDefaultCredentials({ username, password }: Config['console'])
 export function isLocal(bind: string): boolean {
   const address = parseAddress(bind)
   return address !== undefined && isLoopback(address.host)
+}
+
+/** Whether nobody on the way can read along. */
+function isLocalOrEncrypted(url: string): boolean {
+  const text = url.trim()
+  if (text === '' || text.startsWith('tls://')) return true
+  return URL.canParse(text) && isLoopback(new URL(text).hostname.replace(/^\[|\]$/g, ''))
 }
 
 function rule(keys: readonly string[], fault: Rule['fault']): Rule {

@@ -22,6 +22,7 @@ describe('the schema', () => {
   it('[O-SEC-1] knows exactly these secrets', () => {
     const secrets = [...keys].filter(([, key]) => isSecret(key)).map(([name]) => name)
     expect(secrets.toSorted()).toEqual([
+      'cluster.listen_url',
       'cluster.nats_url',
       'console.password',
       'console.viewer_password',

@@ -13,6 +13,7 @@ afterAll(() => workspace.remove())
 const secretKeys = [...keys].filter(([, key]) => isSecret(key)).map(([name]) => name)
 const sample: Record<string, string> = {
   'database.url': 'postgres://guild:s3cret@db.example/game',
+  'cluster.listen_url': 'postgres://guild:s3cret@db.example/guild',
   'cluster.nats_url': 'nats://guild:s3cret@bus.example:4222',
   'console.password': 'a long enough password',
   'console.viewer_password': 'another long password',

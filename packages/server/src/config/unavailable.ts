@@ -1,6 +1,5 @@
 /** Settings of the schema that this version cannot honour: they refuse the start. */
 export const unavailable: readonly Unavailable[] = [
-  { key: 'cluster.enabled', values: [true] },
   { key: 'lag_diagnostics.enabled', values: [true] },
 ]
 
@@ -10,7 +9,7 @@ type Unavailable = { key: string; values: readonly unknown[] }
  * What the keys begin with that belong to features which this version does not have: they are
  * checked, and nothing reads them.
  */
-const withoutEffect: readonly string[] = ['cluster.', 'lag_diagnostics.']
+const withoutEffect: readonly string[] = ['lag_diagnostics.']
 
 /** Keys that begin so and have an effect already. */
 const withEffect: readonly string[] = ['lag_diagnostics.server_time_offer']

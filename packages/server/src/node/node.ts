@@ -17,10 +17,11 @@ import { createTopic } from '../kernel/play/topic.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
-import { createConnectedPlayers } from '../realtime/connected-players.ts'
+import { type ConnectedPlayers, createConnectedPlayers } from '../realtime/connected-players.ts'
 import type { Transports } from '../realtime/connection/transports/transports.ts'
 import { type Certificate, openCertificate, reloadAll } from './certificates.ts'
 import { openClockWatch } from './clocks.ts'
+import { openCluster } from './cluster/open-cluster.ts'
 import { createDiskWatch } from './database/disk.ts'
 import { openStore } from './database/store.ts'
 import { createFeatures } from './features/features.ts'
@@ -165,10 +166,21 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
     lifeMs: config.scheduler.lease_ttl_ms,
   })
   shutdown.onStop('leases', leases.release)
+  const players = createConnectedPlayers()
+  const cluster = await openCluster({
+    ...{ config, db, clock, log, ids, bootId, version },
+    load: () => loadOf(players),
+  })
+  if (cluster !== undefined) shutdown.onStop('cluster', cluster.stop)
   const shared = { db, clock, clockWatch, ids, log, config, version, bootId, leases }
   const { logLinesDropped } = options
   const counted = { databaseErrors, logLinesDropped }
-  return { journal, claim, nodeClaim, supervisor, secrets, counted, instruments, shared }
+  const taken = { claim, nodeClaim, cluster }
+  return { journal, ...taken, supervisor, secrets, counted, instruments, players, shared }
+}
+
+function loadOf({ metrics }: ConnectedPlayers) {
+  return { rooms: metrics.rooms_active, connections: metrics.connections_active }
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
@@ -179,7 +191,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const { shared, secrets, supervisor, instruments } = base
   const { clock, config } = shared
   const revoked = createTopic<readonly string[]>()
-  const players = createConnectedPlayers()
+  const { players, cluster } = base
   const stored = createFeatures({
     ...shared,
     secrets,
@@ -204,6 +216,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     liveSessions: stored.sessions.liveOf,
     sourceOf,
     players,
+    cluster,
     mayMakeRooms: base.claim.ok,
     observeWait: instruments?.observeWait,
     records: stored.matchRecords.recorder,

@@ -11,6 +11,7 @@ import type {
   PlayPort,
   Receiver,
   SeatFate,
+  UnhandledReason,
 } from './play.port.ts'
 import type { Player } from './ports.ts'
 
@@ -32,7 +33,7 @@ type Report =
   | { report: 'positions'; to: number; frames: OutgoingFrame[]; own: number }
   | { report: 'placed'; to: number; place: Place }
   | { report: 'settled'; to: number; kind: number; outcome: MessageOutcome }
-  | { report: 'unhandled'; to: number; kind: number }
+  | { report: 'unhandled'; to: number; kind: number; reason: UnhandledReason }
   | { report: 'replied'; to: number; requestId: bigint; outcome: RpcOutcome }
 
 /** One direction: messages are copied, and arrive in order at the end of the turn. */
@@ -158,7 +159,7 @@ function reporting(to: number, report: (report: Report) => void): Receiver {
       report({ report: 'positions', to, frames: frames.map(copied), own }),
     placed: (place) => report({ report: 'placed', to, place }),
     settled: (kind, outcome) => report({ report: 'settled', to, kind, outcome }),
-    unhandled: (kind) => report({ report: 'unhandled', to, kind }),
+    unhandled: (kind, reason) => report({ report: 'unhandled', to, kind, reason }),
     replied: (requestId, outcome) => report({ report: 'replied', to, requestId, outcome }),
   }
 }
@@ -182,7 +183,7 @@ function receive(
       receiver?.settled(report.kind, report.outcome)
       break
     case 'unhandled':
-      receiver?.unhandled(report.kind)
+      receiver?.unhandled(report.kind, report.reason)
       break
     case 'replied':
       receiver?.replied(report.requestId, report.outcome)

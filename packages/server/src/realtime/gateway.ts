@@ -10,14 +10,17 @@ import type { ConnectedPlayers } from './connected-players.ts'
 import { createEdge } from './connection/edge.ts'
 import type { Acceptor } from './connection/transports/transport.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { alone } from './play/elsewhere.port.ts'
 import type { MatchmakerConfig } from './play/matchmaker/config.ts'
 import type { Matchmaker } from './play/matchmaker/matchmaker.ts'
 import type { PartyConfig } from './play/parties/config.ts'
 import type { People } from './play/parties/people.port.ts'
-import { createPlay } from './play/play.ts'
+import { createPlay, type Play } from './play/play.ts'
 import type { RoomsConfig } from './play/rooms/config.ts'
 import type { PlayPort } from './play.port.ts'
 import type { GameScript, LiveSessions, VerifyPlayer } from './ports.ts'
+import { createRelay, type Relay } from './relay/relay.ts'
+import type { ClusterDeps } from './relay/relay-deps.ts'
 import { createRelief } from './relief.ts'
 import { createRevocation } from './revocation.ts'
 
@@ -44,8 +47,10 @@ export type GatewayDeps = {
   records: MatchRecorder
   /** False while the node has lost its node id; no room is made then. */
   mayMakeRooms(): boolean
-  /** 0 on a node without cluster, 0..4095 otherwise; part of every participant and room id. */
-  nodeSlot: number
+  /** 0 on a node without cluster, 1..4095 otherwise; part of every participant and room id. */
+  nodeSlot(): number
+  /** Absent, the node plays with itself. */
+  cluster?: ClusterDeps | undefined
   /** How the edge reaches the owner of its players; absent, it is the one of this gateway. */
   reachOwner?: ((own: PlayPort) => PlayPort) | undefined
 }
@@ -63,12 +68,16 @@ export type Gateway = Acceptor &
      */
     revalidate(): Promise<void>
     metrics(): GatewayMetrics
+    /** What joins it with the other nodes; undefined without a cluster. */
+    readonly relay: Relay | undefined
     /** What an edge asks of the owner here. */
     readonly owner: PlayPort
     /** What the matchmaker did so far, and how many tickets wait. */
     matchmaker(): MatchmakerTotals
     /** Offers of free seats in running rooms. */
     backfill: Matchmaker['backfill']
+    /** Ends every room, seat and connection, and goes on: its ids are another node's. */
+    beginAnew(): void
     /**
      * Accepts nothing more, ends every room and every seat, closes every connection with 1001 and
      * resolves when all are gone.
@@ -88,7 +97,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
     flush: () => edge.flush(),
     largest: [() => edge.largest(), () => play.largestSeat()],
   })
-  const play = createPlay({ ...deps, limits: config.limits, metrics, registry, ledger, relieve })
+  const relay = deps.cluster && createClusterRelay(deps, deps.cluster, () => play)
+  const play: Play = createPlay({
+    ...deps,
+    ...{ limits: config.limits, metrics, registry, ledger, relieve },
+    elsewhere: relay?.elsewhere ?? alone,
+  })
   const revocation = createRevocation({
     ...deps,
     log,
@@ -116,9 +130,27 @@ export function createGateway(deps: GatewayDeps): Gateway {
     backfill: play.backfill,
     refuses: edge.refuses,
     accept: edge.accept,
-    close() {
+    relay,
+    beginAnew() {
+      play.endAll()
+      edge.endAll()
+    },
+    async close() {
       play.close()
-      return edge.close()
+      await edge.close()
+      relay?.stop()
     },
   }
+}
+
+function createClusterRelay(deps: GatewayDeps, cluster: ClusterDeps, play: () => Play): Relay {
+  return createRelay({
+    ...cluster,
+    clock: deps.clock,
+    log: deps.log.component('cluster'),
+    randomness: deps.ids.bytes,
+    metrics: deps.online.metrics,
+    graceMs: deps.rooms.reconnect_grace_ms,
+    play,
+  })
 }

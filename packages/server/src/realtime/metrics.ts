@@ -44,6 +44,8 @@ export const metricNames = [
   'relay_link_resets_total',
   'relay_messages_in_total',
   'relay_messages_out_total',
+  'link_dropped_total',
+  'names_suspended',
   'script_readiness_state',
   'script_gate_rejections_total',
 ] as const

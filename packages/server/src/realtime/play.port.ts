@@ -59,7 +59,7 @@ export type Receiver = {
   /** The script is done with a message of this kind. */
   settled(kind: number, outcome: MessageOutcome): void
   /** Nothing took an envelope of this kind. */
-  unhandled(kind: number): void
+  unhandled(kind: number, reason: UnhandledReason): void
   /** The answer to an RPC. */
   replied(requestId: bigint, outcome: RpcOutcome): void
 }
@@ -71,6 +71,8 @@ export type Arrival = {
   account: Player | undefined
   /** What the client has asked for by SESSION_OPTIONS so far. */
   flags: number
+  /** The connection is one of another node. */
+  relayed?: boolean
 }
 
 export type Claimed = { participant: number; place: Place }
@@ -81,6 +83,8 @@ export type Place = {
   match_id: string | null
   /** The script that the room keeps to. */
   binding: ScriptBinding | null
+  /** The room is on another node, whose script has its messages. */
+  elsewhere?: true | undefined
 }
 
 export const nowhere: Place = { room_id: null, match_id: null, binding: null }
@@ -90,9 +94,12 @@ export type PlayerMessage = { kind: number; body: Uint8Array; unreliable: boolea
 
 export type MessageOutcome = 'ok' | 'failed' | 'unavailable'
 
+/** Nothing is there for the kind, or what is there cannot be reached. */
+export type UnhandledReason = 'no_handler' | 'script_unavailable'
+
 /**
  * What becomes of the place in its room of a participant whose connection is gone, where there is a
- * reconnect grace: it is kept, handed over to the connection that replaces this one, or there is
- * none.
+ * reconnect grace: it is kept, kept if the room is on another node, handed over to the connection
+ * that replaces this one, or there is none.
  */
-export type SeatFate = 'kept' | 'handed_over' | 'none'
+export type SeatFate = 'kept' | 'kept_elsewhere' | 'handed_over' | 'none'

@@ -20,6 +20,7 @@ import { noPeople, type People } from './play/parties/people.port.ts'
 import type { RoomsConfig } from './play/rooms/config.ts'
 import type { LiveSessions, Player } from './ports.ts'
 import { createRecordingScript, type RecordingScript } from './recording-script.fixture.ts'
+import type { ClusterDeps } from './relay/relay-deps.ts'
 
 /** A gateway behind a real listener, with a script that records and a clock that stands still. */
 export type RealtimeFixture = {
@@ -53,6 +54,10 @@ export type FixtureOptions = {
   websocket?: Partial<TransportConfig['websocket']>
   sourceOf?(request: IncomingMessage): string
   nodeSlot?: number
+  /** One that several nodes share. */
+  clock?: FakeClock
+  backend?: Backend
+  cluster?: ClusterDeps
   rooms?: Partial<RoomsConfig>
   serverTimeOffer?: 'on_request' | 'always'
   matchmaker?: Partial<MatchmakerConfig>
@@ -76,10 +81,10 @@ export type TransportParts = {
 }
 
 export async function startRealtime(options: FixtureOptions = {}): Promise<RealtimeFixture> {
-  const clock = createFakeClock()
+  const clock = options.clock ?? createFakeClock()
   const script = createRecordingScript()
   const log = createRecordedLog()
-  const backend = createBackend(clock)
+  const backend = options.backend ?? createBackend(clock)
   const config = transportConfig(options)
   const deps: Omit<GatewayDeps, 'online'> = {
     config,
@@ -94,7 +99,8 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     ids: createIds({ clock, nodeId: 'node-1', bootId: 'bt1-0' }),
     records: options.records ?? noMatchRecords,
     mayMakeRooms: () => options.mayMakeRooms?.() ?? true,
-    nodeSlot: options.nodeSlot ?? 0,
+    nodeSlot: () => options.cluster?.membership.slot ?? options.nodeSlot ?? 0,
+    cluster: options.cluster,
   }
   const { gateway, idle } = createPlaced(deps)
   const websocket = createWebSocketTransport({
@@ -216,7 +222,7 @@ export function transportConfig(options: FixtureOptions): TransportConfig {
 }
 
 /** Tokens are `t-NAME`; the account is `u-NAME` and its session `s-NAME`. */
-function createBackend(clock: FakeClock): Backend {
+export function createBackend(clock: FakeClock): Backend {
   const players = new Map<string, Player>()
   const live = new Set<string>()
   const add = (name: string) => {

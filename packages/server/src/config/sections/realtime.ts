@@ -1,5 +1,6 @@
 import {
   boolean,
+  choice,
   integer,
   integerOrZero,
   pathUnset,
@@ -7,7 +8,7 @@ import {
   string,
   strings,
 } from '../key.ts'
-import { address, clusterId, natsUrls, origin } from '../values/formats.ts'
+import { address, clusterId, natsUrls, origin, postgresUrl } from '../values/formats.ts'
 
 const queueItems = [1, 1_000_000] as const
 const queueBytes = [65_536, 1_073_741_824] as const
@@ -141,11 +142,30 @@ export const party = {
 }
 
 export const cluster = {
-  enabled: boolean(false, 'Joins the nodes of the deployment by a message bus.'),
-  nats_url: secretUrlUnset(natsUrls, 'Addresses of the bus.'),
+  enabled: boolean(false, 'Nodes on one PostgreSQL play together.'),
+  bus: choice(
+    'postgres',
+    ['postgres', 'nats'],
+    'What carries messages between nodes: the database, or NATS for more than some four.',
+  ),
+  listen_url: secretUrlUnset(
+    postgresUrl,
+    'Address of the database for the bus; needed where `database.url` leads to a pooler in ' +
+      'transaction mode. Unset, `database.url`.',
+  ),
+  nats_url: secretUrlUnset(natsUrls, 'Addresses of NATS.'),
   cluster_id: string('guildhall', clusterId, 'Keeps deployments on one bus apart.'),
-  credentials_file: pathUnset('Credentials for the bus.'),
-  allow_plaintext: boolean(false, 'Allows a bus beyond loopback without TLS.'),
+  credentials_file: pathUnset('Credentials for NATS.'),
+  allow_plaintext: boolean(false, 'Allows a NATS beyond loopback without TLS.'),
   command_timeout_ms: integer(2_000, [100, 30_000], 'Time for the answer of another node.'),
-  lease_ttl_ms: integer(5_000, [1_000, 60_000], 'Life of the coordinator lease.'),
+  lease_ttl_ms: integer(
+    5_000,
+    [1_000, 60_000],
+    'After so long without a renewal a node is gone for the others.',
+  ),
+  drain_ms: integer(
+    0,
+    [0, 3_600_000],
+    'How long a node that is asked to end waits for its rooms to end.',
+  ),
 }

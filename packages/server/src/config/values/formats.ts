@@ -89,6 +89,11 @@ function isPlainPath(text: string): boolean {
   return /\S/.test(text) && !text.includes('\0') && !/^(?::memory:|file:)/i.test(text)
 }
 
+export const postgresUrl: Format = {
+  allowed: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  accepts: (text) => /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text),
+}
+
 export const natsUrls: Format = {
   allowed: 'nats://HOST:PORT or tls://HOST:PORT; several, comma separated',
   accepts: (text) => text.split(',').every((url) => isNatsUrl(url.trim())),

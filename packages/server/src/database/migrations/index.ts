@@ -6,6 +6,7 @@ import { tournaments } from './0005-tournaments.ts'
 import { purchases } from './0006-purchases.ts'
 import { transactions } from './0007-transactions.ts'
 import { playRecords } from './0008-play-records.ts'
+import { cluster } from './0009-cluster.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   purchases,
   transactions,
   playRecords,
+  cluster,
 ]

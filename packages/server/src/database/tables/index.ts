@@ -2,6 +2,7 @@ import * as accounts from './accounts.ts'
 import * as apiKeys from './api-keys.ts'
 import * as audit from './audit.ts'
 import * as chat from './chat.ts'
+import * as cluster from './cluster.ts'
 import * as deployment from './deployment.ts'
 import * as friends from './friends.ts'
 import * as groups from './groups.ts'
@@ -33,6 +34,7 @@ const declared = {
   ...purchases,
   ...transactions,
   ...playRecords,
+  ...cluster,
 }
 
 type Declared = (typeof declared)[keyof typeof declared]

@@ -135,6 +135,11 @@ function nodeOwn({ db, config }: FeaturesDeps) {
       leases: { not: 'of a running job; the next node takes it' },
       node_boots: { not: 'a killed process leaves its row open, as it must' },
       totals: 'doctor',
+      cluster_nodes: { not: 'who plays now; a killed node leaves its row, which others free' },
+      cluster_names: { not: 'of rooms that are open now' },
+      cluster_sessions: { not: 'of connections that are open now' },
+      cluster_seats: { not: 'of seats that wait now' },
+      cluster_roles: { not: 'of a running node; the next one takes it' },
     },
   })
 }

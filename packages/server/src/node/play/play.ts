@@ -11,10 +11,11 @@ import type { ConnectedPlayers } from '../../realtime/connected-players.ts'
 import { createQuicTransports } from '../../realtime/connection/transports/quic/quic.ts'
 import { joinTransports } from '../../realtime/connection/transports/transports.ts'
 import { createWebSocketTransport } from '../../realtime/connection/transports/websocket.ts'
-import { createGateway } from '../../realtime/gateway.ts'
+import { createGateway, type Gateway } from '../../realtime/gateway.ts'
 import type { People } from '../../realtime/play/parties/people.port.ts'
 import type { LiveSessions, VerifyPlayer } from '../../realtime/ports.ts'
 import { createScriptHost } from '../../script/host.ts'
+import type { Cluster } from '../cluster/open-cluster.ts'
 import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
 
 export type PlayDeps = {
@@ -42,6 +43,8 @@ export type PlayDeps = {
   observeWait: ((waitedMs: number) => void) | undefined
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
+  /** What joins it with the other nodes; undefined where it plays with itself. */
+  cluster: Cluster | undefined
 }
 
 export type Play = ReturnType<typeof createPlay>
@@ -71,8 +74,10 @@ export function createPlay(deps: PlayDeps) {
     observeWait: deps.observeWait,
     verifyPlayer: deps.verifyPlayer,
     liveSessions: deps.liveSessions,
-    nodeSlot: 0,
+    nodeSlot: () => deps.cluster?.membership.slot ?? 0,
+    cluster: deps.cluster,
   })
+  joinCluster(gateway, deps.cluster)
   const transports = joinTransports([
     createWebSocketTransport({
       config: config.transport,
@@ -108,13 +113,26 @@ export function createPlay(deps: PlayDeps) {
         readiness: readiness.state,
       }
     },
-    metrics: () => ({ ...gateway.metrics(), ...transports.metrics(), ...script.metrics() }),
+    metrics: () => ({
+      ...gateway.metrics(),
+      ...deps.cluster?.metrics(),
+      ...(gateway.relay && { bus_invalid_total: gateway.relay.invalid }),
+      ...transports.metrics(),
+      ...script.metrics(),
+    }),
     /** Ends every room and connection, and then what carried them. */
     async close(): Promise<void> {
       await gateway.close()
       await transports.close()
     },
   }
+}
+
+/** Gives the gateway what comes from the other nodes. */
+function joinCluster(gateway: Gateway, cluster: Cluster | undefined): void {
+  if (cluster === undefined || gateway.relay === undefined) return
+  cluster.messages.subscribe(gateway.relay.received)
+  cluster.slotLost.subscribe(gateway.beginAnew)
 }
 
 /** Where QUIC listens, and whether the operator asked for it. */

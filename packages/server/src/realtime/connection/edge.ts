@@ -45,8 +45,8 @@ export type EdgeDeps = {
   recheck(sessionId: string): void
   /** The owner of what its players play in. */
   play: PlayPort
-  /** 0 on a node without cluster, 0..4095 otherwise; part of every participant id. */
-  nodeSlot: number
+  /** 0 on a node without cluster, 1..4095 otherwise; part of every participant id. */
+  nodeSlot(): number
 }
 
 /** The edge: the connections of a node. */
@@ -57,6 +57,8 @@ export type Edge = Acceptor & {
   flush(): void
   /** The connection that has most bytes queued. */
   largest(): QueueHolder | undefined
+  /** Closes every connection with 1001. */
+  endAll(): void
   /** Accepts nothing more, closes every connection with 1001 and resolves when all are gone. */
   close(): Promise<void>
 }
@@ -83,11 +85,15 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
   })
 
+  function endAll(): void {
+    for (const connection of connected) connection.end(closings.shutdown)
+  }
+
   async function close(): Promise<void> {
     const gone = new Promise<void>((resolve) => {
       allGone = resolve
     })
-    for (const connection of connected) connection.end(closings.shutdown)
+    endAll()
     if (connected.size === 0) allGone?.()
     const limit: Timer = clock.after(shutdownMs, () => {
       for (const connection of connected) connection.destroy()
@@ -119,12 +125,16 @@ export function createEdge(deps: EdgeDeps): Edge {
       if (largest === undefined) return undefined
       return { bytes: largest.queuedBytes, end: () => largest.endAsSlow() }
     },
+    endAll,
     close() {
       closing ??= close()
       return closing
     },
   }
 }
+
+/** What the script of another node handles is not known here. */
+const anyKind = { handlesKind: () => true }
 
 type Parts = EdgeDeps & {
   caps: ConnectionCaps
@@ -161,7 +171,8 @@ function createConnectionDeps(parts: Parts): ConnectionDeps {
       maxEnvelopeBytes: config.limits.max_envelope_bytes,
     }),
     heldForScript: { bytes: 0 },
-    isForScript: (envelope, place) => isForScript(play.script, envelope, place),
+    isForScript: (envelope, place) =>
+      isForScript(place.elsewhere === true ? anyKind : play.script, envelope, place),
     awaitRate: pauses.awaitRate,
     decided: caps.decided,
     gone(connection) {

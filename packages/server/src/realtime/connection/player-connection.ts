@@ -1,7 +1,14 @@
 import { type AuthResult, authResultBody, type Envelope, kinds } from '@guildhall/contract'
 import type { RpcOutcome } from '../../kernel/play/calls.ts'
 import { type OutgoingFrame, outgoingFrame } from '../frames/outgoing-frame.ts'
-import type { Claimed, MessageOutcome, Place, Receiver, SeatFate } from '../play.port.ts'
+import type {
+  Claimed,
+  MessageOutcome,
+  Place,
+  Receiver,
+  SeatFate,
+  UnhandledReason,
+} from '../play.port.ts'
 import type { Player } from '../ports.ts'
 import { ClosingPhase } from './closing/closing.ts'
 import { type Closing, closings, type ProtocolDetail, protocolError } from './closing/closings.ts'
@@ -191,8 +198,8 @@ export class PlayerConnection
     this.#accepted().settled(kind, outcome)
   }
 
-  unhandled(kind: number): void {
-    this.#deps.notices(this, 'no_handler', kind)
+  unhandled(kind: number, reason: UnhandledReason): void {
+    this.#deps.notices(this, reason, kind)
   }
 
   replied(requestId: bigint, outcome: RpcOutcome): void {

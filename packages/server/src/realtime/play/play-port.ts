@@ -1,4 +1,5 @@
 import { kinds } from '@guildhall/contract'
+import { isBuiltIn } from '../built-in-methods.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { GameScript } from '../ports.ts'
@@ -34,25 +35,31 @@ export function createPlayPort(deps: PlayPortDeps): PlayPort {
       if (participant === undefined) return
       const before = presenceVersion(participant.flags)
       participant.flags = flags
+      if (participant.away !== undefined) return participant.away.setFlags(flags)
       const hasNewPresence = presenceVersion(flags) !== before && !seats.isReturning(participant)
       if (hasNewPresence) snapshots.sendRarely(participant)
     },
     request: requests.ask,
     position(id, position) {
       const sender = registry.byId(id)
+      if (sender?.away !== undefined) return sender.away.position(position)
       if (sender === undefined || relayPosition(sender, position)) return
       metrics.unhandled_kind_total += 1
-      sender.receiver.unhandled(kinds.POSITION.first)
+      sender.receiver.unhandled(kinds.POSITION.first, 'no_handler')
     },
     message(id, message) {
       const sender = registry.byId(id)
       if (sender === undefined) return
+      if (sender.away !== undefined) return sender.away.message(message)
       const { context, receiver } = sender
       script.message(context, message, (outcome) => receiver.settled(message.kind, outcome))
     },
     rpc(id, request) {
       const caller = registry.byId(id)
-      if (caller !== undefined) rpc(caller, request)
+      if (caller === undefined) return
+      const { away } = caller
+      if (away !== undefined && !isBuiltIn(request.method)) away.rpc(request)
+      else rpc(caller, request)
     },
     script,
   }

@@ -11,6 +11,7 @@ import type { QueueHolder, QueueLedger } from '../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { GameScript } from '../ports.ts'
+import type { Elsewhere } from './elsewhere.port.ts'
 import { createGatherings } from './gatherings.ts'
 import type { MatchmakerConfig } from './matchmaker/config.ts'
 import type { Matchmaker } from './matchmaker/matchmaker.ts'
@@ -32,6 +33,7 @@ import { createSnapshots } from './rooms/snapshots.ts'
 import { createRpcs } from './rpc/rpcs.ts'
 import { createSeats, type Seats } from './seats/seats.ts'
 import { createTopics } from './topics/topics.ts'
+import { createVisits, type Visits } from './visits.ts'
 
 export type PlayDeps = {
   rooms: RoomsConfig
@@ -56,8 +58,10 @@ export type PlayDeps = {
   mayMakeRooms(): boolean
   /** A ticket has been matched after so long. */
   observeWait?: ((waitedMs: number) => void) | undefined
-  /** 0 on a node without cluster, 0..4095 otherwise; part of every room id. */
-  nodeSlot: number
+  /** 0 on a node without cluster, 1..4095 otherwise; part of every room id. */
+  nodeSlot(): number
+  /** The other nodes; `alone` without a cluster. */
+  elsewhere: Elsewhere
 }
 
 /** The owner: who plays on the node and where, and what reaches them. */
@@ -71,9 +75,13 @@ export type Play = {
   /** Offers of free seats in running rooms. */
   backfill: Matchmaker['backfill']
   seats: Pick<Seats, 'sessionIds' | 'endSessions'>
+  /** What the relay to other nodes does with participants and rooms here. */
+  visits: Visits
   /** The seat that holds most bytes. */
   largestSeat(): QueueHolder | undefined
   /** Ends every room and every seat. */
+  endAll(): void
+  /** The same, and what runs by itself. */
   close(): void
 }
 
@@ -86,6 +94,7 @@ export function createPlay(deps: PlayDeps): Play {
   const rooms = createRooms({
     ...{ clock, metrics, records, registry, snapshots, hooks: script },
     nextRoomId: countingIds(deps.nodeSlot),
+    releaseName: deps.elsewhere.releaseName,
     newMatchId: () => ids.durable('mt1-'),
   })
   const topics = createTopics({ clock, log, metrics })
@@ -104,11 +113,19 @@ export function createPlay(deps: PlayDeps): Play {
     ...methods(requests),
   }
   const { closeAll, ...commands } = createRoomCommands({ rooms, registry, topics, seats, records })
+  function endAll(): void {
+    closeAll()
+    seats.endAll()
+  }
+
   const seatsCheck = clock.every(seatsCheckMs, () => seats.sweep(clock.nowUnixMs()))
   return {
     port: createPlayPort({
       ...{ registry, script, metrics, seats, snapshots, requests },
-      arrivals: createArrivals({ clock, registry, script, seats, finish, cameOnline }),
+      arrivals: createArrivals({
+        ...{ clock, registry, script, seats, finish, cameOnline, disconnected, topics, graceMs },
+        elsewhere: deps.elsewhere,
+      }),
       relayPosition: createPositionRelay({ clock, metrics, registry }),
       rpc: createRpcs({ script, builtIns }),
     }),
@@ -117,13 +134,14 @@ export function createPlay(deps: PlayDeps): Play {
     matchmaker: matchmaker.counts,
     backfill: matchmaker.backfill,
     seats,
+    visits: createVisits({ registry, rooms, entry, seats, finish }),
     largestSeat: seats.largest,
+    endAll,
     close() {
       matchmaker.stop()
       seatsCheck.cancel()
       snapshots.stop()
-      closeAll()
-      seats.endAll()
+      endAll()
     },
   }
 }

@@ -107,7 +107,8 @@ function start(count: number, gateOpen: boolean) {
     records: noMatchRecords,
     snapshots: createSnapshots(clock),
     registry,
-    nextRoomId: countingIds(0),
+    nextRoomId: countingIds(() => 0),
+    releaseName() {},
     newMatchId: () => ids.durable('mt1-'),
   })
   const matchmaker = createMatchmaker({
@@ -133,7 +134,7 @@ function start(count: number, gateOpen: boolean) {
   })
   const accounts = Array.from({ length: count }, (_, index) => {
     const participant = newParticipant(index + 1, undefined)
-    connect(participant, { receiver: nobody, flags: 0, sinceMs: 0 })
+    connect(participant, { receiver: nobody, flags: 0, relayed: false, sinceMs: 0 })
     registry.add(participant)
     return accountKey(participant.context)
   })

@@ -18,7 +18,7 @@ export type ProtocolDetail =
 
 /** Every deliberate close but protocol errors. Slow and silent peers get nothing more. */
 export const closings = {
-  shutdown: { code: 1001, reason: 'shutdown', drains: true, seat: 'none' },
+  shutdown: { code: 1001, reason: 'shutdown', drains: true, seat: 'kept_elsewhere' },
   messageTooBig: { code: 1009, reason: 'message too big', drains: false, seat: 'none' },
   authRejected: { code: 4001, reason: 'auth rejected', drains: true, seat: 'none' },
   authTimeout: { code: 4002, reason: 'auth timeout', drains: false, seat: 'none' },

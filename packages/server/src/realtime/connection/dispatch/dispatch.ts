@@ -141,7 +141,7 @@ function positions(deps: DispatchDeps): Handle {
     const { kind, body } = envelope
     if (body.length === 0 || body.length > positionBytesMax) {
       notices(live, 'malformed_body', kind)
-    } else if (play.script.handlesKind(kind, live.place.room_id)) {
+    } else if (live.place.elsewhere !== true && play.script.handlesKind(kind, live.place.room_id)) {
       toScript(live, envelope, unreliable)
     } else {
       play.position(live.participant, body)
@@ -152,7 +152,7 @@ function positions(deps: DispatchDeps): Handle {
 function scriptMessages({ metrics, play, notices }: DispatchDeps): Handle {
   const { script } = play
   return (live, { kind, body }, unreliable) => {
-    if (!script.handlesKind(kind, live.place.room_id)) {
+    if (live.place.elsewhere !== true && !script.handlesKind(kind, live.place.room_id)) {
       metrics.unhandled_kind_total += 1
       notices(live, script.serving() ? 'no_handler' : 'script_unavailable', kind)
       return

@@ -159,7 +159,8 @@ export class LivePhase {
   /** Whether the script takes nothing of this connection now, and the envelope is for it. */
   #mustWait(envelope: Envelope): boolean {
     const { play, isForScript } = this.#deps
-    if (!this.#inbound.hasLine && this.#mayCall() && !play.script.congested()) return false
+    const takesNow = this.#mayCall() && (this.place.elsewhere === true || !play.script.congested())
+    if (!this.#inbound.hasLine && takesNow) return false
     return isForScript(envelope, this.place)
   }
 

@@ -1,8 +1,10 @@
 import type { Departure } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Awaitable } from '../../../kernel/time/awaitable.ts'
-import type { PlayPort } from '../../play.port.ts'
+import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { PlayPort, SeatFate } from '../../play.port.ts'
 import type { GameScript } from '../../ports.ts'
+import type { Elsewhere } from '../elsewhere.port.ts'
 import type { Disconnected } from '../gatherings.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Seats } from '../seats/seats.ts'
@@ -25,13 +27,18 @@ type ArrivalsDeps = {
   registry: Registry
   script: GameScript
   seats: Seats
+  elsewhere: Pick<Elsewhere, 'claim' | 'arrive' | 'release'>
+  /** How long a seat is kept; 0 keeps none. */
+  graceMs: number
+  disconnected: Disconnected
+  topics: Pick<Topics, 'leaveAll'>
   finish(participant: Participant, departure: Departure): void
   /** An account has its first connection. */
   cameOnline(userId: string): void
 }
 
 export function createArrivals(deps: ArrivalsDeps): Arrivals {
-  const { clock, registry, script, seats, finish } = deps
+  const { clock, registry, script, seats, elsewhere, finish } = deps
   /** Calls the script, which may be done at once. */
   function begin(participant: Participant): Awaitable<void> {
     let isSettled = false
@@ -41,6 +48,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
       resolve?.()
     }
     if (seats.isReturning(participant)) seats.welcome(participant, settled)
+    else if (participant.relayed) return undefined
     else script.join(participant.context, settled)
     if (isSettled) return undefined
     return new Promise<void>((settle) => {
@@ -48,27 +56,54 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
     })
   }
 
+  /** The seat of a participant that is away lives with its room; here nothing is left of it. */
+  function leaveFromAway(
+    participant: Participant,
+    seat: SeatFate,
+    unsent: readonly OutgoingFrame[],
+  ): void {
+    const { away } = participant
+    const isKept = seat !== 'none' && deps.graceMs > 0 && participant.context.user_id !== null
+    away?.depart(isKept ? seat : 'none', unsent)
+    participant.away = undefined
+    registry.disconnect(participant)
+    if (!isKept) {
+      finish(participant, 'disconnected')
+      return
+    }
+    disconnect(participant, nobody)
+    deps.disconnected.cancelTicket(participant)
+    deps.topics.leaveAll(participant)
+    deps.disconnected.updateParty(participant)
+    registry.remove(participant)
+  }
+
   return {
     claim(account) {
       const participant = seats.claim(account)
-      if (participant === undefined) return undefined
-      return { participant: participant.context.participant, place: placeOf(participant) }
+      if (participant === undefined) return elsewhere.claim(account)
+      const claimed = { participant: participant.context.participant, place: placeOf(participant) }
+      const unsent = seats.unsentOf(participant)
+      return unsent === undefined ? claimed : unsent.then(() => claimed)
     },
-    arrive({ participant: id, account, flags }, receiver) {
+    arrive({ participant: id, account, flags, relayed = false }, receiver) {
       const participant = registry.byId(id) ?? newParticipant(id, account)
       const sinceMs = Math.floor(clock.monotonicMs())
-      connect(participant, { receiver, flags, sinceMs })
-      const isFirst = account !== undefined && !registry.isConnected(account.user_id)
+      connect(participant, { receiver, flags, sinceMs, relayed })
+      const isFirst = account !== undefined && !relayed && !registry.isConnected(account.user_id)
       registry.add(participant)
       if (isFirst) deps.cameOnline(account.user_id)
       // What it was sent about its party may have ended a connection that does not read.
-      return participant.receiver === receiver ? begin(participant) : undefined
+      if (participant.receiver !== receiver) return undefined
+      return elsewhere.arrive(participant) ?? begin(participant)
     },
     leave(id, seat, unsent) {
       const participant = registry.byId(id)
-      if (participant === undefined) return
+      if (participant === undefined) return elsewhere.release(id)
       if (!participant.isConnected) return seats.release(participant)
-      if (seat !== 'none' && seats.mayKeep(participant)) {
+      if (participant.away !== undefined) return leaveFromAway(participant, seat, unsent)
+      const isKept = seat === 'kept' || seat === 'handed_over'
+      if (isKept && seats.mayKeep(participant)) {
         return seats.drop(participant, seat, unsent)
       }
       registry.disconnect(participant)
@@ -91,10 +126,10 @@ export function createEnding(deps: EndingDeps) {
   return (participant: Participant, departure: Departure): void => {
     disconnect(participant, nobody)
     script.leave(participant.context)
-    disconnected.cancelTicket(participant)
+    if (!participant.relayed) disconnected.cancelTicket(participant)
     rooms.leave(participant, departure)
     topics.leaveAll(participant)
-    disconnected.updateParty(participant)
+    if (!participant.relayed) disconnected.updateParty(participant)
     registry.remove(participant)
   }
 }

@@ -4,6 +4,7 @@ import type { Member } from '../rooms/member.ts'
 import type { RequestLine } from '../rooms/requests/request-line.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Caller } from '../rpc/caller.ts'
+import type { Away } from './away.ts'
 
 /**
  * Somebody who plays, under one participant id. Rooms and topics hold participants; with a
@@ -17,6 +18,10 @@ export type Participant = Member &
     /** Since when its connection plays, on the monotonic clock. */
     connectedSinceMs: number
     room: Room | undefined
+    /** Its connection is one of another node, which has its hooks, parties and tickets. */
+    relayed: boolean
+    /** It is in a room of another node. */
+    away: Away | undefined
     /** Names of topics; undefined while it is in none. */
     topics: Set<string> | undefined
     /** Room requests of its connection without an answer; undefined when there are none. */
@@ -41,6 +46,8 @@ export function newParticipant(id: number, account: Player | undefined): Partici
     snapshot: undefined,
     connectedSinceMs: 0,
     room: undefined,
+    relayed: false,
+    away: undefined,
     topics: undefined,
     requests: undefined,
     listCalls: undefined,
@@ -52,12 +59,13 @@ export function newParticipant(id: number, account: Player | undefined): Partici
 /** Gives the participant a connection; what was kept about an earlier one is forgotten. */
 export function connect(
   participant: Participant,
-  connection: { receiver: Receiver; flags: number; sinceMs: number },
+  connection: { receiver: Receiver; flags: number; sinceMs: number; relayed: boolean },
 ): void {
   participant.receiver = connection.receiver
   participant.flags = connection.flags
   participant.connectedSinceMs = connection.sinceMs
   participant.isConnected = true
+  participant.relayed = connection.relayed
   participant.requests = undefined
   participant.listCalls = undefined
   participant.entries = undefined

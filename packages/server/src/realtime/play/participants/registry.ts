@@ -2,8 +2,8 @@ import type { GatewayMetrics } from '../../metrics.ts'
 import type { Participant } from './participant.ts'
 
 /**
- * Who plays here: all participants by id, dropped ones included, and those that are connected also
- * by user id.
+ * Who plays here: all participants by id, those dropped or of other nodes included, and those that
+ * are connected here also by user id.
  */
 export type Registry = {
   /** The participant is connected from here on. */
@@ -36,6 +36,8 @@ export function createRegistry(metrics: GatewayMetrics): Registry {
     add(participant) {
       const { context, room, connectedSinceMs } = participant
       participants.set(context.participant, participant)
+      // Connected it is at its own node.
+      if (participant.relayed) return
       connected.add(participant)
       if (room === undefined) roomless.add(participant)
       if (context.user_id !== null) {

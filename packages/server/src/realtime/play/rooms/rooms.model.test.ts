@@ -128,7 +128,7 @@ function createWorld(): World {
     liveSessions: async (ids) => new Set(ids),
     records: noMatchRecords,
     mayMakeRooms: () => true,
-    nodeSlot: 0,
+    nodeSlot: () => 0,
   })
   return { gateway, script, clients: [], open, clock }
 }

@@ -27,8 +27,10 @@ import type { Snapshots } from './snapshots.ts'
 
 /** The rooms of this node: who is in them, what they raise, and how they end. */
 export type Rooms = {
+  /** The id of a room that is about to be made. */
+  nextId(): number
   /** Makes a room that nobody is in yet; it begins with its first member or with `open`. */
-  make(name: string | null, label: Label): Room
+  make(name: string | null, label: Label, id?: number): Room
   /** Begins a room that is held open by handoff tokens. */
   open(room: Room): void
   /**
@@ -65,6 +67,8 @@ export type RoomsDeps = {
   snapshots: Snapshots
   registry: Pick<Registry, 'byId' | 'roomless'>
   nextRoomId(): number
+  /** A name is free again, for the other nodes too. */
+  releaseName(name: string, roomId: number): void
   newMatchId(): string
 }
 
@@ -100,7 +104,10 @@ export function createRooms(deps: RoomsDeps): Rooms {
     const isKnown = room.phase !== 'new'
     room.phase = 'ended'
     rooms.delete(room.id)
-    if (room.name !== null) names.delete(room.name)
+    if (room.name !== null) {
+      names.delete(room.name)
+      deps.releaseName(room.name, room.id)
+    }
     forgetDerived()
     if (!isKnown) return
     const context = room.matchContext()
@@ -125,7 +132,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     participant.room = undefined
     participant.context = { ...participant.context, room_id: null, match_id: null }
     participant.receiver.placed(nowhere)
-    if (isConnected) roomless.add(participant)
+    if (isConnected && !participant.relayed) roomless.add(participant)
     const { participant: id, user_id } = participant.context
     raise(room, { event: 'leave', participant: id, user_id })
     if (!room.closing) sendNotice(room, participant, { event: 'left', reason: departure })
@@ -167,8 +174,9 @@ export function createRooms(deps: RoomsDeps): Rooms {
   }
 
   return {
-    make(name, label) {
-      const made = { id: deps.nextRoomId(), matchId: deps.newMatchId(), binding: hooks.binding() }
+    nextId: deps.nextRoomId,
+    make(name, label, id = deps.nextRoomId()) {
+      const made = { id, matchId: deps.newMatchId(), binding: hooks.binding() }
       const room = new Room({ ...made, name, label })
       rooms.set(room.id, room)
       if (name !== null) names.set(name, room)
@@ -190,6 +198,8 @@ export function createRooms(deps: RoomsDeps): Rooms {
       }
       const { receiver } = participant
       takeOut(participant, 'left')
+      participant.away?.left()
+      participant.away = undefined
       // What it was sent about the old room may have ended a connection that does not read.
       if (participant.receiver !== receiver || room.phase === 'ended') {
         endIfEmpty(room)

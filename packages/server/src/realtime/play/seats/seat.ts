@@ -25,6 +25,7 @@ export class Seat implements Receiver {
   #frames: OutgoingFrame[] = []
   #bytes = 0
   #over = false
+  #unsent: PromiseWithResolvers<void> | undefined
 
   constructor(participant: Participant, droppedAtMs: number, deps: SeatDeps) {
     this.participant = participant
@@ -36,12 +37,30 @@ export class Seat implements Receiver {
     return this.#bytes
   }
 
-  /** Takes over what the connection had not sent. */
+  /** What was under way to the connection comes back later: it belongs before all else. */
+  awaitUnsent(): void {
+    this.#unsent ??= Promise.withResolvers()
+  }
+
+  /** Settles when what was under way is there; undefined when nothing is to come. */
+  get unsent(): Promise<void> | undefined {
+    return this.#unsent?.promise
+  }
+
+  /** Takes over what the connection had not sent, before what came since. */
   inherit(frames: readonly OutgoingFrame[]): void {
-    for (const frame of frames) {
+    const since = this.#over ? [] : this.#frames
+    const isMeant = (frame: OutgoingFrame) => {
       const kind = kindOf(frame)
-      if (isForAccount(kind) || kind >= applicationKindMin) this.#keep(frame)
+      return isForAccount(kind) || kind >= applicationKindMin
     }
+    if (!this.#over) {
+      this.#frames = []
+      for (const frame of frames) if (isMeant(frame)) this.#keep(frame)
+      this.#frames.push(...since)
+    }
+    this.#unsent?.resolve()
+    this.#unsent = undefined
   }
 
   deliver(frame: OutgoingFrame, unreliable: boolean): void {
@@ -72,6 +91,8 @@ export class Seat implements Receiver {
     this.#frames = []
     this.#bytes = 0
     this.#over = true
+    this.#unsent?.resolve()
+    this.#unsent = undefined
     return frames
   }
 

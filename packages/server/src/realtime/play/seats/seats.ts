@@ -5,10 +5,10 @@ import type { TransportLimits } from '../../config.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { QueueHolder, QueueLedger } from '../../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
-import type { SeatFate } from '../../play.port.ts'
+import type { Place, SeatFate } from '../../play.port.ts'
 import type { GameScript, Player } from '../../ports.ts'
 import type { Disconnected } from '../gatherings.ts'
-import { disconnect, type Participant } from '../participants/participant.ts'
+import { disconnect, type Participant, placeOf } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
 import { sendNotice } from '../rooms/presence.ts'
 import type { Rooms } from '../rooms/rooms.ts'
@@ -25,8 +25,15 @@ export type Seats = {
   drop(participant: Participant, fate: SeatFate, unsent: readonly OutgoingFrame[]): void
   /** The dropped participant that a new connection of the account takes over. */
   claim(account: Player): Participant | undefined
+  /** The same for one participant, whose connection goes on. */
+  claimOf(participant: number, account: Player): Place | undefined
   /** The connection that claimed the seat was lost before it arrived. */
   release(participant: Participant): void
+  /** What was under way to a dropped participant is still to come back; resolves when it has. */
+  awaitUnsent(participant: number): void
+  unsentOf(participant: Participant): Promise<void> | undefined
+  /** What was under way to a dropped participant; nothing more of it comes. */
+  addUnsent(participant: number, unsent: readonly OutgoingFrame[]): void
   /** Whether the seat of a participant is claimed, and it was not welcomed yet. */
   isReturning(participant: Participant): boolean
   /** Sends a returned client where it is and what was kept for it, and calls the script. */
@@ -123,6 +130,16 @@ export function createSeats(deps: SeatsDeps): Seats {
     }
   }
 
+  /** Somebody has the seat from here on, and is expected to arrive. */
+  function handOver(seat: Seat, account: Player): Participant {
+    const { participant } = seat
+    take(seat)
+    returning.set(participant, seat)
+    participant.session_id = account.session_id
+    participant.session_ends_at_unix_ms = account.refresh_expires_at_unix_ms
+    return participant
+  }
+
   function timesOf(seat: Seat): SeatTimes {
     const away_ms = Math.round(clock.monotonicMs() - seat.droppedAtMs)
     return { grace_ms: Math.max(0, graceMs - away_ms), away_ms }
@@ -138,27 +155,37 @@ export function createSeats(deps: SeatsDeps): Seats {
       disconnect(participant, seat)
       put(seat)
       script.drop(context, timesOf(seat))
-      disconnected.cancelTicket(participant)
-      disconnected.updateParty(participant)
+      if (!participant.relayed) {
+        disconnected.cancelTicket(participant)
+        disconnected.updateParty(participant)
+      }
       if (room) sendNotice(room, participant, { event: 'dropped', reason: 'dropped' })
       // What is handed over takes no place from the others.
       if (fate === 'kept') endBeyondMax()
     },
-    claim({ session_id, user_id, refresh_expires_at_unix_ms }) {
+    claim(account) {
+      const { session_id, user_id } = account
       const candidates = [...(byUser.get(user_id) ?? [])]
       const isSameSession = (seat: Seat) => seat.participant.session_id === session_id
       const seat = candidates.findLast(isSameSession) ?? candidates.at(-1)
-      if (seat === undefined) return undefined
-      take(seat)
-      const { participant } = seat
-      returning.set(participant, seat)
-      participant.session_id = session_id
-      participant.session_ends_at_unix_ms = refresh_expires_at_unix_ms
-      return participant
+      return seat && handOver(seat, account)
+    },
+    claimOf(id, account) {
+      const seat = seats.get(id)
+      if (seat === undefined || seat.participant.context.user_id !== account.user_id)
+        return undefined
+      return placeOf(handOver(seat, account))
     },
     release(participant) {
       const seat = returning.get(participant)
       if (seat !== undefined && returning.delete(participant)) put(seat)
+    },
+    awaitUnsent: (id) => seats.get(id)?.awaitUnsent(),
+    unsentOf: (participant) => returning.get(participant)?.unsent,
+    addUnsent(id, unsent) {
+      const participant = registry.byId(id)
+      const seat = seats.get(id) ?? (participant && returning.get(participant))
+      seat?.inherit(unsent)
     },
     isReturning: (participant) => returning.has(participant),
     welcome(participant, settled) {

@@ -72,12 +72,14 @@ export function createRoomRequests({
     }
   }
 
-  function leave(participant: Participant): undefined {
-    const { receiver } = participant
+  function leave(participant: Participant): Promise<void> | undefined {
+    const { receiver, away } = participant
+    if (away !== undefined) return away.leaveRoom()
     const room = rooms.leave(participant, 'left')
-    if (room === undefined) return
+    if (room === undefined) return undefined
     const body = roomReferenceBody.encode({ room_id: room.id })
     receiver.deliver(outgoingFrame(kinds.ROOM_LEAVE.first, body), false)
+    return undefined
   }
 
   function enter(participant: Participant, envelope: Envelope): Promise<void> | undefined {

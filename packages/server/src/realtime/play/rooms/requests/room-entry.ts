@@ -5,6 +5,7 @@ import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
 import type { Receiver } from '../../../play.port.ts'
+import { type Elsewhere, type Entered, type RoomPlace, unavailable } from '../../elsewhere.port.ts'
 import type { Participant } from '../../participants/participant.ts'
 import { type Rate, takeCalls } from '../../rpc/rate-bucket.ts'
 import type { RoomsConfig } from '../config.ts'
@@ -15,11 +16,12 @@ import type { EnterRequest } from './room-request.ts'
 
 export type RoomEntryDeps = {
   config: RoomsConfig
-  clock: Pick<Clock, 'monotonicMs'>
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>
   log: Log
   metrics: GatewayMetrics
   hooks: RoomHooks
   rooms: Rooms
+  elsewhere: Elsewhere
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
 }
@@ -28,11 +30,24 @@ export type RoomEntryDeps = {
 export type RoomEntry = {
   /** Resolves when the request is answered, or when its client is gone. */
   enter(participant: Participant, request: EnterRequest): Promise<void>
+  /** The same for a participant of another node, which answers its client itself. */
+  enterRelayed(participant: Participant, request: RelayedRequest): Promise<Entered>
   reject(participant: Participant, kind: number, reason: string): void
+}
+
+/** What another node asks for. */
+export type RelayedRequest = EnterRequest & {
+  /** The room may be made here; else a name that is free again is for the other node to see. */
+  mayCreate: boolean
 }
 
 /** A participant on the connection that asked; it may be gone before the answer is there. */
 type Asker = { participant: Participant; receiver: Receiver }
+
+/** The name was another room's, which is over. */
+const freeAgain = Symbol('free again')
+/** Pause until such a name is asked for again, in milliseconds. */
+const againAfterMs = 50
 
 /** A name whose room is being made. Requests for it wait, in order. */
 type Reservation = { released: Promise<void> }
@@ -44,7 +59,7 @@ type Reservation = { released: Promise<void> }
 const entryRate: Rate = { burst: 40_000, perSec: 20_000 }
 
 export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
-  const { config, clock, log, metrics, hooks, rooms } = deps
+  const { config, clock, log, metrics, hooks, rooms, elsewhere } = deps
   const reserved = new Map<string, Reservation>()
   let making = 0
 
@@ -56,31 +71,75 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
 
   async function enter(participant: Participant, request: EnterRequest): Promise<void> {
     const asker = { participant, receiver: participant.receiver }
-    const refusal = await tryToEnter(asker, request)
-    if (refusal !== undefined && isThere(asker)) reject(participant, request.kind, refusal)
+    const giveUpAtMs = clock.monotonicMs() + elsewhere.commandTimeoutMs
+    for (;;) {
+      const refusal = await tryToEnter(asker, request)
+      if (refusal === undefined || !isThere(asker)) return
+      // The name has a room on another node that is over, and will be free.
+      const mayWait = refusal === freeAgain && clock.monotonicMs() < giveUpAtMs
+      if (!mayWait) {
+        reject(participant, request.kind, refusal === freeAgain ? unavailable : refusal)
+        return
+      }
+      await clock.sleep(againAfterMs)
+    }
   }
 
-  /** The reason of a refusal; undefined when the request was served or its client is gone. */
-  async function tryToEnter(asker: Asker, request: EnterRequest): Promise<string | undefined> {
+  async function enterRelayed(participant: Participant, request: RelayedRequest): Promise<Entered> {
+    const asker = { participant, receiver: participant.receiver }
+    const refusal = await tryToEnter(asker, request, request)
+    if (refusal === freeAgain) return { is: 'again' }
+    return refusal === undefined ? { is: 'done' } : { is: 'refused', reason: refusal }
+  }
+
+  /**
+   * The reason of a refusal; undefined when the request was served or its client is gone. `relayed`
+   * is there for a client of another node.
+   */
+  async function tryToEnter(
+    asker: Asker,
+    request: EnterRequest,
+    relayed?: { mayCreate: boolean },
+  ): Promise<string | typeof freeAgain | undefined> {
     const { target, options } = request
     for (;;) {
+      if (asker.participant.away?.isWaiting) return unavailable
+      const isElsewhere = target.by === 'id' && elsewhere.isElsewhere(target.room_id)
+      if (isElsewhere && relayed === undefined) return visit(asker, request)
       if (!hooks.admit()) return 'game script unavailable'
       if (target.by === 'id') return join(asker, rooms.byId(target.room_id), options)
       const { name, mayJoin } = target
+      if (name !== null && !elsewhere.servesNames()) return unavailable
       const taken = name === null ? undefined : rooms.byName(name)
       if (taken !== undefined) return mayJoin ? join(asker, taken, options) : 'room name taken'
       const reservation = name === null ? undefined : reserved.get(name)
-      if (reservation === undefined) return create(asker, name, options)
+      if (reservation === undefined) {
+        if (relayed?.mayCreate === false) return freeAgain
+        const made = await create(asker, name, options)
+        if (typeof made !== 'object') return made
+        return relayed === undefined ? visit(asker, request, made) : freeAgain
+      }
       await reservation.released
       if (!isThere(asker)) return undefined
     }
   }
 
+  /** Lets the node of the room decide. */
+  async function visit(
+    { participant }: Asker,
+    request: EnterRequest,
+    at?: RoomPlace,
+  ): Promise<string | typeof freeAgain | undefined> {
+    const entered = await elsewhere.enter(participant, request, at)
+    if (entered.is === 'again') return freeAgain
+    return entered.is === 'refused' ? entered.reason : undefined
+  }
+
   /** An error in here is one of the server; the client gets what it gets of a script's error. */
-  async function orRefuse(
+  async function orRefuse<Outcome>(
     refusal: string,
-    work: Promise<string | undefined>,
-  ): Promise<string | undefined> {
+    work: Promise<Outcome>,
+  ): Promise<Outcome | string> {
     try {
       return await work
     } catch (error) {
@@ -148,22 +207,54 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     asker: Asker,
     name: string | null,
     options: string,
-  ): Promise<string | undefined> {
-    if (!deps.mayMakeRooms()) return 'room temporarily unavailable'
+  ): Promise<string | RoomPlace | undefined> {
+    if (!deps.mayMakeRooms()) return unavailable
     if (rooms.size + making >= config.max_rooms) return 'too many rooms'
     const release = reserve(name)
+    // A name belongs to a room over all nodes, so the room has its id before it is made.
+    const id = elsewhere.sharesNames ? rooms.nextId() : undefined
     try {
-      const answer = await hooks.roomCreate(asker.participant.context, { name, options })
-      if (!isThere(asker)) return undefined
-      const label = labelFrom(answer, defaultLabel(name ?? ''))
-      if (label.verdict === 'failed') return 'room creation failed'
-      if (label.verdict === 'refused') return label.text ?? 'room creation refused'
-      if (!deps.mayMakeRooms()) return 'room temporarily unavailable'
-      admit(asker, rooms.make(name, label.value))
-      return undefined
+      const place = id === undefined ? undefined : await reserveOverAll(name, id)
+      if (place !== undefined) return place
+      const refusal = await make(asker, { name, id }, options)
+      if (name !== null && id !== undefined && rooms.byId(id) === undefined) {
+        elsewhere.releaseName(name, id)
+      }
+      return refusal
     } finally {
       release()
     }
+  }
+
+  /** Undefined when the room may be made here. */
+  async function reserveOverAll(
+    name: string | null,
+    id: number,
+  ): Promise<string | RoomPlace | undefined> {
+    const answer = name === null ? undefined : elsewhere.reserveName(name, id)
+    const reserved = answer instanceof Promise ? await answer : answer
+    if (reserved?.is === 'unavailable') return unavailable
+    if (reserved?.is === 'held') return { boot: reserved.boot, mayCreate: false }
+    const boot = elsewhere.placeOfNewRoom()
+    if (boot === undefined) return undefined
+    if (name !== null) elsewhere.releaseName(name, id)
+    return { boot, mayCreate: true }
+  }
+
+  async function make(
+    asker: Asker,
+    { name, id }: { name: string | null; id: number | undefined },
+    options: string,
+  ): Promise<string | undefined> {
+    const answer = await hooks.roomCreate(asker.participant.context, { name, options })
+    if (!isThere(asker)) return undefined
+    const label = labelFrom(answer, defaultLabel(name ?? ''))
+    if (label.verdict === 'failed') return 'room creation failed'
+    if (label.verdict === 'refused') return label.text ?? 'room creation refused'
+    if (!deps.mayMakeRooms()) return unavailable
+    if (name !== null && !elsewhere.servesNames()) return unavailable
+    admit(asker, rooms.make(name, label.value, id))
+    return undefined
   }
 
   /** Holds the name, and a place among the rooms, until the room is there or refused. */
@@ -178,7 +269,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     }
   }
 
-  return { enter, reject }
+  return { enter, enterRelayed, reject }
 }
 
 /** False when the connection is gone: its participant has ended, or waits for its return. */

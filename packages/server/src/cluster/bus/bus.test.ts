@@ -1,0 +1,195 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { createServer } from 'node:net'
+import pg from 'pg'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
+import { createSystemClock } from '../../kernel/clock.ts'
+import type { Bus } from '../../kernel/cluster/bus.ts'
+import { createRecordedLog } from '../../kernel/log/log.fake.ts'
+import { createMemoryNetwork } from './memory-bus.ts'
+import { createNatsBus } from './nats-bus.ts'
+import { createPostgresBus } from './postgres-bus.ts'
+
+type Connect = (boot: string, clusterId?: string) => Bus
+type Kind = { name: string; open(): Promise<Connect>; skip?: string }
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+let invalid = 0
+const clock = createSystemClock()
+const senderOf = (boot: string) => Buffer.from(boot.padEnd(8, '.')).subarray(0, 8)
+
+async function openPostgres(): Promise<TestDatabase> {
+  const backend = testBackends.find(({ name }) => name === 'postgres')
+  if (backend === undefined) throw new Error('there is no PostgreSQL')
+  const database = await backend.open()
+  closers.push(() => database.dispose())
+  return database
+}
+
+function postgresBus(url: string): Connect {
+  return (bootId, clusterId = 'test') =>
+    createPostgresBus({
+      ...{ url, clusterId, bootId, clock, log: createRecordedLog() },
+      sender: senderOf(bootId),
+      invalid: () => {
+        invalid += 1
+      },
+    })
+}
+
+async function openNats(): Promise<Connect> {
+  const port = await freePort()
+  const server = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
+  closers.push(async () => server.kill())
+  await expect.poll(() => canConnect(port), { timeout: 10_000 }).toBe(true)
+  return (bootId, clusterId = 'test') =>
+    createNatsBus({
+      ...{ url: `nats://127.0.0.1:${port}`, credentialsFile: undefined, clusterId, bootId },
+      log: createRecordedLog(),
+      sender: senderOf(bootId),
+      invalid: () => {
+        invalid += 1
+      },
+    })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function canConnect(port: number): Promise<boolean> {
+  const { connect } = await import('node:net')
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('close', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+const hasNats = spawnSync('nats-server', ['--version']).status === 0
+
+const kinds: Kind[] = [
+  {
+    name: 'in memory',
+    async open() {
+      const network = createMemoryNetwork()
+      return (boot) => network.connect(boot)
+    },
+  },
+  { name: 'over PostgreSQL', open: async () => postgresBus((await openPostgres()).url) },
+  {
+    name: 'over NATS',
+    open: openNats,
+    ...(hasNats ? {} : { skip: 'nats-server is not installed' }),
+  },
+]
+
+/** A bus that keeps what it has received, as texts. */
+async function listen(connect: Connect, boot: string, clusterId?: string) {
+  const bus = connect(boot, clusterId)
+  const received: Buffer[] = []
+  const changes: boolean[] = []
+  await bus.start({
+    received: (message) => void received.push(Buffer.from(message)),
+    changed: (isUp) => void changes.push(isUp),
+  })
+  closers.push(() => bus.close())
+  return { bus, received, changes, texts: () => received.map(String) }
+}
+
+const patient = { timeout: 10_000, interval: 5 }
+
+for (const { name, open, skip } of kinds) {
+  if (skip !== undefined) process.stderr.write(`a bus ${name} is not tested: ${skip}\n`)
+  describe.skipIf(skip !== undefined)(`a bus ${name}`, () => {
+    it('[R-CL-17] brings the messages of one node to another in order', async () => {
+      const connect = await open()
+      const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b')]
+      const sent = Array.from({ length: 300 }, (_, at) => `message ${at}`)
+      for (const [at, text] of sent.entries()) {
+        a.bus.send('bt1-b', Buffer.from(text))
+        if (at % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+      await expect.poll(() => b.received.length, patient).toBe(300)
+      expect(b.texts()).toEqual(sent)
+      expect(a.received).toEqual([])
+      expect([a.bus.isUp, b.bus.isUp]).toEqual([true, true])
+    })
+
+    it('[R-CL-17] brings what is for all to every other node', async () => {
+      const connect = await open()
+      const nodes = await Promise.all(['a', 'b', 'c'].map((each) => listen(connect, `bt1-${each}`)))
+      nodes[0]?.bus.sendAll(Buffer.from('hello'))
+      await expect
+        .poll(() => nodes.map(({ received }) => received.length), patient)
+        .toEqual([0, 1, 1])
+    })
+
+    it('[R-CL-17] carries messages of several megabytes, and empty ones', async () => {
+      const connect = await open()
+      const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b')]
+      const large = Buffer.alloc(3_000_000, 'x')
+      large.write('begin')
+      large.write('end', large.length - 3)
+      a.bus.send('bt1-b', large)
+      a.bus.send('bt1-b', Buffer.alloc(0))
+      a.bus.send('bt1-b', Buffer.from('behind'))
+      await expect.poll(() => b.received.length, patient).toBe(3)
+      expect(b.received[0]?.equals(large)).toBe(true)
+      expect(b.texts().slice(1)).toEqual(['', 'behind'])
+    })
+
+    it.skipIf(name === 'in memory')('[R-CL-17] keeps deployments apart', async () => {
+      const connect = await open()
+      const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b', 'other')]
+      const c = await listen(connect, 'bt1-c')
+      a.bus.sendAll(Buffer.from('for all'))
+      a.bus.send('bt1-b', Buffer.from('for b'))
+      await expect.poll(() => c.received.length, patient).toBe(1)
+      expect(b.received).toEqual([])
+    })
+  })
+}
+
+it('[R-CL-14] garbage on a channel of PostgreSQL is counted and dropped', async () => {
+  invalid = 0
+  const { url } = await openPostgres()
+  const connect = postgresBus(url)
+  const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b')]
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  for (const payload of ['', 'no base64 at all', Buffer.alloc(40, 255).toString('base64')]) {
+    await client.query('SELECT pg_notify($1, $2)', ['gh_test_b', payload])
+  }
+  await client.end()
+  a.bus.send('bt1-b', Buffer.from('still here'))
+  await expect.poll(() => b.received.length, patient).toBe(1)
+  expect(b.texts()).toEqual(['still here'])
+  expect(invalid).toBe(3)
+})
+
+it('[R-CL-17] a bus of PostgreSQL knows that its connection is lost, and comes back', async () => {
+  const { url } = await openPostgres()
+  const connect = postgresBus(url)
+  const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b')]
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'guildhall bus'",
+  )
+  await expect.poll(() => b.changes, patient).toEqual([true, false, true])
+  await expect.poll(() => a.changes, patient).toEqual([true, false, true])
+  await client.end()
+  a.bus.send('bt1-b', Buffer.from('again'))
+  await expect.poll(() => b.texts(), patient).toEqual(['again'])
+})

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, createPlayer } from '@guildhall/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
+import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+
+/** Two nodes as operators run them, on one PostgreSQL. */
+
+const script = `
+guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
+guildhall.on_rpc('where', (ctx) => JSON.stringify({ room: ctx.room_id, user: ctx.user_id }))
+`
+
+const folder = mkdtempSync(join(tmpdir(), 'guildhall-cluster-'))
+let database: TestDatabase
+const nodes: NodeProcess[] = []
+
+beforeAll(async () => {
+  writeFileSync(join(folder, 'main.js'), script)
+  const postgres = testBackends.find(({ name }) => name === 'postgres')
+  if (postgres === undefined) throw new Error('there is no PostgreSQL')
+  database = await postgres.open()
+  nodes.push(...(await Promise.all([start('one'), start('two')])))
+}, 60_000)
+
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.stop()))
+  await database.dispose()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function start(name: string, keys: Record<string, string> = {}): Promise<NodeProcess> {
+  return startNodeProcess({
+    'database.url': database.url,
+    'server.node_id': name,
+    'runtime.scripts_dir': folder,
+    'cluster.enabled': 'true',
+    ...keys,
+  })
+}
+
+async function player(at: number, name: string): Promise<Connection> {
+  const url = nodes[at]?.url ?? ''
+  const made = createPlayer(url)
+  const username = `${name}-${randomUUID()}`
+  await made.signIn.device({ id: username, create: true, username })
+  return made.connect({ reconnect: { baseMs: 10 } })
+}
+
+const patient = { timeout: 20_000, interval: 20 }
+
+it('[R-CL-3, R-CL-4, R-CL-5] players on two nodes meet in a room by its name', async () => {
+  const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
+  const name = randomUUID()
+  const here = await ana.rooms.joinOrCreate(name)
+  const there = await ben.rooms.joinOrCreate(name)
+  expect(there.id).toBe(here.id)
+  const heard: string[] = []
+  here.on(100, (message) => heard.push(`ana ${message.text()}`))
+  there.on(100, (message) => heard.push(`ben ${message.text()}`))
+  there.send(100, 'hello')
+  here.send(100, 'hi')
+  await expect.poll(() => heard.toSorted(), patient).toEqual(['ana hello', 'ben hi'])
+  expect(await ben.rpc('where')).toEqual({ room: here.id, user: ben.userId })
+  await there.leave()
+  await ana.close()
+  await ben.close()
+}, 60_000)
+
+it('[R-CL-13] members elsewhere of a killed owner get MATCH_CLOSED, and their node plays on', async () => {
+  const name = randomUUID()
+  const doomed = await start('doomed')
+  nodes.push(doomed)
+  const ana = await player(nodes.length - 1, 'ana')
+  const ben = await player(1, 'ben')
+  await ana.rooms.joinOrCreate(name)
+  const room = await ben.rooms.joinOrCreate(name)
+  const closed = new Promise((resolve) => room.on('closed', resolve))
+  await doomed.kill()
+  await closed
+  // The name is free once the lease of the killed node is over.
+  await expect
+    .poll(
+      () =>
+        ben.rooms.joinOrCreate(name).then(
+          ({ id }) => id !== room.id,
+          () => false,
+        ),
+      patient,
+    )
+    .toBe(true)
+  await ana.close()
+  await ben.close()
+}, 60_000)
+
+it('[R-CL-1] a start beside a live node with another setting is refused, and names the key', async () => {
+  const other = { 'rooms.reconnect_grace_ms': '4000' }
+  await expect(start('other', other)).rejects.toThrow(/ended with 2[\s\S]*reconnect_grace_ms/)
+}, 60_000)

@@ -1,0 +1,114 @@
+import type { Departure } from '@guildhall/contract'
+import type { Awaitable } from '../../kernel/time/awaitable.ts'
+import type { OutgoingFrame } from '../frames/outgoing-frame.ts'
+import { type Claimed, nowhere, type Place } from '../play.port.ts'
+import type { Player } from '../ports.ts'
+import type { Entered } from './elsewhere.port.ts'
+import type { Away } from './participants/away.ts'
+import { disconnect, nobody, type Participant, placeOf } from './participants/participant.ts'
+import type { Registry } from './participants/registry.ts'
+import type { RelayedRequest, RoomEntry } from './rooms/requests/room-entry.ts'
+import type { Rooms } from './rooms/rooms.ts'
+import type { Seats } from './seats/seats.ts'
+
+/**
+ * What the relay between nodes does with participants: those of this node that go to rooms of
+ * others, and those of others that are in rooms here.
+ */
+export type Visits = {
+  participant(id: number): Participant | undefined
+  /** Takes a participant out of where it is here, into a room of another node. */
+  goAway(participant: Participant, away: Away, place: Place): void
+  /** It is outside of any room again. */
+  comeBack(participant: Participant): void
+  /** Lets a participant of another node enter a room here. */
+  enter(participant: number, request: RelayedRequest): Promise<Entered>
+  /** A participant of another node leaves its room here, and is here no more. */
+  end(participant: number, departure: Departure): void
+  /** Takes it out of its room; false when it is in none. */
+  leave(participant: number): number | undefined
+  /** Removes it from its room, with MATCH_CLOSED. */
+  remove(participant: number): void
+  /** The dropped participant, for the connection that has lost its way to it. */
+  claim(participant: number, account: Player): Place | undefined
+  /** A seat of the account that is here. */
+  claimOwn(account: Player): Awaitable<Claimed> | undefined
+  awaitUnsent(participant: number): void
+  addUnsent(participant: number, unsent: readonly OutgoingFrame[]): void
+  /** Closes the rooms whose names are not theirs any more. */
+  closeRooms(isMeant: (room: { id: number; name: string | null }) => boolean): void
+  /** The open rooms that have a name. */
+  named(): { id: number; name: string }[]
+}
+
+type VisitsDeps = {
+  registry: Registry
+  rooms: Rooms
+  entry: RoomEntry
+  seats: Seats
+  finish(participant: Participant, departure: Departure): void
+}
+
+export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDeps): Visits {
+  function endSeat(participant: number): void {
+    seats.end(participant, 'removed')
+  }
+
+  return {
+    participant: registry.byId,
+    goAway(participant, away, place) {
+      rooms.leave(participant, 'left')
+      // What the old room sent last may have ended a connection that does not read.
+      if (!participant.isConnected) return away.left()
+      if (participant.away !== away) participant.away?.left()
+      participant.away = away
+      registry.roomless.delete(participant)
+      const { room_id, match_id } = place
+      participant.context = { ...participant.context, room_id, match_id }
+      participant.receiver.placed(place)
+    },
+    comeBack(participant) {
+      participant.away = undefined
+      participant.context = { ...participant.context, room_id: null, match_id: null }
+      if (!participant.isConnected) return
+      registry.roomless.add(participant)
+      participant.receiver.placed(nowhere)
+    },
+    async enter(id, request) {
+      const participant = registry.byId(id)
+      if (participant === undefined) return { is: 'done' }
+      return entry.enterRelayed(participant, request)
+    },
+    end(id, departure) {
+      const participant = registry.byId(id)
+      if (participant === undefined) return
+      if (!participant.isConnected) return seats.end(id, departure)
+      registry.disconnect(participant)
+      disconnect(participant, nobody)
+      finish(participant, departure)
+    },
+    leave(id) {
+      const participant = registry.byId(id)
+      return participant && rooms.leave(participant, 'left')?.id
+    },
+    remove(id) {
+      const participant = registry.byId(id)
+      if (participant?.room !== undefined) rooms.remove(participant, participant.room)
+    },
+    claim: (id, account) => seats.claimOf(id, account),
+    claimOwn(account) {
+      const participant = seats.claim(account)
+      if (participant === undefined) return undefined
+      const claimed = { participant: participant.context.participant, place: placeOf(participant) }
+      const unsent = seats.unsentOf(participant)
+      return unsent === undefined ? claimed : unsent.then(() => claimed)
+    },
+    awaitUnsent: seats.awaitUnsent,
+    addUnsent: seats.addUnsent,
+    closeRooms(isMeant) {
+      for (const room of [...rooms.all()]) if (isMeant(room)) rooms.close(room, endSeat)
+    },
+    named: () =>
+      Array.from(rooms.all()).flatMap(({ id, name }) => (name === null ? [] : [{ id, name }])),
+  }
+}

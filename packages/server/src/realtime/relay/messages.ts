@@ -1,0 +1,167 @@
+import {
+  BadMessage,
+  bytes,
+  decode,
+  encode,
+  flag,
+  json,
+  list,
+  type Message,
+  nullable,
+  oneOf,
+  struct,
+  text,
+  u8,
+  u32,
+  union,
+  type ValueOf,
+  varint,
+  whole,
+} from '../../kernel/cluster/wire.ts'
+
+/** What nodes say to each other. A node of another version is not understood. */
+export const protocolVersion = 1
+
+const account = struct({
+  session_id: text,
+  user_id: text,
+  username: text,
+  refresh_expires_at_unix_ms: whole,
+})
+
+const place = struct({
+  room_id: nullable(whole),
+  match_id: nullable(text),
+  binding: nullable(struct({ revision_id: text, generation: whole })),
+})
+
+const target = union({
+  id: struct({ room_id: whole }),
+  name: struct({ name: nullable(text), mayJoin: flag }),
+})
+
+const frame = struct({ bytes, mergeKey: whole })
+const seat = oneOf('kept', 'kept_elsewhere', 'handed_over', 'none')
+
+/**
+ * On a link, from the edge to the owner. `visit` is the edge's number for one stay of a participant
+ * with the owner.
+ */
+const asks = {
+  enter: struct({
+    visit: varint,
+    call: varint,
+    participant: whole,
+    account: nullable(account),
+    flags: u32,
+    kind: varint,
+    target,
+    options: text,
+    mayCreate: flag,
+  }),
+  /** The client was answered already: undo what comes of the call. */
+  cancel: struct({ visit: varint, call: varint }),
+  leaveRoom: struct({ visit: varint }),
+  /** It is in another room. */
+  moved: struct({ visit: varint }),
+  flags: struct({ visit: varint, flags: u32 }),
+  position: struct({ visit: varint, body: bytes }),
+  message: struct({ visit: varint, kind: varint, body: bytes, unreliable: flag }),
+  rpc: struct({ visit: varint, call: varint, method: text, payload: bytes }),
+  depart: struct({ visit: varint, seat }),
+  /** What was under way to a participant whose connection is over. */
+  unsent: struct({ participant: whole, frames: list(frame) }),
+  /** Takes over a seat of the account: a certain one, or the one that dropped last. */
+  claim: struct({ visit: varint, participant: nullable(whole), account }),
+  arrive: struct({ visit: varint, flags: u32 }),
+  release: struct({ visit: varint }),
+  close: struct({}),
+}
+
+/** On a link, from the owner to the edge. */
+const reports = {
+  answer: struct({ visit: varint, call: varint, refusal: nullable(text), again: flag }),
+  placed: struct({ visit: varint, place }),
+  deliver: struct({ visits: list(varint), unreliable: flag, frame }),
+  positions: struct({ visits: list(varint), frames: list(frame) }),
+  settled: struct({ visit: varint, kind: varint, outcome: oneOf('ok', 'failed', 'unavailable') }),
+  unhandled: struct({
+    visit: varint,
+    kind: varint,
+    reason: oneOf('no_handler', 'script_unavailable'),
+    wasMessage: flag,
+  }),
+  replied: struct({
+    visit: varint,
+    call: varint,
+    ok: flag,
+    payload: bytes,
+  }),
+  leftRoom: struct({ visit: varint, room_id: nullable(whole) }),
+  claimed: struct({ visit: varint, participant: nullable(whole), place }),
+  arrived: struct({ visit: varint }),
+  /** Nothing more comes of the visit. */
+  over: struct({ visit: varint }),
+}
+
+const linkHead = { link: bytes, sequence: u32 }
+
+const contents = {
+  /** By the edge of a link; nothing in it is a sign of life. */
+  asks: struct({ ...linkHead, items: list(union(asks)) }),
+  /** By the owner of a link. */
+  reports: struct({ ...linkHead, items: list(union(reports)) }),
+  /** The link is not known, or is over. */
+  reset: struct({ link: bytes, ofEdge: flag }),
+  send: struct({
+    kind: varint,
+    body: bytes,
+    unreliable: flag,
+    participants: list(whole),
+    hops: u8,
+  }),
+  broadcast: struct({
+    kind: varint,
+    body: bytes,
+    unreliable: flag,
+    sender: whole,
+    except: list(whole),
+    topic: nullable(text),
+  }),
+  topic: struct({ topic: text, participant: whole, isJoin: flag }),
+  push: struct({ user_ids: nullable(list(text)), kind: varint, body: bytes }),
+  /** The participant has its connection on another node than its id says. */
+  forward: struct({ participant: whole, boot: text }),
+  /** A connection of this session is newer than that of the receiver. */
+  replaced: struct({ session_id: text, participant: whole }),
+  revoked: struct({ session_ids: list(text) }),
+  ask: struct({ call: varint, about: text, value: json }),
+  answer: struct({ call: varint, value: json }),
+}
+
+const content = union(contents)
+const version: typeof u8 = {
+  write: u8.write,
+  read(from) {
+    const read = u8.read(from)
+    if (read !== protocolVersion) throw new BadMessage('a message of another version')
+    return read
+  },
+}
+const head = struct({ version, from: text })
+const anyMessage = struct({ head, content })
+
+export type Content = Message<typeof contents>
+export type Ask = Message<typeof asks>
+export type Report = Message<typeof reports>
+export type WirePlace = ValueOf<typeof place>
+
+export function encodeMessage(from: string, value: Content): Uint8Array {
+  return encode(anyMessage, { head: { version: protocolVersion, from }, content: value })
+}
+
+/** @throws BadMessage for what is no message of this version */
+export function decodeMessage(message: Uint8Array): { from: string; content: Content } {
+  const { head: read, content: value } = decode(anyMessage, message)
+  return { from: read.from, content: value }
+}

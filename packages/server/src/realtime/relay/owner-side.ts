@@ -1,0 +1,85 @@
+import { createScriptTurns } from '../connection/inbound/script-turns.ts'
+import type { OwnerLink } from './links.ts'
+import type { Ask } from './messages.ts'
+import type { RelayDeps } from './relay-deps.ts'
+import { Visitor, type VisitorDeps } from './visitor.ts'
+
+/** The participants of other nodes that are in rooms of this one. */
+export function createOwnerSide(deps: RelayDeps) {
+  const { play } = deps
+  const byLink = new Map<OwnerLink, Map<number, Visitor>>()
+  const turns = createScriptTurns({
+    congested: () => play().port.script.congested(),
+    onceDrained: (listener) => play().port.script.onceDrained(listener),
+  })
+  const visitorDeps: VisitorDeps = {
+    get port() {
+      return play().port
+    },
+    get visits() {
+      return play().visits
+    },
+    awaitTurn: turns.await,
+    over(visitor) {
+      turns.forget(visitor)
+      const visitors = byLink.get(visitor.link)
+      visitors?.delete(visitor.number)
+      if (visitors?.size === 0) byLink.delete(visitor.link)
+    },
+  }
+
+  function add(link: OwnerLink, number: number, participant: number): Visitor {
+    const visitor = new Visitor({ number, participant, link }, visitorDeps)
+    const visitors = byLink.get(link) ?? new Map<number, Visitor>()
+    byLink.set(link, visitors.set(number, visitor))
+    return visitor
+  }
+
+  async function claim(link: OwnerLink, ask: Extract<Ask, { type: 'claim' }>): Promise<void> {
+    const { port, visits } = play()
+    const { visit, account, participant } = ask
+    const nobody = { room_id: null, match_id: null, binding: null }
+    const refuse = () => link.send({ type: 'claimed', visit, participant: null, place: nobody })
+    if (participant !== null) {
+      const place = visits.claim(participant, account)
+      if (place === undefined) return refuse()
+      add(link, visit, participant)
+      return link.send({ type: 'claimed', visit, participant, place })
+    }
+    const found = visits.claimOwn(account)
+    if (found === undefined) return refuse()
+    const { participant: id, place } = await found
+    if (link.isOver) return port.leave(id, 'kept', [])
+    add(link, visit, id)
+    link.send({ type: 'claimed', visit, participant: id, place })
+  }
+
+  return {
+    get size() {
+      return byLink.size
+    },
+    asked(link: OwnerLink, ask: Ask): void {
+      if (ask.type === 'close') return
+      if (ask.type === 'claim') return void claim(link, ask)
+      if (ask.type === 'unsent') {
+        unsent(ask)
+        return
+      }
+      const known = byLink.get(link)?.get(ask.visit)
+      if (known !== undefined) {
+        known.asked(ask)
+        return
+      }
+      if (ask.type === 'enter') add(link, ask.visit, ask.participant).asked(ask)
+    },
+    linkOver(link: OwnerLink): void {
+      const visitors = byLink.get(link)
+      for (const visitor of [...(visitors?.values() ?? [])]) visitor.depart('kept', false)
+    },
+  }
+
+  function unsent(ask: Extract<Ask, { type: 'unsent' }>): void {
+    const frames = ask.frames.map((frame) => ({ ...frame, message: undefined }))
+    play().visits.addUnsent(ask.participant, frames)
+  }
+}

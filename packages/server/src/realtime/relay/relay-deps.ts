@@ -1,0 +1,29 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Bus } from '../../kernel/cluster/bus.ts'
+import type { Directory } from '../../kernel/cluster/directory.ts'
+import type { Membership } from '../../kernel/cluster/membership.ts'
+import type { Randomness } from '../../kernel/ids.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { Visits } from '../play/visits.ts'
+import type { PlayPort } from '../play.port.ts'
+
+/** What a node needs to play together with others. */
+export type ClusterDeps = {
+  bus: Bus
+  directory: Directory
+  membership: Membership
+  /** How long another node may take to answer, in milliseconds. */
+  commandTimeoutMs: number
+}
+
+export type RelayDeps = ClusterDeps & {
+  clock: Clock
+  log: Log
+  randomness: Randomness
+  metrics: GatewayMetrics
+  /** How long a seat is kept; 0 keeps none. */
+  graceMs: number
+  /** The owner of this node; asked when there is something to ask only. */
+  play(): { port: PlayPort; visits: Visits }
+}

@@ -1,0 +1,99 @@
+import type { Membership } from '../../kernel/cluster/membership.ts'
+import { BadMessage } from '../../kernel/cluster/wire.ts'
+import { slotOf } from '../counting-ids.ts'
+import type { Elsewhere } from '../play/elsewhere.port.ts'
+import { createEdgeSide } from './edge-side.ts'
+import { createLinks, type Links } from './links.ts'
+import { type Content, decodeMessage } from './messages.ts'
+import { createNames, type Names } from './names.ts'
+import { createOwnerSide } from './owner-side.ts'
+import type { RelayDeps } from './relay-deps.ts'
+
+/** What joins the rooms of all nodes. */
+export type Relay = {
+  elsewhere: Elsewhere
+  /** A message of the bus. */
+  received(message: Uint8Array): void
+  /** How many messages were none. */
+  readonly invalid: number
+  /** Nothing is under way, and nobody is in a room elsewhere. */
+  readonly isEmpty: boolean
+  stop(): void
+}
+
+export function createRelay(deps: RelayDeps): Relay {
+  const { membership, metrics, play } = deps
+  const names: Names = createNames({
+    ...deps,
+    visits: {
+      closeRooms: (isMeant) => play().visits.closeRooms(isMeant),
+      named: () => play().visits.named(),
+    },
+  })
+  const links: Links = createLinks({
+    ...deps,
+    bootId: membership.bootId,
+    asked: (link, ask) => owner.asked(link, ask),
+    reported: (link, report) => edge.reported(link, report),
+    edgeLinkOver: (link) => edge.linkOver(link),
+    ownerLinkOver: (link) => owner.linkOver(link),
+  })
+  const edge = createEdgeSide({ ...deps, links })
+  const owner = createOwnerSide(deps)
+  let invalid = 0
+
+  membership.onChange(() => {
+    names.check()
+    links.endWith((boot) => membership.isThere(boot))
+    metrics.names_suspended = names.serves() ? 0 : 1
+  })
+
+  function received(message: Uint8Array): void {
+    try {
+      const { from, content } = decodeMessage(message)
+      if (from !== membership.bootId) take(from, content)
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error
+      invalid += 1
+    }
+  }
+
+  function take(from: string, content: Content): void {
+    if (content.type === 'asks' || content.type === 'reports' || content.type === 'reset') {
+      links.received(from, content)
+    }
+  }
+
+  return {
+    elsewhere: {
+      isElsewhere: (roomId) => slotOf(roomId) !== membership.slot,
+      enter: edge.enter,
+      sharesNames: true,
+      servesNames: names.serves,
+      reserveName: names.reserve,
+      releaseName: names.release,
+      placeOfNewRoom: () => placeOfNewRoom(membership),
+      claim: edge.claim,
+      arrive: edge.arrive,
+      release: edge.release,
+      commandTimeoutMs: deps.commandTimeoutMs,
+    },
+    received,
+    get invalid() {
+      return invalid
+    },
+    get isEmpty() {
+      return edge.size + owner.size === 0 && names.releasing === 0
+    },
+    stop: links.stop,
+  }
+}
+
+/** On a node that drains, the live one with the fewest rooms. */
+function placeOfNewRoom(membership: Membership): string | undefined {
+  if (membership.state === 'live') return undefined
+  const others = membership.nodes().filter((node) => {
+    return node.boot_id !== membership.bootId && !node.isGone && node.state === 'live'
+  })
+  return others.toSorted((a, b) => a.rooms - b.rooms)[0]?.boot_id
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { Visits } from '../play/visits.ts'
+import type { EdgeLink } from './links.ts'
+
+/** What all stays of a node's participants with other owners share. */
+export type VisitDeps = {
+  clock: Clock
+  metrics: GatewayMetrics
+  visits: Visits
+  commandTimeoutMs: number
+  /** How long a seat is kept; 0 keeps none. */
+  graceMs: number
+  /** The link to an owner, opened when there is none. */
+  linkTo(boot: string): EdgeLink
+  isThere(boot: string): boolean
+  nextCall(): number
+  /** A participant has dropped: its account may be back before the directory says so. */
+  dropped(userId: string, boot: string): void
+  /** Nothing is left of a visit. */
+  over(visit: { readonly number: number; readonly link: EdgeLink }): void
+}
