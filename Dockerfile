@@ -1,25 +1,26 @@
-# One node. Data of the embedded database is in the volume /var/lib/guildhall.
+# One node: the release of this tree. Data of the embedded database is in the volume /var/lib/guildhall.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
-# The lockfile pins everything; what only tests and checks need is removed again.
+# The lockfile pins everything; the release has its own Node.js.
 RUN npm ci --no-audit --no-fund \
-    && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+    && npm run release -- --folder /opt/guildhall
 
-FROM node:24-bookworm-slim
+FROM debian:bookworm-slim
 ENV NODE_ENV=production \
     GUILDHALL_HTTP__BIND=0.0.0.0:7350 \
     GUILDHALL_HTTP__BEHIND_TLS_PROXY=true \
     GUILDHALL_DATABASE__URL=sqlite:/var/lib/guildhall/guildhall.db
-COPY --from=build /app /opt/guildhall
-RUN install --directory --owner=node --group=node --mode=0700 /var/lib/guildhall
-USER node
+COPY --from=build /opt/guildhall /opt/guildhall
+RUN useradd --uid 1000 --no-create-home guildhall \
+    && install --directory --owner=guildhall --group=guildhall --mode=0700 /var/lib/guildhall
+USER guildhall
 # Here the node looks for guildhall.toml and the game's script, and writes its files.
 WORKDIR /var/lib/guildhall
 VOLUME ["/var/lib/guildhall"]
 EXPOSE 7350
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-    CMD ["node", "-e", "fetch('http://127.0.0.1:7350/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=32", "/opt/guildhall/packages/server/dist/main.mjs"]
+    CMD ["/opt/guildhall/runtime/node", "-e", "fetch('http://127.0.0.1:7350/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/opt/guildhall/bin/guildhall"]
 CMD ["serve", "--log"]

@@ -35,7 +35,9 @@ describe('the image', () => {
     const faultsOf = (text: string) => validate(text).map(({ message }) => message)
     expect(faultsOf(read('Dockerfile'))).toEqual([])
     // What it would say otherwise.
-    const broken = read('Dockerfile').replace('USER node', 'USER').replace('--interval', '--every')
+    const broken = read('Dockerfile')
+      .replace('USER guildhall', 'USER')
+      .replace('--interval', '--every')
     expect(faultsOf(broken)).toEqual(['Unknown flag: every', 'Instruction has no arguments'].sort())
   })
 
@@ -44,17 +46,17 @@ describe('the image', () => {
       /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|STOPSIGNAL|HEALTHCHECK|ENTRYPOINT|CMD)$/
     for (const [name, rest] of instructions) {
       expect(name).toMatch(known)
-      if (name === 'FROM') expect(rest).toMatch(/^node:24-\S+( AS build)?$/)
+      if (name === 'FROM') expect(rest).toMatch(/^(node:24-\S+ AS build|debian:bookworm-slim)$/)
     }
   })
 
-  it('runs what `npm start` runs, with its log, not as root, its data in a volume', () => {
-    expect(argumentsOf('USER')).toEqual(['node'])
-    const [entrypoint = ''] = argumentsOf('ENTRYPOINT')
-    const command = JSON.parse(entrypoint).map((word: string) =>
-      word.replace('/opt/guildhall/', ''),
-    )
-    expect(command.join(' ')).toBe(JSON.parse(read('package.json')).scripts.start)
+  it('runs the release, with its log, not as root, its data in a volume', () => {
+    expect(argumentsOf('USER')).toEqual(['guildhall'])
+    const made = instructions.find(([name]) => name === 'RUN')?.[1] ?? ''
+    const [, script = '', target] = /npm run (\S+) -- --folder (\S+)$/.exec(made) ?? []
+    expect(JSON.parse(read('package.json')).scripts).toHaveProperty(script)
+    expect(argumentsOf('COPY')).toEqual([`--from=build ${target} ${target}`])
+    expect(argumentsOf('ENTRYPOINT')).toEqual([`["${target}/bin/guildhall"]`])
     expect(argumentsOf('CMD')).toEqual(['["serve", "--log"]'])
     const [volume = ''] = argumentsOf('VOLUME')
     expect(argumentsOf('WORKDIR')).toEqual(JSON.parse(volume))

@@ -264,7 +264,7 @@ describe('a project of its own', () => {
     expect(await connection.rpc('best')).toBeUndefined()
     await connection.close()
     expect((await fetch(`${node.url}/dashboard`)).status).toBe(200)
-    expect(node.said()).toContain('kept in my-game.db')
+    await vi.waitFor(() => expect(node.said()).toContain('kept in my-game.db'))
     const taken = await inGame(`npx guildhall start --bind ${new URL(node.url).host}`)
     expect(taken).toMatchObject({ code: 4 })
   }, 60_000)
@@ -286,7 +286,7 @@ describe('a project of its own', () => {
     const bundled = await inGame('npx guildhall bundle')
     expect(bundled.code, bundled.said).toBe(0)
     const node = await start('npm start', { GUILDHALL_RUNTIME__SCRIPTS_DIR: 'game/dist' })
-    expect(node.said()).toContain('game/dist/main.js')
+    await vi.waitFor(() => expect(node.said()).toContain('game/dist/main.js'))
   }, 60_000)
 })
 

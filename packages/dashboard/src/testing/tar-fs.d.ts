@@ -7,7 +7,9 @@ declare module 'tar-fs' {
     options: {
       dereference?: boolean
       ignore?: (path: string) => boolean
-      map?: (header: { name: string; mode: number; mtime: Date }) => { name: string }
+      map?: (header: { name: string }) => { name: string; mtime?: Date; uid?: number }
+      /** Of the names in a folder. */
+      sort?: boolean
     },
   ): Readable
 }
