@@ -13,7 +13,7 @@ import { type HostFunctions, noPorts, type ScriptPorts } from './ports.ts'
 
 /** What a test hands to the host; the script's files by their path. */
 export type HarnessOptions = {
-  files?: { [path: string]: string }
+  files?: { [path: string]: string | Uint8Array }
   config?: Partial<ScriptConfig>
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions

@@ -4,7 +4,7 @@ import type { ScriptTier } from '@guildhall/contract'
 import type { ScriptConfig } from '../config.ts'
 import type { ScriptFile } from '../wire/revision.ts'
 import { findPackage } from './engine-packages.ts'
-import type { Engine } from './engine-programs.ts'
+import { type Engine, guestEngine } from './engine-programs.ts'
 import { ScriptLoadError } from './load-error.ts'
 import { readScriptFiles } from './script-files.ts'
 
@@ -23,6 +23,12 @@ const trustedJavascript: Engine = {
   files: { by: 'engine' },
 }
 
+const lua = guestEngine({
+  entry: new URL('../worker/engines/lua/main.ts', import.meta.url),
+  package: 'wasmoon',
+  files: { extensions: ['.lua'], isUtf8: false },
+})
+
 /** Every language in the order in which entry files are looked for. */
 export const languages: readonly Language[] = [
   {
@@ -37,7 +43,12 @@ export const languages: readonly Language[] = [
     entrypoints: ['main.mjs', 'main.js'],
     engines: { trusted: trustedJavascript },
   },
-  { name: 'lua', aliases: [], entrypoints: ['main.lua'], engines: {} },
+  {
+    name: 'lua',
+    aliases: [],
+    entrypoints: ['main.lua'],
+    engines: { trusted: lua, sandboxed: lua },
+  },
   { name: 'python', aliases: ['py'], entrypoints: ['main.py'], engines: {} },
 ]
 

@@ -28,7 +28,8 @@ export type FunctionPlan = {
   readonly ok: Plan
 }
 
-const jsonPlan: Plan = {
+/** For what passes undeclared. */
+export const jsonPlan: Plan = {
   strings: 'text',
   isJson: true,
   takesNull: true,
@@ -51,8 +52,8 @@ export function planFunction({ args, ok }: Pick<ScriptFunction, 'args' | 'ok'>):
   }
 }
 
-/** What a handler is called with, and what it answers. */
-export type HandlerPlan = { readonly args: readonly Plan[]; readonly answer: Plan }
+/** What a handler is called with, and what it answers, if that is looked at. */
+export type HandlerPlan = { readonly args: readonly Plan[]; readonly answer: Plan | undefined }
 
 export function planHandler({ args, answer }: Pick<ScriptHook, 'args' | 'answer'>): HandlerPlan {
   return {
@@ -61,11 +62,14 @@ export function planHandler({ args, answer }: Pick<ScriptHook, 'args' | 'answer'
   }
 }
 
-function answerPlan(answer: ScriptHook['answer']): Plan {
+function answerPlan(answer: ScriptHook['answer']): Plan | undefined {
   if (answer === 'reply') return replyPlan
   if (answer === 'state') return jsonPlan
-  return answer === undefined ? nothing : planOf(shapeOf(answer))
+  return answer && planOf(shapeOf(answer))
 }
+
+/** What the functions of timers are. */
+export const taskPlan: HandlerPlan = { args: [], answer: undefined }
 
 function planOf(shape: Shape): Plan {
   const { takesNull } = shape

@@ -1,0 +1,161 @@
+/**
+ * What the script's globals are, written in Lua. It runs once, before the script, with functions of
+ * the host. Lua's own libraries stay except for what reaches out of the sandbox or holds a slice
+ * that is past its deadline:
+ *
+ * - finalizers and the handlers of `xpcall` run where no instruction is counted. So there are no
+ *   finalizers, and the handler of `xpcall` runs when the error has been caught;
+ * - a coroutine that was interrupted would close its variables uncounted too: it is never closed;
+ * - a wait inside of a coroutine of the script suspends the whole handler: the host's mark passes
+ *   through every `resume` on the way out.
+ */
+export const sandboxSource = `
+local host, guildhall, waits = ...
+local error, getmetatable, ipairs, load, next, pairs, pcall, print, rawget, select, setmetatable,
+  tostring, type = error, getmetatable, ipairs, load, next, pairs, pcall, print, rawget, select,
+  setmetatable, tostring, type
+local create, resume, running, status, close, yield, isyieldable = coroutine.create,
+  coroutine.resume, coroutine.running, coroutine.status, coroutine.close, coroutine.yield,
+  coroutine.isyieldable
+local concat, pack = table.concat, table.pack
+
+local interrupted = setmetatable({}, { __mode = 'k' })
+
+local function passed(co, ok, first, ...)
+  if first == waits then return passed(co, resume(co, yield(waits))) end
+  if not ok and host.is_overdue() then
+    interrupted[co] = true
+    host.check_time()
+  end
+  return ok, first, ...
+end
+
+local function resume_passing(co, ...) return passed(co, resume(co, ...)) end
+
+local function returned(co, ok, ...)
+  if ok then return ... end
+  if not interrupted[co] then close(co) end
+  error((...), 0)
+end
+
+local function wrap(fn)
+  local co = create(fn)
+  return function(...) return returned(co, resume_passing(co, ...)) end
+end
+
+local function close_counted(co)
+  host.check_time()
+  if interrupted[co] then return false, 'interrupted' end
+  return close(co)
+end
+
+local function handled(handler, ok, ...)
+  if ok then return true, ... end
+  return false, handler(...)
+end
+
+local function set_metatable(t, metatable)
+  if type(metatable) == 'table' and rawget(metatable, '__gc') ~= nil then
+    error('there are no finalizers: __gc', 2)
+  end
+  return setmetatable(t, metatable)
+end
+
+local collecting = { collect = true, count = true, step = true }
+
+local lib = {
+  _VERSION = _VERSION, assert = assert, error = error, getmetatable = getmetatable,
+  ipairs = ipairs, next = next, pairs = pairs, pcall = pcall, rawequal = rawequal,
+  rawget = rawget, rawlen = rawlen, rawset = rawset, select = select, tonumber = tonumber,
+  tostring = tostring, type = type, setmetatable = set_metatable,
+  math = math, table = table, utf8 = utf8,
+  os = { date = os.date, difftime = os.difftime, time = os.time },
+  debug = { traceback = debug.traceback },
+  coroutine = {
+    create = create, resume = resume_passing, running = running, status = status, wrap = wrap,
+    close = close_counted, yield = yield, isyieldable = isyieldable,
+  },
+}
+lib._G = lib
+lib.string = {}
+for name, fn in pairs(string) do
+  if name ~= 'dump' then lib.string[name] = fn end
+end
+getmetatable('').__index = lib.string
+getmetatable('').__metatable = false
+
+function lib.xpcall(fn, handler, ...)
+  return handled(handler, pcall(fn, ...))
+end
+
+function lib.collectgarbage(option, ...)
+  if option ~= nil and not collecting[option] then
+    error('collectgarbage: only collect, count and step', 2)
+  end
+  return collectgarbage(option, ...)
+end
+
+-- Only texts: what was compiled elsewhere is not checked by Lua.
+function lib.load(chunk, name, mode, ...)
+  if select('#', ...) == 0 then return load(chunk, name, 't', lib) end
+  return load(chunk, name, 't', (...))
+end
+
+function lib.print(...)
+  local said = pack(...)
+  for n = 1, said.n do said[n] = tostring(said[n]) end
+  host.print(concat(said, '\\t'))
+end
+
+local function sealed(name, t)
+  for key, value in pairs(t) do
+    if type(value) == 'table' then t[key] = sealed(name .. '.' .. key, value) end
+  end
+  local function refuse() error(name .. ' cannot be changed', 2) end
+  return setmetatable({}, { __index = t, __newindex = refuse, __metatable = false })
+end
+
+local array = { __metatable = 'array', __name = 'array' }
+
+function guildhall.json.array(t)
+  if t == nil then t = {} end
+  if type(t) ~= 'table' then error('json.array: the argument must be a table', 2) end
+  if getmetatable(t) == 'array' then return t end
+  return setmetatable(t, array)
+end
+
+local function message_of(problem) return tostring(rawget(problem, 'message')) end
+
+local failure = { __metatable = false, __name = 'guildhall.Error', __tostring = message_of }
+local signal = { __metatable = false, __name = 'guildhall.fail', __tostring = message_of }
+
+local decode = guildhall.json.decode
+lib.guildhall = sealed('guildhall', guildhall)
+local loaded, loading = { guildhall = lib.guildhall }, {}
+
+local function read(name, path)
+  local text = host.text(path)
+  if path:find('%.json$') then return decode(text) end
+  local chunk, problem = load(text, '@' .. path, 't', lib)
+  if chunk == nil then error(problem, 0) end
+  return chunk(name, path)
+end
+
+function lib.require(name)
+  if type(name) ~= 'string' then error('require: the name of a module is a string', 2) end
+  local known = loaded[name]
+  if known ~= nil then return known end
+  if loading[name] then error('require: ' .. name .. ' is being loaded, in a circle', 2) end
+  local path = host.find(name)
+  if path == nil then error('require: there is no file for ' .. name, 2) end
+  loading[name] = true
+  local ok, value = pcall(read, name, path)
+  loading[name] = nil
+  if not ok then error(value, 0) end
+  if value == nil then value = true end
+  loaded[name] = value
+  return value
+end
+
+return array, failure, signal, function(path) read('main', path) end
+`
