@@ -92,7 +92,7 @@ const mebibyte = 1_048_576
 export async function loadLuaModule(packageDir: string, memoryMb: number): Promise<LuaModule> {
   const load = createRequire(import.meta.url)
   const { LuaWasm }: typeof import('wasmoon') = load(join(packageDir, 'dist/index.js'))
-  // It tells the console of each growth that is refused.
+  // It warns on the console of each growth that is refused.
   const { error, warn } = console
   console.error = () => {}
   console.warn = () => {}
@@ -104,8 +104,8 @@ export async function loadLuaModule(packageDir: string, memoryMb: number): Promi
 }
 
 /**
- * Holds every memory of WebAssembly in this process to a size. Lua is told that there is no more,
- * and raises an error that the script may catch.
+ * Holds every memory of WebAssembly in this process to a size. To Lua there is no more, and it
+ * raises an error that the script may catch.
  */
 function boundMemory(bytesMax: number): void {
   const { prototype } = memoryClass()
