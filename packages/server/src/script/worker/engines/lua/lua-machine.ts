@@ -46,6 +46,8 @@ export class LuaMachine {
   readonly marks = { array: 0n, failure: 0n, signal: 0n }
   readonly #guest: Guest
   readonly #functions: HostFunction[] = []
+  /** The last signals of `guildhall.fail`, by their text. */
+  readonly #signals = new Map<string, Error>()
   readonly #dispatch: number
   readonly #continue: number
   readonly #hook: number
@@ -125,7 +127,8 @@ export class LuaMachine {
   problemIn(L: State): unknown {
     if (this.wasInterrupted) return new Interrupted()
     const text = this.#messageAt(L)
-    if (this.#hasMark(L, this.marks.signal)) return new FailSignal(text)
+    const signal = this.#hasMark(L, this.marks.signal) ? this.#signals.get(text) : undefined
+    if (signal) return signal
     const placed = splitPlace(text, this.files.keys())
     if (placed.file !== undefined) return new LuaProblem(placed)
     // Where the error left the script, for one that does not say.
@@ -234,13 +237,21 @@ export class LuaMachine {
       return
     }
     const { message } = error instanceof Error ? error : { message: String(error) }
-    const isFail = FailSignal.textOf(error) !== undefined
+    const isFail = this.#isSignal(error)
     lua._lua_createtable(L, 0, 4)
     values.pushText(L, message)
     lua._lua_setfield(L, -2, values.nameAddress('message'))
     if (!isFail) this.#pushDetails(L, error)
     lua._lua_rawgeti(L, registryIndex, isFail ? marks.signal : marks.failure)
     lua._lua_setmetatable(L, -2)
+  }
+
+  /** What `guildhall.fail` raised is kept outside, where a script cannot change it. */
+  #isSignal(error: unknown): boolean {
+    if (FailSignal.read(error) === undefined || !(error instanceof Error)) return false
+    if (this.#signals.size >= signalsMax) this.#signals.clear()
+    this.#signals.set(error.message, error)
+    return true
   }
 
   #pushDetails(L: State, error: unknown): void {
@@ -274,6 +285,7 @@ export class LuaMachine {
   }
 }
 
+const signalsMax = 64
 const countMask = 8
 const instructionsPerLook = 1000
 /** What a coroutine yields that waits in the host; scripts never see it. */
