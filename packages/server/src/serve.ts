@@ -59,7 +59,9 @@ export async function serve(
     log.debug('an environment variable means nothing here', { variable: name })
   }
   let node: RunningNode | undefined
-  const ending = firstEnding(host, clock)
+  const drain = new AbortController()
+  const draining = { isUnderWay: false, end: () => drain.abort() }
+  const ending = firstEnding(host, clock, draining)
   try {
     const cancel = new AbortController()
     void ending.then(() => cancel.abort())
@@ -81,6 +83,12 @@ export async function serve(
     }
     const end = await ending
     if (isForPerson && 'signal' in end) printLines(host.stderr, [farewellLine])
+    if ('signal' in end) {
+      draining.isUnderWay = true
+      await node.drain(drain.signal)
+      draining.isUnderWay = false
+      end.atMs = clock.monotonicMs()
+    }
     return await stop(node, end, { log, clock, limits: config.shutdown })
   } catch (error) {
     if (error instanceof StartCancelled) return endOfStart(await ending, log)
@@ -101,8 +109,11 @@ type Ending = { atMs: number } & (
 )
 type CrashCategory = 'uncaught_exception' | 'unhandled_rejection'
 
+/** While the node waits for its rooms to end, a second signal ends the wait. */
+type Draining = { isUnderWay: boolean; end(): void }
+
 /** Resolves at the first signal or uncaught error; a second signal ends the process at once. */
-function firstEnding(host: NodeJS.Process, clock: Clock): Promise<Ending> {
+function firstEnding(host: NodeJS.Process, clock: Clock, draining: Draining): Promise<Ending> {
   return new Promise((resolve) => {
     const atMs = () => clock.monotonicMs()
     const crashed = (category: CrashCategory) => (crash: unknown) =>
@@ -110,6 +121,10 @@ function firstEnding(host: NodeJS.Process, clock: Clock): Promise<Ending> {
     let signalled = false
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       host.on(signal, () => {
+        if (draining.isUnderWay) {
+          draining.end()
+          return
+        }
         if (signalled) host.exit(128 + (signal === 'SIGTERM' ? 15 : 2))
         signalled = true
         resolve({ atMs: atMs(), signal })

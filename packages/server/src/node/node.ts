@@ -21,6 +21,7 @@ import { type ConnectedPlayers, createConnectedPlayers } from '../realtime/conne
 import type { Transports } from '../realtime/connection/transports/transports.ts'
 import { type Certificate, openCertificate, reloadAll } from './certificates.ts'
 import { openClockWatch } from './clocks.ts'
+import { awaitLastRoom } from './cluster/drain.ts'
 import { openCluster } from './cluster/open-cluster.ts'
 import { createDiskWatch } from './database/disk.ts'
 import { openStore } from './database/store.ts'
@@ -84,6 +85,11 @@ export type RunningNode = {
   reloadScript(): Promise<ScriptActivation>
   /** Looks at once whether the files of certificates have new content. */
   reloadCertificates(): Promise<void>
+  /**
+   * Takes nothing new and waits for the rooms here to end, at most for `cluster.drain_ms` and until
+   * `signal` aborts. Without a cluster it waits for nothing.
+   */
+  drain(signal: AbortSignal): Promise<void>
   /**
    * Drains and closes everything in order, at the latest after `deadlineMs`. False when something
    * had to be abandoned.
@@ -324,6 +330,13 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     isScriptQuiet: play.script.isQuiet,
     reloadScript: play.script.reload,
     reloadCertificates: () => reloadAll(certificates),
+    async drain(signal: AbortSignal) {
+      if (parts.cluster === undefined || config.cluster.drain_ms === 0) return
+      health.drain()
+      const rooms = () => parts.players.metrics.rooms_active
+      const limits = { clock, drainMs: config.cluster.drain_ms, signal }
+      await awaitLastRoom(parts.cluster.membership, rooms, limits)
+    },
     stop({ deadlineMs, drainDelayMs }: StopLimits) {
       health.drain()
       shutdown.onStop('drain delay', () => clock.sleep(drainDelayMs))

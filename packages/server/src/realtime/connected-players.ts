@@ -1,6 +1,7 @@
 import type { LivePlayers } from '../kernel/play/delivery.ts'
 import { createSessions, type Sessions } from './connection/sessions.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import { nobodyElse, type Others } from './play/others.port.ts'
 import { createLivePlayers } from './play/participants/live-players.ts'
 import { createRegistry, type Registry } from './play/participants/registry.ts'
 
@@ -14,12 +15,22 @@ export type ConnectedPlayers = {
   readonly registry: Registry
   /** What features and scripts send by themselves. */
   readonly live: LivePlayers
+  /** The other nodes; nobody without a cluster. */
+  others(): Others
+  joinOthers(others: Others): void
 }
 
 export function createConnectedPlayers(): ConnectedPlayers {
   const metrics = createGatewayMetrics()
   const registry = createRegistry(metrics)
   const sessions = createSessions(metrics)
-  const live = { ...createLivePlayers(registry), isConnected: sessions.has }
-  return { metrics, sessions, registry, live }
+  let joined = nobodyElse
+  const others = () => joined
+  const live = { ...createLivePlayers(registry, others), isConnected: sessions.has }
+  return {
+    ...{ metrics, sessions, registry, live, others },
+    joinOthers(given) {
+      joined = given
+    },
+  }
 }

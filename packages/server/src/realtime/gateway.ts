@@ -7,6 +7,7 @@ import type { MatchRecorder } from '../kernel/play/match-recorder.ts'
 import type { RoomCommands } from '../kernel/play/room-commands.ts'
 import type { TransportConfig } from './config.ts'
 import type { ConnectedPlayers } from './connected-players.ts'
+import { closings } from './connection/closing/closings.ts'
 import { createEdge } from './connection/edge.ts'
 import type { Acceptor } from './connection/transports/transport.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -102,7 +103,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...deps,
     ...{ limits: config.limits, metrics, registry, ledger, relieve },
     elsewhere: relay?.elsewhere ?? alone,
+    others: online.others,
   })
+  if (relay !== undefined) online.joinOthers(relay.others)
   const revocation = createRevocation({
     ...deps,
     log,
@@ -138,7 +141,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     async close() {
       play.close()
       await edge.close()
-      relay?.stop()
+      await relay?.stop()
     },
   }
 }
@@ -151,6 +154,11 @@ function createClusterRelay(deps: GatewayDeps, cluster: ClusterDeps, play: () =>
     randomness: deps.ids.bytes,
     metrics: deps.online.metrics,
     graceMs: deps.rooms.reconnect_grace_ms,
+    registry: deps.online.registry,
+    replaceSession(sessionId, participant) {
+      const older = deps.online.sessions.byId(sessionId)
+      if (older?.isParticipant(participant)) older.end(closings.sessionReplaced)
+    },
     play,
   })
 }

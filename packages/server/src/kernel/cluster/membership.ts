@@ -222,7 +222,7 @@ export class Membership {
     const isSilent = read.askedMs - sinceMs >= this.#deps.leaseMs
     const isGone = row.boot_id !== this.bootId && isSame && (before.isGone || isSilent)
     if (isGone && !before?.isGone) {
-      this.#deps.log.warn('a node is gone', { node_id: row.node_id, slot: row.slot })
+      this.#deps.log.warn('a node is gone', { gone_node_id: row.node_id, slot: row.slot })
     }
     this.#boots.set(row.boot_id, { row, sinceMs, firstSeenMs, isGone })
   }

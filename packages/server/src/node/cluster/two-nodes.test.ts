@@ -100,3 +100,31 @@ it('[R-CL-1] a start beside a live node with another setting is refused, and nam
   const other = { 'rooms.reconnect_grace_ms': '4000' }
   await expect(start('other', other)).rejects.toThrow(/ended with 2[\s\S]*reconnect_grace_ms/)
 }, 60_000)
+
+it('[R-CL-20, O-NOD-3] a node that is asked to end lets its rooms end first', async () => {
+  const draining = await start('draining', { 'cluster.drain_ms': '60000' })
+  nodes.push(draining)
+  const name = randomUUID()
+  const ana = await player(nodes.length - 1, 'ana')
+  const ben = await player(1, 'ben')
+  const here = await ana.rooms.joinOrCreate(name)
+  const there = await ben.rooms.joinOrCreate(name)
+  let isEnded = false
+  const stopped = draining.stop().finally(() => {
+    isEnded = true
+  })
+  await expect
+    .poll(() => fetch(`${draining.url}/health`).then(({ status }) => status), patient)
+    .toBe(503)
+  const heard = new Promise<string>((resolve) => here.on(100, (each) => resolve(each.text())))
+  there.send(100, 'still playing')
+  expect(await heard).toBe('still playing')
+  // What its clients make now is made on another node, and outlives it.
+  const room = await ana.rooms.joinOrCreate(randomUUID())
+  expect(Math.floor(room.id / 2 ** 40)).not.toBe(Math.floor(here.id / 2 ** 40))
+  expect(isEnded).toBe(false)
+  await there.leave()
+  expect(await stopped).toBe(0)
+  await ana.close()
+  await ben.close()
+}, 90_000)

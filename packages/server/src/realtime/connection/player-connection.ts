@@ -227,6 +227,10 @@ export class PlayerConnection
     closing.begin()
   }
 
+  isParticipant(participant: number): boolean {
+    return this.#lived?.participant === participant
+  }
+
   /** Hands the transport what is queued; a connection that only waited for that closes now. */
   flush(): void {
     this.#flushDue = false

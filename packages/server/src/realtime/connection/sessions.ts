@@ -4,6 +4,8 @@ import type { Closing } from './closing/closings.ts'
 
 type Connected = {
   end(closing: Closing): void
+  /** Whether it plays as this participant. */
+  isParticipant(participant: number): boolean
   /** The seat that it has claimed and was not given yet; it does without from here on. */
   takeClaim(): Promise<Claimed | undefined> | undefined
 }

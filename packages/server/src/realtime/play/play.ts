@@ -15,9 +15,11 @@ import type { Elsewhere } from './elsewhere.port.ts'
 import { createGatherings } from './gatherings.ts'
 import type { MatchmakerConfig } from './matchmaker/config.ts'
 import type { Matchmaker } from './matchmaker/matchmaker.ts'
+import type { Others } from './others.port.ts'
 import { createAccounts } from './participants/accounts.ts'
 import { createArrivals, createEnding } from './participants/arrivals.ts'
 import { createDelivery } from './participants/delivery.ts'
+import { createLocal, type Local } from './participants/local.ts'
 import { createPositionRelay } from './participants/position-relay.ts'
 import type { Registry } from './participants/registry.ts'
 import type { PartyConfig } from './parties/config.ts'
@@ -62,6 +64,7 @@ export type PlayDeps = {
   nodeSlot(): number
   /** The other nodes; `alone` without a cluster. */
   elsewhere: Elsewhere
+  others(): Others
 }
 
 /** The owner: who plays on the node and where, and what reaches them. */
@@ -69,6 +72,8 @@ export type Play = {
   /** What an edge asks. */
   port: PlayPort
   delivery: Delivery
+  /** What other nodes ask of the participants here. */
+  local: Local
   commands: RoomCommands
   /** What the matchmaker did so far, and how many tickets wait. */
   matchmaker(): MatchmakerTotals
@@ -112,7 +117,10 @@ export function createPlay(deps: PlayDeps): Play {
     'rooms.list': createRoomsList({ rooms, hooks: script, clock }),
     ...methods(requests),
   }
-  const { closeAll, ...commands } = createRoomCommands({ rooms, registry, topics, seats, records })
+  const { closeAll, ...commands } = createRoomCommands({
+    ...{ rooms, registry, topics, seats, records },
+    others: deps.others,
+  })
   function endAll(): void {
     closeAll()
     seats.endAll()
@@ -129,7 +137,8 @@ export function createPlay(deps: PlayDeps): Play {
       relayPosition: createPositionRelay({ clock, metrics, registry }),
       rpc: createRpcs({ script, builtIns }),
     }),
-    delivery: createDelivery({ registry, rooms, topics }),
+    delivery: createDelivery({ registry, rooms, topics, others: deps.others }),
+    local: createLocal({ registry, rooms, topics }),
     commands,
     matchmaker: matchmaker.counts,
     backfill: matchmaker.backfill,

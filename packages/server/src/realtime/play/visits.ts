@@ -33,6 +33,8 @@ export type Visits = {
   claim(participant: number, account: Player): Place | undefined
   /** A seat of the account that is here. */
   claimOwn(account: Player): Awaitable<Claimed> | undefined
+  /** The topics that a participant is in. */
+  topicsOf(participant: number): readonly string[]
   awaitUnsent(participant: number): void
   addUnsent(participant: number, unsent: readonly OutgoingFrame[]): void
   /** Closes the rooms whose names are not theirs any more. */
@@ -66,6 +68,7 @@ export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDe
       const { room_id, match_id } = place
       participant.context = { ...participant.context, room_id, match_id }
       participant.receiver.placed(place)
+      registry.touch(participant)
     },
     comeBack(participant) {
       participant.away = undefined
@@ -73,6 +76,7 @@ export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDe
       if (!participant.isConnected) return
       registry.roomless.add(participant)
       participant.receiver.placed(nowhere)
+      registry.touch(participant)
     },
     async enter(id, request) {
       const participant = registry.byId(id)
@@ -103,6 +107,7 @@ export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDe
       const unsent = seats.unsentOf(participant)
       return unsent === undefined ? claimed : unsent.then(() => claimed)
     },
+    topicsOf: (id) => [...(registry.byId(id)?.topics ?? [])],
     awaitUnsent: seats.awaitUnsent,
     addUnsent: seats.addUnsent,
     closeRooms(isMeant) {

@@ -1,11 +1,18 @@
 import { createScriptTurns } from '../connection/inbound/script-turns.ts'
+import type { Others } from '../play/others.port.ts'
 import type { OwnerLink } from './links.ts'
 import type { Ask } from './messages.ts'
 import type { RelayDeps } from './relay-deps.ts'
 import { Visitor, type VisitorDeps } from './visitor.ts'
 
 /** The participants of other nodes that are in rooms of this one. */
-export function createOwnerSide(deps: RelayDeps) {
+export function createOwnerSide(
+  deps: RelayDeps & {
+    others: Pick<Others, 'topic'>
+    /** A participant has its connection on this node now. */
+    forward(participant: number, boot: string): void
+  },
+) {
   const { play } = deps
   const byLink = new Map<OwnerLink, Map<number, Visitor>>()
   const turns = createScriptTurns({
@@ -20,6 +27,12 @@ export function createOwnerSide(deps: RelayDeps) {
       return play().visits
     },
     awaitTurn: turns.await,
+    returned({ participant, link }) {
+      deps.forward(participant, link.peer)
+      for (const topic of play().visits.topicsOf(participant)) {
+        deps.others.topic(topic, participant, true)
+      }
+    },
     over(visitor) {
       turns.forget(visitor)
       const visitors = byLink.get(visitor.link)

@@ -1,24 +1,29 @@
+import type { Replaced } from '../../kernel/cluster/directory.ts'
 import type { Membership } from '../../kernel/cluster/membership.ts'
 import { BadMessage } from '../../kernel/cluster/wire.ts'
 import { slotOf } from '../counting-ids.ts'
 import type { Elsewhere } from '../play/elsewhere.port.ts'
+import type { Others } from '../play/others.port.ts'
 import { createEdgeSide } from './edge-side.ts'
+import { createEverywhere } from './everywhere.ts'
 import { createLinks, type Links } from './links.ts'
-import { type Content, decodeMessage } from './messages.ts'
+import { type Content, decodeMessage, encodeMessage } from './messages.ts'
 import { createNames, type Names } from './names.ts'
 import { createOwnerSide } from './owner-side.ts'
+import { createPlaces } from './places.ts'
 import type { RelayDeps } from './relay-deps.ts'
 
 /** What joins the rooms of all nodes. */
 export type Relay = {
   elsewhere: Elsewhere
+  others: Others
   /** A message of the bus. */
   received(message: Uint8Array): void
   /** How many messages were none. */
   readonly invalid: number
   /** Nothing is under way, and nobody is in a room elsewhere. */
   readonly isEmpty: boolean
-  stop(): void
+  stop(): Promise<void>
 }
 
 export function createRelay(deps: RelayDeps): Relay {
@@ -39,7 +44,15 @@ export function createRelay(deps: RelayDeps): Relay {
     ownerLinkOver: (link) => owner.linkOver(link),
   })
   const edge = createEdgeSide({ ...deps, links })
-  const owner = createOwnerSide(deps)
+  const everywhere = createEverywhere({ ...deps, local: () => play().local })
+  const owner = createOwnerSide({ ...deps, ...everywhere })
+  const places = createPlaces({
+    ...deps,
+    bootId: membership.bootId,
+    isHere: (participant) => deps.registry.byId(participant.context.participant) === participant,
+    replaced: sendReplaced,
+  })
+  deps.registry.watch(places.touched)
   let invalid = 0
 
   membership.onChange(() => {
@@ -47,6 +60,14 @@ export function createRelay(deps: RelayDeps): Relay {
     links.endWith((boot) => membership.isThere(boot))
     metrics.names_suspended = names.serves() ? 0 : 1
   })
+
+  /** The node of an older connection closes it. */
+  function sendReplaced(older: readonly Replaced[]): void {
+    for (const { boot_id, session_id, participant } of older) {
+      const content = { type: 'replaced', session_id, participant } as const
+      deps.bus.send(boot_id, encodeMessage(membership.bootId, content))
+    }
+  }
 
   function received(message: Uint8Array): void {
     try {
@@ -61,6 +82,12 @@ export function createRelay(deps: RelayDeps): Relay {
   function take(from: string, content: Content): void {
     if (content.type === 'asks' || content.type === 'reports' || content.type === 'reset') {
       links.received(from, content)
+    } else if (content.type === 'replaced') {
+      deps.replaceSession(content.session_id, content.participant)
+    } else if (content.type === 'forward') {
+      everywhere.forward(content.participant, content.boot)
+    } else {
+      everywhere.take(content)
     }
   }
 
@@ -85,7 +112,11 @@ export function createRelay(deps: RelayDeps): Relay {
     get isEmpty() {
       return edge.size + owner.size === 0 && names.releasing === 0
     },
-    stop: links.stop,
+    others: everywhere.others,
+    async stop() {
+      links.stop()
+      await places.stop().catch(() => {})
+    },
   }
 }
 

@@ -18,6 +18,8 @@ export type VisitorDeps = {
   visits: Visits
   /** Gives the visitor its turns while the script takes no more. */
   awaitTurn(visitor: Visitor): void
+  /** It has come back from another node than before, or by another link. */
+  returned(visitor: Visitor): void
   over(visitor: Visitor): void
 }
 
@@ -215,6 +217,7 @@ export class Visitor implements Receiver {
     this.#roomId = account.room_id
     const arrival = { participant: this.participant, account: undefined, flags, relayed: true }
     const arrived = port.arrive(arrival, this)
+    this.#deps.returned(this)
     const answer = () => this.link.send({ type: 'arrived', visit: this.number })
     if (arrived === undefined) answer()
     else arrived.then(answer, answer)

@@ -1,10 +1,14 @@
 import type { LivePlayers } from '../../../kernel/play/delivery.ts'
 import { outgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { Others } from '../others.port.ts'
 import type { Participant } from './participant.ts'
 import type { Registry } from './registry.ts'
 
 /** What features and scripts send by themselves. */
-export function createLivePlayers(registry: Registry): Omit<LivePlayers, 'isConnected'> {
+export function createLivePlayers(
+  registry: Registry,
+  others: () => Others,
+): Omit<LivePlayers, 'isConnected'> {
   function connectedOf(userIds: readonly string[] | null): Iterable<Participant> {
     return userIds === null
       ? Iterator.from(registry.connected()).filter(isAccount)
@@ -14,13 +18,20 @@ export function createLivePlayers(registry: Registry): Omit<LivePlayers, 'isConn
   return {
     send({ kind, body, unreliable, participants }) {
       const frame = outgoingFrame(kind, body)
-      for (const participant of participants) {
-        registry.byId(participant)?.receiver.deliver(frame, unreliable)
+      const elsewhere: number[] = []
+      for (const id of participants) {
+        const participant = registry.byId(id)
+        if (participant === undefined) elsewhere.push(id)
+        else participant.receiver.deliver(frame, unreliable)
+      }
+      if (elsewhere.length > 0) {
+        others().send({ kind, body, unreliable, participants: elsewhere })
       }
     },
     push(userIds, kind, body) {
       const frame = outgoingFrame(kind, body)
       for (const { receiver } of connectedOf(userIds)) receiver.deliver(frame, false)
+      others().push(userIds, kind, body)
     },
     accountOf: (participant) => registry.byId(participant)?.context.user_id ?? null,
   }

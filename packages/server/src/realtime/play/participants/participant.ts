@@ -18,8 +18,6 @@ export type Participant = Member &
     /** Since when its connection plays, on the monotonic clock. */
     connectedSinceMs: number
     room: Room | undefined
-    /** Its connection is one of another node, which has its hooks, parties and tickets. */
-    relayed: boolean
     /** It is in a room of another node. */
     away: Away | undefined
     /** Names of topics; undefined while it is in none. */

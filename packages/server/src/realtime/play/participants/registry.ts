@@ -21,6 +21,10 @@ export type Registry = {
   /** Everybody, dropped ones included. */
   participants(): Iterable<Participant>
   connected(): Iterable<Participant>
+  /** Where a participant is has changed. */
+  touch(participant: Participant): void
+  /** Calls `listener` whenever where a participant is may have changed. */
+  watch(listener: (participant: Participant) => void): void
   /** Connected participants outside any room; rooms keep it. */
   readonly roomless: Set<Participant>
 }
@@ -30,12 +34,14 @@ export function createRegistry(metrics: GatewayMetrics): Registry {
   const connected = new Set<Participant>()
   const users = new Map<string, Connected>()
   const roomless = new Set<Participant>()
+  let watcher: ((participant: Participant) => void) | undefined
 
   return {
     roomless,
     add(participant) {
       const { context, room, connectedSinceMs } = participant
       participants.set(context.participant, participant)
+      watcher?.(participant)
       // Connected it is at its own node.
       if (participant.relayed) return
       connected.add(participant)
@@ -51,6 +57,7 @@ export function createRegistry(metrics: GatewayMetrics): Registry {
       metrics.participants_active = connected.size
     },
     disconnect(participant) {
+      watcher?.(participant)
       const { user_id } = participant.context
       connected.delete(participant)
       roomless.delete(participant)
@@ -59,8 +66,13 @@ export function createRegistry(metrics: GatewayMetrics): Registry {
       if (user_id !== null && account?.participants.size === 0) users.delete(user_id)
       metrics.participants_active = connected.size
     },
-    remove({ context }) {
-      participants.delete(context.participant)
+    remove(participant) {
+      participants.delete(participant.context.participant)
+      watcher?.(participant)
+    },
+    touch: (participant) => watcher?.(participant),
+    watch(listener) {
+      watcher = listener
     },
     byId: (participant) => participants.get(participant),
     byUser: (userId) => users.get(userId)?.participants ?? [],

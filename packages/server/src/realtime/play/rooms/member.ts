@@ -11,6 +11,8 @@ export type Member = {
   receiver: Receiver
   /** False while it is dropped, and once it has ended. */
   isConnected: boolean
+  /** Its connection is one of another node, which has its hooks, parties and tickets. */
+  relayed: boolean
   /** What its client asked for by SESSION_OPTIONS. */
   flags: number
   /** The snapshot of presence that it is being sent. */

@@ -1,5 +1,7 @@
 import type { MatchRecorder } from '../../../kernel/play/match-recorder.ts'
 import type { RoomCommands } from '../../../kernel/play/room-commands.ts'
+import type { Others } from '../others.port.ts'
+import type { Participant } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
 import type { Seats } from '../seats/seats.ts'
 import type { Topics } from '../topics/topics.ts'
@@ -12,10 +14,11 @@ type RoomCommandsDeps = {
   topics: Topics
   seats: Seats
   records: MatchRecorder
+  others(): Others
 }
 
 export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { closeAll(): void } {
-  const { rooms, registry, topics, seats, records } = deps
+  const { rooms, registry, topics, seats, records, others } = deps
   const endDropped = (participant: number) => seats.end(participant, 'removed')
 
   function closeWhere(isMeant: (room: Room) => boolean): void {
@@ -43,11 +46,18 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { clo
     joinTopic(topic, participant) {
       const member = registry.byId(participant)
       if (member !== undefined) topics.join(topic, member)
+      if (isElsewhereToo(member)) others().topic(topic, participant, true)
     },
     leaveTopic(topic, participant) {
       const member = registry.byId(participant)
       if (member !== undefined) topics.leave(topic, member)
+      if (isElsewhereToo(member)) others().topic(topic, participant, false)
     },
     closeAll: () => closeWhere(() => true),
   }
+}
+
+/** Whether another node has the connection or the room of a participant. */
+function isElsewhereToo(member: Participant | undefined): boolean {
+  return member === undefined || member.relayed || member.away !== undefined
 }

@@ -65,7 +65,7 @@ export type RoomsDeps = {
   hooks: RoomHooks
   records: MatchRecorder
   snapshots: Snapshots
-  registry: Pick<Registry, 'byId' | 'roomless'>
+  registry: Pick<Registry, 'byId' | 'roomless' | 'touch'>
   nextRoomId(): number
   /** A name is free again, for the other nodes too. */
   releaseName(name: string, roomId: number): void
@@ -132,6 +132,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     participant.room = undefined
     participant.context = { ...participant.context, room_id: null, match_id: null }
     participant.receiver.placed(nowhere)
+    registry.touch(participant)
     if (isConnected && !participant.relayed) roomless.add(participant)
     const { participant: id, user_id } = participant.context
     raise(room, { event: 'leave', participant: id, user_id })
@@ -152,6 +153,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
       match_id: room.matchId,
     }
     participant.receiver.placed(placeOf(participant))
+    registry.touch(participant)
     roomless.delete(participant)
     if (room.phase === 'opened') {
       room.phase = 'started'

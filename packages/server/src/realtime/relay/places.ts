@@ -1,0 +1,128 @@
+import type { Clock, Timer } from '../../kernel/clock.ts'
+import type {
+  PlaceChanges,
+  Replaced,
+  SeatRow,
+  SessionDirectory,
+  SessionRow,
+} from '../../kernel/cluster/directory.ts'
+import type { Log } from '../../kernel/log/log.ts'
+import type { Participant } from '../play/participants/participant.ts'
+
+/**
+ * Writes where the accounts of this node are: the connection of each session, and the seats of its
+ * rooms. Changes are gathered, and what could not be written is written with the next ones.
+ */
+export type Places = {
+  /** Something about a participant may have changed. */
+  touched(participant: Participant): void
+  /** Writes what is left, once. */
+  stop(): Promise<void>
+}
+
+export type PlacesDeps = {
+  directory: SessionDirectory
+  clock: Clock
+  log: Log
+  bootId: string
+  /** Whether a participant has not ended. */
+  isHere(participant: Participant): boolean
+  /** Others had connections of sessions that are connected here now. */
+  replaced(older: readonly Replaced[]): void
+}
+
+const gatherMs = 200
+const againAfterMs = 1000
+
+type Written = { session?: SessionRow; seat?: SeatRow }
+
+export function createPlaces(deps: PlacesDeps): Places {
+  const { directory, clock, log } = deps
+  const touched = new Set<Participant>()
+  const written = new Map<number, Written>()
+  let timer: Timer | undefined
+  let isWriting = false
+  let isStopped = false
+
+  function plan(delayMs: number): void {
+    if (timer !== undefined || isWriting || isStopped || touched.size === 0) return
+    timer = clock.after(delayMs, () => {
+      timer = undefined
+      void write()
+    })
+  }
+
+  async function write(): Promise<void> {
+    isWriting = true
+    const participants = [...touched]
+    touched.clear()
+    const next = participants.map((participant) => rowsOf(participant, deps))
+    let failed = false
+    try {
+      deps.replaced(await directory.writePlaces(changesOf(participants, next)))
+      for (const [at, { context }] of participants.entries()) keep(context.participant, next[at])
+    } catch (error) {
+      failed = true
+      log.warn('places of players could not be written', { players: participants.length, error })
+      for (const participant of participants) touched.add(participant)
+    }
+    isWriting = false
+    plan(failed ? againAfterMs : gatherMs)
+  }
+
+  function keep(participant: number, rows: Written | undefined): void {
+    if (rows?.session === undefined && rows?.seat === undefined) written.delete(participant)
+    else written.set(participant, rows)
+  }
+
+  function changesOf(participants: readonly Participant[], next: readonly Written[]): PlaceChanges {
+    const changes = {
+      sessions: [] as SessionRow[],
+      ended: [] as SessionRow[],
+      seats: [] as SeatRow[],
+      endedSeats: [] as SeatRow[],
+    }
+    for (const [at, { context }] of participants.entries()) {
+      const before = written.get(context.participant) ?? {}
+      const { session, seat } = next[at] ?? {}
+      if (session && !isSame(before.session, session)) changes.sessions.push(session)
+      if (before.session && before.session.session_id !== session?.session_id) {
+        changes.ended.push(before.session)
+      }
+      if (seat && !isSame(before.seat, seat)) changes.seats.push(seat)
+      if (before.seat && seat === undefined) changes.endedSeats.push(before.seat)
+    }
+    return changes
+  }
+
+  return {
+    touched(participant) {
+      if (participant.context.user_id === null || isStopped) return
+      touched.add(participant)
+      plan(gatherMs)
+    },
+    async stop() {
+      timer?.cancel()
+      timer = undefined
+      isStopped = true
+      if (touched.size > 0 && !isWriting) await write()
+    },
+  }
+}
+
+/** What the directory is to say of a participant. */
+function rowsOf(
+  participant: Participant,
+  { bootId: boot_id, isHere }: Pick<PlacesDeps, 'bootId' | 'isHere'>,
+): Written {
+  const { context, session_id, isConnected, relayed, room } = participant
+  const { user_id, participant: id } = context
+  if (user_id === null || session_id === null || !isHere(participant)) return {}
+  const base = { session_id, user_id, participant: id, boot_id }
+  if (isConnected) return relayed ? {} : { session: { ...base, room_id: context.room_id } }
+  return room === undefined ? {} : { seat: { ...base, room_id: room.id } }
+}
+
+function isSame(before: object | undefined, after: object): boolean {
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(after)
+}
