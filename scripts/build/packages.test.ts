@@ -282,6 +282,27 @@ describe('a project of its own', () => {
     expect(await inGame('npx guildhall nonsense')).toMatchObject({ code: 2 })
   }, 120_000)
 
+  it('[S-REL-3] loads its script again when it is saved, and bots play meanwhile', async () => {
+    const limits = { GUILDHALL_AUTHENTICATION__LIMITS__REGISTRATION_SOURCE__LIMIT: '1000' }
+    const node = await start('npm run dev', limits)
+    await vi.waitFor(() => expect(node.said()).toContain('loaded again whenever it is saved'))
+    const address = new URL(node.url).host
+    const command = `npx guildhall bots bots/bot.ts --clients 4 --seconds 4 --bind ${address}`
+    const playing = inGame(command)
+    const player = createPlayer(node.url)
+    await player.signIn.device({ id: 'a-device-of-dev', create: true, username: 'dev' })
+    const connection = await player.connect()
+    const main = join(game(), 'game/main.ts')
+    await writeFile(main, `${await readFile(main, 'utf8')}\ngame.on_rpc('new', () => 'new')\n`)
+    const reply = () => connection.rpc('new', undefined, { as: 'text' })
+    await vi.waitFor(async () => expect(await reply()).toBe('new'), 30_000)
+    expect(connection.state).toBe('open')
+    await connection.close()
+    const { code, said } = await playing
+    expect(code, said).toBe(0)
+    expect(said).toMatch(/connected +4 of 4/)
+  }, 120_000)
+
   it('[S-SEL-8] bundles its script, and serves the bundle', async () => {
     const bundled = await inGame('npx guildhall bundle')
     expect(bundled.code, bundled.said).toBe(0)

@@ -26,6 +26,7 @@ const serverZones: Readonly<Record<string, readonly string[] | 'everything'>> = 
   config: ['kernel'],
   cli: 'everything',
   'script-test': 'everything',
+  bots: 'everything',
   node: 'everything',
 }
 
@@ -40,8 +41,8 @@ const packageZones: Readonly<Record<string, readonly string[]>> = {
   'create-guildhall': ['client'],
 }
 
-/** Tests of game scripts play with the SDK that players use. */
-const playsAsClient = 'packages/server/src/script-test/'
+/** Tests of game scripts, and bots, play with the SDK that players use. */
+const playAsClient = ['script-test', 'bots'].map((zone) => `packages/server/src/${zone}/`)
 
 function objection(file: CodeSource, specifier: string): string | undefined {
   const [, own] = /^packages\/([^/]+)\//.exec(file.path) ?? []
@@ -53,7 +54,7 @@ function objection(file: CodeSource, specifier: string): string | undefined {
     return file.isTest ? undefined : objectionInside(file.path, target)
   }
   const [, other] = /^@guildhall\/([^/]+)/.exec(specifier) ?? []
-  const isPlayer = other === 'client' && file.path.startsWith(playsAsClient)
+  const isPlayer = other === 'client' && playAsClient.some((zone) => file.path.startsWith(zone))
   if (own && other && !packageZones[own]?.includes(other) && !file.isTest && !isPlayer) {
     return `${own} must not import ${other}`
   }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Config } from './config/schema.ts'
+import type { LoadedConfig } from './config/load.ts'
 import { createSystemClock } from './kernel/clock.ts'
 import { createErrorJournal } from './kernel/errors/error-journal.ts'
 import { createLog } from './kernel/log/log-writer.ts'
@@ -8,7 +8,7 @@ import { noPorts } from './script/ports.ts'
 
 /** Loads the script that the configuration selects, as a node would, and lets it go again. */
 export async function inspectScript(
-  config: Config,
+  { config, folder }: LoadedConfig,
   environment: NodeJS.ProcessEnv,
 ): Promise<{ script: string } | { problem: string }> {
   const clock = createSystemClock()
@@ -28,6 +28,7 @@ export async function inspectScript(
     log,
     journal: createErrorJournal({ clock, log, bounds: config.errors }),
     nodeId,
+    packagesRoot: folder,
     environment,
   })
   try {

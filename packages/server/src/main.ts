@@ -18,6 +18,6 @@ process.exitCode = await runCommand(process.argv.slice(2), process.env, terminal
     const { serve } = await import('./serve.ts')
     return process.exit(await serve(loaded, process, options))
   },
-  inspectScript: async (config) =>
-    (await import('./inspect-script.ts')).inspectScript(config, process.env),
+  inspectScript: async (loaded) =>
+    (await import('./inspect-script.ts')).inspectScript(loaded, process.env),
 })

@@ -73,6 +73,16 @@ export const commands = {
       'guildhall test-script ./game --set runtime.tick_hz=20 --json',
     ],
   },
+  bots: {
+    summary: 'Plays the game of the running node with many players, and says how it went.',
+    argument: 'FILE',
+    switches: [
+      { name: '--clients', value: 'N', summary: 'Players at once; default 10.' },
+      { name: '--seconds', value: 'S', summary: 'How long they play; default 10.' },
+      { name: '--max-errors', value: 'R', summary: 'Share of failing calls; default 0.01.' },
+    ],
+    examples: ['guildhall bots ./bot.ts --clients 500 --seconds 60'],
+  },
   'hash-password': {
     summary: 'Reads a password and prints a verifier for console.password.',
     switches: [],
@@ -124,6 +134,7 @@ export const commandNames: readonly CommandName[] = [
   'backup',
   'restore',
   'test-script',
+  'bots',
   'hash-password',
   'doctor',
   'audit verify',

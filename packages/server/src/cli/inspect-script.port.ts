@@ -4,5 +4,5 @@ import type { LoadedConfig } from '../config/load.ts'
  * `script` is what to call it, e.g. `main.ts` or `none`; `problem` says why it cannot be loaded.
  */
 export type InspectScript = (
-  config: LoadedConfig['config'],
+  loaded: LoadedConfig,
 ) => Promise<{ script: string } | { problem: string }>

@@ -91,6 +91,10 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       const { bundleGame } = await import('./commands/bundle.ts')
       return bundleGame(loaded, invocation, terminal)
     }
+    case 'bots': {
+      const { runBotsOf } = await import('./commands/bots.ts')
+      return runBotsOf(loaded, invocation, terminal)
+    }
     case 'doctor': {
       const { doctor } = await import('./commands/doctor.ts')
       return doctor(loaded, invocation, terminal)

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { isKey, type Section } from './key.ts'
 import { defaultSource, problemLine, type Source } from './problem.ts'
 import { hasDefaultCredentials, isLocal, rules } from './rules.ts'
@@ -27,6 +27,8 @@ export type LoadResult = LoadedConfig | { readonly ok: false; readonly problems:
 export type LoadedConfig = {
   readonly ok: true
   readonly config: Config
+  /** Where the configuration file lies, or would lie; an absolute path. */
+  readonly folder: string
   /** Where each key's value came from; every key has an entry. */
   readonly sources: ReadonlyMap<string, Source>
   /** Lines for the log at level warn. */
@@ -41,7 +43,8 @@ export type LoadedConfig = {
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   const { env, cwd, flags = [] } = options
-  const file = await readConfigFile(locate(options), cwd)
+  const location = locate(options)
+  const file = await readConfigFile(location, cwd)
   const environment = readEnvironment(env, cwd)
   const merged = merge([file, environment, readFlags(flags, cwd)])
   const settled = settle(merged.assignments, cwd)
@@ -63,6 +66,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadResult> {
   return {
     ok: true,
     config,
+    folder: dirname(resolve(cwd, location.path)),
     sources: new Map([...keys.keys()].map((key) => [key, sourceOf(key)])),
     warnings: [...settled.warnings, ...cautions(config)],
     ignored_environment: environment.ignored,

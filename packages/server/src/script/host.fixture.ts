@@ -15,6 +15,7 @@ import { type HostFunctions, noPorts, type ScriptPorts } from './ports.ts'
 export type HarnessOptions = {
   files?: { [path: string]: string | Uint8Array }
   config?: Partial<ScriptConfig>
+  packagesRoot?: string
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions
   rooms?: ScriptPorts['rooms']
@@ -63,7 +64,7 @@ const defaults: ScriptConfig = {
 
 export function createHarness(options: HarnessOptions) {
   const { files = {}, config = {}, environment, functions = {} } = options
-  const { rooms, lines, setIndexFilter } = options
+  const { rooms, lines, setIndexFilter, packagesRoot } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -82,6 +83,7 @@ export function createHarness(options: HarnessOptions) {
     log,
     journal,
     nodeId: 'node-1',
+    packagesRoot,
     ...(environment ? { environment } : {}),
     ...(lines ? { lines } : {}),
     ...(setIndexFilter ? { setIndexFilter } : {}),

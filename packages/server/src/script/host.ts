@@ -43,6 +43,8 @@ export type ScriptHostDeps = {
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
+  /** The last folder above the script's whose packages it may import; absent, its own alone. */
+  packagesRoot?: string | undefined
 }
 
 const noLines: LineSettings = { durable: false, payloadBytesMax: 8192, idSalt: '0000' }
@@ -134,7 +136,7 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const nodeTime = createNodeTime(deps)
   const filters = createIndexFilters({ ...base, filters: setIndexFilter })
   const lifecycle = new Lifecycle({
-    ...{ ...base, nodeId, environment, lines, nodeTime },
+    ...{ ...base, nodeId, environment, lines, nodeTime, packagesRoot: deps.packagesRoot },
     activations: createActivations({ ...base, showsSource }),
     createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),
     serves: (handlers) => filters.serve(handlers.filters),

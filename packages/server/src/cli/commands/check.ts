@@ -18,7 +18,7 @@ export async function check(
   { terminal, inspectScript }: Context,
 ): Promise<number> {
   const { config, warnings } = loaded
-  const inspected = (await inspectScript?.(config)) ?? { script: 'unchecked' }
+  const inspected = (await inspectScript?.(loaded)) ?? { script: 'unchecked' }
   const refused = (problem: string) => {
     if (json) printJson(terminal.stdout, { ok: false, problems: [problem] })
     else printLines(terminal.stderr, [problem])

@@ -51,6 +51,18 @@ it('init knows the aliases of a language, and says which there are', async () =>
   expect(readdirSync(cwd)).toEqual(['a'])
 })
 
+it('[S-SEL-8] packages are found up to the folder of the configuration, and not above it', async () => {
+  write({
+    'game/main.ts': "import { one } from 'one'\nguildhall.on_rpc('one', (): number => one)",
+    'node_modules/one/package.json': '{"name":"one","type":"module","exports":"./index.js"}',
+    'node_modules/one/index.js': 'export const one = 1',
+    'game/own.toml': '[runtime]\nscripts_dir = "."',
+  })
+  expect((await guildhall('check')).stdout).toContain('script=main.ts')
+  const { code, stderr } = await guildhall('check --config game/own.toml')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('the package one is not there')])
+})
+
 it('[S-SEL-8] bundle joins files and packages into one, with a map', async () => {
   write({
     'game/main.ts': "import { two } from './two.ts'\nguildhall.on_rpc('two', (): number => two)",

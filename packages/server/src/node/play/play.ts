@@ -150,6 +150,7 @@ function createScript(deps: PlayDeps) {
   const { config } = loaded
   return createScriptHost({
     config: config.runtime,
+    packagesRoot: deps.loaded.folder,
     clock,
     processClock: deps.processClock,
     observeCall: deps.observeCall,

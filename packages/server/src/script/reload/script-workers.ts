@@ -12,6 +12,8 @@ import { revisionId, type ScriptFile } from '../wire/revision.ts'
 export type ScriptWorkersDeps = {
   config: ScriptConfig
   log: Log
+  /** See `ScriptHostDeps`. */
+  packagesRoot?: string | undefined
   nodeId: string
   lines: LineSettings
   /** By this clock the process is watched: its deadlines are real. */
@@ -118,6 +120,7 @@ export class ScriptWorkers {
       program: selection.engine,
       settings: {
         scriptsDir: realDirectory(config.scripts_dir),
+        packagesRoot: realDirectory(this.#deps.packagesRoot ?? ''),
         nodeId: this.#deps.nodeId,
         deadlineMs: config.deadline_ms,
         tickDeadlineMs: tickDeadlineMs(config),

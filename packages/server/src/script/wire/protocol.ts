@@ -7,6 +7,8 @@ import type { ScriptFile } from './revision.ts'
 export type WorkerSettings = {
   /** Absolute path of the scripts folder, without symbolic links. */
   readonly scriptsDir: string
+  /** The last folder above it whose packages scripts may import; '' for their own alone. */
+  readonly packagesRoot: string
   readonly nodeId: string
   readonly deadlineMs: number
   readonly tickDeadlineMs: number

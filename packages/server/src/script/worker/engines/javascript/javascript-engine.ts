@@ -14,7 +14,7 @@ import { createMemoryBound } from './memory.ts'
 export function createJavascriptEngine({ settings, clock, exit, asked }: EngineDeps): Engine {
   Error.stackTraceLimit = stackFrames
   const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
-  const loader = createLoader(settings.scriptsDir, asked)
+  const loader = createLoader(settings, asked)
   const memory = createMemoryBound(settings.memoryMb, exit)
 
   function problemOf(error: unknown): LoadProblem {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
-import { extname, join, sep } from 'node:path'
+import { dirname, extname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ScriptFile } from '../../../wire/revision.ts'
 import { HostMap } from '../../host-map.ts'
@@ -43,7 +43,9 @@ const formats: { readonly [extension: string]: 'module' | 'module-typescript' | 
  * revision names, and a restart runs the bytes that were read before. Packages and Node's own
  * modules are loaded as usual.
  */
-export function createLoader(scriptsDir: string, asked: EngineDeps['asked']): Loader {
+export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked']): Loader {
+  const { scriptsDir } = settings
+  const packages = packageFolders(settings)
   const root = pathToFileURL(scriptsDir + sep).href
   const loaded = new HostMap<string, Uint8Array>()
   const given = new HostMap<string, Uint8Array>()
@@ -106,7 +108,7 @@ export function createLoader(scriptsDir: string, asked: EngineDeps['asked']): Lo
       const problem = (message: string) =>
         new ModuleProblem(message, parent, lineOf(parent, specifier))
       if (!/^(\.{0,2}\/|file:)/.test(specifier)) {
-        const missing = missingPackage(scriptsDir, specifier)
+        const missing = missingPackage(packages, specifier)
         if (missing !== undefined) throw problem(missing)
         return next(specifier, context)
       }
@@ -144,13 +146,25 @@ export function createLoader(scriptsDir: string, asked: EngineDeps['asked']): Lo
   }
 }
 
-/** Packages come from the scripts folder's own node_modules only. */
-function missingPackage(scriptsDir: string, specifier: string): string | undefined {
+type LoaderSettings = Pick<EngineDeps['settings'], 'scriptsDir' | 'packagesRoot'>
+
+/** The `node_modules` of the scripts folder, and of the folders above it up to the last one. */
+function packageFolders({ scriptsDir, packagesRoot }: LoaderSettings): string[] {
+  const folders = [scriptsDir]
+  const isInside = packagesRoot !== '' && scriptsDir.startsWith(packagesRoot + sep)
+  for (let at = scriptsDir; isInside && at !== packagesRoot; ) {
+    at = dirname(at)
+    folders.push(at)
+  }
+  return folders.map((folder) => join(folder, 'node_modules'))
+}
+
+/** Node.js would look further above. */
+function missingPackage(packages: readonly string[], specifier: string): string | undefined {
   const [scope = '', name = ''] = specifier.split('/')
   const folder = scope.startsWith('@') ? `${scope}/${name}` : scope
-  const packages = join(scriptsDir, 'node_modules')
-  if (existsSync(join(packages, folder))) return undefined
-  return `the package ${folder} is not there: looked in ${packages}, and nowhere else`
+  if (packages.some((place) => existsSync(join(place, folder)))) return undefined
+  return `the package ${folder} is not there: looked in ${packages.join(', ')}, and nowhere else`
 }
 
 /**

@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '@guildhall/client'
+import { type Arena, snapshotKind, steerKind } from '../game/protocol.ts'
+
+type Bot = {
+  connection: Connection<Arena>
+  index: number
+  signal: AbortSignal
+  call<T>(name: string, run: () => T | Promise<T>): Promise<T>
+}
+
+/** Eight share an arena, and each turns where it likes twice a second. */
+export default async function bot({ connection, index, signal, call }: Bot): Promise<void> {
+  const name = `bots-${Math.floor(index / 8)}`
+  const room = await call('join', () => connection.rooms.joinOrCreate(name))
+  const isMoving = new Promise<void>((resolve) => room.on(snapshotKind, () => resolve()))
+  await call('first snapshot', () => isMoving)
+  for (let turn = index; !signal.aborted; turn += 1) {
+    room.send(steerKind, { x: Math.cos(turn), y: Math.sin(turn), dash: turn % 4 === 0 })
+    await sleep(500)
+  }
+}
