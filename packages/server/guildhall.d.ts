@@ -699,6 +699,15 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   every(interval_ms: number, fn: () => GuildhallDone): number
 
   /**
+   * Waits; other handlers run meanwhile. The time of the whole call still holds.
+   * Suspends the handler: other handlers run until it goes on.
+   *
+   * @example
+   * await guildhall.sleep(500)
+   */
+  sleep(ms: number): Promise<void>
+
+  /**
    * Stops a timer; false if there is none (any more).
    */
   cancel(timer: number): boolean

@@ -26,6 +26,9 @@ const assets = new Map([
   ['create-guildhall/templates', 'templates/README.md'],
 ])
 
+/** What editors read of `guildhall`, for each language. */
+export const stubs = ['guildhall.d.ts', 'guildhall.lua', 'guildhall.pyi']
+
 /** Writes the server into an empty folder. The dashboard's page has to be built. */
 export async function writeInstalledServer(folder: string): Promise<void> {
   const lib = join(folder, 'lib')
@@ -37,8 +40,7 @@ export async function writeInstalledServer(folder: string): Promise<void> {
   const core = 'http3_client.wasm'
   await copyFile(join(dirname(quicEngine), core), join(lib, core))
   await cp(templates, join(lib, 'templates'), { recursive: true })
-  const types = 'guildhall.d.ts'
-  await copyFile(join(root, 'packages/server', types), join(folder, types))
+  for (const stub of stubs) await copyFile(join(root, 'packages/server', stub), join(folder, stub))
   await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { readServerManifest, root, writeInstalledServer } from './installed-server.ts'
+import { readServerManifest, root, stubs, writeInstalledServer } from './installed-server.ts'
 
 /**
  * `npm run build`: the packages that games install, as ES modules with declarations, each in its
@@ -87,7 +87,7 @@ async function buildServerPackage(): Promise<void> {
     ...{ type: 'module', bin: { guildhall: 'bin/guildhall.mjs' }, types: 'guildhall.d.ts' },
     dependencies: Object.fromEntries(loaded),
     ...{ optionalDependencies, peerDependencies, peerDependenciesMeta },
-    files: ['bin', 'lib', 'guildhall.d.ts'],
+    files: ['bin', 'lib', ...stubs],
   }
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   const program = join(folder, 'bin/guildhall.mjs')

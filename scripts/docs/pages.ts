@@ -3,6 +3,7 @@ import { renderReference } from '../../packages/server/src/config/reference.ts'
 import { describeApi, openapiInfo } from '../../packages/server/src/kernel/http/openapi.ts'
 import { version } from '../../packages/server/src/version.ts'
 import { type Description, renderApiPage } from './api-page.ts'
+import { renderLuaStub, renderPythonStub } from './guest-stubs.ts'
 import { renderMetricsPage } from './metrics-page.ts'
 import { renderRulesPage } from './rules-page.ts'
 import { renderScriptPage } from './script-page.ts'
@@ -19,6 +20,8 @@ export function renderPages(): Readonly<Record<string, string>> {
     'metrics.md': renderMetricsPage(),
     'script-reference.md': renderScriptPage(),
     '../packages/server/guildhall.d.ts': renderScriptTypes(),
+    '../packages/server/guildhall.lua': renderLuaStub(),
+    '../packages/server/guildhall.pyi': renderPythonStub(),
     'rules.md': renderRulesPage(),
   }
 }

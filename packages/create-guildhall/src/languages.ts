@@ -9,6 +9,7 @@ export type LanguageOfGame = {
 /** The first one is the default. */
 export const gameLanguages: readonly LanguageOfGame[] = [
   { name: 'typescript', aliases: ['ts'], packages: {} },
+  { name: 'lua', aliases: [], packages: {} },
 ]
 
 /** The language of a name or an alias; undefined when there is none. */

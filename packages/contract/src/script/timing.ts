@@ -22,6 +22,13 @@ export const timingScript = defineScriptApi({
     tier: 'sandboxed',
     runs: 'worker',
   },
+  sleep: {
+    doc: 'Waits; other handlers run meanwhile. The time of the whole call still holds.',
+    example: ['await guildhall.sleep(500)'],
+    args: { ms: z.int().min(1).max(dayMs) },
+    tier: 'sandboxed',
+    runs: 'node',
+  },
   cancel: {
     doc: 'Stops a timer; false if there is none (any more).',
     args: { timer: z.int() },

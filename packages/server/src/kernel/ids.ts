@@ -108,7 +108,7 @@ const poolBytes = 4096
  * One call to the system for many small draws. What was handed out is cleared from the pool, so
  * that a secret does not stay behind in it.
  */
-function pooledRandomness(): Randomness {
+export function pooledRandomness(): Randomness {
   const pool = Buffer.alloc(poolBytes)
   let used = poolBytes
   return (size) => {

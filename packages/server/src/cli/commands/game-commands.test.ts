@@ -30,24 +30,32 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
-it('init writes a first game, whose script loads and whose test passes', async () => {
-  expect(await guildhall('init')).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('game'),
-  })
-  expect(readdirSync(join(cwd, 'game'))).toEqual(
-    expect.arrayContaining(['main.ts', 'main.test.ts']),
-  )
-  expect((await guildhall('check')).stdout).toContain('script=main.ts')
-  expect((await guildhall('test')).code).toBe(0)
-  const again = await guildhall('init')
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not empty')])
-}, 60_000)
+it.each([
+  ['init', 'main.ts'],
+  ['init --language lua', 'main.lua'],
+])(
+  '%s writes a first game, whose script loads and whose test passes',
+  async (command, file) => {
+    expect(await guildhall(command)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('game'),
+    })
+    expect(readdirSync(join(cwd, 'game'))).toEqual(expect.arrayContaining([file, 'main.test.ts']))
+    expect((await guildhall('check')).stdout).toContain(`script=${file}`)
+    expect((await guildhall('test')).code).toBe(0)
+    const again = await guildhall('init')
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not empty')])
+  },
+  60_000,
+)
 
 it('init knows the aliases of a language, and says which there are', async () => {
   expect(await guildhall('init a --language ts --json')).toMatchObject({ code: 0 })
   const { code, stderr } = await guildhall('init b --language klingon')
-  expect([code, stderr]).toEqual([2, expect.stringContaining('no language "klingon": typescript')])
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('no language "klingon": typescript, lua'),
+  ])
   expect(readdirSync(cwd)).toEqual(['a'])
 })
 

@@ -1,11 +1,13 @@
 import { stringifyExact } from '@guildhall/contract'
+import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { ScriptFailure, type ScriptName, type ServedScript } from '../../kernel/play/script.ts'
 import type { Gateway } from '../../realtime/gateway.ts'
 
-/** What scripts ask of the gateway itself. */
-export function gatewayFunctions(gateway: Gateway) {
+/** What scripts ask of the gateway itself, and of its clock. */
+export function gatewayFunctions(gateway: Gateway, clock: Pick<Clock, 'sleep'>) {
   return {
+    sleep: (_caller, { ms }) => clock.sleep(ms).then(() => undefined),
     session_list: () => gateway.sessions(),
     online: (_caller, { user_ids }) => gateway.online(user_ids),
     room_list: () => gateway.rooms(),

@@ -92,7 +92,10 @@ export function createPlay(deps: PlayDeps) {
     gateway,
     transports,
     async startScript(): Promise<void> {
-      const functions = { ...deps.script, ...gatewayFunctions(gateway) } satisfies ServedScript
+      const functions = {
+        ...deps.script,
+        ...gatewayFunctions(gateway, deps.clock),
+      } satisfies ServedScript
       await script.start({ delivery: gateway, functions, rooms: gateway })
       if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
     },

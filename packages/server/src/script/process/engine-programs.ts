@@ -41,6 +41,8 @@ export function guestEngine({ entry, package: name, files }: Guest): Engine {
   }
 }
 
+const hostHeapMb = 256
+
 /**
  * What the process of a guest is started with: it reads its own program and the package of its
  * engine, writes nothing, starts no process and makes no code out of texts. This is a belt around
@@ -52,6 +54,8 @@ function guestFlags({ entry, packageDir }: { entry: URL; packageDir: string }): 
   return [
     '--permission',
     '--allow-worker',
+    // What the script has is bounded in its engine; this is for the host's own code.
+    `--max-old-space-size=${hostHeapMb}`,
     // It warns of that flag at every start.
     '--disable-warning=PERM0006',
     '--disallow-code-generation-from-strings',

@@ -23,6 +23,12 @@ const trustedJavascript: Engine = {
   files: { by: 'engine' },
 }
 
+const sandboxedJavascript = guestEngine({
+  entry: new URL('../worker/engines/quickjs/main.ts', import.meta.url),
+  package: 'quickjs-wasi',
+  files: { extensions: ['.ts', '.mts', '.js', '.mjs'], isUtf8: true },
+})
+
 const lua = guestEngine({
   entry: new URL('../worker/engines/lua/main.ts', import.meta.url),
   package: 'wasmoon',
@@ -35,13 +41,13 @@ export const languages: readonly Language[] = [
     name: 'typescript',
     aliases: ['ts'],
     entrypoints: ['main.ts'],
-    engines: { trusted: trustedJavascript },
+    engines: { trusted: trustedJavascript, sandboxed: sandboxedJavascript },
   },
   {
     name: 'javascript',
     aliases: ['js'],
     entrypoints: ['main.mjs', 'main.js'],
-    engines: { trusted: trustedJavascript },
+    engines: { trusted: trustedJavascript, sandboxed: sandboxedJavascript },
   },
   {
     name: 'lua',

@@ -1,0 +1,50 @@
+import { type JsonObject, parseExact } from '@guildhall/contract'
+import { describe, expect, it } from 'vitest'
+import { refuse } from '../../kernel/failure.ts'
+import { canonicalJson } from '../../kernel/json/canonical-json.ts'
+import { type Harness, openHarness } from '../host.fixture.ts'
+import type { HostFunctions } from '../ports.ts'
+import { runners } from './runners.ts'
+import { scenarios } from './scenarios.ts'
+
+/** What the node answers, the same to every language. */
+const functions: HostFunctions = {
+  sleep: async () => undefined,
+  online: (_caller, { user_ids }: { user_ids: string[] }) => user_ids.filter((id) => id === 'a'),
+  'wallet.get': () => ({ gold: 9_007_199_254_740_993n }),
+  'wallet.adjust'(_caller, { user_id, delta }: { user_id: string; delta: bigint }) {
+    if (user_id === 'nobody') throw refuse.notFound('there is no such account')
+    return { balance: delta, seq: 1, replayed: false }
+  },
+  storage_read: () => null,
+  storage_write: (_caller, { owner, value }: { owner: string | null; value: object }) => ({
+    version: `${JSON.stringify(owner)} ${JSON.stringify(value)}`,
+  }),
+}
+
+describe.each(runners)('$language', ({ file, tier, source }) => {
+  let harness: Harness | undefined
+  const served = scenarios.filter(({ trusted }) => !trusted || tier === 'trusted')
+
+  it('[S-LANG-2] has a runner of at most 100 lines', () => {
+    expect(source.trim().split('\n').length).toBeLessThanOrEqual(100)
+  })
+
+  it.each(served)('[$rule] [S-LANG-2] $title', async ({ steps }) => {
+    harness = openHarness({ files: { [file]: source }, config: { tier }, functions })
+    await harness.host.start()
+    const program = steps.map(([call, args]) => [call, args])
+    const said: string[] = JSON.parse(String(await harness.rpc('run', JSON.stringify(program))))
+    expect(said.map(sorted)).toEqual(steps.map(([, , shown]) => sorted(shown)))
+  })
+})
+
+/** The order of members is free. */
+function sorted(shown: string): string {
+  const start = /^(?:text )?(?=\{)/.exec(shown)?.[0]
+  return start === undefined ? shown : start + ordered(parseExact(shown.slice(start.length)))
+}
+
+function ordered(value: unknown): string {
+  return canonicalJson(value as JsonObject)
+}

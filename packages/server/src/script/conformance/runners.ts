@@ -1,0 +1,114 @@
+/** The runner of each language: a script that interprets scenarios; at most 100 lines each. */
+export type ConformanceRunner = {
+  readonly language: string
+  readonly file: string
+  readonly tier: 'trusted' | 'sandboxed'
+  readonly source: string
+}
+
+const javascript = `
+const at = (name) => name.split('.').reduce((part, step) => part[step], guildhall)
+const hex = (text) => Uint8Array.from(text.match(/../g), (byte) => parseInt(byte, 16))
+const deep = (levels) => (levels === 0 ? 0 : [deep(levels - 1)])
+const floats = { nan: NaN, inf: Infinity }
+
+function build(value, last) {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => build(item, last))
+  if (value.$nil) return undefined
+  if (value.$null) return null
+  if (value.$last) return last
+  if (value.$int) return BigInt(value.$int)
+  if (value.$float) return floats[value.$float] ?? Number(value.$float)
+  if (value.$bytes) return hex(value.$bytes)
+  if (value.$list) return []
+  if (value.$surrogate) return 'x\\ud800'
+  if (value.$fn) return () => {}
+  if (value.$deep) return deep(value.$deep)
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, build(item, last)]))
+}
+
+function shown(value) {
+  if (value === undefined || value === null) return 'nil'
+  if (typeof value === 'string') return 'text ' + value
+  if (value instanceof Uint8Array) return 'text ' + new TextDecoder().decode(value)
+  return new TextDecoder().decode(guildhall.json.encode(value))
+}
+
+guildhall.on_rpc('run', async (ctx, body) => {
+  const said = []
+  let last
+  for (const [call, args] of guildhall.json.decode(body)) {
+    try {
+      last = await at(call)(...args.map((value) => build(value, last)))
+      said.push(shown(last))
+    } catch (error) {
+      said.push('error ' + (error.code ?? error.message))
+    }
+  }
+  return said
+})
+`
+
+const lua = `
+local json = guildhall.json
+local floats = { nan = 0 / 0, inf = 1 / 0 }
+
+local function at(name)
+  local part = guildhall
+  for step in name:gmatch("[^.]+") do part = part[step] end
+  return part
+end
+
+local function deep(levels)
+  if levels == 0 then return 0 end
+  return { deep(levels - 1) }
+end
+
+local function build(value, last)
+  if type(value) ~= "table" then return value end
+  if value["$nil"] or value["$null"] then return nil end
+  if value["$last"] then return last end
+  if value["$int"] then return math.tointeger(value["$int"]) end
+  if value["$float"] then return floats[value["$float"]] or tonumber(value["$float"]) end
+  if value["$bytes"] then
+    return (value["$bytes"]:gsub("..", function(byte) return string.char(tonumber(byte, 16)) end))
+  end
+  if value["$list"] then return json.array({}) end
+  if value["$surrogate"] then return "x\\xed\\xa0\\x80" end
+  if value["$fn"] then return function() end end
+  if value["$deep"] then return deep(value["$deep"]) end
+  local built = getmetatable(value) == "array" and json.array({}) or {}
+  for name, item in pairs(value) do built[name] = build(item, last) end
+  return built
+end
+
+local function shown(value)
+  if value == nil or value == json.null then return "nil" end
+  if type(value) == "string" then return "text " .. value end
+  return json.encode(value)
+end
+
+guildhall.on_rpc("run", function(ctx, body)
+  local said = json.array({})
+  local last
+  for n, step in ipairs(json.decode(body)) do
+    local args = { n = #step[2] }
+    for k = 1, args.n do args[k] = build(step[2][k], last) end
+    local ok, value = pcall(at(step[1]), table.unpack(args, 1, args.n))
+    if ok then
+      last = value
+      said[n] = shown(value)
+    else
+      said[n] = "error " .. (type(value) == "table" and value.code or tostring(value))
+    end
+  end
+  return said
+end)
+`
+
+export const runners: readonly ConformanceRunner[] = [
+  { language: 'TypeScript', file: 'main.ts', tier: 'trusted', source: javascript },
+  { language: 'sandboxed JavaScript', file: 'main.js', tier: 'sandboxed', source: javascript },
+  { language: 'Lua', file: 'main.lua', tier: 'trusted', source: lua },
+]

@@ -1,0 +1,227 @@
+/**
+ * What every language does alike, as data: a row calls functions of `guildhall` one after another,
+ * and says what each answers. The runner of each language interprets it (runners.ts); a row that
+ * needs code of one language is none.
+ */
+export type Scenario = {
+  readonly rule: string
+  readonly title: string
+  readonly steps: readonly Step[]
+  /** Its functions are those of the trusted tier. */
+  readonly trusted?: true
+}
+
+/** A call, and what is shown of it: `text ...`, JSON, `nil`, or `error CODE`. */
+type Step = readonly [call: string, args: readonly Value[], shown: string]
+
+/**
+ * JSON, and what it cannot say: `$int` a 64-bit integer, `$float` a number that is no integer of
+ * JSON, `$bytes` in hex, `$nil` what is not there, `$null` null, `$list` an empty list, `$last`
+ * what the step before answered, `$surrogate` a text that ends in half of a character, `$fn` a
+ * function, `$deep` lists in lists.
+ */
+type Value = unknown
+
+const nil = { $nil: true }
+const none = { $null: true }
+const last = { $last: true }
+const int = (text: string) => ({ $int: text })
+const again = (text: string, shown = text): Step[] => [
+  ['json.decode', [text], shown],
+  ['json.encode', [last], `text ${shown}`],
+]
+const refused = 'error invalid_argument'
+
+export const scenarios: readonly Scenario[] = [
+  {
+    rule: 'S-API-30',
+    title: 'JSON comes back as it was',
+    steps: [
+      '{"a":[1,2,{"b":"ö"}]}',
+      '[]',
+      '{}',
+      '{"a":[],"b":{}}',
+      '[[],[[]]]',
+      'true',
+      '"x"',
+    ].flatMap((text) => (text === '"x"' ? [] : again(text))),
+  },
+  {
+    rule: 'S-LANG-1',
+    title: 'integers of 64 bits are exact, and all others are floats',
+    steps: [
+      ...again('9007199254740993'),
+      ...again('9223372036854775807'),
+      ...again('-9223372036854775808'),
+      ...again('[9223372036854775808]', '[9223372036854776000]'),
+      ['json.encode', [{ a: int('9223372036854775807') }], 'text {"a":9223372036854775807}'],
+    ],
+  },
+  {
+    rule: 'S-LANG-1',
+    title: 'whole floats are written as integers',
+    steps: [
+      ...again('1.0', '1'),
+      ...again('1e3', '1000'),
+      ...again('0.5'),
+      ...again('-0', '0'),
+      ['json.encode', [{ $float: '3.0' }], 'text 3'],
+    ],
+  },
+  {
+    rule: 'S-API-30',
+    title: 'what is no JSON is refused',
+    steps: [
+      ['json.encode', [{ $float: 'nan' }], refused],
+      ['json.encode', [[{ $float: 'inf' }]], refused],
+      ['json.encode', [{ $fn: true }], refused],
+      ['json.encode', [{ a: { $surrogate: true } }], refused],
+      ['json.encode', [{ $deep: 65 }], refused],
+      ['json.decode', ['{'], refused],
+      ['json.decode', [''], refused],
+      ['json.decode', ['"\\ud800"'], refused],
+      ['json.decode', [{ $bytes: 'ff' }], refused],
+      ['json.decode', [`${'['.repeat(65)}${']'.repeat(65)}`], refused],
+    ],
+  },
+  {
+    rule: 'S-LANG-4',
+    title: 'null inside of JSON stays null',
+    steps: [...again('[null,1]'), ...again('{"a":null}'), ['json.decode', ['null'], 'nil']],
+  },
+  {
+    rule: 'S-API-30',
+    title: 'sixty-four levels are taken',
+    steps: again(`${'['.repeat(64)}${']'.repeat(64)}`),
+  },
+  {
+    rule: 'S-API-2',
+    title: 'pack_u64 takes what fits',
+    steps: [
+      ['pack_u64', [0x61], 'text \0\0\0\0\0\0\0a'],
+      ['pack_u64', [int('7017280452245743464')], 'text abcdefgh'],
+      ['pack_u64', [-1], refused],
+      ['pack_u64', [{ $float: '1.5' }], refused],
+      ['pack_u64', ['1'], refused],
+      ['pack_u64', [nil], refused],
+    ],
+  },
+  {
+    rule: 'S-API-6',
+    title: 'kinds, bodies and options are checked at the call',
+    steps: [
+      ['broadcast', [100, 'x'], 'nil'],
+      ['broadcast', [100, { $bytes: '00ff' }, nil, { except: [1], scope: 'all' }], 'nil'],
+      ['broadcast', [99, 'x'], refused],
+      ['broadcast', [65_536, 'x'], refused],
+      ['broadcast', [100, 5], refused],
+      ['broadcast', [100, 'x', 'yes'], refused],
+      ['broadcast', [100, 'x', false, { nope: 1 }], refused],
+      ['broadcast', [100, 'x', false, { scope: 'all', room_id: 1 }], refused],
+      ['broadcast', [100, 'x', false, { except: ['a'] }], refused],
+      ['send', [7, 100, 'x'], 'nil'],
+      ['send', ['7', 100, 'x'], refused],
+      ['send', [-1, 100, 'x'], refused],
+    ],
+  },
+  {
+    rule: 'S-LIM-3',
+    title: 'a body of more than 64 KiB is refused',
+    steps: [
+      ['send', [7, 100, 'x'.repeat(65_536)], 'nil'],
+      ['send', [7, 100, 'x'.repeat(65_537)], 'error limit_exceeded'],
+    ],
+  },
+  {
+    rule: 'S-API-9',
+    title: 'timers take a time and a function',
+    steps: [
+      ['after', [86_400_000, { $fn: true }], '1'],
+      ['cancel', [last], 'true'],
+      ['cancel', [1], 'false'],
+      ['every', [10_000, { $fn: true }], '2'],
+      ['after', [0, { $fn: true }], refused],
+      ['every', [9, { $fn: true }], refused],
+      ['after', [1000, nil], refused],
+      ['after', ['1000', { $fn: true }], refused],
+      ['cancel', ['1'], refused],
+    ],
+  },
+  {
+    rule: 'S-API-28',
+    title: 'a counter gives and refuses',
+    steps: [
+      ['allow', ['k', 1, 60_000], 'true'],
+      ['allow', ['k', 1, 60_000], 'false'],
+      ['allow', ['', 1, 60_000], refused],
+      ['allow', ['k', 0, 60_000], refused],
+    ],
+  },
+  {
+    rule: 'S-LANG-4',
+    title: 'a text is well formed',
+    steps: [
+      ['trace', ['ö 😀', 'debug'], 'nil'],
+      ['trace', [{ $surrogate: true }], refused],
+      ['trace', [5], refused],
+      ['trace', ['x', 'loud'], refused],
+    ],
+  },
+  {
+    rule: 'S-LIM-6',
+    title: 'handlers are registered at the top level only',
+    steps: [
+      ['on_rpc', ['late', { $fn: true }], refused],
+      ['on_start', [{ $fn: true }], refused],
+    ],
+  },
+  {
+    rule: 'S-API-7',
+    title: 'lists of rows are lists',
+    steps: [
+      ['session_list', [], '[]'],
+      ['json.encode', [last], 'text []'],
+      ['online', [['a', 'b']], '["a"]'],
+      ['online', [{ $list: true }], '[]'],
+    ],
+  },
+  {
+    rule: 'S-API-34',
+    title: 'sleep waits',
+    steps: [
+      ['sleep', [1], 'nil'],
+      ['sleep', [0], refused],
+    ],
+  },
+  {
+    rule: 'S-API-2',
+    title: 'balances are exact',
+    trusted: true,
+    steps: [
+      ['wallet.get', ['user'], '{"gold":9007199254740993}'],
+      [
+        'wallet.adjust',
+        ['user', 'gold', int('9007199254740993')],
+        '{"balance":9007199254740993,"seq":1,"replayed":false}',
+      ],
+      ['wallet.adjust', ['user', 'gold', { $float: '0.5' }], refused],
+      ['wallet.adjust', ['user', 'gold', 1, { nope: 1 }], refused],
+      ['wallet.adjust', ['nobody', 'gold', 1], 'error not_found'],
+    ],
+  },
+  {
+    rule: 'S-LANG-4',
+    title: 'nothing is null where null is taken',
+    trusted: true,
+    steps: [
+      ['storage_write', [none, 'c', 'k', { a: [] }], '{"version":"null {\\"a\\":[]}"}'],
+      [
+        'storage_write',
+        ['u', 'c', 'k', { a: null }, { version: '' }],
+        '{"version":"\\"u\\" {\\"a\\":null}"}',
+      ],
+      ['storage_write', [none, 'c', 'k', [1]], refused],
+      ['storage_read', [none, 'c', 'gone'], 'nil'],
+    ],
+  },
+]

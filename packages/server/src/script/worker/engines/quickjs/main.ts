@@ -1,0 +1,5 @@
+import { serveNode } from '../../serve-node.ts'
+import { createQuickjsEngine } from './quickjs-engine.ts'
+
+/** The worker of TypeScript and JavaScript in the sandboxed tier. */
+serveNode(createQuickjsEngine)

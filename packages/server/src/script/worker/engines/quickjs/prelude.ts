@@ -1,0 +1,339 @@
+/**
+ * The first code inside of the sandboxed engine: what scripts find as globals, and the guest's side
+ * of the bridge. Values cross as texts (marked-json.ts).
+ *
+ * What follows a wait belongs to its handler, whoever ended the wait: `then` notes who asks, and
+ * what another one ends is handed to the host, which runs it as a slice of its own. An `await`
+ * comes by `then` as well, because promises have another constructor than the engine's own
+ * (decision "Whose code follows a wait").
+ */
+export const preludeSource = String.raw`(() => {
+'use strict'
+const host = globalThis.guildhallHost
+delete globalThis.guildhallHost
+for (const name of ['performance', 'SharedArrayBuffer', 'Atomics', 'WebAssembly', 'Intl',
+  'FinalizationRegistry', 'std', 'os', 'bjson', 'navigator', 'gc']) delete globalThis[name]
+
+const { parse, stringify } = JSON
+const { isArray } = Array
+const { isFinite } = Number
+const { keys, freeze, defineProperty, prototype: { toString } } = Object
+const { apply } = Reflect
+const { fromCharCode } = String
+const { charCodeAt, includes, startsWith, slice } = String.prototype
+const { push } = Array.prototype
+const NativePromise = Promise
+const nativeThen = Promise.prototype.then
+const NativeMap = Map, NativeWeakMap = WeakMap, NativeError = Error, Bytes = Uint8Array
+const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype
+const { get: weakGet, set: weakSet } = WeakMap.prototype
+const op = { settled: -1, failed: -2, defer: -3, print: -4, encode: -5, decode: -6 }
+const mark = '\0'
+
+let owner = 0
+let lastId = 0
+const handlers = new NativeMap()
+const waits = new NativeMap()
+const signals = new NativeWeakMap()
+let deferred = []
+
+class GuildhallError extends Error {
+  constructor({ message, code, index, reason }) {
+    super(message)
+    this.code = code
+    if (index !== undefined) this.index = index
+    if (reason !== undefined) this.reason = reason
+  }
+}
+defineProperty(GuildhallError.prototype, 'name', { value: 'GuildhallError' })
+
+function refuse(message) { return new GuildhallError({ code: 'invalid_argument', message }) }
+
+function bytesText(bytes) {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 4096) {
+    text += apply(fromCharCode, null, bytes.subarray(at, at + 4096))
+  }
+  return text
+}
+
+function textBytes(text, from = 0) {
+  const bytes = new Bytes(text.length - from)
+  for (let n = from; n < text.length; n += 1) bytes[n - from] = apply(charCodeAt, text, [n])
+  return bytes
+}
+
+function plain(value, level) {
+  switch (typeof value) {
+    case 'string': case 'boolean': return value
+    case 'number': return isFinite(value) ? value : { [mark]: 'n' + value }
+    case 'bigint': return { [mark]: 'i' + value }
+    case 'undefined': return { [mark]: 'u' }
+    case 'function': return { [mark]: level === 0 ? 'f' + keep(value) : 'xsymbol' }
+    case 'symbol': return { [mark]: 'xsymbol' }
+  }
+  if (value === null) return null
+  if (level > 64) throw refuse('an argument has more than 64 levels')
+  if (value instanceof Bytes) return { [mark]: 'b' + bytesText(value) }
+  if (isArray(value)) {
+    const items = []
+    for (let n = 0; n < value.length; n += 1) items[n] = plain(value[n], level + 1)
+    return items
+  }
+  if (typeof value.toJSON === 'function') return plain(value.toJSON(), level + 1)
+  if (apply(toString, value, []) !== '[object Object]') return { [mark]: 'xobject' }
+  const members = {}
+  for (const name of keys(value)) {
+    const member = value[name]
+    if (member === undefined) continue
+    defineProperty(members, name[0] === mark ? mark + name : name,
+      { value: plain(member, level + 1), enumerable: true })
+  }
+  return members
+}
+
+function keep(fn) {
+  lastId += 1
+  apply(mapSet, handlers, [lastId, fn])
+  return lastId
+}
+
+function read(text) {
+  const value = parse(text)
+  return apply(includes, text, ['\\u0000']) ? revived(value) : value
+}
+
+function revived(value) {
+  if (typeof value !== 'object' || value === null) return value
+  if (isArray(value)) {
+    for (let n = 0; n < value.length; n += 1) value[n] = revived(value[n])
+    return value
+  }
+  const special = value[mark]
+  if (typeof special === 'string') {
+    if (special[0] === 'i') return BigInt(apply(slice, special, [1]))
+    return special[0] === 'b' ? textBytes(special, 1) : undefined
+  }
+  const members = {}
+  for (const name of keys(value)) {
+    defineProperty(members, name[0] === mark ? apply(slice, name, [1]) : name,
+      { value: revived(value[name]), enumerable: true, writable: true, configurable: true })
+  }
+  return members
+}
+
+function errorOf(text, here) {
+  const said = parse(text)
+  if (said.signal === undefined) {
+    const error = new GuildhallError(said)
+    if (here !== undefined) defineProperty(error, 'stack', { value: here.stack })
+    return error
+  }
+  const error = new NativeError(said.message)
+  defineProperty(error, 'name', { value: 'FailSignal' })
+  apply(weakSet, signals, [error, said.signal])
+  return error
+}
+
+function answer(said) {
+  if (said === undefined) return undefined
+  const rest = apply(slice, said, [1])
+  switch (said[0]) {
+    case 'v': return read(rest)
+    case 'e': throw errorOf(rest)
+    case 'p': return new NativePromise((resolve, reject) => {
+      // Its stack names the line that waits.
+      apply(mapSet, waits, [+rest, { run: owner, resolve, reject, here: new NativeError() }])
+    })
+  }
+}
+
+function fn(id, waiting) {
+  if (waiting) return async (...args) => answer(host(id, stringify(plain(args, 0))))
+  return (...args) => {
+    for (let n = 0; n < args.length; n += 1) {
+      args[n] = plain(args[n], 0)
+    }
+    return answer(host(id, stringify(args)))
+  }
+}
+
+function described(error) {
+  try {
+    const signal = typeof error === 'object' && error !== null
+      ? apply(weakGet, signals, [error]) : undefined
+    if (!(error instanceof NativeError)) return { message: 'thrown: ' + String(error) }
+    return { message: error.name + ': ' + error.message, stack: String(error.stack), signal }
+  } catch { return { message: 'an error that cannot be read' } }
+}
+
+function result(value) {
+  if (value === undefined) return undefined
+  if (value instanceof Bytes) return value
+  return typeof value === 'string' ? 't' + value : 'v' + stringify(plain(value, 1))
+}
+
+function finished(run, value) {
+  const isThenable = typeof value === 'object' && value !== null && typeof value.then === 'function'
+  if (!isThenable) return result(value)
+  const promise = value instanceof NativePromise ? value : new NativePromise((to) => to(value))
+  apply(nativeThen, promise, [
+    (settled) => {
+      try {
+        host(op.settled, stringify([run, plain(settled, 1)]))
+      } catch (error) { host(op.failed, stringify([run, described(error)])) }
+    },
+    (error) => { host(op.failed, stringify([run, described(error)])) },
+  ])
+  return 'w'
+}
+
+// Whose code follows a wait.
+defineProperty(Promise.prototype, 'then', {
+  configurable: true, writable: true,
+  value: function then(onSettled, onFailed) {
+    const asking = owner
+    return new NativePromise((resolve, reject) => {
+      const settle = (work, otherwise) => (value) => {
+        const go = () => {
+          if (typeof work !== 'function') { otherwise(value); return }
+          try { resolve(work(value)) } catch (error) { reject(error) }
+        }
+        if (owner === asking) { go(); return }
+        deferred[deferred.length] = { run: asking, go }
+        host(op.defer, stringify([asking]))
+      }
+      apply(nativeThen, this, [settle(onSettled, resolve), settle(onFailed, reject)])
+    })
+  },
+})
+defineProperty(Promise.prototype, 'constructor', {
+  value: class extends Promise { static get [Symbol.species]() { return NativePromise } },
+})
+
+class TextEncoder {
+  get encoding() { return 'utf-8' }
+  encode(text = '') { return textBytes(host(op.encode, String(text))) }
+}
+class TextDecoder {
+  #fatal
+  #keepsMark
+  constructor(label = 'utf-8', { fatal = false, ignoreBOM = false } = {}) {
+    if (!/^utf-?8$/i.test(label)) throw new RangeError('TextDecoder: only utf-8')
+    this.#fatal = fatal
+    this.#keepsMark = ignoreBOM
+  }
+  get encoding() { return 'utf-8' }
+  decode(input = new Bytes()) {
+    const bytes = ArrayBuffer.isView(input)
+      ? new Bytes(input.buffer, input.byteOffset, input.byteLength) : new Bytes(input)
+    const flags = (this.#fatal ? 'f' : '-') + (this.#keepsMark ? 'k' : '-')
+    const said = host(op.decode, flags + bytesText(bytes))
+    if (said === undefined) throw new TypeError('the bytes are no utf-8')
+    return apply(slice, said, [1])
+  }
+}
+function shown(value) {
+  if (typeof value === 'string') return value
+  if (value instanceof NativeError) return String(value.stack ? value + '\n' + value.stack : value)
+  try { return stringify(value, (_, v) => typeof v === 'bigint' ? v + 'n' : v) ?? String(value) }
+  catch { return String(value) }
+}
+const print = (level) => (...values) => {
+  host(op.print, level + values.map(shown).join(' '))
+}
+const console = {}
+for (const [name, level] of [['log', 'i'], ['info', 'i'], ['debug', 'i'], ['trace', 'i'],
+  ['warn', 'e'], ['error', 'e']]) console[name] = print(level)
+
+function structuredClone(value, seen = new NativeMap()) {
+  if (typeof value === 'function' || typeof value === 'symbol') {
+    throw new TypeError('structuredClone: a ' + typeof value + ' cannot be cloned')
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (seen.has(value)) return seen.get(value)
+  const note = (made) => { seen.set(value, made); return made }
+  if (isArray(value)) {
+    const made = note([])
+    for (const item of value) made.push(structuredClone(item, seen))
+    return made
+  }
+  if (value instanceof Date) return note(new Date(value))
+  if (value instanceof RegExp) return note(new RegExp(value.source, value.flags))
+  if (value instanceof ArrayBuffer) return note(value.slice(0))
+  if (ArrayBuffer.isView(value)) {
+    const buffer = structuredClone(value.buffer, seen)
+    const length = value.length ?? value.byteLength
+    return note(new value.constructor(buffer, value.byteOffset, length))
+  }
+  if (value instanceof Map) {
+    const made = note(new Map())
+    for (const [k, v] of value) made.set(structuredClone(k, seen), structuredClone(v, seen))
+    return made
+  }
+  if (value instanceof Set) {
+    const made = note(new Set())
+    for (const v of value) made.add(structuredClone(v, seen))
+    return made
+  }
+  if (value instanceof Error) {
+    return note(Object.assign(new NativeError(value.message), { name: value.name }))
+  }
+  const made = note({})
+  for (const name of keys(value)) made[name] = structuredClone(value[name], seen)
+  return made
+}
+
+const globals = { TextEncoder, TextDecoder, console, structuredClone: (v) => structuredClone(v),
+  queueMicrotask: (work) => { Promise.resolve().then(() => work()) } }
+for (const name of keys(globals)) {
+  defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true })
+}
+
+return {
+  build(text) {
+    const { identity, functions } = parse(text)
+    const api = { ...identity }
+    for (const { name, id, waiting } of functions) {
+      const [space, member] = name.split('.')
+      if (member === undefined) api[space] = freeze(fn(id, waiting))
+      else (api[space] ??= {})[member] = freeze(fn(id, waiting))
+    }
+    for (const part of Object.values(api)) freeze(part)
+    defineProperty(globalThis, 'guildhall', { value: freeze(api) })
+  },
+  load(name, run) {
+    owner = run
+    return finished(run, import(name))
+  },
+  call(id, run, args, body) {
+    owner = run
+    try {
+      const given = read(args)
+      if (body !== undefined) given[given.length] = body
+      return finished(run, apply(apply(mapGet, handlers, [id]), undefined, given))
+    } catch (error) { return 'e' + stringify(described(error)) }
+  },
+  settle(id, isOk, text) {
+    const wait = apply(mapGet, waits, [id])
+    if (wait === undefined) return
+    apply(mapDelete, waits, [id])
+    owner = wait.run
+    if (isOk) wait.resolve(read(text))
+    else wait.reject(errorOf(text, wait.here))
+  },
+  forget(id) { apply(mapDelete, waits, [id]) },
+  goOn(run) {
+    owner = run
+    const all = deferred
+    deferred = []
+    const mine = []
+    for (const each of all) {
+      if (each.run === run) mine[mine.length] = each
+      else deferred[deferred.length] = each
+    }
+    for (const each of mine) each.go()
+  },
+  release(id) { apply(mapDelete, handlers, [id]) },
+}
+})()`

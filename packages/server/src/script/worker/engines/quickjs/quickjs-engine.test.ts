@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import { openHarness, startHarness } from '../../../host.fixture.ts'
+
+const sandboxed = { tier: 'sandboxed' } as const
+const start = (main: string, more: { [path: string]: string } = {}, config = {}) =>
+  startHarness({ files: { 'main.ts': main, ...more }, config: { ...sandboxed, ...config } })
+
+describe('a sandboxed script of TypeScript', () => {
+  it('[S-SEL-5] [S-HK-1] [S-API-5] strips types, imports its files, answers and sends', async () => {
+    const { rpc, message, delivered } = await start(
+      `
+      import { greet } from './lib/greet.ts'
+      import items from './items.json' with { type: 'json' }
+      type Seen = { n: number }
+      const seen: Seen = { n: 0 }
+      guildhall.on_rpc('who', (ctx: { sender: number }, body: Uint8Array) => ({
+        ...ctx, said: greet(new TextDecoder().decode(body)), items, big: 9007199254740993n,
+      }))
+      guildhall.on_rpc('bytes', () => guildhall.pack_u64(258n))
+      guildhall.on_rpc('nothing', () => {})
+      guildhall.on_rpc('tier', () => guildhall.tier)
+      guildhall.on_message(100, (ctx, body) => {
+        seen.n += 1
+        guildhall.broadcast(101, body, undefined, { except: [7] })
+      })
+    `,
+      {
+        'lib/greet.ts': 'export const greet = (name: string): string => "hey " + name',
+        'items.json': '["sword"]',
+      },
+    )
+    expect(await rpc('who', 'ö')).toContain(
+      '"said":"hey ö","items":["sword"],"big":9007199254740993}',
+    )
+    expect(await rpc('bytes')).toBe('\0\0\0\0\0\0\u0001\u0002')
+    expect(await rpc('nothing')).toBe('')
+    expect(await rpc('tier')).toBe('sandboxed')
+    await message(100, 'x')
+    expect(delivered).toMatchObject([{ kind: 101, text: 'x', except: [7] }])
+  })
+
+  it('[S-INV-1] what follows a wait belongs to its handler, whoever ended the wait', async () => {
+    const { rpc, delivered, until } = await start(`
+      const waiting = []
+      guildhall.on_rpc('wait', async (ctx) => {
+        await new Promise((resolve) => waiting.push(resolve))
+        guildhall.broadcast(100, 'of ' + ctx.sender)
+        await null
+        guildhall.broadcast(101, 'of ' + ctx.sender)
+        return 'waited'
+      })
+      const shared = new Promise((resolve) => waiting.push(resolve))
+      guildhall.on_rpc('share', async (ctx) => {
+        await shared
+        guildhall.broadcast(102, 'of ' + ctx.sender)
+      })
+      guildhall.on_rpc('end', () => { for (const go of waiting) go(); guildhall.broadcast(103, 'end') })
+      guildhall.on_rpc('count', () => waiting.length)
+    `)
+    const about = (n: number) => ({
+      participant: n,
+      user_id: null,
+      username: null,
+      room_id: n * 10,
+      match_id: null,
+    })
+    const waits = [rpc('wait', '', about(1)), rpc('wait', '', about(2)), rpc('share', '', about(3))]
+    while ((await rpc('count')) !== '3');
+    await rpc('end', '', about(4))
+    expect(await Promise.all(waits)).toEqual(['waited', 'waited', ''])
+    await until(() => delivered.length === 6)
+    const seen = delivered.map(({ kind, text, room_id }) => [kind, text, room_id])
+    expect(seen.sort()).toEqual([
+      [100, 'of 1', 10],
+      [100, 'of 2', 20],
+      [101, 'of 1', 10],
+      [101, 'of 2', 20],
+      [102, 'of 3', 30],
+      [103, 'end', 40],
+    ])
+  })
+
+  it('[S-API-1] [S-REC-1] sees refusals, and names file and line of the author’s code', async () => {
+    const { rpc, lines } = await start(`
+      guildhall.on_rpc('sync', () => { try { guildhall.send('x', 100, '') } catch (e) { return e.code } })
+      guildhall.on_rpc('wait', async () => { try { await guildhall.wallet.get('x') } catch (e) { return e.code } })
+      guildhall.on_rpc('list', async () => (await guildhall.session_list()).length)
+      guildhall.on_rpc('fail', () => guildhall.fail('no gold'))
+      guildhall.on_rpc('error', () => { throw new Error('away') })
+      guildhall.on_rpc('later', async () => {
+        await null
+        throw new Error('later')
+      })
+    `)
+    expect(await rpc('sync')).toBe('invalid_argument')
+    expect(await rpc('wait')).toBe('forbidden')
+    expect(await rpc('list')).toBe('0')
+    expect(await rpc('fail')).toEqual({ error: 'no gold' })
+    expect(await rpc('error')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('later')).toEqual({ error: 'RPC handler error' })
+    const shown = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
+    expect(shown).toEqual([
+      ['main.ts:6', 'Error: away'],
+      ['main.ts:9', 'Error: later'],
+    ])
+  })
+
+  it.each([
+    ['does not parse', { 'main.ts': '\nconst = 1' }, /^main.ts:2: /],
+    ['throws', { 'main.ts': '\nthrow new Error("at the top")' }, /^main.ts:2: Error: at the top/],
+    ['imports a module of Node', { 'main.ts': "import 'node:fs'" }, /there is no module node:fs/],
+    ['imports what is not there', { 'main.ts': "import './a.ts'" }, /there is no file .\/a.ts/],
+    ['leaves its folder', { 'main.ts': "import '../a.ts'" }, /lies outside/],
+    ['waits', { 'main.ts': 'await guildhall.session_list()' }, /session_list.*on_start/],
+  ])('[S-SEL-3] [S-TIER-2] refuses the start when it %s', async (_what, files, message) => {
+    const { host } = openHarness({ files, config: sandboxed })
+    await expect(host.start()).rejects.toThrow(message)
+  })
+})
+
+describe('a slice of the sandbox that is past its deadline', () => {
+  it.each([
+    ['loops', 'for (;;) {}'],
+    ['loops in finally', 'try { for (;;) {} } finally { for (;;) {} }'],
+    ['loops in catch', 'for (;;) try { for (;;) {} } catch {}'],
+    ['loops in a generator', 'for (const x of (function* () { for (;;) yield 1 })()) {}'],
+    ['loops behind a wait', 'await guildhall.session_list(); for (;;) {}'],
+    ['loops in then', 'await Promise.resolve().then(() => { for (;;) {} })'],
+    ['makes jobs without end', 'for (;;) await null'],
+    ['loops in a getter', 'return { get x() { for (;;) {} } }'],
+    ['loops in toJSON', 'return { toJSON() { for (;;) {} } }'],
+    ['loops in sort', '[3, 1, 2].sort(() => { for (;;) {} })'],
+    ['loops in a regular expression', '/(a+)+$/.test("a".repeat(40) + "b")'],
+    ['loops in a proxy', 'return new Proxy({}, { ownKeys() { for (;;) {} } })'],
+  ])('[S-LIM-1] %s: it is interrupted, and the state lives on', async (_what, code) => {
+    const { rpc, host } = await start(
+      `
+      let count = 0
+      guildhall.on_rpc('round', async () => { count += 1; ${code} })
+      guildhall.on_rpc('count', () => count)
+    `,
+      {},
+      { deadline_ms: 100 },
+    )
+    expect(await rpc('round')).toEqual({ error: 'RPC handler timed out' })
+    expect(await rpc('count')).toBe('1')
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+
+  it.each([
+    ['strings', 'let s = "x"; for (;;) s += s + "y"'],
+    ['arrays', 'const t = []; for (;;) t.push([t.length])'],
+    ['buffers', 'const t = []; for (;;) t.push(new Uint8Array(1e6))'],
+    ['recursion', 'const f = (n) => 1 + f(n + 1); f(1)'],
+    ['maps', 'const m = new Map(); for (let n = 0; ; n += 1) m.set(n, {})'],
+  ])('[S-TIER-5] memory is bounded: %s', async (_what, code) => {
+    const { rpc, host } = await start(
+      `
+      let count = 0
+      guildhall.on_rpc('fill', () => { count += 1; ${code} })
+      guildhall.on_rpc('count', () => count)
+    `,
+      {},
+      { deadline_ms: 5000, memory_mb: 16 },
+    )
+    expect(await rpc('fill')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('count')).toBe('1')
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+})
+
+/** Each tries to get out of the sandbox; it returns something true if it could. */
+const probes: [what: string, code: string][] = [
+  ['process', 'return process.env'],
+  ['require', 'return require("node:fs")'],
+  ['a module of Node', 'return await import("node:fs")'],
+  ['a file by import', 'return await import("/etc/passwd")'],
+  ['a file by URL', 'return await import("file:///etc/passwd")'],
+  ['std of QuickJS', 'return await import("std")'],
+  ['os of QuickJS', 'return await import("os")'],
+  [
+    'globals of QuickJS',
+    'return typeof std !== "undefined" || typeof os !== "undefined" || typeof bjson !== "undefined"',
+  ],
+  ['fetch', 'return fetch("http://127.0.0.1")'],
+  ['WebSocket', 'return new WebSocket("ws://127.0.0.1")'],
+  ['timers', 'return setTimeout(() => {}, 1)'],
+  ['performance', 'return performance.now()'],
+  ['SharedArrayBuffer', 'return new SharedArrayBuffer(1)'],
+  ['Atomics', 'return Atomics'],
+  ['WebAssembly', 'return WebAssembly'],
+  ['Intl', 'return Intl'],
+  ['FinalizationRegistry', 'return FinalizationRegistry'],
+  ['Worker', 'return Worker'],
+  ['the host’s function', 'return guildhallHost'],
+  ['the host through a constructor', 'return guildhall.send.constructor("return process")()'],
+  [
+    'the host through an error',
+    'try { guildhall.send() } catch (e) { return e.constructor.constructor("return process")() }',
+  ],
+  [
+    'the host through a promise',
+    'return (await guildhall.session_list()).constructor.constructor("return process")()',
+  ],
+  ['the host through this', 'return (function () { return this?.process })()'],
+  ['the host through eval', 'return (0, eval)("process")'],
+  ['the host through Function', 'return Function("return this.process")()'],
+  ['changing guildhall', 'guildhall.send = null; return true'],
+  ['changing a family', 'guildhall.json.encode = null; return true'],
+  ['debugging', 'return Deno ?? Bun'],
+]
+
+it('[S-TIER-2] [S-TIER-3] [S-TIER-6] [S-TIER-9] the sandbox has no way out, and the worker lives on', async () => {
+  const handlers = probes.map(
+    ([, code], at) => `guildhall.on_rpc('${at}', async () => {
+      try { return Boolean(await (async () => { ${code} })()) } catch { return false }
+    })`,
+  )
+  const { rpc, host } = await start(handlers.join('\n'))
+  const found: string[] = []
+  for (const [at, [what]] of probes.entries()) {
+    if ((await rpc(String(at))) !== 'false') found.push(what)
+  }
+  expect(found).toEqual([])
+  expect(host.metrics().script_worker_restarts_total).toBe(0)
+})
+
+it('[S-TIER-9] has what its rule lists', async () => {
+  const { rpc } = await start(`
+    guildhall.on_rpc('x', () => [
+      new TextDecoder().decode(new TextEncoder().encode('hä\u{1F600}')),
+      structuredClone({ a: [1, new Map([[1, 2]])] }).a[1].get(1),
+      typeof console.log, typeof queueMicrotask,
+    ])
+  `)
+  expect(JSON.parse(String(await rpc('x')))).toEqual(['hä\u{1F600}', 2, 'function', 'function'])
+})
