@@ -106,7 +106,13 @@ export class EngineLoop {
     this.#ticks.cancel()
     this.#timer?.cancel()
     for (const peer of this.#peers.values()) this.#sendClose(peer)
-    for (const server of this.#byHandle.keys()) this.#flush(server)
+    const servers = [...this.#byHandle.keys()]
+    // Nothing is due from here on.
+    this.#byHandle.clear()
+    for (const server of servers) {
+      this.#flush(server)
+      server.free()
+    }
   }
 
   #serve(certificate: CertificatePair): CoreServer {
@@ -345,8 +351,11 @@ export class EngineLoop {
     for (const peer of this.#closing) {
       if (peer.closeAtMs() > nowMs) continue
       // It must have arrived before the close, as everything else must.
-      if (peer.farewell === undefined) this.#sendClose(peer)
-      else peer.sendFarewell(nowMs)
+      if (peer.farewell === undefined) {
+        // What may leave now leaves in front of the close, which takes the place of all the rest.
+        if (peer.end?.drains === false) this.#flush(peer.server)
+        this.#sendClose(peer)
+      } else peer.sendFarewell(nowMs)
     }
   }
 

@@ -11,7 +11,8 @@ import {
   engineCounterNames,
   reports,
 } from './engine.ts'
-import type { EngineNews, EngineOrder, EngineStart } from './engine.worker.ts'
+import type { EngineThreadStart } from './engine.worker.ts'
+import type { EngineNews, EngineOrder } from './engine-host.ts'
 
 /** Thrown when the engine's socket cannot be had, with the code of the system. */
 export class AddressRefused extends Error {
@@ -50,7 +51,7 @@ export async function startEngineThread(
   const counters = new SharedArrayBuffer(engineCounterNames.length * 8)
   const { clock, unmended = false, ...others } = options
   const engine = unmended ? published : mendEngine(published)
-  const start: EngineStart = { ...others, engine, counters }
+  const start: EngineThreadStart = { ...others, engine, counters }
   const worker = new Worker(new URL('./engine.worker.ts', import.meta.url), {
     name: 'quic',
     env: {},
@@ -59,7 +60,20 @@ export async function startEngineThread(
   })
   const address = await listening(worker)
   worker.unref()
-  return createEngine({ worker, counters, address, events, clock })
+  return createEngine({ line: lineOf(worker), counters, address, events, clock })
+}
+
+function lineOf(worker: Worker): EngineLine {
+  let failure: Error | undefined
+  worker.on('error', (error: Error) => {
+    failure = error
+  })
+  return {
+    postMessage: (message, transfer) => worker.postMessage(message, transfer),
+    onMessage: (take) => void worker.on('message', take),
+    ended: new Promise((resolve) => worker.once('exit', () => resolve(failure))),
+    terminate: () => void worker.terminate(),
+  }
 }
 
 function listening(worker: Worker): Promise<Engine['address']> {
@@ -80,20 +94,28 @@ function listening(worker: Worker): Promise<Engine['address']> {
   })
 }
 
+/** The node's end of the line to the thread. */
+export type EngineLine = {
+  postMessage(message: unknown, transfer?: ArrayBuffer[]): void
+  onMessage(take: (message: unknown) => void): void
+  /** Resolves when the thread is over, with what ended it. */
+  readonly ended: Promise<Error | undefined>
+  terminate(): void
+}
+
 type Parts = {
-  worker: Worker
+  line: EngineLine
   counters: SharedArrayBuffer
   address: Engine['address']
   events: EngineEvents
   clock: Clock
 }
 
-function createEngine({ worker, counters, address, events, clock }: Parts): Engine {
+export function createEngine({ line, counters, address, events, clock }: Parts): Engine {
   const counts = new Float64Array(counters)
   const written = new BatchWriter()
   let isFlushDue = false
   let isOver = false
-  let failure: Error | undefined
 
   function add(kind: number, connection: number, row?: Partial<Row>): void {
     if (isOver) return
@@ -106,21 +128,16 @@ function createEngine({ worker, counters, address, events, clock }: Parts): Engi
   function flush(): void {
     isFlushDue = false
     const batch = written.take()
-    worker.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer])
+    line.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer])
   }
 
-  const order = (what: EngineOrder) => worker.postMessage(what)
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  worker.on('message', (message: unknown) => {
+  const order = (what: EngineOrder) => line.postMessage(what)
+  line.onMessage((message) => {
     if (isOver || !isBatch(message)) return
-
     readBatch(message, (row) => report(events, row, add))
     if (message.bytes.length > 0) add(commands.read, 0, { value: message.bytes.length })
   })
-  worker.on('error', (error: Error) => {
-    failure = error
-  })
-  void exited.then(() => {
+  void line.ended.then((failure) => {
     if (isOver) return
     isOver = true
     events.failed(failure ?? new Error('the thread of QUIC ended'))
@@ -148,8 +165,8 @@ function createEngine({ worker, counters, address, events, clock }: Parts): Engi
       if (isFlushDue) flush()
       isOver = true
       order({ stop: true })
-      const timer = clock.after(stopMs, () => void worker.terminate())
-      await exited
+      const timer = clock.after(stopMs, () => line.terminate())
+      await line.ended
       timer.cancel()
     },
   }

@@ -1,98 +1,15 @@
-import { createSocket } from 'node:dgram'
-import { isIPv6 } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSystemClock } from '../../../../../kernel/clock.ts'
-import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
-import { isBatch } from './batch.ts'
 import { loadCore } from './core.ts'
-import { type EngineAddress, type EngineOptions, engineCounterNames } from './engine.ts'
-import { EngineLoop } from './engine-loop.ts'
+import { type EngineStart, hostEngine } from './engine-host.ts'
 
 /** What the thread begins with. */
-export type EngineStart = EngineOptions & {
+export type EngineThreadStart = EngineStart & {
   /** The engine's file, mended. */
   engine: Uint8Array<ArrayBuffer>
-  retryKey: string
-  counters: SharedArrayBuffer
 }
 
-/** What the node says beside batches of commands. */
-export type EngineOrder = { certificate: CertificatePair } | { stop: true }
-
-/** What the thread says beside batches of reports. */
-export type EngineNews = { listening: EngineAddress } | { refused: { code: string; text: string } }
-
-/** What the system keeps of packets while the thread is busy. */
-const socketBufferBytes = 4 * 1024 * 1024
-
-function start(port: NonNullable<typeof parentPort>, options: EngineStart): void {
-  const { host, port: udpPort } = options.address
-  const socket = createSocket({
-    type: isIPv6(host) ? 'udp6' : 'udp4',
-    recvBufferSize: socketBufferBytes,
-    sendBufferSize: socketBufferBytes,
-  })
-  const say = (news: EngineNews) => port.postMessage(news)
-  const fail = (error: Error & { code?: string }) =>
-    say({ refused: { code: error.code ?? '', text: error.message } })
-  socket.once('error', fail)
-  socket.bind(udpPort, host, () => {
-    socket.off('error', fail)
-    // What a packet cannot reach is lost, and QUIC sends it again.
-    socket.on('error', () => undefined)
-    const { address, port: bound } = socket.address()
-    const loop = createLoop(options, {
-      localAddress: joinAddress(address, bound),
-      sendPacket: (packet, to) => {
-        const [toHost, toPort] = splitAddress(to)
-        socket.send(packet, toPort, toHost, ignore)
-      },
-      post: (batch) => port.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer]),
-    })
-    socket.on('message', (packet, from) => {
-      const { address: fromHost, port: fromPort } = from
-      const source = { host: fromHost, port: fromPort, address: joinAddress(fromHost, fromPort) }
-      loop.received(packet, source)
-    })
-    port.on('message', (message: unknown) => {
-      if (isBatch(message)) return loop.commanded(message)
-      const order = message as EngineOrder
-      if ('certificate' in order) return loop.setCertificate(order.certificate)
-      loop.stop()
-      socket.close(() => port.close())
-    })
-    say({ listening: { host: address, port: bound } })
-  })
+if (parentPort !== null) {
+  const { engine, ...options }: EngineThreadStart = workerData
+  hostEngine(parentPort, loadCore(engine, createSystemClock()), options)
 }
-
-type Outside = Pick<ConstructorParameters<typeof EngineLoop>[0], 'sendPacket' | 'post'> & {
-  localAddress: string
-}
-
-function createLoop(options: EngineStart, { localAddress, ...outside }: Outside): EngineLoop {
-  const clock = createSystemClock()
-  const counters = new Float64Array(options.counters)
-  return new EngineLoop({
-    ...outside,
-    core: loadCore(options.engine, clock),
-    clock,
-    options: { ...options, localAddress },
-    count(name, by) {
-      const at = engineCounterNames.indexOf(name)
-      counters[at] = (counters[at] ?? 0) + by
-    },
-  })
-}
-
-function joinAddress(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-}
-
-function splitAddress(address: string): [host: string, port: number] {
-  const colon = address.lastIndexOf(':')
-  return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))]
-}
-
-function ignore(): void {}
-
-if (parentPort !== null) start(parentPort, workerData)

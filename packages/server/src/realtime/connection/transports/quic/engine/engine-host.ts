@@ -1,0 +1,106 @@
+import { createSocket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import type { Http3WasmCore } from '@currentspace/http3/wasm'
+import { createSystemClock } from '../../../../../kernel/clock.ts'
+import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
+import { isBatch } from './batch.ts'
+import { type EngineAddress, type EngineOptions, engineCounterNames } from './engine.ts'
+import { EngineLoop } from './engine-loop.ts'
+
+/** What the thread begins with. */
+export type EngineStart = EngineOptions & {
+  retryKey: string
+  counters: SharedArrayBuffer
+}
+
+/** The thread's end of the line to the node. */
+export type EnginePort = {
+  postMessage(message: unknown, transfer?: ArrayBuffer[]): void
+  on(event: 'message', take: (message: unknown) => void): void
+  close(): void
+}
+
+/** What the node says beside batches of commands. */
+export type EngineOrder = { certificate: CertificatePair } | { stop: true }
+
+/** What the thread says beside batches of reports. */
+export type EngineNews = { listening: EngineAddress } | { refused: { code: string; text: string } }
+
+/** What the system keeps of packets while the thread is busy. */
+const socketBufferBytes = 4 * 1024 * 1024
+
+/** The side of the thread: serves the engine on a socket, and obeys what comes through the port. */
+export function hostEngine(port: EnginePort, core: Http3WasmCore, options: EngineStart): void {
+  const { host, port: udpPort } = options.address
+  const socket = createSocket({
+    type: isIPv6(host) ? 'udp6' : 'udp4',
+    recvBufferSize: socketBufferBytes,
+    sendBufferSize: socketBufferBytes,
+  })
+  const say = (news: EngineNews) => port.postMessage(news)
+  const fail = (error: Error & { code?: string }) =>
+    say({ refused: { code: error.code ?? '', text: error.message } })
+  socket.once('error', fail)
+  socket.bind(udpPort, host, () => {
+    socket.off('error', fail)
+    // What a packet cannot reach is lost, and QUIC sends it again.
+    socket.on('error', () => undefined)
+    const { address, port: bound } = socket.address()
+    const loop = createLoop(core, options, {
+      localAddress: joinAddress(address, bound),
+      sendPacket: (packet, to) => {
+        const [toHost, toPort] = splitAddress(to)
+        socket.send(packet, toPort, toHost, ignore)
+      },
+      post: (batch) => port.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer]),
+    })
+    socket.on('message', (packet, from) => {
+      const { address: fromHost, port: fromPort } = from
+      const source = { host: fromHost, port: fromPort, address: joinAddress(fromHost, fromPort) }
+      loop.received(packet, source)
+    })
+    port.on('message', (message: unknown) => {
+      if (isBatch(message)) return loop.commanded(message)
+      const order = message as EngineOrder
+      if ('certificate' in order) return loop.setCertificate(order.certificate)
+      socket.removeAllListeners('message')
+      loop.stop()
+      socket.close(() => port.close())
+    })
+    say({ listening: { host: address, port: bound } })
+  })
+}
+
+type Outside = Pick<ConstructorParameters<typeof EngineLoop>[0], 'sendPacket' | 'post'> & {
+  localAddress: string
+}
+
+function createLoop(
+  core: Http3WasmCore,
+  options: EngineStart,
+  { localAddress, ...outside }: Outside,
+): EngineLoop {
+  const clock = createSystemClock()
+  const counters = new Float64Array(options.counters)
+  return new EngineLoop({
+    ...outside,
+    core,
+    clock,
+    options: { ...options, localAddress },
+    count(name, by) {
+      const at = engineCounterNames.indexOf(name)
+      counters[at] = (counters[at] ?? 0) + by
+    },
+  })
+}
+
+function joinAddress(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+function splitAddress(address: string): [host: string, port: number] {
+  const colon = address.lastIndexOf(':')
+  return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))]
+}
+
+function ignore(): void {}
