@@ -72,6 +72,19 @@ export type FixtureOptions = {
   transports?(parts: TransportParts): Transport[]
 }
 
+/** How the clients of scenarios reach the node, where it is not by WebSocket. */
+export type ClientPlacement = {
+  transports(parts: TransportParts): Transport[]
+  open(transports: Transports): Promise<TestClient>
+}
+
+let placement: ClientPlacement | undefined
+
+/** By which transport clients come from here on; WebSocket if not given. */
+export function placeClients(where?: ClientPlacement): void {
+  placement = where
+}
+
 /** What transports of tests are made of. */
 export type TransportParts = {
   gateway: Acceptor
@@ -109,7 +122,8 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     sourceOf: options.sourceOf ?? (() => '127.0.0.1'),
     newRequestId: () => '0123456789abcdef0123456789abcdef',
   })
-  const others = options.transports?.({ gateway, config, clock, log }) ?? []
+  const moreTransports = options.transports ?? placement?.transports
+  const others = moreTransports?.({ gateway, config, clock, log }) ?? []
   const transports = joinTransports([websocket, ...others])
   const server = createServer()
   server.on('upgrade', (...upgrade) => transports.acceptUpgrade?.(...upgrade))
@@ -121,8 +135,8 @@ export async function startRealtime(options: FixtureOptions = {}): Promise<Realt
     clients.push(client)
     return client
   }
-  const connect: RealtimeFixture['connect'] = async (clientOptions = {}) =>
-    keep(await openClient(port, clientOptions))
+  const connect: RealtimeFixture['connect'] = async (clientOptions) =>
+    keep(await (placement?.open(transports) ?? openClient(port, clientOptions)))
   return {
     port,
     gateway,
@@ -245,7 +259,9 @@ export function createBackend(clock: FakeClock): Backend {
 }
 
 export type TestClient = {
-  socket: WebSocket
+  /** Other transports have none. */
+  readonly socket: WebSocket
+  isOpen(): boolean
   send(kind: number, body?: string | Uint8Array): void
   sendBytes(bytes: Uint8Array): void
   /** The next envelope that has not been looked at. */
@@ -255,6 +271,10 @@ export type TestClient = {
   /** Sizes of the messages that came. */
   messageBytes: number[]
   closed: Promise<{ code: number; reason: string }>
+  close(code?: number, reason?: string): void
+  /** What comes stays where it is until `resume`. */
+  pause(): void
+  resume(): void
   end(): void
 }
 
@@ -294,6 +314,10 @@ export async function openClient(
       if (envelope === undefined) throw new Error('no envelope')
       return envelope
     },
+    isOpen: () => socket.readyState === socket.OPEN,
+    close: (code, reason) => socket.close(code, reason),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
     end: () => socket.terminate(),
   }
 }

@@ -36,7 +36,7 @@ test('[R-SDK-27] not to another session, and not after a minute', async () => {
 
 test('[R-SDK-27] a 4008 that arrived is not reported again', async () => {
   const client = await loseSlowly({ untilGone: false })
-  client.socket.resume()
+  client.resume()
   expect(await client.closed).toMatchObject({ code: 4008 })
   await expect.poll(() => realtime.gateway.metrics().connections_active, waiting).toBe(0)
   expect(await lastClose(await realtime.join('t-ann'))).toBeNull()
@@ -56,7 +56,7 @@ test('[R-SDK-27] what is kept is bounded, and for a minute', async () => {
 async function loseSlowly({ untilGone = true } = {}): Promise<TestClient> {
   realtime = await startRealtime({ limits: { reliable_queue_bytes: 1_000_000 } })
   const client = await realtime.join('t-ann')
-  client.socket.pause()
+  client.pause()
   const slow = () => realtime.gateway.metrics().slow_consumer_closes_total
   // The system takes some megabytes before it keeps the peer waiting.
   await expect

@@ -351,7 +351,7 @@ describe('RPC', () => {
     const client = await realtime.join('t-ann')
     client.send(3, rpcRequestBody.encode(request(1n)))
     await expect.poll(() => realtime.script.hooks().at(-1), waiting).toBe('rpc 1')
-    client.socket.close()
+    client.close()
     await client.closed
     settle()
     const other = await realtime.join()

@@ -68,7 +68,7 @@ test('[R-LIM-6] a close does not wait for the script, and what was sent is dropp
   const client = await realtime.join('t-ann')
   sendMany(client, 1500)
   await expectBytesIn(1500 * 7)
-  client.socket.close(1000)
+  client.close(1000)
   await client.closed
   expect(realtime.script.hooks().at(-1)).toBe('leave 1')
   while (script.settleOne()) {}
@@ -154,9 +154,9 @@ test('[R-LIV-1] a peer that waits for the script and is read has to answer pings
   const client = await realtime.join()
   sendMany(client, 200)
   await expectBytesIn(200 * 7)
-  client.socket.pause()
+  client.pause()
   await realtime.clock.advance(15_000 + 45_000 + 500)
-  client.socket.resume()
+  client.resume()
   expect(await client.closed).toMatchObject({ code: 4006 })
 })
 

@@ -288,7 +288,7 @@ describe('a room that ends before anybody has a token', () => {
     const old = await add(ann)
     await add(bob)
     await held.asked
-    bob?.socket.close()
+    bob?.close()
     await bob?.closed
     const young = await add(ann)
     realtime.gateway.closeBoundRooms(1)

@@ -21,7 +21,7 @@ describe('the end of members and rooms', () => {
     bob?.create('a')
     await bob?.lines(2)
     expect(await ann?.line()).toBe('v1 joined 1 2')
-    bob?.socket.close()
+    bob?.close()
     expect(await ann?.line()).toBe('v1 left 1 2:disconnected')
     expect(realtime.script.hooks().at(-1)).toBe('leave 2')
     expect(realtime.script.matches().at(-1)).toBe('leave 1 2 (1)')

@@ -139,7 +139,7 @@ describe('rooms', () => {
     ['a lost connection', (bob) => bob.end()],
     ['a revocation', () => realtime.gateway.closeSessions(['s-bob'])],
     ['a replacement', () => realtime.join('t-bob')],
-    ['a protocol error', (bob) => bob.socket.send('text')],
+    ['a protocol error', (bob) => bob.sendBytes(new Uint8Array([0, 0, 0, 1]))],
     ['silence', (bob) => silence(bob)],
     ['a peer that does not read', () => flood()],
   ]
@@ -153,7 +153,7 @@ describe('rooms', () => {
   })
 
   function silence(bob: Player): Promise<void> {
-    bob.socket.pause()
+    bob.pause()
     return realtime.clock.advance(60_000)
   }
 

@@ -217,14 +217,14 @@ describe('a lost connection', () => {
     '[R-RET-1] a close by the peer with %i keeps the seat',
     async (code) => {
       const { ann } = await startInRoom()
-      ann.socket.close(code, code === 1009 ? 'message too big' : '')
+      ann.close(code, code === 1009 ? 'message too big' : '')
       await dropped()
     },
   )
 
   test('[R-RET-1] so does a peer that is not alive any more', async () => {
     const { ann } = await startInRoom()
-    ann.socket.pause()
+    ann.pause()
     await realtime.clock.advance(15_000 + 45_000)
     await dropped()
     expect(realtime.gateway.metrics().websocket_liveness_timeouts_total).toBe(1)
@@ -233,9 +233,9 @@ describe('a lost connection', () => {
 
 describe('no seat is kept', () => {
   test.each([
-    ['a close with 1000', (ann: Player) => ann.socket.close(1000)],
-    ['a close without a code', (ann: Player) => ann.socket.close()],
-    ['a protocol error', (ann: Player) => ann.socket.send('text')],
+    ['a close with 1000', (ann: Player) => ann.close(1000)],
+    ['a close without a code', (ann: Player) => ann.close()],
+    ['a protocol error', (ann: Player) => ann.sendBytes(badFrame)],
     ['a message that is too big', (ann: Player) => ann.socket.send(new Uint8Array(2 ** 20 + 1))],
     ['a revocation', () => realtime.gateway.closeSessions(['s-ann'])],
   ])('[R-RET-1] after %s', async (_what, end) => {
@@ -381,3 +381,6 @@ describe('no seat is kept', () => {
     expect(realtime.gateway.metrics().dropped_seats_active).toBe(3)
   })
 })
+
+/** Of no length that a frame may have. */
+const badFrame = new Uint8Array([0, 0, 0, 1])

@@ -23,6 +23,8 @@ type ClientOptions = {
   change?(packet: Uint8Array): Uint8Array | undefined
   /** One that another client has as well. */
   socket?: Socket
+  /** Where envelopes come: stream 3 from its beginning, and no datagrams, if not given. */
+  envelopes?: { stream: number; prefaceBytes: number; datagramPrefaceBytes: number }
 }
 
 let made = 0
@@ -50,6 +52,10 @@ export class QuicClient {
   packetsOut = 0
   /** Frames of the node's Initial packets, as far as they can be read. */
   readonly initials: Uint8Array[] = []
+  /** Resolves with the end of the connection. */
+  readonly ended = Promise.withResolvers<{ code: number | undefined; reason: string }>()
+  readonly #envelopes: NonNullable<ClientOptions['envelopes']> | undefined
+  #prefaceBytes: number
   readonly #change: (packet: Uint8Array) => Uint8Array | undefined
   /** What keys of Initial packets follow from. */
   #firstId = new Uint8Array()
@@ -79,6 +85,8 @@ export class QuicClient {
     this.#socket = socket
     this.#isSocketShared = options.socket !== undefined
     this.#change = options.change ?? ((packet) => packet)
+    this.#envelopes = options.envelopes
+    this.#prefaceBytes = options.envelopes?.prefaceBytes ?? 0
     made += 1
     const { ptr, len } = loaded.writeUtf8(
       JSON.stringify({
@@ -201,22 +209,33 @@ export class QuicClient {
     this.events.push(event)
     const { eventType, streamId, dataOff = 0, dataLen = 0 } = event
     if (eventType === 11) this.established = true
-    else if (eventType === 14) this.datagrams.push(this.#core.copyOut(dataOff, dataLen))
+    else if (eventType === 14) this.#takeDatagram(this.#core.copyOut(dataOff, dataLen))
     else if (eventType === 7) {
       const { errorCode: code, errorReason: reason = '' } = event.meta ?? {}
       this.end = { code, reason }
+      this.ended.resolve(this.end)
     } else if (eventType === 2 || eventType === 4) {
       const bytes = this.#core.copyOut(dataOff, dataLen)
       const before = this.streams.get(streamId) ?? Buffer.alloc(0)
       this.streams.set(streamId, Buffer.concat([before, bytes]))
-      if (streamId === 3) {
-        this.#frames.push(bytes)
+      if (streamId === (this.#envelopes?.stream ?? 3)) {
+        const skipped = Math.min(this.#prefaceBytes, bytes.length)
+        this.#prefaceBytes -= skipped
+        this.#frames.push(bytes.subarray(skipped))
         for (let next = this.#frames.next(); next; next = this.#frames.next()) {
           this.received.push(next)
         }
       }
     }
     if (event.fin || eventType === 5) this.endedStreams.add(streamId)
+  }
+
+  #takeDatagram(bytes: Uint8Array): void {
+    this.datagrams.push(bytes)
+    if (this.#envelopes === undefined) return
+    const at = this.#envelopes.datagramPrefaceBytes
+    const kind = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+    this.received.push({ kind, body: bytes.subarray(at + 2) })
   }
 }
 

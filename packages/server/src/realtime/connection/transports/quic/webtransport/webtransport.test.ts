@@ -5,6 +5,7 @@ import { type QuicFixture, type QuicFixtureOptions, startQuic } from '../quic.fi
 import type { QuicClient } from '../quic-client.fixture.ts'
 import { readVarint } from '../varint.ts'
 import { closeSession, frame, frameTypes } from './http3.ts'
+import { bothWays, control, oneWay, request } from './webtransport-client.fixture.ts'
 
 let node: QuicFixture
 afterEach(() => node.close())
@@ -161,10 +162,6 @@ test('[R-TR-1] with WebTransport off a browser is sent away, and raw QUIC serves
   expect((await node.join('t-ann')).established).toBe(true)
 })
 
-const control = Uint8Array.from([0, 4, 0])
-const oneWay = Uint8Array.from([0x40, 0x54, 0])
-const bothWays = Uint8Array.from([0x40, 0x41, 0])
-
 async function started(options: QuicFixtureOptions = {}): Promise<QuicClient> {
   node = await startQuic(options)
   node.realtime.script.kinds.add(100)
@@ -188,22 +185,6 @@ async function join(client: QuicClient, token: string): Promise<void> {
   request(client, {})
   client.write(6, Uint8Array.from([...oneWay, ...encodeFrame(5, bytesOf(token))]))
   expect((await next(client)).kind).toBe(6)
-}
-
-type Request = { path?: string; protocol?: string; origin?: string; stream?: number }
-
-/** A request for a session, with headers as browsers write them, but for Huffman codes. */
-function request(client: QuicClient, options: Request): void {
-  const { path = '/v1/realtime', protocol = 'webtransport', origin, stream = 0 } = options
-  const text = (value: string) => [value.length, ...Buffer.from(value)]
-  const block = [
-    ...[0, 0, 0xcf, 0xd7],
-    ...[0x50, ...text('localhost')],
-    ...[0x51, ...text(path)],
-    ...[0x27, 2, ...Buffer.from(':protocol'), ...text(protocol)],
-    ...(origin === undefined ? [] : [0x5f, 75, ...text(origin)]),
-  ]
-  client.write(stream, frame(frameTypes.headers, block))
 }
 
 async function statusOf(client: QuicClient, stream = 0): Promise<string | undefined> {
