@@ -4,6 +4,11 @@
 
 guildhall.on_rpc('echo', (_ctx, body) => body)
 
+/** Sends a message back to its sender, in the way in which it came. */
+guildhall.on_message(100, ({ sender, unreliable }, body) => {
+  guildhall.send(sender, 100, body, unreliable)
+})
+
 /** The body is an owner and a score, with a space between them. */
 guildhall.on_rpc('submit', async (_ctx, body) => {
   const [owner = '', score = '0'] = new TextDecoder().decode(body).split(' ')

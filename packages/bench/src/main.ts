@@ -26,6 +26,7 @@ import { scriptData } from './benchmarks/script-data.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
 import { storedObjects } from './benchmarks/storage.ts'
+import { transports } from './benchmarks/transports.ts'
 import { wallets } from './benchmarks/wallet.ts'
 import { describeMachine, loadLine } from './machine.ts'
 import { claimCores } from './processes/cores.ts'
@@ -59,6 +60,7 @@ const benchmarks: readonly Benchmark[] = [
   peersRows,
   mix,
   echo,
+  transports,
   boards,
   explorer,
   metrics,
