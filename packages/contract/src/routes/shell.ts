@@ -28,6 +28,7 @@ const Transport = z.strictObject({
   available: z.boolean(),
   bind: z.string(),
   path: z.string().optional(),
+  url: z.string().optional(),
   certificate_sha256: z.string().optional(),
 })
 

@@ -18,6 +18,8 @@ export type TransportConfig = {
   }
   webtransport: {
     enabled: boolean
+    /** Where players reach it, if not by its socket's own address. */
+    public_url?: string | undefined
   }
   auth: {
     require_auth: boolean

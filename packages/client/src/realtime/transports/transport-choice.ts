@@ -25,13 +25,17 @@ type Offer = { url: string; certificateSha256?: string } | undefined
 
 export function createTransportChoice(host: Host, baseUrl: string): TransportChoice {
   const overWebSocket = websocketTransport(host.WebSocket)
-  const overWebTransport = webTransport(host.WebTransport)
+  const overWebTransport = webTransport(host, fellBack)
   const websocket: Target = {
     transport: 'websocket',
     url: baseUrl.replace(/^http/, 'ws') + realtimePath,
   }
   let asked: Promise<Offer> | undefined
   let websocketOnlyUntilMs = Number.NEGATIVE_INFINITY
+
+  function fellBack(): void {
+    websocketOnlyUntilMs = host.monotonicMs() + fallbackMs
+  }
 
   async function offered({ webTransport: given }: ConnectOptions): Promise<Offer> {
     if (host.WebTransport === undefined) return undefined
@@ -54,9 +58,7 @@ export function createTransportChoice(host: Host, baseUrl: string): TransportCho
       if (offer === undefined || isRefused) return [websocket]
       return [{ transport: 'webtransport', ...offer }, websocket]
     },
-    fellBack() {
-      websocketOnlyUntilMs = host.monotonicMs() + fallbackMs
-    },
+    fellBack,
     open: (target, events) =>
       target.transport === 'websocket'
         ? overWebSocket(target, events)
@@ -84,7 +86,12 @@ async function askForOffer(host: Host, baseUrl: string): Promise<Offer> {
 
 type StatusLine = {
   transports?: {
-    webtransport?: { available?: boolean; bind?: string; certificate_sha256?: string | null }
+    webtransport?: {
+      available?: boolean
+      url?: string
+      bind?: string
+      certificate_sha256?: string | null
+    }
   }
 }
 
@@ -95,7 +102,7 @@ function offerIn(status: unknown, baseUrl: string): Offer {
   const { hostname } = new URL(baseUrl)
   // For `localhost` a browser may ask the other loopback address alone.
   const host = isLoopback(hostname) && isLoopback(address) ? address : hostname
-  const url = `https://${host}:${port}${realtimePath}`
+  const url = entry.url ?? `https://${host}:${port}${realtimePath}`
   const { certificate_sha256: hash } = entry
   return typeof hash === 'string' ? { url, certificateSha256: hash } : { url }
 }

@@ -13,9 +13,15 @@ import type { StateEvent } from '../connection-types.ts'
 import type { Message } from '../sending/payload.ts'
 
 type Behaviour = 'accepts' | 'rejects' | 'is silent' | 'fails'
+type FakeBehaviour = {
+  is: Behaviour
+  makesWritable?: boolean
+  /** Takes no further write. */
+  stalls?: boolean
+}
 
 /** What browsers have as WebTransport, with a server behind it that lives in this file. */
-function fakeWebTransport(behaviour: { is: Behaviour; makesWritable?: boolean }) {
+function fakeWebTransport(behaviour: FakeBehaviour) {
   const sessions: FakeSession[] = []
   class FakeSession {
     readonly url: string
@@ -62,7 +68,11 @@ function fakeWebTransport(behaviour: { is: Behaviour; makesWritable?: boolean })
     }
 
     async createBidirectionalStream() {
-      return { writable: new WritableStream<Uint8Array>({ write: (bytes) => this.take(bytes) }) }
+      const write = (bytes: Uint8Array) => {
+        this.take(bytes)
+        return behaviour.stalls ? new Promise<void>(() => {}) : undefined
+      }
+      return { writable: new WritableStream<Uint8Array>({ write }) }
     }
 
     take(bytes: Uint8Array): void {
@@ -93,7 +103,10 @@ function fakeWebTransport(behaviour: { is: Behaviour; makesWritable?: boolean })
       this.toClient.enqueue(frame.slice(3))
     }
 
+    closedWith: { closeCode?: number; reason?: string } | undefined
+
     close(info: { closeCode?: number; reason?: string } = {}): void {
+      this.closedWith = info
       this.end(info)
     }
   }
@@ -103,7 +116,7 @@ function fakeWebTransport(behaviour: { is: Behaviour; makesWritable?: boolean })
 const offer = { url: 'https://play.example.com/v1/realtime' }
 
 async function openWith(is: Behaviour) {
-  const behaviour: { is: Behaviour; makesWritable?: boolean } = { is }
+  const behaviour: FakeBehaviour = { is }
   const fake = fakeWebTransport(behaviour)
   return { ...fake, behaviour, ...(await openBench({ WebTransport: fake.WebTransport })) }
 }
@@ -215,4 +228,43 @@ it('[R-SDK-6] without an offer it is WebSocket, and webtransport alone does not 
   await expect(player.connect({ transport: 'webtransport' })).rejects.toMatchObject(failure)
   const none = await openBench()
   await expect(none.player.connect(alone)).rejects.toMatchObject(failure)
+})
+
+it('[R-SDK-6] a write that is not taken for 5 s is a failure: it comes back over WebSocket', async () => {
+  const { player, sessions, host, server, behaviour } = await openWith('accepts')
+  const connection = await player.connect({ webTransport: offer })
+  const states = heard<StateEvent>((call) => connection.on('state', call))
+  connection.send(100, 'taken')
+  // The last question for the server's clock leaves after 1.2 s.
+  for (const stepMs of [700, 700, 6_000]) {
+    await settle()
+    host.advance(stepMs)
+  }
+  expect(connection.state).toBe('open')
+  behaviour.stalls = true
+  connection.send(100, 'the last one that leaves')
+  connection.send(100, 'waits')
+  await settle()
+  host.advance(4_999)
+  expect(connection.state).toBe('open')
+  host.advance(1)
+  expect(connection.state).toBe('reconnecting')
+  expect(sessions[0]?.closedWith?.closeCode).toBe(4006)
+  host.advance(500)
+  await server.connection()
+  await vi.waitFor(() => expect(connection.state).toBe('open'))
+  expect([connection.transport, sessions.length]).toEqual(['websocket', 1])
+  expect(states.map(({ state }) => state)).toEqual(['reconnecting', 'open'])
+})
+
+it('[R-SDK-6] the address that the node gives is taken as it is', async () => {
+  const { player, sessions, server } = await openWith('accepts')
+  const url = 'https://udp.example.com:443/v1/realtime'
+  server.onRequest = (_request, response) => {
+    const webtransport = { available: true, bind: '10.0.0.7:7351', url }
+    response.writeHead(200).end(JSON.stringify({ transports: { webtransport } }))
+  }
+  await (await player.connect()).close()
+  expect(sessions[0]?.url).toBe(url)
+  expect(sessions[0]?.options).toBeUndefined()
 })

@@ -1,17 +1,26 @@
 import { GuildhallError } from '../../error.ts'
-import type { WebTransportConstructor, WebTransportSession } from '../../host.ts'
+import type { Host, WebTransportConstructor, WebTransportSession } from '../../host.ts'
 import type { Link, LinkEvents, OpenLink, Target } from './transport.ts'
 
 /**
  * Links over WebTransport: one bidirectional stream carries the client's frames, the server's come
  * on a stream that it opens, and datagrams are datagrams.
  */
-export function webTransport(Session: WebTransportConstructor | undefined): OpenLink {
+export function webTransport(host: LinkHost, stalled: () => void): OpenLink {
   return (target, events) => {
+    const { WebTransport: Session } = host
     if (Session === undefined) throw new GuildhallError('network_error', 'there is no WebTransport')
-    return new WebTransportLink(openSession(Session, target), events)
+    return new WebTransportLink(openSession(Session, target), { host, events, stalled })
   }
 }
+
+type LinkHost = Pick<Host, 'WebTransport' | 'startTimer'>
+type LinkParts = { host: LinkHost; events: LinkEvents; stalled: () => void }
+
+/** In some browsers flow control never refills: nothing leaves, and nothing says so. */
+const stallMs = 5_000
+/** No code that is meant, so that the node keeps the seat. */
+const stalledCode = 4006
 
 function openSession(
   Session: WebTransportConstructor,
@@ -25,14 +34,17 @@ function openSession(
 class WebTransportLink implements Link {
   readonly #session: WebTransportSession
   readonly #events: LinkEvents
+  readonly #parts: LinkParts
+  #stopStallTimer: (() => void) | undefined
   #stream: WritableStreamDefaultWriter<Uint8Array> | undefined
   #datagrams: WritableStreamDefaultWriter<Uint8Array> | undefined
   #bufferedBytes = 0
   #hasEnded = false
 
-  constructor(session: WebTransportSession, events: LinkEvents) {
+  constructor(session: WebTransportSession, parts: LinkParts) {
     this.#session = session
-    this.#events = events
+    this.#events = parts.events
+    this.#parts = parts
     const lost = () => this.#end(null, '')
     session.closed.then(({ closeCode, reason }) => this.#end(closeCode ?? null, reason ?? ''), lost)
     this.#open().catch(lost)
@@ -40,8 +52,11 @@ class WebTransportLink implements Link {
 
   send(bytes: Uint8Array): void {
     this.#bufferedBytes += bytes.length
+    this.#watch()
     const sent = () => {
       this.#bufferedBytes -= bytes.length
+      this.#stopWatching()
+      if (this.#bufferedBytes > 0) this.#watch()
     }
     this.#stream?.write(bytes).then(sent, sent)
   }
@@ -57,6 +72,7 @@ class WebTransportLink implements Link {
   }
 
   close(code: number, reason: string): void {
+    this.#stopWatching()
     // 0 is what WebTransport says for an ordinary end.
     this.#session.close({ closeCode: code === 1000 ? 0 : code, reason })
   }
@@ -76,9 +92,25 @@ class WebTransportLink implements Link {
     ])
   }
 
+  /** Of the bytes that wait some have to leave in time. */
+  #watch(): void {
+    if (this.#hasEnded) return
+    this.#stopStallTimer ??= this.#parts.host.startTimer(stallMs, () => {
+      this.#parts.stalled()
+      this.close(stalledCode, 'nothing leaves')
+      this.#end(null, '')
+    })
+  }
+
+  #stopWatching(): void {
+    this.#stopStallTimer?.()
+    this.#stopStallTimer = undefined
+  }
+
   #end(code: number | null, reason: string): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#stopWatching()
     this.#events.ended({ code: code === 0 ? 1000 : code, reason })
   }
 }

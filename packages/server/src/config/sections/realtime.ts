@@ -7,8 +7,16 @@ import {
   secretUrlUnset,
   string,
   strings,
+  stringUnset,
 } from '../key.ts'
-import { address, clusterId, natsUrls, origin, postgresUrl } from '../values/formats.ts'
+import {
+  address,
+  clusterId,
+  natsUrls,
+  origin,
+  postgresUrl,
+  webTransportUrl,
+} from '../values/formats.ts'
 
 const queueItems = [1, 1_000_000] as const
 const queueBytes = [65_536, 1_073_741_824] as const
@@ -48,6 +56,10 @@ export const transport = {
   },
   webtransport: {
     enabled: boolean(true, 'Serves realtime play over WebTransport, on the QUIC socket.'),
+    public_url: stringUnset(
+      webTransportUrl,
+      'Where players reach it, e.g. behind a balancer; unset, its port at the host of the API.',
+    ),
   },
   tls: {
     certificate_file: pathUnset(

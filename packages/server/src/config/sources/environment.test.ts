@@ -41,7 +41,8 @@ function otherText(name: string, key: Key): string {
     case 'strings':
       return 'https://a.example'
     case 'string':
-      return key.format.allowed.startsWith('HOST:PORT') ? '127.0.0.1:9999' : 'other'
+      if (key.format.allowed.startsWith('HOST:PORT')) return '127.0.0.1:9999'
+      return key.format.allowed.includes('https:') ? 'https://b.example/' : 'other'
   }
 }
 

@@ -37,6 +37,16 @@ export const origin: Format = {
   },
 }
 
+export const webTransportUrl: Format = {
+  allowed: 'an address such as https://play.example.com:7351/v1/realtime',
+  accepts(text) {
+    if (!URL.canParse(text)) return false
+    const { protocol, pathname, username, search, hash } = new URL(text)
+    const isPlain = username === '' && search === '' && hash === ''
+    return protocol === 'https:' && isPlain && ['/', '/v1/realtime'].includes(pathname)
+  },
+}
+
 export const originOrAny: Format = {
   allowed: `${origin.allowed}, or * alone`,
   accepts: (text) => text === '*' || origin.accepts(text),

@@ -38,6 +38,8 @@ export type TransportState = {
   /** Where it listens, or where it was asked to while it is not available. */
   bind: string
   path?: string
+  /** Where players reach it, where the operator says so. */
+  url?: string
   /** Of the leaf certificate, in base64, where clients may have to pin it. */
   certificate_sha256?: string
 }

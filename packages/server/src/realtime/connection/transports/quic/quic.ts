@@ -39,6 +39,7 @@ export function createQuicTransports(deps: QuicTransportsDeps): Transport[] {
       ...common(),
       available: isWebTransportOn && listener.isServing,
       path: realtimePath,
+      ...(webtransport.public_url === undefined ? {} : { url: webtransport.public_url }),
       ...hashOf(listener.certificate?.certificate),
     }),
     close: async () => {},
