@@ -9,7 +9,7 @@ const browser = await browserForTests()
 afterAll(() => browser?.close())
 
 it.skipIf(browser === undefined)(
-  '[R-SDK-23] the page plays in a real browser, and a reload keeps the seat',
+  '[R-SDK-6, R-SDK-23] the page plays by datagrams in a real browser, and a reload keeps the seat',
   async () => {
     const page = await servePage(0)
     onTestFinished(() => page.close())
@@ -18,6 +18,7 @@ it.skipIf(browser === undefined)(
       'runtime.tick_hz': '20',
       'rooms.reconnect_grace_ms': '20000',
       'http.cors_origins': page.url,
+      'transport.quic.bind': '127.0.0.1:0',
     })
     onTestFinished(() => void node.stop())
     const tab = await browser?.newPage()
@@ -43,6 +44,10 @@ it.skipIf(browser === undefined)(
       players.some(({ id, x }) => id === you?.participant && x !== before?.x),
     )
     await tab.keyboard.up('KeyD')
+    expect(await tab.textContent('#transport')).toBe('over WebTransport, with datagrams')
+    const { metrics } = await (await fetch(`${node.url}/status`)).json()
+    expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
+    expect(metrics.quic_datagrams_out_total).toBeGreaterThan(0)
 
     const returned = new Promise((resolve) => ana.room.on('return', resolve))
     await tab.reload()

@@ -12,11 +12,18 @@ const painter = new Painter(element('view', HTMLCanvasElement))
 let connection: Connection<Arena> | undefined
 let motion = createMotion()
 let steer: Steer = { x: 0, y: 0, dash: false }
+let changedAtMs = 0
+/** A direction travels by datagrams, which may get lost: it is said again while it is new. */
+const repeatMs = 50
+const repeatedForMs = 300
 
 listenToKeys((wanted) => {
   steer = wanted
-  if (connection?.rooms.current) connection.rooms.current.send(steerKind, steer)
+  changedAtMs = performance.now()
+  // A dash happens once, so it must arrive.
+  connection?.rooms.current?.send(steerKind, steer, { unreliable: !steer.dash })
 })
+setInterval(repeat, repeatMs)
 element('form', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault()
   void play(element('name', HTMLInputElement).value, element('wanted', HTMLInputElement).value)
@@ -59,10 +66,22 @@ async function connect(): Promise<Connection<Arena>> {
   const next = await player.connect()
   next.on('state', (event) => {
     say(event.state === 'reconnecting' ? 'Connection lost. Coming back …' : '')
+    if (event.state === 'open') showTransport(next)
     if (event.state === 'closed') showDoor(`The connection was closed: ${event.reason}`)
   })
   connection = next
+  showTransport(next)
   return next
+}
+
+function showTransport({ transport }: Connection<Arena>): void {
+  const name = transport === 'webtransport' ? 'WebTransport, with datagrams' : 'WebSocket'
+  element('transport').textContent = `over ${name}`
+}
+
+function repeat(): void {
+  if (performance.now() - changedAtMs > repeatedForMs) return
+  connection?.rooms.current?.send(steerKind, { ...steer, dash: false }, { unreliable: true })
 }
 
 function enter(room: Room<Arena>): void {
