@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { Status } from '@guildhall/contract'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
@@ -18,6 +19,7 @@ it.skipIf(browser === undefined)(
       'runtime.tick_hz': '20',
       'rooms.reconnect_grace_ms': '20000',
       'http.cors_origins': page.url,
+      'transport.quic.enabled': 'true',
       'transport.quic.bind': '127.0.0.1:0',
     })
     onTestFinished(() => void node.stop())
@@ -45,7 +47,8 @@ it.skipIf(browser === undefined)(
     )
     await tab.keyboard.up('KeyD')
     expect(await tab.textContent('#transport')).toBe('over WebTransport, with datagrams')
-    const { metrics } = await (await fetch(`${node.url}/status`)).json()
+    const answer = await fetch(`${node.url}/status`)
+    const { metrics } = (await answer.json()) as Status
     expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
     expect(metrics.quic_datagrams_out_total).toBeGreaterThan(0)
 

@@ -123,7 +123,7 @@ export class QuicLoadClient {
     this.#pumpLater()
   }
 
-  /** Leaves at once; the node is told. */
+  /** Leaves at once, with a close that says so. */
   close(): void {
     if (this.#isClosed) return
     const { ptr, len } = this.#core.writeUtf8('')

@@ -40,7 +40,9 @@ export const metricHelp: Readonly<Record<string, string>> = {
   unreliable_dropped_total: 'Unreliable envelopes dropped because their lane was full.',
   unreliable_coalesced_total: 'Positions replaced by newer ones while they waited.',
   unreliable_promoted_total: 'Unreliable envelopes sent reliably because of their size.',
+  websocket_connections_active: 'Connections over WebSocket.',
   quic_connections_active: 'QUIC connections of the engine, those in their handshake included.',
+  webtransport_connections_active: 'Those of them that speak WebTransport.',
   quic_packets_dropped_total: 'Packets that belong to no connection, or that nobody could take.',
   quic_initials_limited_total:
     'Attempts to connect over the rates of QUIC, which are not answered.',

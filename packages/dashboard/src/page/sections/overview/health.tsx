@@ -81,13 +81,16 @@ function Scheduled({ scheduler }: Pick<Status, 'scheduler'>) {
 }
 
 function Transports({ transports }: { transports: Status['transports'] }) {
-  const open = Object.entries(transports).filter(([, { available }]) => available)
-  if (open.length === 0) return <None />
   return (
     <span className="row">
-      {open.map(([name, { bind }]) => (
+      {Object.entries(transports).map(([name, { enabled, available, bind }]) => (
         <span key={name}>
-          {name} <span className="mono small muted">{bind}</span>
+          {name}{' '}
+          {available ? (
+            <span className="mono small muted">{bind}</span>
+          ) : (
+            <None>{enabled ? 'not available' : 'off'}</None>
+          )}
         </span>
       ))}
     </span>

@@ -7,9 +7,9 @@ import {
   type RealtimeFixture,
   startRealtime,
   transportConfig,
-  upgradeRequest,
   waiting,
 } from '../../realtime.fixture.ts'
+import { upgradeRequest } from '../../websocket-bytes.fixture.ts'
 import type { Connection, Lanes } from '../transports/transport.ts'
 import { FrameQueue } from './frame-queue.ts'
 import { SendQueue } from './send-queue.ts'

@@ -7,9 +7,9 @@ import {
   type RealtimeFixture,
   startRealtime,
   type TestClient,
-  upgradeRequest,
   waiting,
 } from '../../realtime.fixture.ts'
+import { upgradeRequest } from '../../websocket-bytes.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())

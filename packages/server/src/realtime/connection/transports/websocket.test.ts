@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   bytesOf,
-  clientFrame,
   hexOf,
   type RawClient,
   type RealtimeFixture,
@@ -12,6 +11,7 @@ import {
   textOf,
   waiting,
 } from '../../realtime.fixture.ts'
+import { clientFrame } from '../../websocket-bytes.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())

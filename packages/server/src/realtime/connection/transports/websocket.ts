@@ -23,6 +23,7 @@ const subprotocol = 'guildhall.0'
 export function createWebSocketTransport(deps: WebSocketTransportDeps): Transport {
   const { enabled } = deps.config.websocket
   let bind = ''
+  const open = { count: 0 }
   return {
     name: 'websocket',
     hasOwnSocket: false,
@@ -30,13 +31,14 @@ export function createWebSocketTransport(deps: WebSocketTransportDeps): Transpor
       bind = httpAddress
     },
     state: () => ({ enabled, available: enabled, bind, path: realtimePath }),
-    acceptUpgrade: enabled ? createAccept(deps) : undefined,
+    acceptUpgrade: enabled ? createAccept(deps, open) : undefined,
+    metrics: () => ({ websocket_connections_active: open.count }),
     // The sockets belong to the HTTP listener, and the gateway ends the connections.
     close: async () => {},
   }
 }
 
-function createAccept(deps: WebSocketTransportDeps): AcceptUpgrade {
+function createAccept(deps: WebSocketTransportDeps, open: { count: number }): AcceptUpgrade {
   const { config, gateway, sourceOf } = deps
   const scratch = createMessageScratch()
   const server = new WebSocketServer({
@@ -62,6 +64,10 @@ function createAccept(deps: WebSocketTransportDeps): AcceptUpgrade {
       const connection = new WebSocketConnection(webSocket, { socket, scratch, limitGroup: group })
       connection.events = gateway.accept(connection)
       webSocket.connection = connection
+      open.count += 1
+      webSocket.once('close', () => {
+        open.count -= 1
+      })
       webSocket.on('message', onMessage)
       webSocket.on('ping', onPing)
       webSocket.on('pong', onPong)

@@ -113,7 +113,13 @@ export class QuicListener {
 
   metrics(): Record<string, number> {
     const counters = this.#engine?.counters() ?? this.#counted ?? {}
-    return { ...counters, quic_engine_restarts_total: this.#restarts }
+    let sessions = 0
+    for (const peer of this.#peers.values()) sessions += Number(peer.isWebTransport)
+    return {
+      ...counters,
+      webtransport_connections_active: sessions,
+      quic_engine_restarts_total: this.#restarts,
+    }
   }
 
   async close(): Promise<void> {

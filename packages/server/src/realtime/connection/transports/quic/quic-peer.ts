@@ -24,6 +24,7 @@ export class QuicPeer {
   readonly #id: number
   readonly #connection: QuicConnection
   #protocol: Protocol | undefined
+  #isWebTransport = false
 
   constructor(deps: QuicPeerDeps, id: number, limitGroup: string | undefined) {
     this.#deps = deps
@@ -31,6 +32,11 @@ export class QuicPeer {
     this.#connection = new QuicConnection(deps.engine, id, limitGroup)
     // It counts from here on: its handshake costs what the limits are there for.
     this.#connection.accepted(deps.gateway.accept(this.#connection))
+  }
+
+  /** Whether it speaks HTTP/3; false until its first bytes say so. */
+  get isWebTransport(): boolean {
+    return this.#isWebTransport
   }
 
   data(stream: number, bytes: Uint8Array): void {
@@ -63,7 +69,10 @@ export class QuicPeer {
   #decide(stream: number): Protocol | undefined {
     const { engine, speakHttp3 } = this.#deps
     if (isBidirectional(stream)) return rawProtocol(this.#connection)
-    if (speakHttp3 !== undefined) return speakHttp3(engine, this.#id, this.#connection)
+    if (speakHttp3 !== undefined) {
+      this.#isWebTransport = true
+      return speakHttp3(engine, this.#id, this.#connection)
+    }
     engine.close(this.#id, http3NoError, 'WebTransport is off', false)
     return undefined
   }

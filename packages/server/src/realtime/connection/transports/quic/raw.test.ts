@@ -175,8 +175,9 @@ describe('the end', () => {
     const ends = [replaced, revoked].map(async (client) => {
       codes.push((await client.closed()).code)
     })
+    const newer = await node.realtime.connect()
     node.realtime.gateway.closeSessions(['s-bob'])
-    await node.realtime.join('t-ann')
+    newer.send(5, 't-ann')
     await Promise.all(ends)
     expect(codes).toEqual([4005, 4004])
   })

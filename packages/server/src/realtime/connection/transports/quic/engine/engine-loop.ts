@@ -21,7 +21,7 @@ export type EngineLoopDeps = {
 
 /** Bytes of events that the node may have left unread; packets are dropped beyond. */
 const unreadBytesMax = 16 * 1024 * 1024
-const destroyedCode = 1001
+const destroyed = { code: 1001, reason: new Uint8Array(), drains: false }
 /** CONNECTION_REFUSED of QUIC. */
 const refusedCode = 2
 
@@ -110,7 +110,7 @@ export class EngineLoop {
     // Nothing is due from here on.
     this.#byHandle.clear()
     for (const server of servers) {
-      this.#flush(server)
+      server.flush(this.#deps.sendPacket)
       server.free()
     }
   }
@@ -233,7 +233,7 @@ export class EngineLoop {
       for (const event of server.events()) this.#report(server, event)
     }
     this.#forgetUnbegun()
-    for (const server of this.#byHandle.keys()) this.#flush(server)
+    for (const server of this.#byHandle.keys()) server.flush(this.#deps.sendPacket)
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
       const batch = this.#reports.take()
@@ -241,10 +241,6 @@ export class EngineLoop {
       this.#deps.post(batch)
     }
     this.#arm()
-  }
-
-  #flush(server: CoreServer): void {
-    server.flush(this.#deps.sendPacket)
   }
 
   #report(server: CoreServer, event: CoreEvent): void {
@@ -316,8 +312,8 @@ export class EngineLoop {
     const { server } = peer
     this.#peers.delete(peer.id)
     this.#begun.delete(peer.key)
-    const others = this.#byAddress.get(peer.address)?.filter((each) => each !== peer) ?? []
-    if (others.length > 0) this.#byAddress.set(peer.address, others)
+    const others = this.#byAddress.get(peer.address)?.filter((each) => each !== peer)
+    if (others?.length) this.#byAddress.set(peer.address, others)
     else this.#byAddress.delete(peer.address)
     this.#byHandle.get(server)?.delete(peer.handle)
     for (const set of [this.#keepAlives, this.#paused, this.#closing, this.#written]) {
@@ -351,17 +347,16 @@ export class EngineLoop {
     for (const peer of this.#closing) {
       if (peer.closeAtMs() > nowMs) continue
       // It must have arrived before the close, as everything else must.
-      if (peer.farewell === undefined) {
-        // What may leave now leaves in front of the close, which takes the place of all the rest.
-        if (peer.end?.drains === false) this.#flush(peer.server)
-        this.#sendClose(peer)
-      } else peer.sendFarewell(nowMs)
+      if (peer.farewell !== undefined) peer.sendFarewell(nowMs)
+      else this.#sendClose(peer)
     }
   }
 
   #sendClose(peer: Peer): void {
     this.#closing.delete(peer)
-    const { code, reason } = peer.end ?? { code: destroyedCode, reason: new Uint8Array() }
+    const { code, reason, drains } = peer.end ?? destroyed
+    // What may leave now leaves in front of the close, which takes the place of all the rest.
+    if (!drains) peer.server.flush(this.#deps.sendPacket)
     peer.server.close(peer.handle, code, reason)
   }
 

@@ -120,6 +120,11 @@ describe('play', () => {
     expect(messages().sort()).toEqual(['datagram', 'in'])
     send('reliable')
     expect(textOf((await next(client)).body)).toBe('reliable')
+    expect(node.realtime.transports.metrics()).toMatchObject({
+      websocket_connections_active: 0,
+      quic_connections_active: 1,
+      webtransport_connections_active: 1,
+    })
     send('quick', true)
     await expect.poll(() => client.datagrams.map(textOf), waiting).toEqual(['\0\0dquick'])
   })
