@@ -52,7 +52,7 @@ export function hostEngine(port: EnginePort, core: Http3WasmCore, options: Engin
         const [toHost, toPort] = splitAddress(to)
         socket.send(packet, toPort, toHost, ignore)
       },
-      post: (batch) => port.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer]),
+      post: (batch) => port.postMessage(batch, [batch.buffer]),
     })
     socket.on('message', (packet, from) => {
       const { address: fromHost, port: fromPort } = from

@@ -2,7 +2,7 @@ import type { Http3WasmCore } from '@currentspace/http3/wasm'
 import { atEndOfTurn, type Clock, type Timer } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
 import { Admissions, admissionKey, type PacketSource } from './admissions.ts'
-import { type Batch, BatchWriter, type Row, readBatch } from './batch.ts'
+import { type Batch, BatchWriter, payloadBytes, type Row, readBatch } from './batch.ts'
 import { type CoreEvent, type CoreOptions, CoreServer, eventTypes } from './core.ts'
 import { DatagramGate, versionNegotiation } from './datagram-gate.ts'
 import { commands, type EngineCounterName, reports } from './engine.ts'
@@ -237,7 +237,7 @@ export class EngineLoop {
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
       const batch = this.#reports.take()
-      this.#unreadBytes += batch.bytes.length
+      this.#unreadBytes += payloadBytes(batch)
       this.#deps.post(batch)
     }
     this.#arm()

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../../../kernel/clock.ts'
-import { BatchWriter, isBatch, type Row, readBatch } from './batch.ts'
+import { BatchWriter, isBatch, payloadBytes, type Row, readBatch } from './batch.ts'
 import { mendEngine, readEngineFile } from './core-file.ts'
 import {
   commands,
@@ -128,14 +128,15 @@ export function createEngine({ line, counters, address, events, clock }: Parts):
   function flush(): void {
     isFlushDue = false
     const batch = written.take()
-    line.postMessage(batch, [batch.rows.buffer, batch.bytes.buffer])
+    line.postMessage(batch, [batch.buffer])
   }
 
   const order = (what: EngineOrder) => line.postMessage(what)
   line.onMessage((message) => {
     if (isOver || !isBatch(message)) return
     readBatch(message, (row) => report(events, row, add))
-    if (message.bytes.length > 0) add(commands.read, 0, { value: message.bytes.length })
+    const value = payloadBytes(message)
+    if (value > 0) add(commands.read, 0, { value })
   })
   void line.ended.then((failure) => {
     if (isOver) return
