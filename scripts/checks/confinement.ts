@@ -38,6 +38,7 @@ const sockets = new Set(['ws', 'fastify', 'net', 'dgram', 'node:net', 'node:dgra
 const socketPlaces = [
   'realtime/connection/transports/',
   'kernel/http/',
+  'kernel/control/',
   'script-test/test-network.ts',
 ]
 const timers = new Set(['timers', 'node:timers', 'node:timers/promises'])
@@ -71,7 +72,7 @@ function confinedImports(file: CodeSource): Problem[] {
     }
     const isSocket = sockets.has(specifier) && !importsOnlyAddresses(file, line)
     if (isSocket && !isIn(file, socketPlaces)) {
-      return [{ ...at, text: `only the transports and kernel/http import ${specifier}` }]
+      return [{ ...at, text: `only the transports, kernel/http and kernel/control import ${specifier}` }]
     }
     return []
   })

@@ -8,7 +8,19 @@ import {
   snapshotKind,
   steerKind,
 } from './protocol.ts'
-import { createWorld, enter, leave, setAway, snapshotOf, steer, step, type World } from './world.ts'
+import {
+  createWorld,
+  enter,
+  leave,
+  restoreWorld,
+  type SavedWorld,
+  saveWorld,
+  setAway,
+  snapshotOf,
+  steer,
+  step,
+  type World,
+} from './world.ts'
 
 /**
  * The server's side of the arena: a world per room, moved 20 times a second. Clients say where
@@ -16,6 +28,15 @@ import { createWorld, enter, leave, setAway, snapshotOf, steer, step, type World
  */
 const game: Guildhall<Arena> = guildhall
 const worlds = new Map<number, World>()
+
+// A change of these files goes on with the worlds as they are.
+game.on_unload(() => [...worlds].map(([room, world]) => [room, saveWorld(world)]))
+
+game.on_start(({ state }) => {
+  for (const [room, saved] of (state ?? []) as [number, SavedWorld][]) {
+    worlds.set(room, restoreWorld(saved))
+  }
+})
 
 game.on_room_create(() => ({
   map: 'courtyard',

@@ -59,6 +59,17 @@ export function createWorld(random: () => number = Math.random): World {
   return world
 }
 
+/** A world as JSON has it. */
+export type SavedWorld = Omit<World, 'fighters' | 'random'> & { fighters: [number, Fighter][] }
+
+export function saveWorld({ round, pauseLeftS, fighters, sparks }: World): SavedWorld {
+  return { round, pauseLeftS, fighters: [...fighters], sparks }
+}
+
+export function restoreWorld({ fighters, ...saved }: SavedWorld): World {
+  return { ...saved, fighters: new Map(fighters), random: Math.random }
+}
+
 /** Puts a player in; one who is there already stays as it is. */
 export function enter(world: World, id: number, userId: string | null): void {
   if (world.fighters.has(id)) return

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { controlPathOf } from './cli/control.ts'
 import type { ServeOptions } from './cli/run-command.ts'
 import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
 import { farewellLine, welcomeLines } from './cli/welcome.ts'
@@ -12,6 +13,11 @@ import { DatabaseUnfit } from './database/postgres/connections/start.ts'
 import { DatabaseInUse } from './database/sqlite/file/file-lock.ts'
 import { type Clock, createSystemClock } from './kernel/clock.ts'
 import { ClusterMismatch } from './kernel/cluster/membership.ts'
+import {
+  type ControlHandlers,
+  type ControlServer,
+  openControl,
+} from './kernel/control/control-server.ts'
 import { reasonOf } from './kernel/errors/reason.ts'
 import { CertificateUnfit } from './kernel/http/connection/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
@@ -59,6 +65,7 @@ export async function serve(
     log.debug('an environment variable means nothing here', { variable: name })
   }
   let node: RunningNode | undefined
+  let control: ControlServer | undefined
   const drain = new AbortController()
   const draining = { isUnderWay: false, end: () => drain.abort() }
   const ending = firstEnding(host, clock, draining)
@@ -76,6 +83,7 @@ export async function serve(
     const logLinesDropped = writer.linesDropped
     const process = { loaded, clock, log, bootId, version, environment, signal }
     node = await startNode({ ...process, logLinesDropped })
+    control = await openControl(controlPathOf(config), commandsOf(node), log.component('control'))
     writer.flush()
     announce(node, { loaded, bootId, stdout: host.stdout })
     if (isForPerson) {
@@ -97,8 +105,22 @@ export async function serve(
     log.error('the node could not start', fields)
     return exitCodeOf(error)
   } finally {
+    await control?.close()
     writer.flush()
     await Promise.all([host.stdout, host.stderr].map((stream) => handedOn(stream, clock)))
+  }
+}
+
+/** What commands of this machine may ask of it. */
+function commandsOf(node: RunningNode): ControlHandlers {
+  return {
+    reload: () => node.reloadScript(),
+    profile: (argument) => {
+      const asked = typeof argument === 'object' && argument !== null ? argument : {}
+      const seconds = 'seconds' in asked ? Number(asked.seconds) : Number.NaN
+      if (!(seconds >= 1 && seconds <= 600)) throw new Error('seconds must be 1..600')
+      return node.profileScript(seconds * 1000)
+    },
   }
 }
 

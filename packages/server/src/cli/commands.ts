@@ -103,6 +103,19 @@ export const commands = {
     ],
     examples: ['guildhall audit verify --expect 42:HASH'],
   },
+  reload: {
+    summary: 'Has the node of this configuration load its script anew.',
+    switches: [],
+    examples: ['guildhall reload --config game.toml'],
+  },
+  profile: {
+    summary: "Records where the script of this configuration's node spends its CPU.",
+    switches: [
+      { name: '--seconds', value: 'N', summary: 'For how long; default 10.' },
+      { name: '--out', value: 'FILE', summary: 'A .cpuprofile; default guildhall.cpuprofile.' },
+    ],
+    examples: ['guildhall profile --seconds 10 --out game.cpuprofile'],
+  },
   version: {
     summary: 'Prints version, commit, engine, platform and schema version.',
     switches: [],
@@ -138,6 +151,8 @@ export const commandNames: readonly CommandName[] = [
   'hash-password',
   'doctor',
   'audit verify',
+  'reload',
+  'profile',
   'version',
 ]
 

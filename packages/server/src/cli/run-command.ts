@@ -95,6 +95,10 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       const { runBotsOf } = await import('./commands/bots.ts')
       return runBotsOf(loaded, invocation, terminal)
     }
+    case 'reload':
+      return (await import('./commands/reload.ts')).reload(loaded, invocation, terminal)
+    case 'profile':
+      return (await import('./commands/profile.ts')).profile(loaded, invocation, terminal)
     case 'doctor': {
       const { doctor } = await import('./commands/doctor.ts')
       return doctor(loaded, invocation, terminal)

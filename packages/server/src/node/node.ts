@@ -83,6 +83,11 @@ export type RunningNode = {
   isScriptQuiet(): boolean
   /** Loads the script anew, as its files are now; resolves to what came of it. */
   reloadScript(): Promise<ScriptActivation>
+  /**
+   * Where the script spends its CPU in so many milliseconds, as the text of a .cpuprofile. Rejects
+   * when no script serves, or its engine cannot say.
+   */
+  profileScript(durationMs: number): Promise<string>
   /** Looks at once whether the files of certificates have new content. */
   reloadCertificates(): Promise<void>
   /**
@@ -329,6 +334,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     journal,
     isScriptQuiet: play.script.isQuiet,
     reloadScript: play.script.reload,
+    profileScript: play.script.profile,
     reloadCertificates: () => reloadAll(certificates),
     async drain(signal: AbortSignal) {
       if (parts.cluster === undefined || config.cluster.drain_ms === 0) return

@@ -83,6 +83,9 @@ export function createScriptHost(deps: ScriptHostDeps) {
     /** Loads the script anew, as its files are now. */
     reload: () => lifecycle.reload(),
 
+    /** Where the CPU of the script goes in so many milliseconds. */
+    profile: (durationMs: number) => lifecycle.profile(durationMs),
+
     /** Lets the script say what it has to before the node stops. */
     unload: () => lifecycle.unload(),
 
@@ -94,6 +97,9 @@ export function createScriptHost(deps: ScriptHostDeps) {
 
     /** What fails in the script, and what it costs. */
     failures: view.show,
+
+    /** What each handler has used since the node started. */
+    cpuSeries: view.cpuSeries,
 
     /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
     consoleRpc: rpc.ofConsole,
@@ -116,6 +122,8 @@ export function createScriptHost(deps: ScriptHostDeps) {
     },
   }
 }
+
+export type ScriptHost = ReturnType<typeof createScriptHost>
 
 /** What the host is made of. The rest of the node is reached through `ports` from the start on. */
 function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {

@@ -70,7 +70,7 @@ export class Lifecycle {
       ...deps,
       workers,
       serving: () => stage.revision?.files ?? [],
-      changed: async () => void (await this.#try('reload')),
+      changed: () => this.#followChange(),
     })
     this.#former = new FormerScript({ ...deps, workers })
     const parts = { stage, workers, finder, former: this.#former, predecessor: this.#predecessor }
@@ -119,6 +119,19 @@ export class Lifecycle {
   reload(): Promise<ScriptActivation> {
     this.#signalled ??= this.#reload()
     return this.#signalled
+  }
+
+  /**
+   * Where the CPU of the script that serves goes, as the text of a .cpuprofile.
+   *
+   * @throws when no script serves, or its engine cannot say
+   */
+  async profile(durationMs: number): Promise<string> {
+    const { serving } = this.#stage
+    if (serving === undefined) throw new Error('no script serves')
+    const profile = await serving.worker.profile(durationMs)
+    if (profile === undefined) throw new Error('not for this engine')
+    return profile
   }
 
   /** Undefined while no script has taken up its calls. */
@@ -189,6 +202,15 @@ export class Lifecycle {
     const done = this.#turn.then(work)
     this.#turn = done.catch(() => {})
     return done
+  }
+
+  /** Never rejects: what goes wrong in here is an error of the node, and no reason to end it. */
+  async #followChange(): Promise<void> {
+    try {
+      await this.#try('reload')
+    } catch (error) {
+      this.#deps.journal.record({ category: 'script', component: 'script', error })
+    }
   }
 
   /** While a candidate is tried, nothing is started again. */

@@ -10,6 +10,8 @@ const counters = [
   'script_call_timeouts_total',
   'script_interrupts_total',
   'script_worker_restarts_total',
+  'script_reloads_total',
+  'script_reload_rejections_total',
 ]
 
 const key = ['runtime', 'failures'] as const

@@ -31,15 +31,20 @@ function renderJson(head: LineHead, fields: Map<string, unknown>): string {
 /** The first line is for the eye; what names the node comes last. */
 function renderPretty(head: LineHead, fields: Map<string, unknown>, format: LogFormat): string {
   const { time, level, component, msg, ...origin } = head
-  const stack = fields.get('stack')
   const named = format === 'person' ? [] : Object.entries(origin)
-  const shown = [...fields, ...named].filter(([name]) => name !== 'stack')
+  const shown = [...fields, ...named].filter(([name]) => !ofLines.has(name))
   const pairs = shown.map(([name, value]) => `${bare(name)}=${prettyValue(value)}`)
   const opening = `${time} ${level.toUpperCase().padEnd(5)} ${bare(component)}: ${bare(clip(msg))}`
-  const lines = typeof stack === 'string' ? stack.split('\n') : []
+  const lines = [...ofLines].flatMap((name) => {
+    const text = fields.get(name)
+    return typeof text === 'string' ? text.split('\n') : []
+  })
   const indented = lines.map((line) => `    ${bare(line)}\n`)
   return `${[opening, ...pairs].join(' ')}\n${indented.join('')}`
 }
+
+/** Fields of several lines: the lines of a script that failed, and stacks. */
+const ofLines = new Set(['source', 'stack'])
 
 function prettyValue(value: unknown): string {
   const json = escapeForLine(toJson(value))

@@ -15,6 +15,8 @@ export type NodeReadings = {
   /** Queues that wait for a writer, for the script or for a match. */
   queues: readonly Backlog[]
   matchmaker: MatchmakerTotals
+  /** CPU of the script's handlers since the start. */
+  scriptCpu: readonly { hook: string; name: string; seconds: number }[]
   hashingDepth: number
   /** Attempts that a limit refused, by rule. */
   admissionRefusals: ReadonlyMap<string, number>
@@ -216,6 +218,17 @@ export function nodeFamilies(read: () => NodeReadings): MetricFamily[] {
         const { version, status } = node()
         return [{ labels: { version, backend: status.backend }, value: 1 }]
       },
+    },
+    {
+      name: 'script_cpu_seconds_total',
+      help: 'CPU of script handlers; the 200 that used most, and `other`.',
+      labels: ['hook', 'name'],
+      type: 'counter',
+      samples: () =>
+        node().scriptCpu.map(({ hook, name, seconds }) => ({
+          labels: { hook, name },
+          value: seconds,
+        })),
     },
     ...rows.map(({ label, read: readRow, ...head }) => ({
       ...head,

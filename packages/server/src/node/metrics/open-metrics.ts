@@ -8,6 +8,7 @@ import type { HttpServer } from '../../kernel/http/server.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { Gateway } from '../../realtime/gateway.ts'
+import type { ScriptHost } from '../../script/host.ts'
 import type { Features } from '../features/features.ts'
 import { backlogsOf, type FeatureList } from '../features/joined.ts'
 import type { createListener } from '../http/listener.ts'
@@ -27,7 +28,7 @@ export type MetricsSources = {
   pipeline: PipelineDeps
   listener: Awaited<ReturnType<typeof createListener>>
   instruments: Instruments
-  play: { gateway: Pick<Gateway, 'matchmaker'> }
+  play: { gateway: Pick<Gateway, 'matchmaker'>; script: Pick<ScriptHost, 'cpuSeries'> }
   status(): NodeReadings['status']
   logLinesDropped(): number
 }
@@ -83,6 +84,7 @@ function readingsOf(sources: MetricsSources): NodeReadings {
       },
     ],
     matchmaker,
+    scriptCpu: sources.play.script.cpuSeries(),
     hashingDepth: features.hashing.depth(),
     admissionRefusals: features.admission.refusals(),
     logLinesDropped: sources.logLinesDropped(),

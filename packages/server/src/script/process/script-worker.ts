@@ -52,6 +52,7 @@ export class ScriptWorker {
   readonly #ponged = deferred<void>()
   readonly #exited = deferred<void>()
   readonly #asked = new Map<string, Uint8Array | undefined>()
+  #profiled: Deferred<string | undefined> | undefined
   #state: 'starting' | 'serving' | 'ended' = 'starting'
   #pings = 0
   /** The ping that is not answered, and how many batches were sent before it. */
@@ -126,6 +127,20 @@ export class ScriptWorker {
     this.post({ type: 'ping', n: this.#pings })
   }
 
+  /** Where its CPU goes in so many milliseconds; undefined where its engine cannot say. */
+  async profile(durationMs: number): Promise<string | undefined> {
+    if (this.#profiled !== undefined) throw new Error('the script is being profiled already')
+    const profiled = deferred<string | undefined>()
+    this.#profiled = profiled
+    try {
+      if (!this.isAlive) throw new Error('the worker has ended')
+      this.post({ type: 'profile', durationMs })
+      return await profiled.promise
+    } finally {
+      this.#profiled = undefined
+    }
+  }
+
   /** Ends the process; `ended` is not called any more. */
   async stop(): Promise<void> {
     if (this.#state === 'starting') this.#reject('it was stopped')
@@ -157,6 +172,9 @@ export class ScriptWorker {
         break
       case 'pong':
         this.#takePong(message.n)
+        break
+      case 'profiled':
+        this.#profiled?.resolve(message.profile)
         break
       case 'print':
         this.#deps.log[message.level](message.text, omission(message.omitted))
@@ -207,6 +225,7 @@ export class ScriptWorker {
 
   #close(): void {
     this.#state = 'ended'
+    this.#profiled?.reject(new Error('the worker has ended'))
     this.#heartbeat.stop()
     for (const timer of this.#timers) timer.cancel()
   }

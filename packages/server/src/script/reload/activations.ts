@@ -51,10 +51,14 @@ export function createActivations({ clock, log, journal, view, showsSource }: De
   return {
     begin: (reason: Start['reason']): Start => ({ reason, startedMs: clock.monotonicMs() }),
 
-    active(start: Start, serving: Serving, files: readonly string[] = []): ScriptActivation {
-      const outcome = { outcome: 'active', problem: null } as const
-      const activation = add(start, { ...outcome, ...serving, files: [...files] })
-      const { revision_id, generation, reason, duration_ms } = activation
+    active(
+      start: Start,
+      { revision_id, generation }: Serving,
+      files: readonly string[] = [],
+    ): ScriptActivation {
+      const what = { revision_id, generation, files: [...files] }
+      const activation = add(start, { outcome: 'active', problem: null, ...what })
+      const { reason, duration_ms } = activation
       const fields = { revision_id, generation, reason, ...shown(files), duration_ms }
       log.info('the script serves', fields)
       return activation

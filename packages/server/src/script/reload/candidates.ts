@@ -151,7 +151,7 @@ export class Candidates {
   #takeOver(loaded: LoadedScript, start: Start, old?: LoadedScript): ScriptActivation {
     const { stage, former, router, config } = this.#deps
     const files = changedFiles(stage.revision?.files ?? [], loaded.revision.files)
-    stage.advance('candidate_accepted')
+    this.#accept()
     this.#succeed(loaded, start)
     if (old !== undefined) former.keep(old)
     stage.enter(loaded)
@@ -163,7 +163,7 @@ export class Candidates {
   async #takeUp(loaded: LoadedScript, start: Start): Promise<ScriptActivation | undefined> {
     const { stage, router, config } = this.#deps
     const files = changedFiles(stage.revision?.files ?? [], loaded.revision.files)
-    stage.advance('candidate_accepted')
+    this.#accept()
     if (start.reason !== 'boot') this.#succeed(loaded, start)
     const identity = stage.nextIdentity(loaded)
     stage.enter(loaded)
@@ -183,6 +183,13 @@ export class Candidates {
     stage.swapped()
     if (start.reason !== 'boot') metrics.reloads += 1
     return activations.active(start, loaded.script.identity, start.reason === 'boot' ? [] : files)
+  }
+
+  #accept(): void {
+    const { stage } = this.#deps
+    // The circuit opened while it was loaded.
+    if (stage.state === 'unavailable') stage.advance('load_started')
+    stage.advance('candidate_accepted')
   }
 
   #succeed({ revision }: LoadedScript, { reason }: Start): void {

@@ -51,7 +51,8 @@ export class Router {
   activate(script: ServingScript, { bindsRooms }: { bindsRooms: boolean }): void {
     const former = this.#active
     this.#active = script
-    this.#former = former
+    // Where nothing is active any more, the former one stays what it was.
+    if (former !== undefined) this.#former = former
     for (const call of former?.retire({ keepsTimers: bindsRooms }) ?? []) this.call(call)
     this.#wantRelease()
   }

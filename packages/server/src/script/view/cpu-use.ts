@@ -10,6 +10,15 @@ const parts = 6
 
 const shownMax = 10
 
+/** So many handlers have a series of their own; the others share one. */
+const seriesMax = 200
+
+/** Beyond these, over all revisions of a node's life, handlers share the last series. */
+const handlersMax = 10_000
+
+/** What a handler has used since the node started. */
+export type CpuSeries = HandlerName & { readonly seconds: number }
+
 type Use = HandlerName & { calls: number; cpuUs: number }
 
 /** By hook, then by the name of the handler. */
@@ -22,6 +31,9 @@ type Part = Map<number, Map<string | number, Use>>
 export function createCpuUse(clock: Pick<Clock, 'every'>) {
   let current: Part = new Map()
   let past: readonly Part[] = []
+  const totals: Part = new Map()
+  let handlers = 0
+  let otherUs = 0
   const rolling = clock.every(partMs, () => {
     past = [current, ...past].slice(0, parts - 1)
     current = new Map()
@@ -32,6 +44,20 @@ export function createCpuUse(clock: Pick<Clock, 'every'>) {
       const use = useOf(current, record)
       use.calls += 1
       use.cpuUs += cpuUs
+      if (!totals.get(record.hook)?.has(keyOf(record))) handlers += 1
+      if (handlers > handlersMax) otherUs += cpuUs
+      else useOf(totals, record).cpuUs += cpuUs
+    },
+    /** The dearest since the start, and `other` for the rest. */
+    series(): CpuSeries[] {
+      const sorted = sumByHandler([totals]).sort((a, b) => b.cpuUs - a.cpuUs)
+      const rest = sorted.slice(seriesMax).reduce((sum, { cpuUs }) => sum + cpuUs, otherUs)
+      const series = sorted.slice(0, seriesMax).map(({ hook, name, cpuUs }) => {
+        return { hook, name, seconds: cpuUs / 1_000_000 }
+      })
+      return rest === 0
+        ? series
+        : [...series, { hook: 'other', name: '', seconds: rest / 1_000_000 }]
     },
     /** The ten dearest, the dearest first. */
     dearest(): HandlerCost[] {

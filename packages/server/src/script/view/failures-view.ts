@@ -33,6 +33,7 @@ export function createFailuresView(deps: Deps) {
       reloads: activations.items(),
       dearest: cpuUse.dearest(),
     }),
+    cpuSeries: cpuUse.series,
     stop: cpuUse.stop,
   }
 }

@@ -50,6 +50,7 @@ export type ToWorker =
     }
   | CallBatch
   | { readonly type: 'ping'; readonly n: number }
+  | { readonly type: 'profile'; readonly durationMs: number }
   | { readonly type: 'stop' }
 
 /** Calls as records at the start of `buffer`, their bodies behind them (see call-records.ts). */
@@ -101,6 +102,8 @@ export type FromWorker =
   | ({ readonly type: 'load_failed' } & LoadProblem)
   | OutputBatch
   | { readonly type: 'pong'; readonly n: number }
+  /** The text of a .cpuprofile; undefined of an engine that has none. */
+  | { readonly type: 'profiled'; readonly profile: string | undefined }
   | {
       readonly type: 'print'
       readonly level: PrintLevel
@@ -142,6 +145,8 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
       return parseOutputBatch(message)
     case 'pong':
       return isCount(message.n) ? { type: 'pong', n: message.n } : undefined
+    case 'profiled':
+      return parseProfiled(message)
     case 'print':
       return parsePrint(message)
     default:
@@ -184,6 +189,11 @@ function parseOutputBatch(message: Untrusted): FromWorker | undefined {
   return { type: 'batch', answered, words, buffer, texts, calls }
 }
 
+function parseProfiled({ profile }: Untrusted): FromWorker | undefined {
+  if (profile !== undefined && !isString(profile)) return undefined
+  return { type: 'profiled', profile }
+}
+
 function parsePrint({ level, text, omitted }: Untrusted): FromWorker | undefined {
   const known = printLevels.find((name) => name === level)
   if (!known || !isString(text) || !isCount(omitted)) return undefined
@@ -203,6 +213,7 @@ type FieldName =
   | 'text'
   | 'omitted'
   | 'handlers'
+  | 'profile'
 
 function isRecord(value: unknown): value is Untrusted {
   return typeof value === 'object' && value !== null

@@ -87,6 +87,9 @@ export class ScriptRuntime {
         this.#endTurn()
         this.#deps.post({ type: 'pong', n: message.n })
         return
+      case 'profile':
+        void this.#profile(message.durationMs).catch((error: unknown) => this.#fail(error))
+        return
       case 'stop':
         this.#deps.exit(0)
     }
@@ -125,6 +128,11 @@ export class ScriptRuntime {
     const handlers = this.#registry.summary()
     if (handlers) post({ type: 'loaded', handlers })
     else post({ type: 'load_failed', message: 'the script registers no handler', file: entry })
+  }
+
+  async #profile(durationMs: number): Promise<void> {
+    const profile = await this.#started?.engine.profile?.(durationMs)
+    this.#deps.post({ type: 'profiled', profile })
   }
 
   #createRunner(engine: Engine, settings: WorkerSettings): Runner {

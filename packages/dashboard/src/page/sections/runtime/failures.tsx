@@ -49,7 +49,7 @@ export function ScriptUse() {
           label="Activations and rejections"
           columns={activationColumns}
           listing={wholeListing(reading, data?.reloads)}
-          rowKey={({ at_unix_ms, generation }) => `${at_unix_ms} ${generation}`}
+          rowKey={({ at_unix_ms, outcome }) => `${at_unix_ms} ${outcome}`}
           empty={<None>No script was started since the start of the node.</None>}
           inline={true}
         />
@@ -103,6 +103,14 @@ const activationColumns: readonly Column<ScriptActivation>[] = [
   },
   { key: 'reason', medium: true, head: 'By', width: 80, cell: ({ reason }) => reason },
   {
+    key: 'revision',
+    head: 'Revision',
+    width: 110,
+    wide: true,
+    cell: ({ revision_id, generation }) =>
+      revision_id === null ? <None /> : <Revision id={revision_id} generation={generation} />,
+  },
+  {
     key: 'problem',
     head: 'Why, or which files',
     cell: ({ problem, files }) =>
@@ -117,6 +125,33 @@ const activationColumns: readonly Column<ScriptActivation>[] = [
     cell: ({ duration_ms }) => duration(duration_ms),
   },
 ]
+
+/** The first digits, behind `sha256:`, tell revisions apart. */
+function Revision({ id, generation }: { id: string; generation: number }) {
+  return (
+    <code title={`${id}, generation ${generation}`}>{id.slice('sha256:'.length).slice(0, 10)}</code>
+  )
+}
+
+/** A change of the script that was not taken, as long as none was since. */
+export function RejectedChange() {
+  const newest = useScriptFailures({ everyMs }).data?.reloads[0]
+  if (newest?.outcome !== 'rejected') return null
+  const { problem, files, generation, at_unix_ms } = newest
+  return (
+    <div className="note-box" data-tone="warn" role="status">
+      <strong>The last change of the script was rejected</strong> <Time at={at_unix_ms} />:{' '}
+      <span className="break">
+        <Text>{problem ?? ''}</Text>
+      </span>
+      {files.length > 0 && (
+        <div className="muted small">
+          <Text>{`Changed: ${files.join(', ')}. Generation ${generation} goes on.`}</Text>
+        </div>
+      )}
+    </div>
+  )
+}
 
 function Problem({ text }: { text: string }) {
   return (

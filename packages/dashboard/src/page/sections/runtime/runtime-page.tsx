@@ -6,7 +6,7 @@ import { Await } from '../../kit/states.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
-import { Failures, ScriptUse } from './failures.tsx'
+import { Failures, RejectedChange, ScriptUse } from './failures.tsx'
 import { RpcCaller } from './rpc-caller.tsx'
 
 const tones: Readonly<Record<RuntimeView['readiness']['state'], Tone>> = {
@@ -31,6 +31,7 @@ export function RuntimePage() {
                 <Readiness view={view} />
                 <Engine view={view} />
               </div>
+              <RejectedChange />
               <Failures />
               <div className="columns">
                 <Registered view={view} />

@@ -27,6 +27,8 @@ export type Engine = {
   problemOf(error: unknown): LoadProblem
   /** Message and place of what a handler threw. Throws nothing, whatever the error is. */
   describe(error: unknown): ErrorPlace
+  /** Where the CPU goes in so many milliseconds, as the text of a .cpuprofile. */
+  profile?(durationMs: number): Promise<string>
   readonly guard: Guard
   readonly scope: Scope
   /** The invocation has been given up while it waited: it will not go on. */
@@ -69,7 +71,7 @@ export type Scope = {
 
 export type EngineDeps = {
   settings: WorkerSettings
-  clock: Pick<Clock, 'monotonicMs'>
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>
   /**
    * Runs a slice after the first, for an engine that begins them itself. What the slice throws ends
    * the invocation; one that was given up meanwhile does not go on.

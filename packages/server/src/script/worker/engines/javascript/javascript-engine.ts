@@ -9,6 +9,7 @@ import { createGuard } from './guard.ts'
 import { buildGuildhall } from './guildhall-object.ts'
 import { createLoader, findSyntaxError, ModuleProblem } from './loader.ts'
 import { createMemoryBound } from './memory.ts'
+import { profileThread } from './profile.ts'
 
 /** Runs TypeScript and JavaScript in the process's own engine, beside the host code. */
 export function createJavascriptEngine({ settings, clock, exit, asked }: EngineDeps): Engine {
@@ -35,6 +36,7 @@ export function createJavascriptEngine({ settings, clock, exit, asked }: EngineD
     filesRead: loader.files,
     problemOf,
     describe: (error) => describeError(error, scriptsUrl),
+    profile: (durationMs) => profileThread(clock, durationMs),
     guard: createGuard(clock),
     scope: createScope(),
     // Its promises never settle, so nothing of it goes on.

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { startReloading, version } from './reload.fixture.ts'
+
+const dying = (n: number) => version(n, 'setTimeout(() => process.exit(), 50)')
+
+describe('rollback', () => {
+  it('[S-REL-11] [S-REC-1] gives up a revision that fails three times, for the one before it', async () => {
+    const { rpc, save, until, activations, host, lines, journal } = await startReloading({
+      files: {
+        'main.ts': version(
+          1,
+          `let reason = ''
+           guildhall.on_start((start) => { reason = start.reason })
+           guildhall.on_rpc('reason', () => reason)`,
+        ),
+      },
+    })
+    const before = host.describe().readiness.revision_id
+    save('main.ts', dying(2))
+    await until(() => activations()[0]?.reason === 'rollback')
+    expect([await rpc('version'), await rpc('reason')]).toEqual(['1', 'rollback'])
+    expect(host.describe().readiness).toMatchObject({
+      ...{ state: 'ready', revision_id: before },
+      recovery: { circuit_open: false, consecutive_failures: 0 },
+    })
+    const outcomes = activations().map(({ outcome, reason }) => `${outcome} ${reason}`)
+    expect(outcomes.slice(0, 2)).toEqual(['active rollback', 'rejected reload'])
+    expect(lines('error').at(-1)).toMatchObject({ message: 'a script was rejected' })
+    const rejections = journal.page({ offset: 0, limit: 100 }).entries
+    expect(rejections.some(({ category }) => category === 'script')).toBe(true)
+    // It is a rejected content: the same again is no candidate.
+    save('main.ts', version(3))
+    await until(() => activations()[0]?.reason === 'reload')
+    save('main.ts', dying(2))
+    save('other', '')
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    expect(await rpc('version')).toBe('3')
+  })
+
+  it('[S-REL-11] [S-REC-4] comes with an open circuit as well', async () => {
+    const { rpc, save, until, activations, host } = await startReloading({
+      files: { 'main.ts': version(1) },
+      config: { restart_limit: 1 },
+    })
+    save('main.ts', dying(2))
+    await until(() => activations()[0]?.reason === 'rollback')
+    expect(await rpc('version')).toBe('1')
+    expect(host.describe().readiness).toMatchObject({
+      state: 'ready',
+      recovery: { circuit_open: false },
+    })
+  })
+
+  it('[S-REL-11] is not for a revision that fails at boot, nor for what a change mends', async () => {
+    const { rpc, save, until, activations } = await startReloading({
+      files: { 'main.ts': dying(1) },
+      config: { restart_limit: 2, restart_backoff_max_ms: 100 },
+    })
+    await until(() => activations().length >= 2)
+    save('main.ts', version(2))
+    await until(() => activations()[0]?.reason === 'reload')
+    expect(await rpc('version')).toBe('2')
+  })
+})
