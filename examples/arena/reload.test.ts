@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createConsoleClient } from '@guildhall/client/console'
 import { expect, it } from 'vitest'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 import { joinArena } from './fighter.ts'
@@ -21,6 +22,8 @@ it('[S-REL-4] [S-REL-8] the arena is edited while it is played: scores stay, and
     const bots = await Promise.all(['ana', 'ben', 'cid'].map((n) => joinArena(node.url, n, 'yard')))
     const [ana] = bots
     if (ana === undefined) throw new Error('nobody plays')
+    const desk = createConsoleClient(node.url)
+    await desk.signIn({ username: 'admin', password: 'password' })
     const lost: string[] = []
     for (const bot of bots) {
       bot.connection.on('state', () => lost.push(bot.connection.state))
@@ -38,8 +41,8 @@ it('[S-REL-4] [S-REL-8] the arena is edited while it is played: scores stay, and
       )
       renameSync(`${at}~`, at)
       for (;;) {
-        const reply = await ana.connection.rpc(`edit${edit}`, null).catch(() => undefined)
-        if (reply !== undefined) break
+        const params = { method: `edit${edit}` }
+        if ((await desk.runtime.rpc({ params, body: { payload: '' } })).ok) break
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       const after = await ana.sees(({ players }) => players.length === 3)

@@ -72,7 +72,8 @@ function confinedImports(file: CodeSource): Problem[] {
     }
     const isSocket = sockets.has(specifier) && !importsOnlyAddresses(file, line)
     if (isSocket && !isIn(file, socketPlaces)) {
-      return [{ ...at, text: `only the transports, kernel/http and kernel/control import ${specifier}` }]
+      const text = `only the transports, kernel/http and kernel/control import ${specifier}`
+      return [{ ...at, text }]
     }
     return []
   })

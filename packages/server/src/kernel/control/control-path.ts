@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
-/** What tells the nodes of one machine and one user apart. */
+/** What distinguishes the nodes of one machine and one user. */
 export type ControlledNode = {
   readonly node_id: string
   /** As configured. */

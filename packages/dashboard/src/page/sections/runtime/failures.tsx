@@ -126,7 +126,7 @@ const activationColumns: readonly Column<ScriptActivation>[] = [
   },
 ]
 
-/** The first digits, behind `sha256:`, tell revisions apart. */
+/** The first digits behind `sha256:` are enough to know revisions by. */
 function Revision({ id, generation }: { id: string; generation: number }) {
   return (
     <code title={`${id}, generation ${generation}`}>{id.slice('sha256:'.length).slice(0, 10)}</code>
