@@ -70,7 +70,7 @@ export class Lifecycle {
       ...deps,
       workers,
       serving: () => stage.revision?.files ?? [],
-      changed: () => this.#followChange(),
+      changed: async () => void (await this.#followSafely('reload')),
     })
     this.#former = new FormerScript({ ...deps, workers })
     const parts = { stage, workers, finder, former: this.#former, predecessor: this.#predecessor }
@@ -191,7 +191,7 @@ export class Lifecycle {
   async #reload(): Promise<ScriptActivation> {
     const { activations, config } = this.#deps
     const start = activations.begin('signal')
-    const done = config.enabled ? await this.#try('signal') : undefined
+    const done = config.enabled ? await this.#followSafely('signal') : undefined
     if (done !== undefined) return done
     const problem = config.enabled ? 'the node stops, or its worker failed' : 'the runtime is off'
     const { generation } = this
@@ -205,11 +205,12 @@ export class Lifecycle {
   }
 
   /** Never rejects: what goes wrong in here is an error of the node, and no reason to end it. */
-  async #followChange(): Promise<void> {
+  async #followSafely(reason: 'reload' | 'signal'): Promise<ScriptActivation | undefined> {
     try {
-      await this.#try('reload')
+      return await this.#try(reason)
     } catch (error) {
       this.#deps.journal.record({ category: 'script', component: 'script', error })
+      return undefined
     }
   }
 
