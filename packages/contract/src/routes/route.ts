@@ -180,11 +180,8 @@ export type Handlers<
   Principals extends PrincipalByAccess,
   Request,
   Mutation = never,
-  Written = never,
 > = {
-  [K in keyof A]: (
-    call: Call<A[K], Principals, Request, Mutation>,
-  ) => Promise<Answer<A[K]> | Written>
+  [K in keyof A]: (call: Call<A[K], Principals, Request, Mutation>) => Promise<Answer<A[K]>>
 }
 
 /** What a caller is, by the access of the route. */

@@ -20,7 +20,6 @@ import type { JsonObject } from '@guildhall/contract'
  *   shortens the search of an index; nothing on SQLite;
  * - `{{hex a.key}}`: bytes as a text of hex digits, in the letters of the engine. On SQLite a text
  *   is answered in a fifth of the time of bytes;
- * - `{{json a.name}}`: a text as a string of JSON, in the letters of `JSON.stringify`;
  * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
  *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
  * - `{{value r.skipped}}`: a column of the row `r` of a batch statement behind LIMIT or OFFSET, or

@@ -12,8 +12,6 @@ export type Dialect = {
   lock(strength: string, table: string): string
   /** Whether the text `whole` has `part` in it, by bytes. */
   contains(whole: string, part: string): string
-  /** A text as a string of JSON. */
-  json(text: string): string
   /** Bytes as a text of hex digits. */
   hex(bytes: string): string
   /** The database's clock in Unix milliseconds. */
@@ -91,8 +89,6 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const hex = /^hex ([\w.]+)$/.exec(word)
   if (hex?.[1]) return dialect.hex(hex[1])
-  const json = /^json ([\w.]+)$/.exec(word)
-  if (json?.[1]) return dialect.json(json[1])
   const narrowed = /^narrowed ([\w.]+ >= [\w.]+)$/.exec(word)
   if (narrowed?.[1]) return dialect.narrowed(narrowed[1])
   const unplanned = /^unplanned :(\w+)$/.exec(word)

@@ -110,7 +110,6 @@ const manyRows: Dialect = {
   },
   given: (params) => `SELECT * FROM ${manyRows.rows(params)} AS given`,
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
-  json: (text) => `to_json(${text})::text`,
   hex: (bytes) => `encode(${bytes}, 'hex')`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   // Out of a SELECT a number is nothing to plan for: the plan is made once and kept.

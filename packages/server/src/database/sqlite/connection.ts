@@ -151,7 +151,6 @@ const dialect: Dialect = {
   given: (params) => `VALUES (${Object.keys(params).map((_, at) => `?${at + 1}`)})`,
   // Writers run one after another, so every row that a transaction sees is as good as locked.
   lock: () => '',
-  json: (text) => `json_quote(${text})`,
   hex: (bytes) => `hex(${bytes})`,
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
   unplanned: withoutPlan,

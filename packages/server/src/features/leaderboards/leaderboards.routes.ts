@@ -8,7 +8,7 @@ export function leaderboardHandlers(boards: Leaderboards): ServerHandlers<typeof
     create: ({ mutation, body }) => boards.create(mutation, body),
     delete: ({ mutation, params }) => boards.delete(mutation, params.id),
     submit: ({ mutation, params, body }) => boards.submit(mutation, params.id, body),
-    records: ({ params, query }) => boards.writtenRecords(params.id, query),
+    records: ({ params, query }) => boards.records(params.id, query),
     deleteRecord: ({ mutation, params }) =>
       boards.deleteRecord(mutation, params.id, params.user_id),
   }

@@ -20,7 +20,6 @@ import { beginPeriod } from './leaderboards.periods.ts'
 import { leaderboardsStore, type RecordRow } from './leaderboards.store.ts'
 import { type BlockSizes, countChanges, keepSizes } from './ranks/blocks.ts'
 import { type PageRow, type PageWanted, pagesStore } from './ranks/pages.store.ts'
-import { writtenPageOf } from './ranks/pages.ts'
 import { type AroundRow, ranksStore } from './ranks/ranks.store.ts'
 import {
   ResetDue,
@@ -102,11 +101,6 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
     const items = rows.filter(isRecord).map((row, index) => rankedOf(row, first + index))
     return { board: wanted.board_id, total: head.total, items }
   })
-  const writtenPages = sharedPages(async (wanted) => {
-    const row = await pagesStore.written(db, wanted)
-    if (row === undefined) throw unknownBoard()
-    return writtenPageOf(row)
-  })
 
   return {
     async list(): Promise<{ items: Leaderboard[]; total: number }> {
@@ -129,8 +123,6 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
 
     /** Records by rank, and the number of all, as of one moment. Callers may share it. */
     records: pages,
-    /** The same as JSON. */
-    writtenRecords: writtenPages,
     /** The record of one owner with its rank; undefined when there is none. */
     async rankOf(id: string, userId: string): Promise<RankedRecord | undefined> {
       const row = await db.find(ranksStore.ranked, { board_id: id, user_id: userId })

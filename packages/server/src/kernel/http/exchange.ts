@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api, Call, Handlers, Route } from '@guildhall/contract'
 import type { OperatorPrincipal, Principals } from '../auth/principal.ts'
 import type { JsonText } from '../json/json-pieces.ts'
-import type { WrittenJson } from '../json/written-json.ts'
 import type { Mutation } from '../mutation.ts'
 import type { RequestHead } from './request/request-head.ts'
 
@@ -17,13 +16,7 @@ export type RequestInfo = {
 }
 
 /** The handlers of one feature's routes. */
-export type ServerHandlers<A extends Api> = Handlers<
-  A,
-  Principals,
-  RequestInfo,
-  Mutation,
-  WrittenJson
->
+export type ServerHandlers<A extends Api> = Handlers<A, Principals, RequestInfo, Mutation>
 
 /** One route with its handler, as the server mounts it. */
 export type MountedRoute = {

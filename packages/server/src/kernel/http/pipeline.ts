@@ -11,7 +11,6 @@ import type {
 import { Failure } from '../failure.ts'
 import { JsonPieces, type JsonText } from '../json/json-pieces.ts'
 import { compileWriter } from '../json/json-writer.ts'
-import { WrittenJson } from '../json/written-json.ts'
 import {
   AlreadyDone,
   type Idempotency,
@@ -144,8 +143,7 @@ function compileAnswer(route: Route): Render {
   return (answer) => {
     if (write === undefined) return { status: 204, body: null }
     if (typeof status !== 'object') {
-      const body = answer instanceof WrittenJson ? answer.text : write(answer)
-      return { status: status ?? 200, body }
+      return { status: status ?? 200, body: write(answer) }
     }
     const chosen = answer as { status: number; body: unknown }
     return { status: chosen.status, body: write(chosen.body) }

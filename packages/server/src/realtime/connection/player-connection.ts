@@ -15,8 +15,6 @@ import { type Closing, closings, type ProtocolDetail, protocolError } from './cl
 import type { ConnectionDeps } from './connection-deps.ts'
 import { Greeting, type GreetingHost } from './greeting/greeting.ts'
 import { Inbound, type InboundConsumer } from './inbound/inbound.ts'
-import type { ClientState } from './live/client-state.ts'
-import type { LiveConnection } from './live/live-connection.ts'
 import { LivePhase } from './live/live-phase.ts'
 import { SendQueue } from './send-queue/send-queue.ts'
 import type { TimedConnection } from './timed-connection.ts'
@@ -41,7 +39,7 @@ type Phase =
 const incompleteFrameMsMax = 30_000
 
 export class PlayerConnection
-  implements ConnectionEvents, InboundConsumer, LiveConnection, TimedConnection, Receiver
+  implements ConnectionEvents, InboundConsumer, TimedConnection, Receiver
 {
   readonly #connection: Connection
   readonly #deps: ConnectionDeps
@@ -74,22 +72,6 @@ export class PlayerConnection
 
   get queuedBytes(): number {
     return this.#queue.bytes
-  }
-
-  get participant(): number {
-    return this.#accepted().participant
-  }
-
-  get userId(): string | null {
-    return this.#accepted().account?.user_id ?? null
-  }
-
-  get place(): Place {
-    return this.#accepted().place
-  }
-
-  get client(): ClientState {
-    return this.#accepted().client
   }
 
   // What the transport reports.
@@ -199,15 +181,11 @@ export class PlayerConnection
   }
 
   unhandled(kind: number, reason: UnhandledReason): void {
-    this.#deps.notices(this, reason, kind)
+    this.#deps.notices(this.#accepted(), reason, kind)
   }
 
   replied(requestId: bigint, outcome: RpcOutcome): void {
-    this.#deps.rpc.replied(this, requestId, outcome)
-  }
-
-  setFlags(flags: number): void {
-    this.#accepted().setFlags(flags)
+    this.#deps.rpc.replied(this.#accepted(), requestId, outcome)
   }
 
   endAsSlow(): void {
@@ -267,7 +245,7 @@ export class PlayerConnection
   /** Looks at everything that has a deadline and no queue of its own. */
   sweep(nowMs: number): void {
     if (this.#isClosing()) return
-    if (this.#phase.name === 'live' && !this.#inbound.isRead) this.#connection.probe?.()
+    if (this.#phase.name === 'live' && this.#inbound.isHeldUp) this.#connection.probe?.()
     if (this.#inbound.incompleteForMs(nowMs) > incompleteFrameMsMax) {
       this.#deps.metrics.decode_errors_total += 1
       this.#violate('incomplete frame')

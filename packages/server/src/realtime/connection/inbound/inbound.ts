@@ -190,6 +190,11 @@ export class Inbound {
     return this.#pausedAtMs === undefined
   }
 
+  /** Whether the transport is not read because too much waits for the script. */
+  get isHeldUp(): boolean {
+    return !this.isRead && this.hasLine
+  }
+
   /** Counts one envelope of `bytes` against the rate and pauses when it is used up. */
   spend(bytes: number): void {
     const { limits, clock, metrics } = this.#deps

@@ -9,6 +9,7 @@ import {
   type SeatFate,
 } from '../../play.port.ts'
 import type { Player } from '../../ports.ts'
+import type { Closing } from '../closing/closings.ts'
 import type { ConnectionDeps } from '../connection-deps.ts'
 import type { Inbound } from '../inbound/inbound.ts'
 import type { ScriptWaiter } from '../inbound/script-turns.ts'
@@ -24,7 +25,7 @@ import { Liveness } from './liveness.ts'
 const messagesOpenMax = 64
 
 type LiveParts = {
-  connection: LiveConnection & Receiver & ScriptWaiter
+  connection: Pick<LiveConnection, 'send' | 'end'> & Receiver & ScriptWaiter
   transport: Connection
   inbound: Inbound
   deps: ConnectionDeps
@@ -34,9 +35,10 @@ type LiveParts = {
  * A connection that plays under its participant: its envelopes are dispatched, or wait while the
  * script takes nothing more, and its peer has to give signs of life.
  */
-export class LivePhase {
+export class LivePhase implements LiveConnection {
   readonly name = 'live'
   readonly participant: number
+  readonly userId: string | null
   /** Undefined for guests. */
   readonly account: Player | undefined
   readonly client: ClientState
@@ -54,6 +56,7 @@ export class LivePhase {
   ) {
     this.participant = claimed?.participant ?? deps.nextParticipantId()
     this.place = claimed?.place ?? nowhere
+    this.userId = account?.user_id ?? null
     this.account = account
     this.client = newClientState(account ? deps.lastCloses.take(account.session_id) : null)
     this.#connection = connection
@@ -66,8 +69,8 @@ export class LivePhase {
   begin(waiting: Envelope[]): void {
     const { serverTime, dispatch } = this.#deps
     this.#liveness.begin()
-    serverTime.offerUnasked(this.#connection)
-    for (const options of waiting.filter(isOptions)) dispatch(this.#connection, options, false)
+    serverTime.offerUnasked(this)
+    for (const options of waiting.filter(isOptions)) dispatch(this, options, false)
     const queued = waiting.filter((envelope) => !isOptions(envelope))
     this.#inbound.giveBack(queued)
     // What the gateway itself answers to them comes behind what the script sends to a newcomer.
@@ -83,14 +86,14 @@ export class LivePhase {
       this.#inbound.putInLine(envelope)
       this.#deps.scriptTurns.await(this.#connection)
     } else {
-      this.#deps.dispatch(this.#connection, envelope, false)
+      this.#deps.dispatch(this, envelope, false)
     }
   }
 
   /** Where a frame would wait for the script, a datagram is late already. */
   takeDatagram(envelope: Envelope): void {
     if (this.#mustWait(envelope)) this.#deps.metrics.datagram_limited_total += 1
-    else this.#deps.dispatch(this.#connection, envelope, true)
+    else this.#deps.dispatch(this, envelope, true)
   }
 
   /** Gives the script one envelope that waits; whether another one may go at its next turn. */
@@ -98,15 +101,23 @@ export class LivePhase {
     if (!this.#mayCall()) return false
     const envelope = this.#inbound.takeFromLine()
     if (envelope === undefined) return false
-    this.#deps.dispatch(this.#connection, envelope, false)
+    this.#deps.dispatch(this, envelope, false)
     this.#inbound.moveUp()
     return this.#inbound.hasLine && this.#mayCall()
   }
 
+  send(kind: number, body: Uint8Array): void {
+    this.#connection.send(kind, body)
+  }
+
+  end(closing: Closing): void {
+    this.#connection.end(closing)
+  }
+
   settled(kind: number, outcome: MessageOutcome): void {
     this.client.messagesOpen -= 1
-    if (outcome === 'failed') this.#deps.notices(this.#connection, 'handler_failed', kind)
-    if (outcome === 'unavailable') this.#deps.notices(this.#connection, 'script_unavailable', kind)
+    if (outcome === 'failed') this.#deps.notices(this, 'handler_failed', kind)
+    if (outcome === 'unavailable') this.#deps.notices(this, 'script_unavailable', kind)
     if (this.#inbound.hasLine) this.#deps.scriptTurns.await(this.#connection)
   }
 
