@@ -17,7 +17,8 @@ function blockOf(name: string, level: number, above?: string): string {
         + SUM(k.records) OVER (ORDER BY k.bound ROWS UNBOUNDED PRECEDING) AS bigint) AS before
       FROM leaderboard_blocks k
       WHERE k.period = (SELECT period FROM board) AND k.level = ${level} ${start}) AS s
-    WHERE s.before <= {{unplanned :skipped}} AND s.before + s.records > {{unplanned :skipped}} LIMIT 1)`
+    WHERE s.before <= {{unplanned :skipped}} AND s.before + s.records > {{unplanned :skipped}}
+    LIMIT 1)`
 }
 
 const board = `WITH board AS MATERIALIZED (
