@@ -13,7 +13,7 @@ export function nodeUrl({ http }: Config): string {
 export async function readCpuSeconds({ metrics }: Config): Promise<number | undefined> {
   if (!metrics.enabled) return undefined
   try {
-    const answer = await fetch(`http://${reachable(metrics.bind)}/metrics`)
+    const answer = await fetch(`http://${reachable(metrics.bind)}${metrics.path}`)
     if (!answer.ok) return undefined
     const found = [...(await answer.text()).matchAll(cpuLines)].map(([, value]) => Number(value))
     return found.length === 0 ? undefined : found.reduce((sum, value) => sum + value, 0)

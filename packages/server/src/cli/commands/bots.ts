@@ -61,8 +61,10 @@ function share(text: string | undefined): number | undefined {
   return number >= 0 && number <= 1 ? number : undefined
 }
 
+const noCpu = 'unknown: metrics.enabled with metrics.auth = "none" shows it'
+
 function reportLines({ connected, clients, seconds, server_cpu, calls }: BotsReport): string[] {
-  const cpu = server_cpu === null ? 'unknown (no metrics)' : `${(server_cpu * 100).toFixed(0)} %`
+  const cpu = server_cpu === null ? noCpu : `${(server_cpu * 100).toFixed(0)} % of one core`
   const rows = calls.map(({ name, count, per_second, p50_ms, p99_ms, errors, first_error }) => {
     const times = [count, per_second.toFixed(1), p50_ms.toFixed(1), p99_ms.toFixed(1), errors]
     const why = first_error === null ? '' : `  ${first_error}`
@@ -71,7 +73,7 @@ function reportLines({ connected, clients, seconds, server_cpu, calls }: BotsRep
   const head = ['calls', 'per s', 'p50 ms', 'p99 ms', 'errors'].map((each) => each.padStart(10))
   return [
     `connected           ${connected} of ${clients}, for ${seconds} s`,
-    `server CPU          ${cpu} of one core`,
+    `server CPU          ${cpu}`,
     '',
     `${''.padEnd(20)}${head.join('')}`,
     ...rows,
