@@ -5,7 +5,7 @@ import { FailSignal, GuildhallError, Interrupted } from '../../errors.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { EngineDeps } from '../engine.ts'
 import type { Guest } from '../guest.ts'
-import { readMarked, writeMarked } from './marked-json.ts'
+import { readMarked, writeArguments, writeMarked } from './marked-json.ts'
 import type { Modules } from './modules.ts'
 import { preludeSource } from './prelude.ts'
 import { type Box, type Crossing, QuickjsVm, VmException } from './quickjs-vm.ts'
@@ -200,10 +200,10 @@ export function createBridge(deps: BridgeDeps): Bridge {
       releaseHandlers()
       const body = args.at(-1)
       if (!(body instanceof Uint8Array)) {
-        const text = args.length === 0 ? none : writeMarked(args)
+        const text = args.length === 0 ? none : writeArguments(args)
         return start((run) => enter('call', [id, run, text]))
       }
-      const text = writeMarked(args.slice(0, -1))
+      const text = writeArguments(args.slice(0, -1))
       return start((run) => enter('call', [id, run, text, body]))
     }
     collected.register(handler, id)

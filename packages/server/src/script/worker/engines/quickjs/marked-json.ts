@@ -11,6 +11,18 @@ export function writeMarked(value: unknown): string {
   return JSON.stringify(marked(value))
 }
 
+/** The same for what a handler is called with: texts of the node, which seldom need a mark. */
+export function writeArguments(args: readonly unknown[]): string {
+  if (args.includes(undefined)) return writeMarked(args)
+  try {
+    const text = JSON.stringify(args)
+    return text.includes(escapedMark) ? writeMarked(args) : text
+  } catch {
+    // A bigint.
+    return writeMarked(args)
+  }
+}
+
 function marked(value: unknown): unknown {
   switch (typeof value) {
     case 'bigint':
