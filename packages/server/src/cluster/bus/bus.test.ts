@@ -8,6 +8,7 @@ import type { Bus } from '../../kernel/cluster/bus.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { createMemoryNetwork } from './memory-bus.ts'
 import { createNatsBus } from './nats-bus.ts'
+import { startNatsServer } from './nats-server.fixture.ts'
 import { createPostgresBus } from './postgres-bus.ts'
 
 type Connect = (boot: string, clusterId?: string) => Bus
@@ -46,9 +47,13 @@ async function openNats(): Promise<Connect> {
   const server = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
   closers.push(async () => server.kill())
   await expect.poll(() => canConnect(port), { timeout: 10_000 }).toBe(true)
+  return natsBus(`nats://127.0.0.1:${port}`)
+}
+
+function natsBus(url: string): Connect {
   return (bootId, clusterId = 'test') =>
     createNatsBus({
-      ...{ url: `nats://127.0.0.1:${port}`, credentialsFile: undefined, clusterId, bootId },
+      ...{ url, credentialsFile: undefined, clusterId, bootId },
       log: createRecordedLog(),
       sender: senderOf(bootId),
       invalid: () => {
@@ -87,6 +92,14 @@ const kinds: Kind[] = [
     },
   },
   { name: 'over PostgreSQL', open: async () => postgresBus((await openPostgres()).url) },
+  {
+    name: 'over the protocol of NATS',
+    async open() {
+      const server = await startNatsServer()
+      closers.push(server.close)
+      return natsBus(server.url)
+    },
+  },
   {
     name: 'over NATS',
     open: openNats,
@@ -190,6 +203,18 @@ it('[R-CL-17] a bus of PostgreSQL knows that its connection is lost, and comes b
   await expect.poll(() => b.changes, patient).toEqual([true, false, true])
   await expect.poll(() => a.changes, patient).toEqual([true, false, true])
   await client.end()
+  a.bus.send('bt1-b', Buffer.from('again'))
+  await expect.poll(() => b.texts(), patient).toEqual(['again'])
+})
+
+it('[R-CL-17] a bus of NATS knows that its connection is lost, and comes back', async () => {
+  const server = await startNatsServer()
+  closers.push(server.close)
+  const connect = natsBus(server.url)
+  const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b')]
+  server.cut()
+  await expect.poll(() => b.changes, patient).toEqual([true, false, true])
+  await expect.poll(() => a.changes, patient).toEqual([true, false, true])
   a.bus.send('bt1-b', Buffer.from('again'))
   await expect.poll(() => b.texts(), patient).toEqual(['again'])
 })

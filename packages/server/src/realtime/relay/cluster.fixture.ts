@@ -18,6 +18,8 @@ export type ClusterNode = RealtimeFixture & {
   bus: Bus
   /** Cuts the node off from the bus, or joins it again. */
   cut(isCut: boolean): void
+  /** The directory answers this node no more, or again. */
+  loseDirectory(isLost: boolean): void
   /** The node is gone at once, without a word to anybody. */
   kill(): void
 }
@@ -123,6 +125,9 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
     bus,
     cut(cut) {
       isCut = cut
+    },
+    loseDirectory(isLost) {
+      isDead = isLost
     },
     kill() {
       isCut = true
