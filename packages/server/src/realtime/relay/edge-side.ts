@@ -29,7 +29,14 @@ export function createEdgeSide(deps: RelayDeps & { links: Links }) {
       return play().visits
     },
     dropped(userId, boot) {
-      recent.set(userId, { boot, untilMs: clock.monotonicMs() + deps.graceMs })
+      const nowMs = clock.monotonicMs()
+      // Those who never came back, in the order in which they dropped.
+      for (const [each, { untilMs }] of recent) {
+        if (untilMs > nowMs) break
+        recent.delete(each)
+      }
+      recent.delete(userId)
+      recent.set(userId, { boot, untilMs: nowMs + deps.graceMs })
     },
     linkTo: links.to,
     isThere: (boot) => membership.isThere(boot),
