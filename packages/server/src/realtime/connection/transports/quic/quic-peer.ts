@@ -63,7 +63,8 @@ export class QuicPeer {
   }
 
   closed(code: number | undefined): void {
-    this.#connection.closed(code)
+    // A session of WebTransport says by its capsule that it is over; without one it is lost.
+    this.#connection.closed(this.#isWebTransport ? undefined : code)
   }
 
   #decide(stream: number): Protocol | undefined {

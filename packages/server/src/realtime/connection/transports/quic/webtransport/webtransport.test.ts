@@ -150,8 +150,12 @@ describe('play', () => {
     expect(node.realtime.script.hooks()).toEqual(['join 1', 'leave 1'])
     const other = await browser()
     await join(other, 't-bob')
-    other.close(0x100)
+    other.write(6, encodeFrame(21, bytesOf('')))
+    await expect.poll(() => node.realtime.gateway.metrics().rooms_active, waiting).toBe(1)
+    // A page that is reloaded ends the connection, and not its session.
+    other.close(0)
     await expect.poll(() => node.realtime.gateway.metrics().connections_active, waiting).toBe(0)
+    expect(node.realtime.gateway.metrics().dropped_seats_active).toBe(1)
   })
 })
 
