@@ -7,6 +7,7 @@ it.each([
   ['TypeScript', 'game', {}],
   ['TypeScript, sandboxed', 'game', { 'runtime.tier': 'sandboxed' }],
   ['Lua', 'lua', {}],
+  ['Python', 'python', {}],
 ])(
   'two players sign up, connect and hear each other through the script: %s',
   async (_language, folder, settings) => {
@@ -18,5 +19,5 @@ it.each([
       await node.stop()
     }
   },
-  30_000,
+  60_000,
 )

@@ -28,11 +28,14 @@ const programs: Readonly<Record<string, string>> = {
   'open-game': 'script-test/open-game.ts',
 }
 
-/** The workers of scripts: every folder of an engine that has one. */
+/** The workers of scripts, in the folders of their engines, and what makes an image of one. */
 function programsOfEngines(): { [name: string]: string } {
-  const sources = globSync('script/worker/engines/*/main.ts', { cwd: serverSource })
+  const sources = globSync('script/worker/engines/*/{main,make-image}.ts', { cwd: serverSource })
   return Object.fromEntries(
-    sources.map((source) => [`script-${basename(dirname(source))}`, source]),
+    sources.map((source) => {
+      const suffix = source.endsWith('main.ts') ? '' : '-image'
+      return [`script-${basename(dirname(source))}${suffix}`, source]
+    }),
   )
 }
 
@@ -129,10 +132,19 @@ function placesOfSources(home: string, assets: Assets | undefined): Plugin {
     // A program may have got something behind a question mark.
     const own = `new URL(${place} + new URL(import.meta.url).search, import.meta.url).href`
     const built = (file: string) => `new URL('./${file}', import.meta.url)`
-    const contents = withAssets(withPrograms(text, path, { built, other: own }), assets)
+    const placed = withPrograms(withTexts(text, path), path, { built, other: own })
+    const contents = withAssets(placed, assets)
     return { loader: 'ts' as const, contents }
   }
   return { name: 'places of sources', setup: (build) => build.onLoad(ofServer, load) }
+}
+
+/** Python that a source reads beside itself becomes a part of it. */
+function withTexts(text: string, path: string): string {
+  const read = /readFileSync\(new URL\('([^']+\.py)', import\.meta\.url\), 'utf8'\)/g
+  return text.replaceAll(read, (_read, target: string) =>
+    JSON.stringify(readFileSync(join(dirname(path), target), 'utf8')),
+  )
 }
 
 function withAssets(text: string, assets: Assets | undefined): string {
@@ -185,5 +197,5 @@ function newestSource(): number {
 }
 
 function isSource(file: Dirent): boolean {
-  return file.isFile() && basename(file.name).endsWith('.ts') && !file.name.endsWith('.test.ts')
+  return file.isFile() && /\.(?:ts|py)$/.test(file.name) && !file.name.endsWith('.test.ts')
 }

@@ -10,6 +10,7 @@ export type LanguageOfGame = {
 export const gameLanguages: readonly LanguageOfGame[] = [
   { name: 'typescript', aliases: ['ts'], packages: {} },
   { name: 'lua', aliases: [], packages: {} },
+  { name: 'python', aliases: ['py'], packages: { pyodide: '314.0.7' } },
 ]
 
 /** The language of a name or an alias; undefined when there is none. */

@@ -31,9 +31,13 @@ it('[S-TIER-2] [S-TIER-6] a guest runs in a process that reads its program and l
     package: 'wasmoon',
     files: { extensions: ['.lua'], isUtf8: false },
   })
-  const said = execFileSync(process.execPath, [...execArgv('/nowhere'), program], {
-    encoding: 'utf8',
-  })
+  const said = execFileSync(
+    process.execPath,
+    [...execArgv({ packageDir: '/nowhere', imageFile: '' }), program],
+    {
+      encoding: 'utf8',
+    },
+  )
   expect(JSON.parse(said)).toEqual({
     own: true,
     other: false,

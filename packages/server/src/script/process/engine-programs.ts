@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url'
+import type { WorkerSettings } from '../wire/protocol.ts'
 import type { FilesOfLanguage } from './script-files.ts'
 
 /** What runs the scripts of a language in one tier. */
 export type Program = {
   /** The file that the worker's process begins with. */
   readonly entry: URL
-  /**
-   * What its Node.js is started with, beside what every worker has.
-   *
-   * @param packageDir where the package of the engine lies
-   */
-  execArgv(packageDir: string): readonly string[]
+  /** What its Node.js is started with, beside what every worker has. */
+  execArgv(places: EnginePlaces): readonly string[]
 }
+
+/** What a worker of an engine has to read. */
+export type EnginePlaces = Pick<WorkerSettings, 'packageDir' | 'imageFile'>
 
 /** Whose business it is to read the files of a script. */
 type FileReading =
@@ -27,17 +27,28 @@ export type Engine = Program & {
   readonly files: FileReading
   /** The optional dependency that it is made of. */
   readonly package?: string
+  /** Whether its workers begin with a memory that has been made before (see engine-image.ts). */
+  readonly hasImage?: true
+  /** The least `runtime.memory_mb` that it can do with. */
+  readonly memoryMbMin?: number
 }
 
-type Guest = { readonly entry: URL; readonly package: string; readonly files: FilesOfLanguage }
+type Guest = Pick<Engine, 'hasImage' | 'memoryMbMin'> & {
+  readonly entry: URL
+  readonly package: string
+  readonly files: FilesOfLanguage
+  /** Flags of its own. */
+  readonly flags?: readonly string[]
+}
 
 /** An engine that runs its guest inside of WebAssembly, on files that the node hands over. */
-export function guestEngine({ entry, package: name, files }: Guest): Engine {
+export function guestEngine({ entry, package: name, files, flags = [], ...more }: Guest): Engine {
   return {
     entry,
     package: name,
-    execArgv: (packageDir) => guestFlags({ entry, packageDir }),
+    execArgv: (places) => [...guestFlags(entry, places), ...flags],
     files: { by: 'node', ...files },
+    ...more,
   }
 }
 
@@ -49,8 +60,9 @@ const hostHeapMb = 256
  * the process and not the sandbox: Node.js does not forbid sockets so. `--allow-worker` is for the
  * watchdog, without which the process ends at its start.
  */
-function guestFlags({ entry, packageDir }: { entry: URL; packageDir: string }): string[] {
-  const readable = [...programFolders(entry), `${packageDir}/`]
+function guestFlags(entry: URL, { packageDir, imageFile }: EnginePlaces): string[] {
+  const image = imageFile === '' ? [] : [imageFile]
+  const readable = [...programFolders(entry), `${packageDir}/`, ...image]
   return [
     '--permission',
     '--allow-worker',

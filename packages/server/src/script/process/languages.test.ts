@@ -16,7 +16,7 @@ const nothing = () => undefined
 
 it('[S-SEL-1] takes the first entry file, or that of the language that is configured', () => {
   const scripts_dir = folderWith('main.lua', 'main.ts', 'main.js')
-  const wanted = { scripts_dir, tier: 'trusted' } as const
+  const wanted = { scripts_dir, tier: 'trusted', memory_mb: 256 } as const
   expect(selectEntrypoint(wanted, everything)).toMatchObject({
     file: 'main.ts',
     language: 'typescript',
@@ -40,8 +40,15 @@ const guests = languages.flatMap(({ name, entrypoints, engines }) =>
 it.runIf(guests.length > 0).each(guests)(
   '[S-SEL-4] names the package that $name scripts need in the $tier tier',
   ({ tier, needed, file }) => {
-    const wanted = { scripts_dir: folderWith(file), tier }
+    const wanted = { scripts_dir: folderWith(file), tier, memory_mb: 256 }
     expect(() => selectEntrypoint(wanted, nothing)).toThrow(`install the package ${needed}`)
     expect(selectEntrypoint(wanted, everything)?.packageDir).toBe(`/packages/${needed}`)
   },
 )
+
+it('[S-TIER-10] Python needs 128 MiB', () => {
+  const wanted = { scripts_dir: folderWith('main.py'), tier: 'trusted', memory_mb: 127 } as const
+  const refused = () => selectEntrypoint(wanted, everything)
+  expect(refused).toThrow('runtime.memory_mb must be at least 128 for python scripts')
+  expect(selectEntrypoint({ ...wanted, memory_mb: 128 }, everything)?.language).toBe('python')
+})

@@ -35,6 +35,16 @@ const lua = guestEngine({
   files: { extensions: ['.lua'], isUtf8: false },
 })
 
+const python = guestEngine({
+  entry: new URL('../worker/engines/python/main.ts', import.meta.url),
+  package: 'pyodide',
+  files: { extensions: ['.py'], isUtf8: true },
+  hasImage: true,
+  memoryMbMin: 128,
+  // Recursion of its native code needs more than the megabyte that Node.js allows.
+  flags: ['--stack-size=7000'],
+})
+
 /** Every language in the order in which entry files are looked for. */
 export const languages: readonly Language[] = [
   {
@@ -55,7 +65,12 @@ export const languages: readonly Language[] = [
     entrypoints: ['main.lua'],
     engines: { trusted: lua, sandboxed: lua },
   },
-  { name: 'python', aliases: ['py'], entrypoints: ['main.py'], engines: {} },
+  {
+    name: 'python',
+    aliases: ['py'],
+    entrypoints: ['main.py'],
+    engines: { trusted: python, sandboxed: python },
+  },
 ]
 
 export type Selection = {
@@ -67,7 +82,7 @@ export type Selection = {
   readonly packageDir: string
 }
 
-type Wanted = Pick<ScriptConfig, 'language' | 'scripts_dir' | 'tier'>
+type Wanted = Pick<ScriptConfig, 'language' | 'scripts_dir' | 'tier' | 'memory_mb'>
 
 /** The canonical name of a configured language or alias. */
 export function canonicalLanguage(configured: string | undefined): LanguageName | null {
@@ -81,10 +96,10 @@ export function canonicalLanguage(configured: string | undefined): LanguageName 
  * Finds the entry file; undefined when there is none.
  *
  * @param find where a package lies; undefined when it is not installed
- * @throws ScriptLoadError when the engine of the file is not installed
+ * @throws ScriptLoadError when the engine of the file is not installed or has too little memory
  */
 export function selectEntrypoint(
-  { language, scripts_dir, tier }: Wanted,
+  { language, scripts_dir, tier, memory_mb }: Wanted,
   find: (name: string) => string | undefined = findPackage,
 ): Selection | undefined {
   const wanted = canonicalLanguage(language)
@@ -95,10 +110,20 @@ export function selectEntrypoint(
     const engine = engines[tier]
     const packageDir = engine?.package === undefined ? '' : find(engine.package)
     if (!engine || packageDir === undefined) throw notInstalled(name, { tier, file, engine })
+    expectMemory(name, { memory_mb, file, engine })
     const source = wanted ? 'explicit' : 'autodetected'
     return { language: name, source, file, engine, packageDir }
   }
   return undefined
+}
+
+type Least = { memory_mb: number; file: string; engine: Engine }
+
+function expectMemory(language: LanguageName, { memory_mb, file, engine }: Least): void {
+  const { memoryMbMin = 0 } = engine
+  if (memory_mb >= memoryMbMin) return
+  const message = `runtime.memory_mb must be at least ${memoryMbMin} for ${language} scripts`
+  throw new ScriptLoadError({ message, file })
 }
 
 type Missing = { tier: ScriptTier; file: string; engine: Engine | undefined }

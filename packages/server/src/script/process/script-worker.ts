@@ -266,7 +266,7 @@ function startProcess({ program, environment, settings }: ScriptWorkerDeps): Chi
     execArgv: [
       `--max-old-space-size=${settings.memoryMb}`,
       '--disable-warning=ExperimentalWarning',
-      ...program.execArgv(settings.packageDir),
+      ...program.execArgv(settings),
     ],
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type ScriptConfig, tickDeadlineMs } from '../config.ts'
+import { imageFolder, prepareImage } from '../process/engine-image.ts'
 import { filesToHandOver, type HandedFiles, type Selection } from '../process/languages.ts'
 import { type AskedFiles, ScriptWorker, type WorkerEnd } from '../process/script-worker.ts'
 import type { ServingScript } from '../serving/serving-script.ts'
@@ -79,9 +80,10 @@ export class ScriptWorkers {
     try {
       const { selection } = request
       handed = await this.#filesFor(request)
+      const imageFile = await this.#imageOf(selection)
       if (this.#isOver || signal?.aborted) throw new Error('it is not wanted any more')
       const script = this.#deps.createScript()
-      worker = this.#start(selection, script)
+      worker = this.#start(selection, script, imageFile)
       const started = worker
       signal?.addEventListener('abort', () => void this.end(started), { once: true })
       const files = handed?.files
@@ -114,7 +116,19 @@ export class ScriptWorkers {
     return filesToHandOver(selection, this.#deps.config.scripts_dir)
   }
 
-  #start(selection: Selection, script: ServingScript): ScriptWorker {
+  /** Where there is no image, the worker starts all the same. */
+  async #imageOf({ engine, packageDir }: Selection): Promise<string> {
+    if (!engine.hasImage) return ''
+    const { environment, log, processClock: clock } = this.#deps
+    try {
+      return await prepareImage({ packageDir, folder: imageFolder(environment), clock })
+    } catch (error) {
+      log.warn('the script starts slowly: no image of its engine can be kept', { error })
+      return ''
+    }
+  }
+
+  #start(selection: Selection, script: ServingScript, imageFile: string): ScriptWorker {
     const { config, processClock, log } = this.#deps
     const worker: ScriptWorker = new ScriptWorker({
       program: selection.engine,
@@ -128,6 +142,7 @@ export class ScriptWorkers {
         memoryMb: config.memory_mb,
         tier: config.tier,
         packageDir: selection.packageDir,
+        imageFile,
         lines: this.#deps.lines,
         now: this.#deps.nodeTime(),
       },

@@ -17,6 +17,8 @@ export type WorkerSettings = {
   readonly tier: ScriptTier
   /** Where the package of the engine lies; empty for the engine of Node.js itself. */
   readonly packageDir: string
+  /** What its memory begins with, if it has an image; else empty. */
+  readonly imageFile: string
   readonly lines: LineSettings
   /** What the script reads as the time while it loads; absent, its machine's. */
   readonly now?: NodeTime | undefined

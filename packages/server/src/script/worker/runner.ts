@@ -139,8 +139,12 @@ export class Runner {
    * Runs a slice after the first, for an engine that begins them itself. Its commands take effect
    * with it, or are dropped with its error, which ends the invocation.
    */
-  resume(invocation: Invocation, slice: () => void): void {
-    if (invocation.state !== 'suspended') return
+  resume(resumed: Invocation | undefined, slice: () => void): void {
+    if (resumed?.gaveUp) return
+    const isOver = resumed === undefined || resumed.state === 'settled'
+    const invocation = isOver ? this.#outside : resumed
+    // Each slice outside of the handlers has a deadline of its own.
+    if (isOver) invocation.cpuUs = 0
     const { clock, control, engine } = this.#deps
     beginSlice(control, invocation.call?.id ?? 0)
     this.#sliceStartMs = clock.monotonicMs()
@@ -150,7 +154,8 @@ export class Runner {
       if (invocation.pending) this.#commitPending(invocation)
     } catch (error) {
       this.#endSlice(invocation)
-      this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
+      if (isOver) invocation.pending = undefined
+      else this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
     }
     beginSlice(control, 0)
     this.#deps.wantTurnEnd()
@@ -269,7 +274,6 @@ export class Runner {
   #endSuspended(invocation: Invocation, ending: Ending): void {
     invocation.pending = undefined
     this.#suspended.delete(invocation)
-    invocation.gaveUp = ending.status === status.timed_out
     this.#settle(invocation, ending)
     if (invocation.call) this.#lanes.release(invocation.call)
     this.#deps.wantTurnEnd()
@@ -278,6 +282,7 @@ export class Runner {
   #settle(invocation: Invocation, ending: Ending): void {
     const { cpuUs, call } = invocation
     const group = call?.group
+    invocation.gaveUp = ending.status === status.timed_out
     // An interrupt may make this run twice for the same call.
     if (call && group?.left.delete(call)) group.cpuUs += cpuUs
     if (call && group && ending.status !== status.ok) {

@@ -121,6 +121,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
       memoryMb: 64,
       tier: 'trusted',
       packageDir: '',
+      imageFile: '',
       lines: { durable: false, payloadBytesMax: 1024, idSalt: '0000' },
     },
     environment: {},

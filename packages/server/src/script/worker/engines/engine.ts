@@ -74,9 +74,10 @@ export type EngineDeps = {
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>
   /**
    * Runs a slice after the first, for an engine that begins them itself. What the slice throws ends
-   * the invocation; one that was given up meanwhile does not go on.
+   * the invocation; one that was given up meanwhile does not go on. What goes on after the end of
+   * its invocation, or belongs to none, runs outside of all handlers.
    */
-  resume(invocation: Invocation, slice: () => void): void
+  resume(invocation: Invocation | undefined, slice: () => void): void
   /**
    * Of an engine that reads files itself: reports to the node which file it looks for, with its
    * bytes or undefined where it is not there, before the code in it runs.

@@ -1,0 +1,1 @@
+export { type Game, type Scores, scoresKind, tapKind } from '../game/protocol.ts'

@@ -1,0 +1,82 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../kernel/clock.ts'
+import { imageSource, isImage } from '../worker/engines/python/interpreter/image.ts'
+
+/** Makes the image, in a process of its own: it computes for seconds. */
+const maker = new URL('../worker/engines/python/make-image.ts', import.meta.url)
+
+const keptMs = 30 * 86_400_000
+const namePattern = /^python-[0-9a-f]{16}\.image$/
+
+type Options = {
+  packageDir: string
+  /** The folder of images; several nodes may share it, also of other versions. */
+  folder: string
+  clock: Pick<Clock, 'nowUnixMs'>
+}
+
+/**
+ * The file of the image that workers of Python begin with. It is made where it is missing, and made
+ * anew where it is not what it should be. Rejects where the folder takes no file: workers start
+ * without an image then, only slower.
+ */
+export async function prepareImage({ packageDir, folder, clock }: Options): Promise<string> {
+  const source = imageSource(packageDir)
+  const name = `python-${source.slice(0, 16)}.image`
+  const file = join(folder, name)
+  const now = new Date(clock.nowUnixMs())
+  if (await isImage(file, source)) {
+    await utimes(file, now, now).catch(() => {})
+    return file
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Whoever makes it at the same time makes the same: the last one stays.
+  const making = await mkdtemp(join(folder, 'making-'))
+  try {
+    await runMaker(packageDir, join(making, name))
+    await rename(join(making, name), file)
+  } finally {
+    await rm(making, { recursive: true, force: true })
+  }
+  await removeUnused(folder, clock.nowUnixMs())
+  return file
+}
+
+/** Where images are kept, unless the environment says otherwise. */
+export function imageFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): string {
+  return join(cache || join(homedir(), '.cache'), 'guildhall')
+}
+
+async function runMaker(packageDir: string, file: string): Promise<void> {
+  const { fork } = process.getBuiltinModule('node:child_process')
+  const child = fork(fileURLToPath(maker), [packageDir, file], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = `${said}${text}`.slice(-textMax)
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  child.on('error', reject)
+  child.on('close', (code) => {
+    if (code === 0) resolve()
+    else reject(new Error(`the image of Python was not made: ${said.trim()}`))
+  })
+  await promise
+}
+
+const textMax = 2000
+
+/** Images of other versions that no start has used for long. */
+async function removeUnused(folder: string, nowMs: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!namePattern.test(name)) continue
+    const file = join(folder, name)
+    const { mtimeMs } = await stat(file)
+    if (mtimeMs < nowMs - keptMs) await rm(file, { force: true })
+  }
+}

@@ -1,0 +1,5 @@
+import { serveNode } from '../../serve-node.ts'
+import { createPythonEngine } from './python-engine.ts'
+
+/** The worker of Python. */
+serveNode(createPythonEngine)

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { createSystemClock } from '../../../../kernel/clock.ts'
+import { createHarness, type Harness, type HarnessOptions } from '../../../host.fixture.ts'
+
+/** The least that Python can do with. */
+const config = { memory_mb: 128, deadline_ms: 1000 } as const
+
+const functions = {
+  sleep: async (_caller: unknown, { ms }: { ms: number }) => createSystemClock().sleep(ms),
+}
+
+/** A script that all tests of a file call: a worker of Python is started once. */
+export function shareScript(options: HarnessOptions): () => Harness {
+  let harness: Harness | undefined
+  beforeAll(async () => {
+    harness = createHarness({
+      ...options,
+      config: { ...config, ...options.config },
+      functions: { ...functions, ...options.functions },
+    })
+    await harness.host.start()
+  }, 120_000)
+  afterAll(() => harness?.close())
+  return () => {
+    if (!harness) throw new Error('the script has not started')
+    return harness
+  }
+}
+
+/** What is wrong with a script that cannot be loaded. */
+export async function loadProblem(options: HarnessOptions): Promise<string> {
+  const harness = createHarness({ ...options, config: { ...config, ...options.config } })
+  onTestFinished(() => harness.close())
+  return harness.host.start().then(
+    () => 'it loads',
+    (error: unknown) => String(error),
+  )
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { shareScript } from './python.fixture.ts'
+
+/** Each tries to reach something outside, and would return it. All raise, or find nothing. */
+const probes: { readonly [name: string]: string } = {
+  // Processes.
+  system: 'import os; return os.system("id")',
+  'system of posix': 'import posix; return posix.system("id")',
+  popen: 'import os; return os.popen("id").read()',
+  subprocess: 'import subprocess; return subprocess.check_output(["id"])',
+  fork: 'import os; return os.fork()',
+  exec: 'import os; os.execv("/bin/sh", ["sh"]); return 1',
+  kill: 'import os; os.kill(os.getppid(), 9); return 1',
+  'native launcher': 'import _posixsubprocess; return 1',
+  thread: 'import threading; threading.Thread(target=print).start(); return 1',
+  executor:
+    'import concurrent.futures as c; return c.ThreadPoolExecutor().submit(lambda: 1).result()',
+  // Files.
+  passwd: 'return open("/etc/passwd").read()',
+  'the folder of the process': 'return open("/proc/self/environ").read()',
+  'the root of the host':
+    'import os; return [f for f in os.listdir("/") if f in ("etc", "work", "usr")][0]',
+  'a file of Node.js': 'import os; return os.stat("/usr").st_size',
+  write: 'open("/tmp/written", "w").write("x"); return 1',
+  append: 'open("/game/main.py", "a").write("x"); return 1',
+  'low-level write': 'import os; os.open("/game/new", os.O_CREAT | os.O_WRONLY); return 1',
+  mkdir: 'import os; os.mkdir("/game/sub"); return 1',
+  remove: 'import os; os.remove("/game/main.py"); return 1',
+  rename: 'import os; os.rename("/game/main.py", "/game/other.py"); return 1',
+  symlink: 'import os; os.symlink("/etc", "/game/etc"); return 1',
+  chmod: 'import os; os.chmod("/game/main.py", 0o777); return 1',
+  truncate: 'import os; os.truncate("/game/main.py", 0); return 1',
+  tempfile: 'import tempfile; tempfile.TemporaryFile(); return 1',
+  pathlib: 'import pathlib; pathlib.Path("/game/x").write_text("x"); return 1',
+  shutil: 'import shutil; shutil.copy("/game/main.py", "/game/copy.py"); return 1',
+  sqlite: 'import sqlite3; sqlite3.connect("/game/x.db"); return 1',
+  mmap: 'import mmap; return mmap.mmap(-1, 10)[0] or 1',
+  // Network.
+  socket: 'import socket; s = socket.socket(); s.connect(("127.0.0.1", 7500)); return 1',
+  'listening socket':
+    'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); return 1',
+  'name lookup': 'import socket; return socket.getaddrinfo("localhost", 80)',
+  'asyncio connection':
+    'import asyncio; asyncio.get_running_loop().create_connection(None, "127.0.0.1", 1).send(None); return 1',
+  // The environment.
+  environment:
+    'import os; return [v for v in os.environ if "GUILD" in v or "NODE" in v or v == "SECRET"][0]',
+  'the program':
+    'import sys; return [a for a in sys.orig_argv + [sys.executable] if "node" in a or "work" in a][0]',
+  // The hosting language.
+  'module js': 'import js; return 1',
+  'module pyodide': 'import pyodide; return 1',
+  'module pyodide_js': 'import pyodide_js; return 1',
+  'core of pyodide': 'import _pyodide_core; return 1',
+  run_js: 'from pyodide.code import run_js; return run_js("1")',
+  micropip: 'import micropip; return 1',
+  'a class of the bridge':
+    'return [c for c in object.__subclasses__() if "JsProxy" in c.__name__ or "jsproxy" in c.__name__][0]',
+  'an object of the bridge':
+    'import gc; return [o for o in gc.get_objects() if "pyodide" in type(o).__module__][0]',
+  'what a function belongs to': 'return guildhall.send.__globals__["_host"].__self__.constructor',
+  'the function behind all':
+    'h = guildhall.send.__globals__["_host"]; return [getattr(h, n) for n in ("constructor", "prototype", "js_id")]',
+  // Native code.
+  ctypes: 'import ctypes; return ctypes.CDLL(None)',
+  'native ctypes': 'import _ctypes; return 1',
+  'an extension':
+    'import importlib.machinery as m; return m.ExtensionFileLoader("x", "/game/data.json").create_module(m.ModuleSpec("x", None))',
+  'removed from the table':
+    'import _imp, importlib.machinery as m; return _imp.create_builtin(m.ModuleSpec("_ctypes", None))',
+  testcapi: 'import _testcapi; return 1',
+  'test of internals': 'import _testinternalcapi; return 1',
+  faulthandler: 'import faulthandler; faulthandler._sigsegv(); return 1',
+  'dlopen flags': 'import sys, os; sys.setdlopenflags(2); import _x; return 1',
+  // Signals, timers of the system, the debugger.
+  'signal handlers': 'import signal; signal.signal(2, signal.SIG_IGN); return 1',
+  'native signal handlers': 'import _signal; _signal.signal(2, _signal.SIG_IGN); return 1',
+  alarm: 'import signal; signal.alarm(1); return 1',
+  raise: 'import signal; signal.raise_signal(9); return 1',
+  'remote debugger': 'import sys, os; sys.remote_exec(os.getpid(), "/game/main.py"); return 1',
+  terminal: 'import termios; return 1',
+  exit: 'import os; os._exit(3); return 1',
+  abort: 'import os; os.abort(); return 1',
+  'sys.exit': 'import sys; sys.exit(3)',
+  input: 'return input()',
+  'a crafted reply': 'guildhall.send.__globals__["_host"](b"not marshal"); return None',
+  'crafted bytes': 'return guildhall.send.__globals__["_host"](b"(\\xff\\xff\\xff\\x7f")[9]',
+}
+
+const script = [
+  'import guildhall',
+  ...Object.values(probes).flatMap((code, at) => [
+    `@guildhall.on_rpc("${at}")`,
+    `def probe_${at}(ctx):`,
+    '    try:',
+    `        def run(): ${code.includes('; ') ? 'pass' : code}`,
+    ...(code.includes('; ')
+      ? ['        def run():', ...code.split('; ').map((line) => `            ${line}`)]
+      : []),
+    '        found = run()',
+    '        return None if found is None or found == -1 else f"reached: {found!r}"',
+    '    except Exception as error:',
+    '        return None',
+  ]),
+  '@guildhall.on_rpc("alive")',
+  'def alive(): return "alive"',
+].join('\n')
+
+describe('[S-TIER-2] [S-TIER-3] [S-TIER-6] a script of Python does not reach', () => {
+  const shared = shareScript({
+    files: { 'main.py': script, 'data.json': '{}' },
+    // Some import a part of the library, which takes its time.
+    config: { deadline_ms: 5000 },
+    environment: { ...process.env, SECRET: 'secret', GUILDHALL_X: '1' },
+  })
+
+  it.each(Object.keys(probes).map((name, at) => [name, String(at)]))('%s', async (name, method) => {
+    const reply = await shared().rpc(method)
+    // What ends the interpreter like SystemExit is an error of its handler.
+    if (name === 'sys.exit') expect(reply).toEqual({ error: 'RPC handler error' })
+    else expect(reply).toBe('')
+    expect(await shared().rpc('alive')).toBe('alive')
+    expect(shared().host.describe().readiness.generation).toBe(1)
+  })
+})
