@@ -313,13 +313,13 @@ def trace(message: str, level: str = ...) -> None:
 def pack_u64(n: int | float) -> bytes | str:
     """An integer from 0 to 2^64 - 1 as 8 bytes, the highest first."""
 
-async def storage_read(owner: str | None = ..., collection: str, key: str, *, as_: str | None = ...) -> Any:
+async def storage_read(owner: str | None, collection: str, key: str, *, as_: str | None = ...) -> Any:
     """One stored object, or null."""
 
-async def storage_write(owner: str | None = ..., collection: str, key: str, value: Any, *, version: str | None = ..., read_permission: int | float | None = ..., write_permission: int | float | None = ..., as_: str | None = ...) -> Any:
+async def storage_write(owner: str | None, collection: str, key: str, value: Any, *, version: str | None = ..., read_permission: int | float | None = ..., write_permission: int | float | None = ..., as_: str | None = ...) -> Any:
     """Stores an object whole; with a version only in place of that one, "" only creates."""
 
-async def storage_delete(owner: str | None = ..., collection: str, key: str, *, version: str | None = ..., as_: str | None = ...) -> bool:
+async def storage_delete(owner: str | None, collection: str, key: str, *, version: str | None = ..., as_: str | None = ...) -> bool:
     """Removes an object; false if there was none."""
 
 async def storage_index_query(index: str, filters: dict[str, str | int | float | bool], *, limit: int | float | None = ..., after: str | None = ..., as_: str | None = ...) -> Any:
@@ -333,7 +333,7 @@ async def transact(ops: builtins.list[Op], *, idempotency_key: str | None = ...,
 
 class json:
     @staticmethod
-    def encode(value: Any = ...) -> bytes | str:
+    def encode(value: Any) -> bytes | str:
         """A value as JSON in UTF-8 without white space; a bigint becomes a JSON integer."""
     @staticmethod
     def decode(body: bytes | str) -> Any:
@@ -511,7 +511,7 @@ class log:
 
 class match:
     @staticmethod
-    def set_result(result: Any = ...) -> bool:
+    def set_result(result: Any) -> bool:
         """Sets the result of the room's match: a JSON object of at most 4,096 bytes, or its text."""
 
 class telemetry:

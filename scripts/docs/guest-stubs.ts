@@ -226,7 +226,8 @@ function pythonOptions(shape: Shape): string[] {
 
 function pythonParameter(name: string, shape: Shape): string {
   const type = `${nameIn('python', name)}: ${pythonType(shape)}`
-  return isOptional(shape) ? `${type} = ...` : type
+  // What takes nothing is given as None; only what may be left out has a default.
+  return shape.mayBeAbsent ? `${type} = ...` : type
 }
 
 function pythonHook(name: string, { doc, slot, args }: ScriptHook): string {

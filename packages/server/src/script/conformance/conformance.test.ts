@@ -1,8 +1,8 @@
 import { type JsonObject, parseExact } from '@guildhall/contract'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refuse } from '../../kernel/failure.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
-import { type Harness, openHarness } from '../host.fixture.ts'
+import { createHarness, type Harness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
 import { runners } from './runners.ts'
 import { scenarios } from './scenarios.ts'
@@ -30,9 +30,16 @@ describe.each(runners)('$language', ({ file, tier, source }) => {
     expect(source.trim().split('\n').length).toBeLessThanOrEqual(100)
   })
 
-  it.each(served)('[$rule] [S-LANG-2] $title', async ({ steps }) => {
-    harness = openHarness({ files: { [file]: source }, config: { tier }, functions })
+  // One worker for all: a scenario leaves nothing behind.
+  beforeAll(async () => {
+    const config = { tier, memory_mb: 128 }
+    harness = createHarness({ files: { [file]: source }, config, functions })
     await harness.host.start()
+  }, 120_000)
+  afterAll(() => harness?.close())
+
+  it.each(served)('[$rule] [S-LANG-2] $title', async ({ steps }) => {
+    if (!harness) throw new Error('the script has not started')
     const program = steps.map(([call, args]) => [call, args])
     const said: string[] = JSON.parse(String(await harness.rpc('run', JSON.stringify(program))))
     expect(said.map(sorted)).toEqual(steps.map(([, , shown]) => sorted(shown)))

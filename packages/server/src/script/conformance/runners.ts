@@ -107,8 +107,61 @@ guildhall.on_rpc("run", function(ctx, body)
 end)
 `
 
+const python = `
+import guildhall, inspect, math
+from guildhall import json
+
+def at(name):
+    part = guildhall
+    for step in name.split("."): part = getattr(part, step)
+    return part
+
+def deep(levels):
+    return 0 if levels == 0 else [deep(levels - 1)]
+
+def build(value, last):
+    if isinstance(value, list): return [build(item, last) for item in value]
+    if not isinstance(value, dict): return value
+    for name, make in special.items():
+        if name in value: return make(value[name], last)
+    return {name: build(item, last) for name, item in value.items()}
+
+special = {
+    "$nil": lambda value, last: ...,
+    "$null": lambda value, last: None,
+    "$last": lambda value, last: last,
+    "$int": lambda value, last: int(value),
+    "$float": lambda value, last: float(value),
+    "$bytes": lambda value, last: bytes.fromhex(value),
+    "$list": lambda value, last: [],
+    "$surrogate": lambda value, last: "x\\ud800",
+    "$fn": lambda value, last: lambda: None,
+    "$deep": lambda value, last: deep(value),
+}
+
+def shown(value):
+    if value is None: return "nil"
+    if isinstance(value, str): return "text " + value
+    if isinstance(value, bytes): return "text " + value.decode(errors="replace")
+    return json.encode(value).decode()
+
+@guildhall.on_rpc("run")
+async def run(ctx, body):
+    said = []
+    last = None
+    for call, args in json.decode(body):
+        try:
+            value = at(call)(*(build(arg, last) for arg in args))
+            last = await value if inspect.isawaitable(value) else value
+            said.append(shown(last))
+        except Exception as error:
+            said.append(f"error {getattr(error, 'code', error)}")
+    return said
+`
+
 export const runners: readonly ConformanceRunner[] = [
   { language: 'TypeScript', file: 'main.ts', tier: 'trusted', source: javascript },
   { language: 'sandboxed JavaScript', file: 'main.js', tier: 'sandboxed', source: javascript },
   { language: 'Lua', file: 'main.lua', tier: 'trusted', source: lua },
+  { language: 'Python', file: 'main.py', tier: 'trusted', source: python },
 ]

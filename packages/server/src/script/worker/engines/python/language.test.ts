@@ -249,6 +249,15 @@ describe('a handler of Python', () => {
     expect(await shared().rpc('none')).toBe('')
   })
 
+  it.each([1000, 1023, 1024, 65_530, 70_000, 200_000])('takes and gives %i bytes', async (size) => {
+    const body = 'x'.repeat(size)
+    expect(
+      await call(
+        `len(body), guildhall.json.decode(guildhall.json.encode(body.decode()))[-1:]${' '.repeat(size)}`,
+      ),
+    ).toBe(`(${body.length + 75}, ' ')`)
+  })
+
   it('[S-API-34] sleeps, by asyncio too', async () => {
     expect(await shared().rpc('sleep')).toBe('timed out')
   })

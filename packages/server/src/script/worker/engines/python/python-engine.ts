@@ -280,7 +280,7 @@ class PythonEngine implements Engine {
       )
     }
     promise.then(
-      (value) => settle(2, (writer) => writer.int(answer.ok).value(value)),
+      (value) => settle(2, (writer) => writer.int(answer.ok).value(value ?? null)),
       (error: unknown) => settle(refusalItems, (writer) => writeRefusalItems(writer, error)),
     )
   }

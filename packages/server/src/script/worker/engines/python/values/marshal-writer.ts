@@ -87,7 +87,10 @@ export class MarshalWriter {
     const digits: number[] = []
     for (; left > 0n; left >>= digitBits) digits.push(Number(left & digitMask))
     this.#tag(code.long, value < 0n ? -digits.length : digits.length)
-    for (const digit of digits) this.#view.setUint16(this.#grow(2), digit, true)
+    for (const digit of digits) {
+      const at = this.#grow(2)
+      this.#view.setUint16(at, digit, true)
+    }
   }
 
   #text(value: string, isName: boolean): void {
@@ -120,11 +123,13 @@ export class MarshalWriter {
 
   #blob(value: Uint8Array): void {
     this.#tag(code.bytes, value.length)
-    this.#bytes.set(value, this.#grow(value.length))
+    const at = this.#grow(value.length)
+    this.#bytes.set(value, at)
   }
 
   #byte(value: number): void {
-    this.#bytes[this.#grow(1)] = value
+    const at = this.#grow(1)
+    this.#bytes[at] = value
   }
 
   #tag(tag: number, size: number): void {
@@ -133,7 +138,7 @@ export class MarshalWriter {
     this.#view.setInt32(at + 1, size, true)
   }
 
-  /** Makes room, and returns where it begins. */
+  /** Makes room, and returns where it begins; the bytes may be others afterwards. */
   #grow(bytes: number): number {
     const at = this.#length
     this.#length = at + bytes
