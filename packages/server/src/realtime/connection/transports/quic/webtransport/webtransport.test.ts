@@ -150,7 +150,7 @@ describe('play', () => {
     expect(node.realtime.script.hooks()).toEqual(['join 1', 'leave 1'])
     const other = await browser()
     await join(other, 't-bob')
-    other.write(6, encodeFrame(21, bytesOf('')))
+    other.write(6, encodeFrame(21, new Uint8Array([0, 0])))
     await expect.poll(() => node.realtime.gateway.metrics().rooms_active, waiting).toBe(1)
     // A page that is reloaded ends the connection, and not its session.
     other.close(0)
