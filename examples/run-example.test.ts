@@ -15,6 +15,10 @@ test.each([
       ' --set leaderboards.execute_reset_schedules=true',
   ],
   ['operators-day/day.ts', 'npm start'],
+  [
+    'lag/lag.ts',
+    'npm start -- --config examples/lag/node.toml --set lag_diagnostics.raw_root=/tmp/guildhall-lag',
+  ],
   ['chat-relay/clients.ts', 'npm start -- --set runtime.scripts_dir=examples/chat-relay/game'],
 ])('%s says in one line that no node answers', async (name, start) => {
   // Nothing listens on port 2.

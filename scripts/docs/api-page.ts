@@ -14,7 +14,7 @@ type Operation = {
     description?: string
   }[]
   requestBody?: { required: boolean; content: Content }
-  responses: Record<string, { description: string; content?: Content }>
+  responses: Record<string, { description: string; content?: Partial<Content> }>
 }
 
 type Content = { 'application/json': { schema: Schema } }
@@ -129,8 +129,12 @@ function renderAnswers({ responses }: Operation): string {
     .map(([status, { description }]) => `${status} ${description}`)
   const seen = refusals.length === 0 ? '' : ` Refusals: ${refusals.join(', ')}.`
   const [schema] = successes.flatMap(
-    ([, { content }]) => content?.['application/json'].schema ?? [],
+    ([, { content }]) => content?.['application/json']?.schema ?? [],
   )
+  const isFile = successes.some(
+    ([, { content }]) => content && 'application/octet-stream' in content,
+  )
+  if (isFile) return `Answer: ${statuses}, the bytes of a file.${seen}`
   if (schema === undefined) return `Answer: ${statuses}, without a body.${seen}`
   return `Answer: ${statuses}.${seen}\n\n${table(['Field', 'Value', 'Rule'], fieldsOf(schema))}`
 }

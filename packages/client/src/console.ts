@@ -6,7 +6,7 @@ export { GuildhallError } from './error.ts'
 export { createHttpClient, type HttpClientOptions } from './http/http-client.ts'
 
 /** Everything of the table that operators call. */
-const { signIn, sessions, accounts, realtime, shell, ...consoleApis } = api
+const { signIn, sessions, accounts, realtime, shell, lagUpload, ...consoleApis } = api
 
 /** The sections of the console by name, each with one function per route. */
 type Sections = { [F in keyof typeof consoleApis]: Client<(typeof consoleApis)[F]> }

@@ -127,7 +127,10 @@ export function createPlayerOn<G extends GameTypes = GameTypes>(
   }
 
   async function open(connectOptions: ConnectOptions): Promise<Connection<G>> {
-    connection = await openConnection<G>({ host, keeper, transports }, connectOptions)
+    connection = await openConnection<G>(
+      { host, keeper, transports, baseUrl: base },
+      connectOptions,
+    )
     return connection
   }
 

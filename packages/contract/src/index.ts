@@ -50,6 +50,17 @@ export {
   kinds,
 } from './kinds/kinds.ts'
 export {
+  decodeLagHeader,
+  encodeLagHeader,
+  type LagClockSample,
+  type LagHeader,
+  lagClockSamplesMax,
+  lagContentType,
+  lagFlags,
+  lagHeaderBytes,
+  lagRecordBytes,
+} from './kinds/lag-artifact.ts'
+export {
   type PeerPosition,
   type Position,
   peerPositionBody,
@@ -160,6 +171,28 @@ export {
   groupsApi,
 } from './routes/groups.ts'
 export {
+  type CaptureState,
+  captureStates,
+  isLagId,
+  LagArtifact,
+  LagCapture,
+  type LagDelivery,
+  type LagDirection,
+  type LagOutcome,
+  LagQuality,
+  LagReport,
+  LagSummary,
+  LagWindow,
+  lagApi,
+  lagDeliveries,
+  lagDirections,
+  lagEdgesUs,
+  lagOutcomes,
+  lagUploadApi,
+  type RecorderStatus,
+  recorderStatuses,
+} from './routes/lag.ts'
+export {
   type BoardOperator,
   type BoardSort,
   boardId,
@@ -264,6 +297,15 @@ export {
 } from './script/hooks.ts'
 export { httpScript } from './script/http.ts'
 export { type ScriptFunctionName, scriptApi } from './script/index.ts'
+export {
+  LagFlushed,
+  LagOne,
+  type LagSkip,
+  LagStart,
+  LagStarted,
+  LagState,
+  lagScript,
+} from './script/lag.ts'
 export { leaderboardsScript } from './script/leaderboards.ts'
 export { logsScript } from './script/logs.ts'
 export { type Session, topicName } from './script/messaging.ts'
@@ -304,6 +346,7 @@ import { databaseApi } from './routes/database.ts'
 import { errorJournalApi } from './routes/error-journal.ts'
 import { friendsApi } from './routes/friends.ts'
 import { groupsApi } from './routes/groups.ts'
+import { lagApi, lagUploadApi } from './routes/lag.ts'
 import { leaderboardsApi } from './routes/leaderboards.ts'
 import { matchRecordsApi } from './routes/match-records.ts'
 import { matchesApi } from './routes/matches.ts'
@@ -349,6 +392,8 @@ export const api = {
   matchRecords: matchRecordsApi,
   scriptLogs: scriptLogsApi,
   telemetry: telemetryApi,
+  lag: lagApi,
+  lagUpload: lagUploadApi,
   realtime: realtimeApi,
   shell: shellApi,
 }

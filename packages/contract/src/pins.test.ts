@@ -97,6 +97,15 @@ const pins: readonly string[] = [
   'telemetry.host | GET /console/v1/telemetry | operator | telemetry:read | - | 200 | -',
   'telemetry.slices | GET /console/v1/telemetry/slices | operator | telemetry:read | - | 200 | -',
   'telemetry.slice | GET /console/v1/telemetry/slices/{report_id} | operator | telemetry:read | - | 200 | not_found',
+  'lag.reports | GET /console/v1/lag/reports | operator | no key | - | 200 | -',
+  'lag.report | GET /console/v1/lag/reports/{report_id} | operator | no key | - | 200 | not_found',
+  'lag.windows | GET /console/v1/lag/reports/{report_id}/windows | operator | no key | - | 200 | not_found',
+  'lag.captures | GET /console/v1/lag/captures | operator | no key | - | 200 | -',
+  'lag.raw | GET /console/v1/lag/captures/{capture_id}/raw | admin | no key | lag.raw.list | 200 | not_found',
+  'lag.download | GET /console/v1/lag/captures/{capture_id}/raw/{handle} | admin | no key | lag.raw.download | 200 | not_found',
+  'lag.deleteRaw | DELETE /console/v1/lag/captures/{capture_id}/raw/{handle} | admin | - | lag.raw.delete | 204 | not_found',
+  'lag.regenerate | POST /console/v1/lag/captures/{capture_id}/regenerate | admin | - | lag.regenerate | 200 | not_found conflict',
+  'lagUpload.upload | POST /v1/diagnostics/captures/upload | public | - | - | 204 | not_found',
   'realtime.connect | GET /v1/realtime | public | - | - | 101 | forbidden rate_limited',
   'shell.health | GET /health | public | - | - | 200 503 | -',
   'shell.live | GET /health/live | public | - | - | 200 | -',
@@ -109,14 +118,14 @@ const routes: [name: string, route: Route][] = Object.entries(api).flatMap(([fea
 )
 
 function pinOf([name, route]: [string, Route]): string {
-  const { method, path, access, bearer, scope, audit, ok, status, errors } = route
+  const { method, path, access, bearer, scope, audit, ok, file, status, errors } = route
   return [
     name,
     `${method} ${path}`,
     bearer === undefined ? access : `${access}, bearer ${bearer}`,
     scope ?? '-',
     audit ?? '-',
-    [status ?? (ok === undefined ? 204 : 200)].flat().join(' '),
+    [status ?? (ok === undefined && !file ? 204 : 200)].flat().join(' '),
     errors?.join(' ') || '-',
   ].join(' | ')
 }
@@ -164,9 +173,9 @@ it.each(routes)(
 )
 
 it.each(routes)(
-  '[H-GEN-34] %s is open to other origins or not, as its path says',
+  '[H-GEN-34] [H-LAG-12] %s is open to other origins or not, as its path says',
   (_name, route) => {
-    const isOpen = /^\/(v1\/|status$)/.test(route.path)
+    const isOpen = /^\/(v1\/|status$)/.test(route.path) && !route.raw
     expect(route.crossOrigin ?? route.access === 'player').toBe(isOpen)
   },
 )

@@ -14,7 +14,18 @@ export type {
 } from './built-in-rpcs.ts'
 export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
 export type { BodyOfKind, DownKind, GameTypes, MethodOf, UpKind } from './game-types.ts'
-export { diagClockSyncBody } from './kinds/diagnostics.ts'
+export {
+  type DiagFlush,
+  type DiagStart,
+  type DiagStatus,
+  diagCapabilitiesBody,
+  diagClockSyncBody,
+  diagFeatures,
+  diagFlushBody,
+  diagServerTimeBody,
+  diagStartBody,
+  diagStatusBody,
+} from './kinds/diagnostics.ts'
 export {
   decodeDatagram,
   type Envelope,
@@ -25,6 +36,16 @@ export {
   WireError,
 } from './kinds/envelope.ts'
 export { applicationKindMin, kinds } from './kinds/kinds.ts'
+export {
+  encodeLagHeader,
+  type LagClockSample,
+  type LagHeader,
+  lagClockSamplesMax,
+  lagContentType,
+  lagFlags,
+  lagHeaderBytes,
+  lagRecordBytes,
+} from './kinds/lag-artifact.ts'
 export {
   peerPositionBody,
   plainFailure,

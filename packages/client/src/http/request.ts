@@ -35,8 +35,9 @@ export async function sendRequest(
   parts: RequestParts,
   options: RequestOptions,
 ): Promise<Answered> {
-  const { response, text } = await exchange(route, parts, options)
+  const { response, text, file } = await exchange(route, parts, options)
   if (!response.ok) throw refusalOf(response, text)
+  if (file !== undefined) return { body: file, headers: response.headers }
   if (response.status === 204) return { body: undefined, headers: response.headers }
   try {
     return { body: parseExact(text), headers: response.headers }
@@ -60,6 +61,9 @@ export async function withDeadline<T>(
   }
 }
 
+/** Of routes that answer the bytes of a file. */
+const fileType = 'application/octet-stream'
+
 async function exchange(route: RouteLine, parts: RequestParts, options: RequestOptions) {
   const { body, idempotencyKey } = parts
   const { baseUrl, bearer, signal } = options
@@ -76,7 +80,10 @@ async function exchange(route: RouteLine, parts: RequestParts, options: RequestO
   }
   try {
     const response = await send(baseUrl + pathOf(route, parts), init)
-    return { response, text: await response.text() }
+    if (response.headers.get('content-type') !== fileType) {
+      return { response, text: await response.text() }
+    }
+    return { response, text: '', file: new Uint8Array(await response.arrayBuffer()) }
   } catch (cause) {
     throw new GuildhallError('network_error', 'the server did not answer', { cause })
   }

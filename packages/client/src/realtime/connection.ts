@@ -11,6 +11,7 @@ import type { Part, Wire } from './part.ts'
 import { createDispatch } from './receiving/dispatch.ts'
 import { Inbox } from './receiving/inbox.ts'
 import { createReports, type Reports } from './receiving/reports.ts'
+import { type EnvelopeTap, offerRecording } from './recording-port.ts'
 import { closedError, createCalls } from './sending/calls.ts'
 import { createSender } from './sending/sender.ts'
 import { WaitingQueue } from './sending/waiting-queue.ts'
@@ -30,10 +31,12 @@ export async function openConnection<G extends GameTypes>(
   const reports = createReports()
   const waiting = new WaitingQueue(deps.host)
   let accepted: Accepted | undefined
+  let tap: EnvelopeTap | undefined
 
   const machine = new Machine(deps, options, {
     opened(next, resumed) {
       accepted = next
+      next.channel.tap = tap
       const dropped = resumed ? 0 : waiting.dropSends()
       for (const part of all) part.opened?.(next, resumed)
       waiting.flush()
@@ -108,6 +111,15 @@ export async function openConnection<G extends GameTypes>(
 
   await machine.connect()
   const face = createFace(wire, { machine, parts, reports, sender, inbox, stats })
+  offerRecording(face, {
+    host: deps.host,
+    baseUrl: deps.baseUrl,
+    write: wire.write,
+    tap(next) {
+      tap = next
+      if (machine.channel !== undefined) machine.channel.tap = next
+    },
+  })
   // What a game's own types say of names and bodies, nobody looks at when the program runs.
   return face as unknown as Connection<G>
 }

@@ -47,6 +47,8 @@ export const auditActions = [
   'database.describe',
   'database.rows',
   'database.row',
+  'lag.start',
+  'lag.flush',
   'lag.raw.list',
   'lag.raw.download',
   'lag.raw.delete',

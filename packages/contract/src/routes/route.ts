@@ -108,6 +108,18 @@ type Shape = {
   ok?: z.ZodType
   /** A success is offered to browsers as a file of this name. */
   attachment?: `${string}.json`
+  /** The answer is the bytes of a file, which browsers are offered to save. */
+  file?: true
+  /**
+   * The handler reads the request and writes the answer by itself, OPTIONS included: no rule on
+   * bodies, queries and other origins holds.
+   */
+  raw?: true
+  /**
+   * Every attempt of a known caller is audited, whatever comes of it, by the handler itself. What
+   * it does may be repeated, so that an Idempotency-Key is ignored.
+   */
+  auditsAttempts?: true
   /** The answer shows a secret once: it is never recorded to be given again. */
   answerHoldsSecret?: true
   /** Status of success (default 200, or 204 without `ok`); a list lets the handler choose. */
@@ -165,7 +177,11 @@ export type Call<
       ? string
       : undefined
   /** Only for console mutations: what their change needs to be audited and repeatable. */
-  mutation: R extends AdminWrite ? Mutation : undefined
+  mutation: R extends AdminWrite
+    ? R extends { auditsAttempts: true }
+      ? undefined
+      : Mutation
+    : undefined
   request: Request
 }
 
@@ -180,8 +196,9 @@ export type Handlers<
   Principals extends PrincipalByAccess,
   Request,
   Mutation = never,
+  File = never,
 > = {
-  [K in keyof A]: (call: Call<A[K], Principals, Request, Mutation>) => Promise<Answer<A[K]>>
+  [K in keyof A]: (call: Call<A[K], Principals, Request, Mutation>) => Promise<Answer<A[K]> | File>
 }
 
 /** What a caller is, by the access of the route. */
@@ -189,7 +206,9 @@ export type PrincipalByAccess = Record<Route['access'], unknown>
 
 /** The typed client of an API: one function per route. */
 export type Client<A extends Api> = {
-  [K in keyof A]: (input: ClientInput<A[K]>) => Promise<BodyOf<A[K]>>
+  [K in keyof A]: (
+    input: ClientInput<A[K]>,
+  ) => Promise<A[K] extends { file: true } ? Uint8Array : BodyOf<A[K]>>
 }
 
 /**

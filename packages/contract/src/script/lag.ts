@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { presentReference, unixMs } from '../values/fields.ts'
+import { captureStates, lagDirections, recorderStatuses } from '../routes/lag.ts'
+import { label, optional, presentReference, unixMs } from '../values/fields.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
@@ -7,67 +8,92 @@ const LagSkip = z.strictObject({
   participant: z.int(),
   reason: z.enum(['unknown', 'guest', 'not_capable', 'busy', 'attempts', 'not_recording']),
 })
-const capture_id = presentReference()
+export type LagSkip = z.output<typeof LagSkip>
 
-const planned = { tier: 'trusted', runs: 'node', planned: true } as const
+/** Whom to record, and what of them. Exactly one of the first three is given. */
+export const LagStart = z.strictObject({
+  participants: optional(z.array(participantId).min(1)),
+  user_ids: optional(z.array(presentReference()).min(1)),
+  room_id: optional(roomId),
+  label: optional(label(64)),
+  filters: z
+    .array(
+      z.strictObject({
+        kind: z.int().min(0).max(65_535),
+        direction: z.enum(lagDirections),
+      }),
+    )
+    .min(1)
+    .max(16),
+  duration_ms: z.int().min(1000),
+  max_bytes: optional(z.int().min(65_536)),
+  analyze: optional(z.boolean()),
+  send_rate_hz: optional(z.int().min(1).max(1000)),
+})
+export type LagStart = z.output<typeof LagStart>
+
+export const LagStarted = z.strictObject({
+  capture_id: z.string(),
+  started: z.array(z.int()),
+  skipped: z.array(LagSkip),
+})
+export type LagStarted = z.output<typeof LagStarted>
+
+export const LagFlushed = z.strictObject({
+  attempts: z.array(z.strictObject({ participant: z.int(), attempt: z.int() })),
+  skipped: z.array(LagSkip),
+})
+export type LagFlushed = z.output<typeof LagFlushed>
+
+export const LagState = z.strictObject({
+  capture_id: z.string(),
+  state: z.enum(captureStates),
+  deadline_unix_ms: unixMs,
+  recorders: z.array(
+    z.strictObject({
+      participant: z.int(),
+      status: z.enum(recorderStatuses),
+      attempt: z.int(),
+      packets: z.int(),
+      dropped: z.int(),
+      bytes: z.int(),
+    }),
+  ),
+})
+export type LagState = z.output<typeof LagState>
+
+/** The argument of the functions that ask for one capture. */
+export const LagOne = z.strictObject({ capture_id: presentReference() })
+
+const trusted = { tier: 'trusted', runs: 'node' } as const
 
 export const lagScript = defineScriptApi({
   'lag.start': {
-    doc: 'Starts a capture of the packets of participants; the script must check who asks.',
-    args: {
-      options: z.strictObject({
-        participants: z.array(participantId).optional(),
-        room_id: roomId.optional(),
-        filters: z.array(
-          z.strictObject({
-            kind: z.int().min(0).max(65_535),
-            direction: z.enum(['inbound', 'outbound']),
-          }),
-        ),
-        duration_ms: z.int().min(1),
-        max_bytes: z.int().min(1).optional(),
-        analyze: z.boolean().optional(),
-        send_rate_hz: z.number().optional(),
-      }),
-    },
-    ok: z.strictObject({
-      capture_id: z.string(),
-      started: z.array(z.int()),
-      skipped: z.array(LagSkip),
-    }),
-    errors: ['conflict', 'unavailable'],
-    ...planned,
+    doc: 'Asks clients that agreed to it to record when envelopes come; check who asks for it.',
+    example: [
+      'const capture = await guildhall.lag.start({',
+      "  room_id: 7, duration_ms: 60_000, filters: [{ kind: 2, direction: 'inbound' }],",
+      '})',
+    ],
+    args: { options: LagStart },
+    ok: LagStarted,
+    errors: ['not_found', 'limit_exceeded', 'unavailable'],
+    ...trusted,
   },
   'lag.flush': {
     doc: 'Asks the recorders of a capture to upload what they have.',
-    args: { capture_id },
-    ok: z.strictObject({
-      attempts: z.array(z.strictObject({ participant: z.int(), attempt: z.int() })),
-      skipped: z.array(LagSkip),
-    }),
-    errors: ['not_found', 'conflict', 'unavailable'],
-    ...planned,
+    example: ['await guildhall.lag.flush(capture.capture_id)'],
+    args: { capture_id: LagOne.shape.capture_id },
+    ok: LagFlushed,
+    errors: ['not_found', 'conflict', 'limit_exceeded', 'unavailable'],
+    ...trusted,
   },
   'lag.status': {
-    doc: 'The state of a capture and of its recorders, or null.',
-    args: { capture_id },
-    ok: z
-      .strictObject({
-        capture_id: z.string(),
-        state: z.string(),
-        deadline_unix_ms: unixMs,
-        recorders: z.array(
-          z.strictObject({
-            participant: z.int(),
-            status: z.string(),
-            attempt: z.int(),
-            packets: z.int(),
-            dropped: z.int(),
-            bytes: z.int(),
-          }),
-        ),
-      })
-      .nullable(),
-    ...planned,
+    doc: 'The state of a capture of this boot and of its recorders, or null.',
+    example: ['const state = await guildhall.lag.status(capture.capture_id)'],
+    args: { capture_id: LagOne.shape.capture_id },
+    ok: LagState.nullable(),
+    errors: ['unavailable'],
+    ...trusted,
   },
 })

@@ -285,25 +285,8 @@ describe('a relative path', () => {
   })
 })
 
-describe('what this version cannot do', () => {
-  it.each(['lag_diagnostics.enabled=true'])('refuses the start with %s', async (setting) => {
-    const [key = '', value] = setting.split('=')
-    expect(await workspace.problems({ set: [setting] })).toEqual([
-      `${key} (flag --set): ${value} is not available in this version; ` +
-        'allowed: another value, or no entry',
-    ])
-  })
-
-  it.each(['lag_diagnostics.max_participants=9'])(
-    'warns that %s changes nothing',
-    async (setting) => {
-      const [key = ''] = setting.split('=')
-      const { warnings } = await workspace.load({ set: [setting, 'console.username=ops'] })
-      expect(warnings).toEqual([`${key} (flag --set) has no effect in this version`])
-    },
-  )
-
-  it('warns of nothing where a missing feature is switched off, or one that is there is set', async () => {
+describe('what needs something else', () => {
+  it('warns of nothing where a feature is switched off, or one that is there is set', async () => {
     const set = ['metrics.auth=none', 'transport.quic.enabled=false', 'logs.audit_ring_capacity=9']
     const { warnings } = await workspace.load({ set: [...set, 'console.username=ops'] })
     expect(warnings).toEqual([])

@@ -8,7 +8,6 @@ import { type Environment, readEnvironment } from './sources/environment.ts'
 import { type FileLocation, type FileResult, readConfigFile } from './sources/file.ts'
 import { type FlagAssignment, readFlags } from './sources/flags.ts'
 import { readSecretFile } from './sources/secret-file.ts'
-import { hasNoEffect, isUnavailable } from './unavailable.ts'
 import { checkText, checkValue, isSecret, type Verdict } from './values/values.ts'
 
 export type LoadOptions = {
@@ -125,9 +124,6 @@ function settle(assignments: readonly Assignment[], cwd: string): Settled {
       settled.problems.push(problemLine(key, source, verdict.fault))
     } else {
       settled.values.set(key, verdict.value)
-      if (hasNoEffect(key)) {
-        settled.warnings.push(`${key} (${source.text}) has no effect in this version`)
-      }
     }
   }
   return settled
@@ -148,10 +144,6 @@ function judge(assignment: Assignment, cwd: string, warnings: string[]): Verdict
   const verdict =
     raw.kind === 'text' ? checkText(declared, raw.text) : checkValue(declared, raw.value)
   if ('fault' in verdict) return verdict
-  if (isUnavailable(key, verdict.value)) {
-    const wrong = `${String(verdict.value)} is not available in this version`
-    return { fault: { wrong, allowed: 'another value, or no entry' } }
-  }
   return { value: anchored(verdict.value, { isPath: declared.kind === 'path', key, base, cwd }) }
 }
 

@@ -3,12 +3,11 @@ import type { Key } from './key.ts'
 import { describeDefault } from './redact.ts'
 import { keys, schema } from './schema.ts'
 import { environmentName } from './sources/environment.ts'
-import { hasNoEffect, unavailable } from './unavailable.ts'
 import { allowedBy, isSecret } from './values/values.ts'
 
 /** The reference page of all keys, docs/configuration.md, as it follows from the schema. */
 export function renderReference(): string {
-  const parts = [introduction, renderUnavailable(), ...Object.keys(schema).map(renderSection)]
+  const parts = [introduction, ...Object.keys(schema).map(renderSection)]
   return `${parts.join('\n\n')}\n`
 }
 
@@ -37,37 +36,23 @@ Keys marked *secret* can also be read from a file: \`url_file\` in TOML,
 \`guildhall check --print\` shows the merged configuration, without secrets, and where each value
 came from.`
 
-function renderUnavailable(): string {
-  const lines = unavailable.map(({ key, values }) => {
-    return `- \`${key}\` = ${values.map((value) => `\`${value}\``).join(', ')}`
-  })
-  return [
-    'This version cannot honour the following values yet; they refuse the start when they are set:',
-    '',
-    ...lines,
-    '',
-    'Keys marked *no effect yet* belong to features that are still to come. They are checked,',
-    'change nothing, and are warned about when they are set.',
-  ].join('\n')
-}
-
 function renderSection(section: string): string {
   const prefix = `${section}.`
   const rows = [...keys]
     .filter(([name]) => name.startsWith(prefix))
-    .map(([name, key]) => renderRow({ name, shown: name.slice(prefix.length) }, key))
+    .map(([name, key]) => renderRow(name.slice(prefix.length), key))
   return [`## ${section}`, '', '| Key | Default | Allowed | |', '|---|---|---|---|', ...rows].join(
     '\n',
   )
 }
 
-function renderRow({ name, shown }: { name: string; shown: string }, key: Key): string {
+function renderRow(shown: string, key: Key): string {
   const value = describeDefault(key)
   const cells = [
     `\`${shown}\``,
     value === undefined ? '-' : `\`${value}\``,
     allowedBy(key) + (isSecret(key) ? ' (*secret*)' : ''),
-    key.doc + (hasNoEffect(name) ? ' (*no effect yet*)' : ''),
+    key.doc,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

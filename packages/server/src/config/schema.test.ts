@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { describeDefault } from './redact.ts'
 import { referenceFile, renderReference } from './reference.ts'
 import { keys, sections } from './schema.ts'
-import { unavailable } from './unavailable.ts'
 import { checkText, isSecret } from './values/values.ts'
 
 describe('the schema', () => {
@@ -43,14 +42,4 @@ describe('the schema', () => {
       expect(checkText(key, describeDefault(key) ?? '')).toEqual({ value: key.default })
     },
   )
-
-  it('lists as unavailable only values that a key could have', () => {
-    for (const { key, values } of unavailable) {
-      const declared = keys.get(key)
-      expect(declared).toBeDefined()
-      for (const value of values) {
-        expect(declared && checkText(declared, String(value))).toEqual({ value })
-      }
-    }
-  })
 })

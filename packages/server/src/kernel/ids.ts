@@ -15,6 +15,10 @@ export type Ids = {
   hex128(): string
   /** 32 hex digits that begin with the time, so that rows of sessions are added at the end. */
   sessionId(): string
+  /** The 32 hex digits of a UUID version 7, of captures and recordings for diagnostics. */
+  uuid7(): string
+  /** `lr1-`, 13 hex digits of Unix ms and 11 random ones. */
+  lagReportId(): string
   /** 32 lower-case hex digits, unique but not secret: half of them name the boot, half count. */
   requestId(): string
   /** `prefix` and 29 hex digits whose text order is their time order, e.g. `durable('au1-')`. */
@@ -44,6 +48,11 @@ export function createIds({ clock, nodeId, bootId, randomness }: IdsDeps): Ids {
     consoleToken: () => bytes(32).toString('hex'),
     hex128: () => bytes(16).toString('hex'),
     sessionId: () => uuidVersion7(clock.nowUnixMs(), bytes(10)),
+    uuid7: () => uuidVersion7(Math.floor(clock.nowUnixMs()), bytes(10)),
+    lagReportId: () => {
+      const time = hex(Math.floor(clock.nowUnixMs()), 13)
+      return `lr1-${time}${bytes(6).toString('hex').slice(0, 11)}`
+    },
     requestId: countingHex(() => bytes(8).toString('hex')),
     durable: (prefix) => prefix + durable(),
     bytes,

@@ -210,6 +210,8 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     onRevoked: revoked.publish,
     observeHash: instruments?.observeHash,
     players: players.live,
+    recording: players.recording.players,
+    journal: base.journal,
   })
 
   const sourceOf = createSourceAddress(config.http.trusted_proxies)

@@ -1,7 +1,12 @@
 import type { LivePlayers } from '../kernel/play/delivery.ts'
+import {
+  createRecordingClients,
+  type RecordingClients,
+} from './connection/recording/recording-clients.ts'
 import { createSessions, type Sessions } from './connection/sessions.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import { nobodyElse, type Others } from './play/others.port.ts'
+import { createKnownPlayers } from './play/participants/known-players.ts'
 import { createLivePlayers } from './play/participants/live-players.ts'
 import { createRegistry, type Registry } from './play/participants/registry.ts'
 
@@ -13,6 +18,8 @@ export type ConnectedPlayers = {
   readonly metrics: GatewayMetrics
   readonly sessions: Sessions
   readonly registry: Registry
+  /** Those of them whose clients can record for lag captures. */
+  readonly recording: RecordingClients
   /** What features and scripts send by themselves. */
   readonly live: LivePlayers
   /** The other nodes; nobody without a cluster. */
@@ -27,8 +34,9 @@ export function createConnectedPlayers(): ConnectedPlayers {
   let joined = nobodyElse
   const others = () => joined
   const live = { ...createLivePlayers(registry, others), isConnected: sessions.has }
+  const recording = createRecordingClients(createKnownPlayers(registry))
   return {
-    ...{ metrics, sessions, registry, live, others },
+    ...{ metrics, sessions, registry, recording, live, others },
     joinOthers(given) {
       joined = given
     },

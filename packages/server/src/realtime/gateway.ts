@@ -89,7 +89,7 @@ export type Gateway = Acceptor &
 /** The edge and the owner of one node, which plays with itself. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, online } = deps
-  const { metrics, sessions, registry } = online
+  const { metrics, sessions, registry, recording } = online
   const log = deps.log.component('realtime')
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
   const relieve = createRelief({
@@ -117,7 +117,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   })
   const edge = createEdge({
     ...deps,
-    ...{ metrics, ledger, relieve, sessions },
+    ...{ metrics, ledger, relieve, sessions, recording },
     graceMs: deps.rooms.reconnect_grace_ms,
     recheck: revocation.recheck,
     play: deps.reachOwner?.(play.port) ?? play.port,

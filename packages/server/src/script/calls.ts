@@ -1,4 +1,5 @@
 import type { ScriptOrigin } from '@guildhall/contract'
+import type { HumanPrincipal } from '../kernel/auth/principal.ts'
 import type { CallContext } from '../kernel/play/calls.ts'
 import type { TickRoom } from '../kernel/play/room-commands.ts'
 import type { FailureCause } from './log/handler-failure.ts'
@@ -8,6 +9,8 @@ export type NewCall = {
   readonly hook: number
   readonly context: CallContext
   readonly origin: ScriptOrigin
+  /** Who calls from the console. */
+  readonly operator?: HumanPrincipal | undefined
   readonly detail?: number
   readonly unreliable?: boolean
   readonly body?: Uint8Array

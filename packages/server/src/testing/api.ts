@@ -8,6 +8,7 @@ import { createSourceAddress } from '../kernel/http/request/source-address.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
 import { createIds, newBootId } from '../kernel/ids.ts'
 import { createRecordedLog, type RecordedLog } from '../kernel/log/log.fake.ts'
+import type { RecordingPlayers } from '../kernel/play/recording.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'
 import { createFeatures, type Features } from '../node/features/features.ts'
 import {
@@ -20,6 +21,7 @@ import {
 } from '../node/features/joined.ts'
 import { createPlayFeatures, type PlayPorts } from '../node/features/play-features.ts'
 import { createPipelineDeps } from '../node/http/pipeline.ts'
+import { createConnectedPlayers } from '../realtime/connected-players.ts'
 import { testConfig } from './config.ts'
 import { createFakePlayers, type FakePlayers } from './players.fake.ts'
 
@@ -64,6 +66,8 @@ type TestApiOptions = {
   config?: Record<string, string>
   clock?: FakeClock
   admissionSecret?: Uint8Array
+  /** Whose clients can record for diagnostics; without it nobody's. */
+  recording?: RecordingPlayers
   /** The gateway and the script; without it nobody plays. */
   play?: PlayPorts
   /** Mounted beside those of the features. */
@@ -120,8 +124,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   const log = createRecordedLog()
   const bootId = newBootId()
   const ids = createIds({ clock, nodeId: config.server.node_id, bootId })
-  const failures: TestApi['failures'] = []
-  const revoked: string[] = []
+  const [failures, revoked]: [TestApi['failures'], string[]] = [[], []]
   const players = createFakePlayers()
   const lifeMs = config.scheduler.lease_ttl_ms
   const shared = {
@@ -143,6 +146,8 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     },
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
     players,
+    recording: options.recording ?? nobodyRecords(),
+    journal: { record: () => '' },
   })
   const features = { ...stored, ...createPlayFeatures(shared, stored, options.play ?? nobodyPlays) }
   const routes = Object.values(joinRoutes(features)).flat()
@@ -176,6 +181,10 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
       for (const { stop } of Object.values<Feature>(features).toReversed()) await stop?.()
     },
   }
+}
+
+function nobodyRecords(): RecordingPlayers {
+  return createConnectedPlayers().recording.players
 }
 
 /** What features bring beside their routes, to be run by a test. */

@@ -29,7 +29,13 @@ import {
  *                the code says no, giveUpMs over, signed out, close()     closed
  */
 
-export type MachineDeps = { host: Host; keeper: SessionKeeper; transports: TransportChoice }
+export type MachineDeps = {
+  host: Host
+  keeper: SessionKeeper
+  transports: TransportChoice
+  /** Where the node listens for HTTP. */
+  baseUrl: string
+}
 
 /** What the machine reports, each before the `state` event that belongs to it. */
 export type MachineEvents = {

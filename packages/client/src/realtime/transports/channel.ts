@@ -7,6 +7,7 @@ import {
   FrameDecoder,
   WireError,
 } from '@guildhall/contract/wire'
+import type { EnvelopeTap } from '../recording-port.ts'
 import type { Link, LinkEnd, OpenLink, Target } from './transport.ts'
 
 /** One link with its frames taken apart. Its owner sets the functions and may change them. */
@@ -16,6 +17,8 @@ export class Channel {
   onEnvelope: (envelope: Envelope) => void = () => {}
   /** Bytes have arrived, whatever they are. */
   onArrival: () => void = () => {}
+  /** Hears of every envelope, where one records their timing. */
+  tap: EnvelopeTap | undefined
   /** Called once. */
   onEnd: (end: LinkEnd) => void = () => {}
   readonly #decoder = new FrameDecoder(envelopeBytesMax)
@@ -29,7 +32,7 @@ export class Channel {
       received: (bytes) => this.#decode(bytes),
       receivedDatagram: (bytes) => {
         this.onArrival()
-        if (bytes.length >= 2) this.#take(decodeDatagram(bytes))
+        if (bytes.length >= 2) this.#take(decodeDatagram(bytes), true)
       },
       ended: (end) => this.#end(end),
     })
@@ -41,6 +44,7 @@ export class Channel {
   }
 
   send(kind: number, body: Uint8Array): void {
+    this.tap?.(kind, true, false, body.length)
     this.#link.send(encodeFrame(kind, body))
   }
 
@@ -52,6 +56,7 @@ export class Channel {
   /** As a datagram where there are datagrams and it fits, else reliably. */
   sendUnreliable(kind: number, body: Uint8Array): void {
     if (!this.#link.sendDatagram(encodeDatagram(kind, body))) this.send(kind, body)
+    else this.tap?.(kind, true, true, body.length)
   }
 
   /** Closes the link; `onEnd` follows when it is gone. */
@@ -68,10 +73,11 @@ export class Channel {
   #decode(bytes: Uint8Array): void {
     this.onArrival()
     this.#decoder.push(bytes)
-    for (let next = this.#next(); next; next = this.#next()) this.#take(next)
+    for (let next = this.#next(); next; next = this.#next()) this.#take(next, false)
   }
 
-  #take(envelope: Envelope): void {
+  #take(envelope: Envelope, datagram: boolean): void {
+    this.tap?.(envelope.kind, false, datagram, envelope.body.length)
     if (!this.#hasEnded) this.onEnvelope(envelope)
   }
 

@@ -80,16 +80,20 @@ export const logs = {
 
 export const lag_diagnostics = {
   enabled: boolean(false, 'Records lag captures; needs a durable backend of one node.'),
-  raw_root: absolutePathUnset('Folder of the raw captures.'),
+  console_start: boolean(true, 'Admins start captures from the console, without a script.'),
+  raw_root: absolutePathUnset('Folder of the raw captures; of one node alone.'),
   allowed_origins: strings(64, origin, 'Browser origins that may upload.'),
   max_compressed_bytes: integer(4_194_304, [1_024, 67_108_864], 'Largest upload.'),
-  max_decompressed_bytes: integer(67_108_864, [1_024, 67_108_864], 'Its size when unpacked.'),
-  max_decompression_ratio: integer(32, [1, 128], 'How many times its size it may unpack to.'),
+  max_decompressed_bytes: integer(67_108_864, [131_072, 67_108_864], 'Its size when unpacked.'),
   max_concurrent_uploads: integer(4, [1, 64], 'Uploads at the same time.'),
   max_active_captures: integer(8, [1, 64], 'Captures at the same time.'),
   max_participants: integer(16, [1, 64], 'Participants of one capture.'),
   max_duration_ms: integer(1_800_000, [1_000, 1_800_000], 'Longest capture.'),
-  flush_window_ms: integer(60_000, [5_000, 600_000], 'Time to upload after its end.'),
+  flush_window_ms: integer(
+    60_000,
+    [5_000, 600_000],
+    'Time to upload after a flush, and to flush after the end.',
+  ),
   max_raw_bytes: integer(
     4_294_967_296,
     [1_048_576, 1_099_511_627_776],

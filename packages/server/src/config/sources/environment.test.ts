@@ -59,8 +59,8 @@ describe('the environment', () => {
     const env = { [environmentName(name)]: otherText(name, key) }
     const problems = await workspace.problems({ env })
     if (problems.length > 0) {
-      // It arrived, and only a rule or a feature that is not there yet stands against the value.
-      expect(problems.join()).toMatch(/not available|both or neither/)
+      // It arrived, and only a rule stands against the value.
+      expect(problems.join()).toMatch(/both or neither|durable backend|without/)
       expect(problems.join()).toContain(`environment ${environmentName(name)}`)
       return
     }

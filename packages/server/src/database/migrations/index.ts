@@ -7,6 +7,7 @@ import { purchases } from './0006-purchases.ts'
 import { transactions } from './0007-transactions.ts'
 import { playRecords } from './0008-play-records.ts'
 import { cluster } from './0009-cluster.ts'
+import { lag } from './0010-lag.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   transactions,
   playRecords,
   cluster,
+  lag,
 ]

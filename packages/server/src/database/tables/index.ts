@@ -6,6 +6,7 @@ import * as cluster from './cluster.ts'
 import * as deployment from './deployment.ts'
 import * as friends from './friends.ts'
 import * as groups from './groups.ts'
+import * as lag from './lag.ts'
 import * as leaderboards from './leaderboards.ts'
 import * as notifications from './notifications.ts'
 import * as playRecords from './play-records.ts'
@@ -35,6 +36,7 @@ const declared = {
   ...transactions,
   ...playRecords,
   ...cluster,
+  ...lag,
 }
 
 type Declared = (typeof declared)[keyof typeof declared]

@@ -6,7 +6,7 @@ import { createMatchRecorder } from './match-records.recorder.ts'
 import { createMatchRecords, type MatchRecordsDeps } from './match-records.service.ts'
 import { matchRecordsStore, type RecordRow } from './match-records.store.ts'
 
-type Own = Omit<MatchRecordsDeps, 'queue' | 'retentionDays' | 'logs' | 'slices'>
+type Own = Omit<MatchRecordsDeps, 'queue' | 'retentionDays' | 'logs' | 'slices' | 'lag'>
 
 type MatchRecordsFeatureDeps = Own & {
   log: Log
@@ -19,6 +19,7 @@ type MatchRecordsFeatureDeps = Own & {
     }
   }
   scriptLogs: MatchRecordsDeps['logs']
+  lag: MatchRecordsDeps['lag']
   telemetry: MatchRecordsDeps['slices'] & { slices: { finish(of: { match_id: string }): void } }
 }
 

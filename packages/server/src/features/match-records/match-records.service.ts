@@ -1,5 +1,6 @@
 import {
   isDurableId,
+  type LagReport,
   type LogLine,
   type MatchRecord,
   type matchRecordsApi,
@@ -33,8 +34,13 @@ export type MatchRecordsDeps = {
     ofMatch(tx: Queries, matchId: string, limit: number): Promise<TelemetrySlice[]>
     count(tx: Queries, matchId: string): Promise<number>
   }
+  lag: {
+    ofMatch(tx: Queries, matchId: string, limit: number): Promise<LagReference[]>
+    countOfMatch(tx: Queries, matchId: string): Promise<number>
+  }
 }
 
+type LagReference = Pick<LagReport, 'report_id' | 'capture_id' | 'status' | 'created_at_unix_ms'>
 type LogPage = { after?: string | undefined; limit: number }
 type FoundLogs = { items: LogLine[]; next_after?: string | undefined }
 type Query = z.output<(typeof matchRecordsApi)['list']['query']>
@@ -49,7 +55,7 @@ const silentMs = 600_000
 
 /** What is kept of matches. */
 export function createMatchRecords(deps: MatchRecordsDeps) {
-  const { db, clock, queue, logs, slices } = deps
+  const { db, clock, queue, logs, slices, lag } = deps
 
   function record(principal: OperatorPrincipal, read: Read): void {
     deps.recorder.record({ ...actorOf(principal), ...read }, { ringOnly: true })
@@ -67,7 +73,7 @@ export function createMatchRecords(deps: MatchRecordsDeps) {
     return {
       logs: await logs.count(db, matchId),
       telemetry_slices: await slices.count(db, matchId),
-      lag_reports: 0,
+      lag_reports: await lag.countOfMatch(db, matchId),
       audit: 0,
     }
   }
@@ -121,12 +127,12 @@ export function createMatchRecords(deps: MatchRecordsDeps) {
         logs: items,
         ...(next_after !== undefined && { logs_next_after: next_after }),
         telemetry_slices: await slices.ofMatch(db, match_id, inlinedMax),
-        lag_reports: [],
+        lag_reports: await lag.ofMatch(db, match_id, inlinedMax),
         audit: [],
         counts: await countsOf(match_id),
       }
       const returned = `returned=${items.length} slices=${answer.telemetry_slices.length}`
-      const details = `${returned} lag=0 audit=0`
+      const details = `${returned} lag=${answer.lag_reports.length} audit=0`
       record(principal, { action: 'matchlog.entries', target: match_id, details })
       return answer
     },

@@ -13,8 +13,8 @@ describe.each(testBackends)('the runtime in the console on $name', (backend) => 
     calls.length = 0
     answer = () => ({ ok: true, reply: 'pong' })
     const test = await backend.open()
-    const consoleRpc = async (...call: string[]) => {
-      calls.push(call)
+    const consoleRpc = async (method: string, payload: string) => {
+      calls.push([method, payload])
       return answer()
     }
     const play = { ...nobodyPlays, script: { ...nobodyPlays.script, consoleRpc } }

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline as pipe } from 'node:stream/promises'
 import type { Api, Call, Handlers, Route } from '@guildhall/contract'
 import type { OperatorPrincipal, Principals } from '../auth/principal.ts'
 import type { JsonText } from '../json/json-pieces.ts'
@@ -16,7 +18,25 @@ export type RequestInfo = {
 }
 
 /** The handlers of one feature's routes. */
-export type ServerHandlers<A extends Api> = Handlers<A, Principals, RequestInfo, Mutation>
+export type ServerHandlers<A extends Api> = Handlers<
+  A,
+  Principals,
+  RequestInfo,
+  Mutation,
+  FileAnswer
+>
+
+/** What a route with `file` answers. */
+export class FileAnswer {
+  readonly bytes: number
+  /** Opens the file; it is read as fast as the client takes it, and always closed. */
+  readonly open: () => Readable
+
+  constructor(bytes: number, open: () => Readable) {
+    this.bytes = bytes
+    this.open = open
+  }
+}
 
 /** One route with its handler, as the server mounts it. */
 export type MountedRoute = {
@@ -24,6 +44,16 @@ export type MountedRoute = {
   handle: (call: Call<Route, Principals, RequestInfo, Mutation>) => Promise<unknown>
   /** Throws for an operator who asks too often; nothing of the request is read before. */
   admit?: (principal: OperatorPrincipal) => void
+  /** Called when an attempt ends before the handler: it may not be made, or cannot be read. */
+  refused?: (principal: OperatorPrincipal, error: unknown) => void
+  /** Of a route with `raw`: serves it in place of everything else, and throws its refusals. */
+  serve?: (exchange: Exchange) => Promise<void>
+}
+
+/** A route that writes its answers itself. */
+export function rawRoute(route: Route, serve: (exchange: Exchange) => Promise<void>): MountedRoute {
+  const handle = () => Promise.reject(new Error(`${route.path} has no handler`))
+  return { route, handle, serve }
 }
 
 /** Pairs every route of a table with its handler of the same name. */
@@ -94,6 +124,17 @@ export class Exchange {
       while (at < this.#headers.length && this.#headers[at] !== name) at += 2
       this.#headers.splice(at, 2, name, value)
     }
+  }
+
+  /** Writes a file to be saved. Resolves when it is written, or the client has left. */
+  async replyFile({ bytes, open }: FileAnswer): Promise<void> {
+    const { response, message } = this
+    if (response.headersSent || response.destroyed) return
+    this.#headers.push('content-type', 'application/octet-stream')
+    this.#headers.push('content-disposition', 'attachment', 'content-length', String(bytes))
+    response.writeHead(200, this.#headers)
+    if (message.method === 'HEAD') response.end()
+    else await pipe(open(), response).catch(() => response.destroy())
   }
 
   /** Writes the answer, unless the client has left. `body` is null where the status has none. */

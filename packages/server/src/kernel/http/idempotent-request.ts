@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 
 /** Whether a route changes something for an operator: those may be repeated under a key. */
 export function isMutation(route: Route): route is AdminWrite {
-  return route.access === 'admin' && route.method !== 'GET'
+  return route.access === 'admin' && route.method !== 'GET' && route.auditsAttempts !== true
 }
 
 type Given = {

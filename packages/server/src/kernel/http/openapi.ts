@@ -119,8 +119,9 @@ function describeMembers(schema: z.ZodObject | undefined, place: 'path' | 'query
   }))
 }
 
-function describeSuccess({ ok, status, attachment }: Route): Record<string, object> {
+function describeSuccess({ ok, status, attachment, file }: Route): Record<string, object> {
   if (status === 101) return { 101: { description: 'The protocol is switched' } }
+  if (file) return { 200: { description: 'Success', headers: asAttachment, content: asBytes } }
   if (ok === undefined) return { 204: { description: 'Done' } }
   const schema = schemaOf(ok, 'output')
   const statuses = typeof status === 'object' ? status : [status ?? 200]
@@ -133,6 +134,7 @@ function describeSuccess({ ok, status, attachment }: Route): Record<string, obje
   )
 }
 
+const asBytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
 const asAttachment = { 'Content-Disposition': { required: true, schema: { type: 'string' } } }
 
 /** The refusals that every route of an access has, and the declared ones, by status. */

@@ -18,7 +18,7 @@ import {
   type Mutation,
   type RecordedAnswer,
 } from '../mutation.ts'
-import type { Exchange, MountedRoute, RequestInfo } from './exchange.ts'
+import { type Exchange, FileAnswer, type MountedRoute, type RequestInfo } from './exchange.ts'
 import { idempotentRequest, isMutation } from './idempotent-request.ts'
 import { compileReader } from './request/request-reader.ts'
 import type { SourceAddress } from './request/source-address.ts'
@@ -51,7 +51,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
     const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
 
     async function handle(exchange: Exchange, caller: Caller, with_: HandleWith) {
-      const read = reader.parts(exchange, with_.bytes)
+      const read = reported(mounted, caller.principal, () => reader.parts(exchange, with_.bytes))
       const input = read instanceof Promise ? await read : read
       const call = {
         // The guard has just made sure that the caller fits the access of the route.
@@ -84,7 +84,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
       const bearer = looksAtBearer ? bearerOf(exchange.head.authorization) : undefined
       const known = identify(route, bearer, verifiers)
       const principal = known instanceof Promise ? await known : known
-      guard(route, principal)
+      reported(mounted, principal, () => guard(route, principal))
       if (principal?.kind === 'api_key') {
         recordKeyRead(principal, route, exchange.message.method ?? route.method)
       }
@@ -97,8 +97,24 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
       if (route.attachment !== undefined) {
         exchange.header('content-disposition', `attachment; filename="${route.attachment}"`)
       }
+      if (body instanceof FileAnswer) return exchange.replyFile(body)
       exchange.reply(status, body)
     }
+  }
+}
+
+/** Runs what may refuse an attempt before its handler, and reports to the route when it does. */
+function reported<T>({ refused }: MountedRoute, principal: Caller['principal'], step: () => T): T {
+  const report = (error: unknown): never => {
+    if (principal !== undefined && principal.kind !== 'player') refused?.(principal, error)
+    throw error
+  }
+  try {
+    const done = step()
+    if (refused === undefined || !(done instanceof Promise)) return done
+    return done.catch(report) as T
+  } catch (error) {
+    return report(error)
   }
 }
 
@@ -133,7 +149,7 @@ class LazyRequestInfo implements RequestInfo {
 type HandleWith = { bytes?: Buffer; mutation?: Mutation }
 type OperatorMutation = Mutation & { actor: HumanPrincipal }
 
-type Rendered = { status: number; body: JsonText | null }
+type Rendered = { status: number; body: JsonText | FileAnswer | null }
 type Render = (answer: unknown) => Rendered
 
 /** Renders the answer of a handler: declared members only, with the declared status. */
@@ -141,6 +157,7 @@ function compileAnswer(route: Route): Render {
   const write = route.ok === undefined ? undefined : compileWriter(route.ok)
   const { status } = route
   return (answer) => {
+    if (answer instanceof FileAnswer) return { status: 200, body: answer }
     if (write === undefined) return { status: 204, body: null }
     if (typeof status !== 'object') {
       return { status: status ?? 200, body: write(answer) }

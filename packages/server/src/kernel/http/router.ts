@@ -27,7 +27,9 @@ const noParams: Record<string, string> = Object.freeze({})
  * named segment is never empty. A last segment `{*}` stands for one or more of any kind, where
  * nothing else is found. GET serves HEAD as well.
  */
-export function createRouter<T>(routes: readonly { method: Method; path: string; serve: T }[]) {
+export function createRouter<T>(
+  routes: readonly { method: Method | 'OPTIONS'; path: string; serve: T }[],
+) {
   const root = emptyBranch<T>()
   const fixed = new Map<string, Match<T>>()
   for (const { method, path, serve } of routes) {

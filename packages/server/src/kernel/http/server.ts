@@ -222,7 +222,7 @@ function createServing(deps: HttpServerDeps): Serve {
   const cors = createCors(deps.config.cors_origins)
   const pipeline = createPipeline(deps)
   const find = createRouter([
-    ...deps.routes.map((mounted) => ({ ...mounted.route, serve: pipeline(mounted) })),
+    ...deps.routes.flatMap((mounted) => mountedRows(mounted, pipeline)),
     ...deps.documents.map((document) => ({ ...document, serve: serveDocument(document) })),
     ...(deps.pages ?? []),
   ])
@@ -245,6 +245,18 @@ function createServing(deps: HttpServerDeps): Serve {
     exchange.header('allow', methods.join(', '))
     throw new Failure('method_not_allowed', { reason: message.method ?? '' })
   }
+}
+
+/** The rows of the router for one route: one that writes its answers itself has OPTIONS too. */
+function mountedRows(mounted: MountedRoute, pipeline: (mounted: MountedRoute) => Serve) {
+  const { route, serve } = mounted
+  const { method, path } = route
+  const options = 'OPTIONS' as const
+  if (serve === undefined) return [{ method, path, serve: pipeline(mounted) }]
+  return [
+    { method, path, serve },
+    { method: options, path, serve },
+  ]
 }
 
 /** Refuses what the HTTP parser lets through but the product does not. */

@@ -8,6 +8,7 @@ import type {
   ScriptOrigin,
   scriptApi,
 } from '@guildhall/contract'
+import type { HumanPrincipal } from '../auth/principal.ts'
 import { Failure } from '../failure.ts'
 import type { Mutation } from '../mutation.ts'
 import type { CallContext } from './calls.ts'
@@ -17,6 +18,8 @@ export type ScriptCaller = Omit<CallContext, 'username'> & {
   origin: ScriptOrigin
   /** Which script it is. */
   revision_id: string
+  /** Who called from the console. */
+  operator?: HumanPrincipal | undefined
 }
 
 /** The implementations of one noun of the script API, as a feature brings them. */

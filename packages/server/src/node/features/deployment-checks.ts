@@ -23,13 +23,16 @@ export type DeploymentChecksDeps = {
 /** What must always hold in the store of a deployment. Its features are built and not started. */
 export function deploymentChecks(deps: DeploymentChecksDeps): readonly Check[] {
   const { db, clock, ids, log, config, bootId } = deps
+  const players = createConnectedPlayers()
   const features = createFeatures({
     ...deps,
     clockWatch: createClockWatch({ clock, log }),
     leases: createLeases({ db, clock, log, holder: bootId, lifeMs: config.scheduler.lease_ttl_ms }),
     secrets: { admission: ids.bytes(32), sessions: ids.bytes(32) },
     onRevoked: () => undefined,
-    players: createConnectedPlayers().live,
+    players: players.live,
+    recording: players.recording.players,
+    journal: { record: () => '' },
   })
   return checksOf(features)
 }

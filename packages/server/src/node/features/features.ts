@@ -17,6 +17,7 @@ import { defineFeature, type FoundBy } from '../../features/feature.ts'
 import { friendsFeature } from '../../features/friends/friends.feature.ts'
 import { groupsFeature } from '../../features/groups/groups.feature.ts'
 import { idempotencyFeature } from '../../features/idempotency/idempotency.feature.ts'
+import { lagFeature } from '../../features/lag/lag.feature.ts'
 import { leaderboardsFeature } from '../../features/leaderboards/leaderboards.feature.ts'
 import { matchRecordsFeature } from '../../features/match-records/match-records.feature.ts'
 import { notificationsFeature } from '../../features/notifications/notifications.feature.ts'
@@ -32,7 +33,9 @@ import { tournamentsFeature } from '../../features/tournaments/tournaments.featu
 import { transactionsFeature } from '../../features/transactions/transactions.feature.ts'
 import { walletFeature } from '../../features/wallet/wallet.feature.ts'
 import { createHashing } from '../../kernel/auth/hashing.ts'
+import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
+import type { RecordingPlayers } from '../../kernel/play/recording.ts'
 import type { Secrets } from '../database/store.ts'
 import { joinCrash, joinRelated } from './joined.ts'
 import type { Shared } from './shared.ts'
@@ -47,6 +50,9 @@ export type FeaturesDeps = Shared & {
   observeHash?: ((durationMs: number) => void) | undefined
   /** Those who are connected. Nobody is before the gateway is there. */
   players: LivePlayers
+  /** Those of them whose clients can record for diagnostics. */
+  recording: RecordingPlayers
+  journal: Pick<ErrorJournal, 'record'>
 }
 
 export type Features = ReturnType<typeof createFeatures>
@@ -74,6 +80,7 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
   const storage = storageFeature(base)
   const scriptLogs = scriptLogsFeature(base)
   const telemetry = telemetryFeature(base)
+  const lag = lagFeature(base)
 
   const features = {
     ...trail,
@@ -101,7 +108,8 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
     purchases: purchasesFeature(base),
     scriptLogs,
     telemetry,
-    matchRecords: matchRecordsFeature({ ...base, scriptLogs, telemetry }),
+    lag,
+    matchRecords: matchRecordsFeature({ ...base, scriptLogs, telemetry, lag }),
     node: nodeOwn(deps),
   }
   // The last one, because an account's export has a part of each of them.

@@ -38,7 +38,11 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
       admit: script.game.admit,
       matchmaker: gateway.matchmaker,
     }),
-    runtime: runtimeFeature({ mutate: features.audit.mutate, script }),
+    runtime: runtimeFeature({
+      mutate: features.audit.mutate,
+      script,
+      builtIns: features.lag.consoleRpcs,
+    }),
     errorJournal: errorJournalFeature(play.journal),
   }
 }

@@ -21,6 +21,8 @@ export type NodeReadings = {
   /** Attempts that a limit refused, by rule. */
   admissionRefusals: ReadonlyMap<string, number>
   logLinesDropped: number
+  /** Of lag diagnostics: uploads by their result, captures of this boot by their state. */
+  lag: { uploads: ReadonlyMap<string, number>; captures: Readonly<Record<string, number>> }
   /** When the certificate of the listener ends; undefined without TLS. */
   certificateEndsUnixMs: number | undefined
 }
@@ -186,6 +188,20 @@ const rows: readonly Row[] = [
       const dueMs = scheduler.next_due_at_unix_ms ?? nowUnixMs
       return [['boards', Math.max(0, nowUnixMs - dueMs) / 1000]]
     },
+  },
+  {
+    name: 'lag_uploads_total',
+    help: 'Uploads of lag recordings, by what became of them.',
+    type: 'counter',
+    label: 'result',
+    read: ({ lag }) => lag.uploads,
+  },
+  {
+    name: 'lag_captures',
+    help: 'Lag captures of this boot, by state.',
+    type: 'gauge',
+    label: 'state',
+    read: ({ lag }) => Object.entries(lag.captures),
   },
   {
     name: 'log_lines_dropped_total',

@@ -24,7 +24,7 @@ export type MetricsSources = {
   ids: Ids
   log: Log
   version: string
-  features: FeatureList & Pick<Features, 'admission' | 'hashing' | 'apiKeys'>
+  features: FeatureList & Pick<Features, 'admission' | 'hashing' | 'apiKeys' | 'lag'>
   pipeline: PipelineDeps
   listener: Awaited<ReturnType<typeof createListener>>
   instruments: Instruments
@@ -88,6 +88,7 @@ function readingsOf(sources: MetricsSources): NodeReadings {
     hashingDepth: features.hashing.depth(),
     admissionRefusals: features.admission.refusals(),
     logLinesDropped: sources.logLinesDropped(),
+    lag: features.lag.counts(),
     certificateEndsUnixMs: certificate === undefined ? undefined : notAfterUnixMs(certificate),
   }
 }

@@ -11,6 +11,7 @@ import type { InboundDeps } from './inbound/inbound.ts'
 import type { ScriptTurns } from './inbound/script-turns.ts'
 import type { LiveConnection } from './live/live-connection.ts'
 import type { LivenessConfig } from './live/liveness.ts'
+import type { RecordingClients } from './recording/recording-clients.ts'
 import type { Rpc } from './rpc/rpc.ts'
 import type { SendQueueDeps } from './send-queue/send-queue.ts'
 import type { Sessions } from './sessions.ts'
@@ -40,6 +41,7 @@ export type ConnectionDeps = InboundDeps &
     notices: Notices
     rpc: Pick<Rpc, 'replied'>
     serverTime: Pick<ServerTime, 'offerUnasked'>
+    recording: Pick<RecordingClients, 'left'>
     scriptTurns: ScriptTurns
     /** Whether the script would be called for the envelope. */
     isForScript(envelope: Envelope, place: Place): boolean

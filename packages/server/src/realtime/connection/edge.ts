@@ -18,6 +18,7 @@ import { handshakePolicy } from './greeting/handshake.ts'
 import { createReadingPauses } from './inbound/reading-pauses.ts'
 import { createScriptTurns } from './inbound/script-turns.ts'
 import { PlayerConnection } from './player-connection.ts'
+import type { RecordingClients } from './recording/recording-clients.ts'
 import { createRpc } from './rpc/rpc.ts'
 import { createTurnBatch } from './send-queue/turn-batch.ts'
 import type { Sessions } from './sessions.ts'
@@ -40,6 +41,8 @@ export type EdgeDeps = {
   relieve(): void
   /** Empty; the edge alone fills it. */
   sessions: Sessions
+  /** Empty; the edge alone fills it. */
+  recording: RecordingClients
   verifyPlayer: VerifyPlayer
   /** Asks again soon whether a session is live. */
   recheck(sessionId: string): void
@@ -149,7 +152,7 @@ function createConnectionDeps(parts: Parts): ConnectionDeps {
   const scriptTurns = createScriptTurns(play.script)
   const notices = createNotices(clock)
   const serverTime = createServerTime({
-    ...{ clock, metrics, notices, randomness: ids.bytes },
+    ...{ clock, metrics, notices, recording: parts.recording, randomness: ids.bytes },
     offersAlways: parts.serverTimeOffer === 'always',
   })
   const rpc = createRpc({ play, inFlightMax: config.limits.rpc_in_flight })

@@ -87,6 +87,7 @@ export class PlayerConnection
   receivedDatagram(datagram: Uint8Array): void {
     const envelope = this.#inbound.datagram(datagram, this.#phase.name === 'live')
     if (envelope === undefined || this.#phase.name !== 'live') return
+    this.#lived?.observer?.received(envelope.kind, true, envelope.body.length)
     this.#phase.takeDatagram(envelope)
   }
 
@@ -128,6 +129,7 @@ export class PlayerConnection
 
   take(envelope: Envelope): void {
     const phase = this.#phase
+    this.#lived?.observer?.received(envelope.kind, false, envelope.body.length)
     if (phase.name === 'live') phase.take(envelope)
     else if (phase.name === 'greeting') phase.greeting.take(envelope)
   }
@@ -156,6 +158,7 @@ export class PlayerConnection
   deliver(frame: OutgoingFrame, unreliable: boolean): void {
     if (this.#isClosing()) return
     const queue = this.#queue
+    if (this.#lived?.observer !== undefined) queue.report(this.#lived?.observer, frame, unreliable)
     const fits = unreliable ? queue.queueUnreliable(frame) : queue.queueReliable(frame)
     if (!fits) this.endAsSlow()
     if (!this.#flushDue) {
@@ -167,6 +170,8 @@ export class PlayerConnection
 
   deliverPositions(positions: readonly OutgoingFrame[], own: number): void {
     if (this.#isClosing()) return
+    const others = this.#lived?.observer && positions.filter(({ mergeKey }) => mergeKey !== own)
+    for (const frame of others ?? []) this.#queue.report(this.#lived?.observer, frame, true)
     if (!this.#queue.queuePositions(positions, own)) this.endAsSlow()
     this.flush()
     this.#relieveIfFull()

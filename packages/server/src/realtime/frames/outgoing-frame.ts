@@ -42,6 +42,10 @@ export function kindOf({ bytes }: OutgoingFrame): number {
   return ((bytes[4] ?? 0) << 8) | (bytes[5] ?? 0)
 }
 
+export function bodyBytesOf({ bytes }: OutgoingFrame): number {
+  return bytes.length - frameHeaderBytes
+}
+
 function mergeKey(kind: number, body: Uint8Array): number {
   if (kind !== kinds.PEER_POSITION.first || body.length < 8) return 0
   const view = new DataView(body.buffer, body.byteOffset, 8)

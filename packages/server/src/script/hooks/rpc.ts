@@ -1,4 +1,5 @@
 import type { RpcAnswer, ScriptOrigin } from '@guildhall/contract'
+import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { type CallContext, nobody, type RpcOutcome } from '../../kernel/play/calls.ts'
 import type { Outcome } from '../calls.ts'
@@ -35,16 +36,20 @@ export function createRpc({ router, admit, gateOpen }: RpcDeps) {
     },
 
     /** Throws `runtime_unavailable` while the gate is closed. */
-    async ofConsole(method: string, payload: string): Promise<RpcAnswer> {
+    async ofConsole(
+      method: string,
+      payload: string,
+      operator?: HumanPrincipal,
+    ): Promise<RpcAnswer> {
       if (!admit()) throw refuse.runtimeUnavailable('the script is not ready')
       const body = new TextEncoder().encode(payload)
-      const outcome = await call({ context: nobody, origin: 'console' }, method, body)
+      const outcome = await call({ context: nobody, origin: 'console', operator }, method, body)
       return rpcAnswer(outcome, notServing)
     },
   }
 }
 
-type Caller = { context: CallContext; origin: ScriptOrigin }
+type Caller = { context: CallContext; origin: ScriptOrigin; operator?: HumanPrincipal | undefined }
 
 function rpcOutcome(outcome: Outcome | string, notServing: () => string): RpcOutcome {
   if (typeof outcome === 'string') return { ok: false, error: outcome }

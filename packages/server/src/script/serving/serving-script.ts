@@ -331,7 +331,8 @@ export class ServingScript {
     const match_id = own ?? matchOf(open, room_id)
     const origin = open?.call.origin ?? 'server'
     const { revision_id } = this.#identity
-    return { origin, participant, user_id, room_id, match_id, revision_id }
+    const { operator } = open?.call ?? {}
+    return { origin, participant, user_id, room_id, match_id, revision_id, operator }
   }
 
   #createVisitor(): OutputVisitor {

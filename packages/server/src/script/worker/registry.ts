@@ -95,6 +95,8 @@ export function createRegistry(): Registry {
 }
 
 const builtInFamilies = ['matchmaker.', 'party.', 'rooms.'] as const
+/** What the console calls without a script. */
+const consoleMethods: readonly string[] = ['lag.start', 'lag.flush', 'lag.status']
 
 function isHandler(value: unknown): value is Handler {
   return typeof value === 'function'
@@ -108,6 +110,7 @@ function isInboundKind(kind: unknown): kind is number {
 function isMethodName(method: unknown): method is string {
   if (typeof method !== 'string' || method.length === 0) return false
   if (builtInFamilies.some((family) => method.startsWith(family))) return false
+  if (consoleMethods.includes(method)) return false
   return Buffer.byteLength(method) <= limits.rpcMethodBytes
 }
 

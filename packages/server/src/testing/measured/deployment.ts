@@ -8,6 +8,7 @@ import { createSystemClock } from '../../kernel/clock.ts'
 import { createIds, newBootId } from '../../kernel/ids.ts'
 import { createClockWatch } from '../../kernel/time/clock-watch.ts'
 import { createTrail } from '../../node/features/features.ts'
+import { createConnectedPlayers } from '../../realtime/connected-players.ts'
 import { testConfig } from '../config.ts'
 import { noPlayers } from '../no-players.ts'
 
@@ -43,6 +44,8 @@ export async function openDeployment({ url, config: keys }: MeasuredOptions) {
     secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
     onRevoked() {},
     players: noPlayers,
+    recording: createConnectedPlayers().recording.players,
+    journal: { record: () => '' },
   }
   return { shared, ...createTrail(shared) }
 }

@@ -63,7 +63,7 @@ test('[R-DIA-1, R-DIA-2] capabilities with offer 0 ask for the time; others need
   client.send(capabilities, diagCapabilitiesBody.encode({ offer_id, features: 1 }))
   const bad = [
     diagCapabilitiesBody.encode({ offer_id: offer_id ^ 1n, features: 1 }),
-    diagCapabilitiesBody.encode({ offer_id, features: 0 }),
+    diagCapabilitiesBody.encode({ offer_id: offer_id ^ 1n, features: 0 }),
     diagCapabilitiesBody.encode({ offer_id, features: 3 }),
     new Uint8Array(0),
     new Uint8Array(12),
@@ -87,13 +87,21 @@ test('[R-DIA-3] an account that shows its offer can record, a guest never', () =
       send() {},
       end() {},
       setFlags() {},
+      observer: undefined,
     }
     const body = diagCapabilitiesBody.encode({ offer_id: shown, features: diagFeatures.recording })
     const clock = createFakeClock()
-    const deps = { clock, metrics: createGatewayMetrics(), notices() {}, offersAlways: false }
+    const marks: boolean[] = []
+    const recording = {
+      marked: () => void marks.push(true),
+      withdrew: () => void marks.push(false),
+      said: () => false,
+    }
+    const metrics = createGatewayMetrics()
+    const deps = { clock, metrics, recording, notices() {}, offersAlways: false }
     const serverTime = createServerTime({ ...deps, randomness: randomBytes })
     serverTime.capabilities(live, { kind: kinds.DIAG_CAPABILITIES.first, body })
-    return client.canRecord
+    return marks.at(-1) ?? false
   }
   expect(capabilities('u-ann', offer_id)).toBe(true)
   expect(capabilities('u-ann', 8n)).toBe(false)

@@ -4,6 +4,7 @@ import {
   diagClockSyncBody,
   diagFeatures,
   diagServerTimeBody,
+  diagStatusBody,
   type Envelope,
   kinds,
   WireError,
@@ -11,16 +12,20 @@ import {
 import type { Clock } from '../../../kernel/clock.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { LiveConnection } from '../live/live-connection.ts'
+import type { RecordingClients } from '../recording/recording-clients.ts'
 import type { Notices } from './notices.ts'
 
-/** The clocks of clients: offers of the server's time, and samples of the way there and back. */
+/**
+ * The clocks of clients: offers of the server's time, and samples of the way there and back. With
+ * the offers go what clients say of recordings.
+ */
 export type ServerTime = {
   /** Sends an offer that nobody asked for, if the configuration says so. */
   offerUnasked(live: LiveConnection): void
   offer(live: LiveConnection): void
   capabilities(live: LiveConnection, envelope: Envelope): void
   clockSync(live: LiveConnection, envelope: Envelope): void
-  /** What concerns a capture; there are none that a client could know of. */
+  /** What a client says about a capture. */
   status(live: LiveConnection, envelope: Envelope): void
 }
 
@@ -28,6 +33,7 @@ type ServerTimeDeps = {
   clock: Clock
   metrics: GatewayMetrics
   notices: Notices
+  recording: Pick<RecordingClients, 'marked' | 'withdrew' | 'said'>
   offersAlways: boolean
   /** Secure random bytes. */
   randomness(size: number): Buffer
@@ -36,7 +42,7 @@ type ServerTimeDeps = {
 const syncsPerSecMax = 2
 
 export function createServerTime(deps: ServerTimeDeps): ServerTime {
-  const { clock, metrics, notices } = deps
+  const { clock, metrics, notices, recording } = deps
 
   function malformed(live: LiveConnection, { kind }: Envelope): void {
     metrics.decode_errors_total += 1
@@ -77,10 +83,10 @@ export function createServerTime(deps: ServerTimeDeps): ServerTime {
         return malformed(live, envelope)
       }
       if (said.offer_id === 0n) return offer(live)
-      if (said.features === 0 || said.offer_id !== live.client.offerId) {
-        return malformed(live, envelope)
-      }
-      live.client.canRecord = live.userId !== null
+      if (said.offer_id !== live.client.offerId) return malformed(live, envelope)
+      if (live.userId === null) return
+      if (said.features === 0) recording.withdrew(live)
+      else recording.marked(live, offer)
     },
     clockSync(live, envelope) {
       const request = decoded(diagClockSyncBody, envelope.body)
@@ -95,7 +101,10 @@ export function createServerTime(deps: ServerTimeDeps): ServerTime {
       })
       live.send(kinds.DIAG_CLOCK_SYNC.first, body)
     },
-    status: malformed,
+    status(live, envelope) {
+      const said = decoded(diagStatusBody, envelope.body)
+      if (said === undefined || !recording.said(live, said)) malformed(live, envelope)
+    },
   }
 }
 

@@ -13,8 +13,6 @@ export type ClientState = {
   lastClose: number | null
   /** The newest offer of server time. */
   offerId: bigint | undefined
-  /** Whether the client said that it can record for diagnostics. */
-  canRecord: boolean
 }
 
 type CountedSecond = { sinceMs: number; count: number }
@@ -28,6 +26,5 @@ export function newClientState(lastClose: number | null): ClientState {
     clockSyncs: undefined,
     lastClose,
     offerId: undefined,
-    canRecord: false,
   }
 }

@@ -1,3 +1,4 @@
+import type { EnvelopeObserver } from '../../../kernel/play/recording.ts'
 import type { Place } from '../../play.port.ts'
 import type { Closing } from '../closing/closings.ts'
 import type { ClientState } from './client-state.ts'
@@ -14,4 +15,6 @@ export type LiveConnection = {
   end(closing: Closing): void
   /** What SESSION_OPTIONS asks for now. */
   setFlags(flags: number): void
+  /** Hears of each of its envelopes, while a capture records it. */
+  observer: EnvelopeObserver | undefined
 }

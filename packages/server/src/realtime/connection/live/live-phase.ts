@@ -1,4 +1,5 @@
 import { type Envelope, kinds } from '@guildhall/contract'
+import type { EnvelopeObserver } from '../../../kernel/play/recording.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import {
   type Claimed,
@@ -43,6 +44,7 @@ export class LivePhase implements LiveConnection {
   readonly account: Player | undefined
   readonly client: ClientState
   place: Place
+  observer: EnvelopeObserver | undefined = undefined
   readonly #connection: LiveParts['connection']
   readonly #inbound: Inbound
   readonly #deps: ConnectionDeps
@@ -147,7 +149,8 @@ export class LivePhase implements LiveConnection {
 
   /** The connection is over; `takeUnsent` gives the frames that a seat keeps. */
   leave(seat: SeatFate, takeUnsent: () => OutgoingFrame[]): void {
-    const { play, graceMs } = this.#deps
+    const { play, graceMs, recording } = this.#deps
+    recording.left(this.participant)
     const mayKeep = graceMs > 0 && this.account !== undefined && this.place.room_id !== null
     this.#stage = 'left'
     play.leave(this.participant, seat, seat !== 'none' && mayKeep ? takeUnsent() : [])

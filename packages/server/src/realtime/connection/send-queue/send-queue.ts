@@ -1,5 +1,6 @@
+import type { EnvelopeObserver } from '../../../kernel/play/recording.ts'
 import type { TransportLimits } from '../../config.ts'
-import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
+import { bodyBytesOf, kindOf, type OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { QueueLedger } from '../../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { Connection, Datagrams, Lanes } from '../transports/transport.ts'
@@ -65,6 +66,13 @@ export class SendQueue implements Lanes {
     ledger.queuedBytes += frame.bytes.length
     this.#trim(lane)
     return true
+  }
+
+  /** Reports a frame that is about to be queued, and whether it leaves as a datagram. */
+  report(observer: EnvelopeObserver | undefined, frame: OutgoingFrame, unreliable: boolean): void {
+    const { datagrams } = this.#connection
+    const datagram = unreliable && datagrams !== undefined && fits(datagrams, frame)
+    observer?.queued(kindOf(frame), datagram, bodyBytesOf(frame))
   }
 
   /**

@@ -1,0 +1,36 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { gunzipSync } from 'node:zlib'
+import { lowerThreadPriority } from '../../../kernel/tasks/thread-priority.ts'
+import type { AnalysisJob, AnalysisReply } from './analysis-thread.ts'
+import { analyze } from './analyze.ts'
+
+/** One run of the analysis: reads one recording, answers, and ends. */
+async function run(job: AnalysisJob): Promise<AnalysisReply> {
+  let packed: Buffer
+  try {
+    packed = await read(job.path)
+  } catch (error) {
+    return { ok: false, isTransient: true, reason: String(error) }
+  }
+  try {
+    const bytes = gunzipSync(packed, { maxOutputLength: job.bytesMax })
+    return { ok: true, analysis: analyze({ ...job, bytes }) }
+  } catch (error) {
+    return { ok: false, isTransient: false, reason: String(error) }
+  }
+}
+
+/** A name that has become a link is not followed. */
+async function read(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
+}
+
+lowerThreadPriority()
+parentPort?.postMessage(await run(workerData))

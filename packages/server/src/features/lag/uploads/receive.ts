@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  decodeLagHeader,
+  type LagHeader,
+  lagHeaderBytes,
+  lagRecordBytes,
+} from '@guildhall/contract'
+import type { Clock } from '../../../kernel/clock.ts'
+import { GzipFault, GzipMember } from './gzip-member.ts'
+import type { Staged } from './raw-store.ts'
+import { UploadFault } from './upload-results.ts'
+
+const totalMs = 30_000
+const silenceMs = 10_000
+
+export type Bounds = { compressedMax: number; inflatedMax: number }
+
+export type Received = { header: LagHeader; compressedBytes: number }
+
+/**
+ * Writes the body of an upload to its file as it arrives, and looks at what it unpacks to. Of both
+ * no more than a few pieces are in memory.
+ *
+ * @throws UploadFault for what is wrong with the upload, and what the file throws
+ */
+export async function receive(
+  message: IncomingMessage,
+  staged: Staged,
+  { clock, bounds }: { clock: Clock; bounds: Bounds },
+): Promise<Received> {
+  const head = Buffer.alloc(lagHeaderBytes)
+  let inflated = 0
+  let compressedBytes = 0
+  const member = new GzipMember((chunk) => {
+    if (inflated < lagHeaderBytes) chunk.copy(head, inflated)
+    inflated += chunk.length
+    if (inflated > bounds.inflatedMax) throw new UploadFault('size')
+  })
+  try {
+    for await (const chunk of timed(message, clock)) {
+      compressedBytes += chunk.length
+      if (compressedBytes > bounds.compressedMax) throw new UploadFault('size')
+      await staged.write(chunk)
+      await member.write(chunk)
+    }
+    await member.end()
+  } catch (error) {
+    throw error instanceof GzipFault ? new UploadFault('gzip') : error
+  } finally {
+    member.destroy()
+  }
+  return { header: headerOf(head, inflated), compressedBytes }
+}
+
+function headerOf(head: Buffer, inflated: number): LagHeader {
+  const header = readHeader(head)
+  const size = lagHeaderBytes + lagRecordBytes * header.record_count
+  if (inflated !== size) throw new UploadFault('format')
+  return header
+}
+
+function readHeader(head: Buffer): LagHeader {
+  try {
+    return decodeLagHeader(head)
+  } catch {
+    throw new UploadFault('format')
+  }
+}
+
+/** The pieces of a body, as long as it keeps coming. */
+async function* timed(message: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
+  const pieces = message.iterator({ destroyOnReturn: false })
+  let late: ((fault: UploadFault) => void) | undefined
+  const isLate = new Promise<never>((_resolve, reject) => {
+    late = reject
+  })
+  isLate.catch(() => {})
+  const fail = () => late?.(new UploadFault('time'))
+  const total = clock.after(totalMs, fail)
+  let silence = clock.after(silenceMs, fail)
+  try {
+    for (;;) {
+      const next = await Promise.race([nextOf(pieces), isLate])
+      silence.cancel()
+      if (next === undefined) return
+      yield next
+      silence = clock.after(silenceMs, fail)
+    }
+  } finally {
+    total.cancel()
+    silence.cancel()
+  }
+}
+
+/** A body that breaks off is one that is not whole. */
+async function nextOf(pieces: AsyncIterator<Buffer>): Promise<Buffer | undefined> {
+  try {
+    const { value, done } = await pieces.next()
+    return done === true ? undefined : value
+  } catch {
+    throw new UploadFault('gzip')
+  }
+}
