@@ -1323,6 +1323,75 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       timeout_ms?: number
     }): Promise<{ status: number; headers: { [name: string]: string }; body: Uint8Array }>
   }
+
+  readonly lag: {
+    /**
+     * Asks clients that agreed to it to record when envelopes come; check who asks for it.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `limit_exceeded`, `unavailable`.
+     *
+     * @example
+     * const capture = await guildhall.lag.start({
+     *   room_id: 7, duration_ms: 60_000, filters: [{ kind: 2, direction: 'inbound' }],
+     * })
+     */
+    start(options: {
+      participants?: number[] | null
+      user_ids?: string[] | null
+      room_id?: number | null
+      label?: string | null
+      filters: { kind: number; direction: 'inbound' | 'outbound' }[]
+      duration_ms: number
+      max_bytes?: number | null
+      analyze?: boolean | null
+      send_rate_hz?: number | null
+    }): Promise<{
+      capture_id: string
+      started: number[]
+      skipped: {
+        participant: number
+        reason: 'unknown' | 'guest' | 'not_capable' | 'busy' | 'attempts' | 'not_recording'
+      }[]
+    }>
+
+    /**
+     * Asks the recorders of a capture to upload what they have.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`, `limit_exceeded`, `unavailable`.
+     *
+     * @example
+     * await guildhall.lag.flush(capture.capture_id)
+     */
+    flush(capture_id: string): Promise<{
+      attempts: { participant: number; attempt: number }[]
+      skipped: {
+        participant: number
+        reason: 'unknown' | 'guest' | 'not_capable' | 'busy' | 'attempts' | 'not_recording'
+      }[]
+    }>
+
+    /**
+     * The state of a capture of this boot and of its recorders, or null.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `unavailable`.
+     *
+     * @example
+     * const state = await guildhall.lag.status(capture.capture_id)
+     */
+    status(capture_id: string): Promise<{
+      capture_id: string
+      state: 'recording' | 'minting' | 'flushing' | 'sealed' | 'expired'
+      deadline_unix_ms: number
+      recorders: {
+        participant: number
+        status: 'offered' | 'recording' | 'failed' | 'flushing' | 'uploaded' | 'missed' | 'gone'
+        attempt: number
+        packets: number
+        dropped: number
+        bytes: number
+      }[]
+    } | null>
+  }
 }
 
 /**
@@ -1625,6 +1694,8 @@ declare module 'guildhall/test' {
             | 'database.describe'
             | 'database.rows'
             | 'database.row'
+            | 'lag.start'
+            | 'lag.flush'
             | 'lag.raw.list'
             | 'lag.raw.download'
             | 'lag.raw.delete'
@@ -2531,6 +2602,8 @@ declare module 'guildhall/test' {
             | 'database.describe'
             | 'database.rows'
             | 'database.row'
+            | 'lag.start'
+            | 'lag.flush'
             | 'lag.raw.list'
             | 'lag.raw.download'
             | 'lag.raw.delete'
@@ -2625,6 +2698,261 @@ declare module 'guildhall/test' {
         rejected_total: number
         corrected_total: number
       }>
+    }
+    readonly lag: {
+      reports(input: { query: { after?: string; limit?: string } }): Promise<{
+        items: {
+          report_id: string
+          capture_id: string
+          generation: number
+          decoder_version: number
+          analyzer_version: number
+          options_hash: string
+          status: 'no_analysis' | 'pending' | 'no_data' | 'partial' | 'complete' | 'failed'
+          raw_available?: boolean
+          created_at_unix_ms: number
+          quality: {
+            status: 'no_data' | 'partial' | 'complete'
+            sample_count: number
+            excluded_count: number
+            overwritten_count: number
+            malformed_count: number
+            clock_uncertain: boolean
+          } | null
+          summaries: {
+            key: {
+              participant: number
+              packet_kind: number
+              direction: 'inbound' | 'outbound'
+              delivery: 'reliable' | 'datagram'
+              gameplay_epoch: number
+            }
+            metric_label: 'interarrival'
+            unit: 'us'
+            quality: 'ok' | 'few_samples'
+            mean_interarrival_us: number | null
+            p50_interarrival_us: number | null
+            p95_interarrival_us: number | null
+            p99_interarrival_us: number | null
+            max_interarrival_us: number | null
+            body_bytes: number
+            histogram: { unit: 'us'; edges_us: number[]; counts: number[]; overflow_count: number }
+            cadence_residual_p95_us: number | null
+            observed_id_gap: number | null
+            duplicate_id: number | null
+            arrival_reorder: number | null
+          }[]
+          server:
+            | {
+                key: {
+                  participant: number
+                  packet_kind: number
+                  direction: 'inbound' | 'outbound'
+                  delivery: 'reliable' | 'datagram'
+                  gameplay_epoch: number
+                }
+                metric_label: 'interarrival'
+                unit: 'us'
+                quality: 'ok' | 'few_samples'
+                mean_interarrival_us: number | null
+                p50_interarrival_us: number | null
+                p95_interarrival_us: number | null
+                p99_interarrival_us: number | null
+                max_interarrival_us: number | null
+                body_bytes: number
+                histogram: {
+                  unit: 'us'
+                  edges_us: number[]
+                  counts: number[]
+                  overflow_count: number
+                }
+                cadence_residual_p95_us: number | null
+                observed_id_gap: number | null
+                duplicate_id: number | null
+                arrival_reorder: number | null
+              }[]
+            | null
+          participant: number
+          label: string | null
+          started_at_unix_us: number | null
+          span_us: number | null
+          clock_uncertainty_us: number | null
+          truncated: boolean
+        }[]
+        next_after?: string
+      }>
+      report(input: { params: { report_id: string }; query: {} }): Promise<{
+        report_id: string
+        capture_id: string
+        generation: number
+        decoder_version: number
+        analyzer_version: number
+        options_hash: string
+        status: 'no_analysis' | 'pending' | 'no_data' | 'partial' | 'complete' | 'failed'
+        raw_available?: boolean
+        created_at_unix_ms: number
+        quality: {
+          status: 'no_data' | 'partial' | 'complete'
+          sample_count: number
+          excluded_count: number
+          overwritten_count: number
+          malformed_count: number
+          clock_uncertain: boolean
+        } | null
+        summaries: {
+          key: {
+            participant: number
+            packet_kind: number
+            direction: 'inbound' | 'outbound'
+            delivery: 'reliable' | 'datagram'
+            gameplay_epoch: number
+          }
+          metric_label: 'interarrival'
+          unit: 'us'
+          quality: 'ok' | 'few_samples'
+          mean_interarrival_us: number | null
+          p50_interarrival_us: number | null
+          p95_interarrival_us: number | null
+          p99_interarrival_us: number | null
+          max_interarrival_us: number | null
+          body_bytes: number
+          histogram: { unit: 'us'; edges_us: number[]; counts: number[]; overflow_count: number }
+          cadence_residual_p95_us: number | null
+          observed_id_gap: number | null
+          duplicate_id: number | null
+          arrival_reorder: number | null
+        }[]
+        server:
+          | {
+              key: {
+                participant: number
+                packet_kind: number
+                direction: 'inbound' | 'outbound'
+                delivery: 'reliable' | 'datagram'
+                gameplay_epoch: number
+              }
+              metric_label: 'interarrival'
+              unit: 'us'
+              quality: 'ok' | 'few_samples'
+              mean_interarrival_us: number | null
+              p50_interarrival_us: number | null
+              p95_interarrival_us: number | null
+              p99_interarrival_us: number | null
+              max_interarrival_us: number | null
+              body_bytes: number
+              histogram: {
+                unit: 'us'
+                edges_us: number[]
+                counts: number[]
+                overflow_count: number
+              }
+              cadence_residual_p95_us: number | null
+              observed_id_gap: number | null
+              duplicate_id: number | null
+              arrival_reorder: number | null
+            }[]
+          | null
+        participant: number
+        label: string | null
+        started_at_unix_us: number | null
+        span_us: number | null
+        clock_uncertainty_us: number | null
+        truncated: boolean
+      }>
+      windows(input: { params: { report_id: string }; query: {} }): Promise<{
+        report_id: string
+        windows: {
+          key: {
+            participant: number
+            packet_kind: number
+            direction: 'inbound' | 'outbound'
+            delivery: 'reliable' | 'datagram'
+            gameplay_epoch: number
+          }
+          start_elapsed_us: number
+          end_elapsed_us: number
+          sample_count: number
+          mean_interarrival_us: number | null
+          p95_interarrival_us: number | null
+          max_interarrival_us: number | null
+          body_bytes: number
+          observed_id_gap: number | null
+          duplicate_id: number | null
+          arrival_reorder: number | null
+        }[]
+        truncated: boolean
+      }>
+      captures(input: { query: { after?: string; limit?: string } }): Promise<{
+        items: {
+          capture_id: string
+          generation: number
+          state: 'recording' | 'minting' | 'flushing' | 'sealed' | 'expired'
+          created_at_unix_ms: number
+          deadline_unix_ms: number
+          label: string | null
+          node_id: string
+          match_id: string | null
+          recorders: {
+            offered: number
+            recording: number
+            failed: number
+            flushing: number
+            uploaded: number
+            missed: number
+            gone: number
+          }
+          report_count: number
+          latest_report_status:
+            | 'no_analysis'
+            | 'pending'
+            | 'no_data'
+            | 'partial'
+            | 'complete'
+            | 'failed'
+            | null
+          raw_available?: boolean
+          raw_artifact_count?: number
+          raw_compressed_bytes?: number
+          latest_raw_received_at_unix_ms?: number | null
+        }[]
+        next_after?: string
+      }>
+      raw(input: {
+        params: { capture_id: string }
+        query: { after?: string; limit?: string }
+        idempotencyKey?: string
+      }): Promise<{
+        items: {
+          handle: string
+          generation: number
+          received_at_unix_ms: number
+          compressed_bytes: number
+          record_count: number
+        }[]
+        next_after?: string
+      }>
+      download(input: {
+        params: { capture_id: string; handle: string }
+        query: {}
+        idempotencyKey?: string
+      }): Promise<undefined>
+      deleteRaw(input: {
+        params: { capture_id: string; handle: string }
+        query: {}
+        idempotencyKey?: string
+      }): Promise<undefined>
+      regenerate(input: {
+        params: { capture_id: string }
+        query: {}
+        body: {
+          handle: string
+          options?: { send_rate_hz?: number | null; max_windows?: number | null } | null
+        }
+        idempotencyKey?: string
+      }): Promise<{ outcome: 'complete' | 'joined' | 'busy' | 'failed'; report_id?: string }>
+    }
+    readonly lagUpload: {
+      upload(input: {}): Promise<undefined>
     }
   }
 }

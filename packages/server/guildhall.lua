@@ -221,6 +221,8 @@ guildhall.telemetry = {}
 
 guildhall.http = {}
 
+guildhall.lag = {}
+
 ---Null inside of JSON.
 guildhall.json.null = nil
 
@@ -896,5 +898,26 @@ function guildhall.telemetry.finish() end
 ---@param request { url: string, method?: string, headers?: table<string, string>, body?: string, timeout_ms?: number }
 ---@return { status: number, headers: table<string, string>, body: string }
 function guildhall.http.fetch(request) end
+
+---Asks clients that agreed to it to record when envelopes come; check who asks for it.
+---Suspends the handler.
+---@async
+---@param options { participants?: (number)[], user_ids?: (string)[], room_id?: number, label?: string, filters: ({ kind: number, direction: string })[], duration_ms: number, max_bytes?: number, analyze?: boolean, send_rate_hz?: number }
+---@return { capture_id: string, started: (number)[], skipped: ({ participant: number, reason: string })[] }
+function guildhall.lag.start(options) end
+
+---Asks the recorders of a capture to upload what they have.
+---Suspends the handler.
+---@async
+---@param capture_id string
+---@return { attempts: ({ participant: number, attempt: number })[], skipped: ({ participant: number, reason: string })[] }
+function guildhall.lag.flush(capture_id) end
+
+---The state of a capture of this boot and of its recorders, or null.
+---Suspends the handler.
+---@async
+---@param capture_id string
+---@return { capture_id: string, state: string, deadline_unix_ms: number, recorders: ({ participant: number, status: string, attempt: number, packets: number, dropped: number, bytes: number })[] }
+function guildhall.lag.status(capture_id) end
 
 return guildhall

@@ -529,3 +529,14 @@ class http:
     @staticmethod
     async def fetch(request: Any) -> Any:
         """Sends an HTTP request to a public host; a response of any status is a success."""
+
+class lag:
+    @staticmethod
+    async def start(*, participants: builtins.list[int | float] | None = ..., user_ids: builtins.list[str] | None = ..., room_id: int | float | None = ..., label: str | None = ..., filters: builtins.list[Any], duration_ms: int | float, max_bytes: int | float | None = ..., analyze: bool | None = ..., send_rate_hz: int | float | None = ...) -> Any:
+        """Asks clients that agreed to it to record when envelopes come; check who asks for it."""
+    @staticmethod
+    async def flush(capture_id: str) -> Any:
+        """Asks the recorders of a capture to upload what they have."""
+    @staticmethod
+    async def status(capture_id: str) -> Any:
+        """The state of a capture of this boot and of its recorders, or null."""
