@@ -1,19 +1,21 @@
 /** Ends a subscription; a second call does nothing. */
 export type Off = () => void
 
+type Call = (value: never, more: never) => unknown
+
 /**
  * Functions by event, called in the order of their registration. One that throws does not disturb
  * the others: its error goes to `failed`.
  */
 export class Listeners<Event extends string | number> {
-  readonly #byEvent = new Map<Event, Set<{ call: (value: never) => unknown }>>()
+  readonly #byEvent = new Map<Event, Set<{ call: Call }>>()
   readonly #failed: (error: unknown) => void
 
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed
   }
 
-  on(event: Event, call: (value: never) => unknown): Off {
+  on(event: Event, call: Call): Off {
     const registered = { call }
     const listeners = this.#byEvent.get(event) ?? new Set()
     this.#byEvent.set(event, listeners.add(registered))

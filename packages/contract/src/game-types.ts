@@ -7,12 +7,35 @@
  * type Arena = {
  *   rpcs: { whoami: { payload: undefined; reply: { name: string } } }
  *   kinds: { 100: { up: { dx: number } }; 101: { down: { tick: number } } }
+ *   rooms: { arena: { state: { players: { [id: string]: { x: number; y: number } } } } }
  * }
  */
 export type GameTypes = {
   rpcs: { [method: string]: { payload: unknown; reply: unknown } }
   kinds: { [kind: number]: { up?: unknown; down?: unknown } }
+  /** By the name of their definition: what members see, and each of them alone. */
+  rooms?: { [definition: string]: { state: unknown; own?: unknown } }
 }
+
+/** What members see of the rooms of a game. Without a game's own types: unknown. */
+export type StateOf<G extends GameTypes> = RoomPart<G, 'state'>
+
+/** What one member alone sees of the rooms of a game. */
+export type OwnOf<G extends GameTypes> = RoomPart<G, 'own'>
+
+type RoomPart<G extends GameTypes, Part extends 'state' | 'own'> = G extends {
+  rooms: infer Rooms
+}
+  ? string extends keyof Rooms
+    ? unknown
+    : { [Name in keyof Rooms]: PartOf<Rooms[Name], Part> }[keyof Rooms]
+  : unknown
+
+type PartOf<Room, Part extends string> = Part extends keyof Room ? DeepReadonly<Room[Part]> : never
+
+type DeepReadonly<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
+  : Value
 
 /** The methods of a game. */
 export type MethodOf<G extends GameTypes> = keyof G['rpcs'] & string

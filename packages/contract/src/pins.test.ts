@@ -85,6 +85,7 @@ const pins: readonly string[] = [
   'database.row | POST /console/v1/database/row | operator | database:read | database.row | 200 | forbidden rate_limited not_found deadline_exceeded',
   'matches.list | GET /console/v1/matches | operator | matches:read | - | 200 | runtime_unavailable',
   'matches.get | GET /console/v1/matches/{id} | operator | matches:read | - | 200 | not_found runtime_unavailable',
+  'matches.state | GET /console/v1/matches/{id}/state | operator | matches:read | - | 200 | not_found runtime_unavailable',
   'runtime.get | GET /console/v1/runtime | operator | runtime:read | - | 200 | -',
   'runtime.failures | GET /console/v1/runtime/failures | operator | runtime:read | - | 200 | -',
   'runtime.rpc | POST /console/v1/runtime/rpc/{method} | admin | - | runtime.rpc | 200 | runtime_unavailable',

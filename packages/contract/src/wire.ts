@@ -13,12 +13,26 @@ export type {
   TicketStatus,
 } from './built-in-rpcs.ts'
 export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
-export type { BodyOfKind, DownKind, GameTypes, MethodOf, UpKind } from './game-types.ts'
+export type {
+  BodyOfKind,
+  BodyOfKind,
+  DownKind,
+  DownKind,
+  GameTypes,
+  GameTypes,
+  MethodOf,
+  MethodOf,
+  OwnOf,
+  StateOf,
+  UpKind,
+  UpKind,
+} from './game-types.ts'
 export {
   type DiagFlush,
   type DiagStart,
   type DiagStatus,
   diagCapabilitiesBody,
+  diagClockSyncBody,
   diagClockSyncBody,
   diagFeatures,
   diagFlushBody,
@@ -102,5 +116,6 @@ export type {
   NotificationPush,
   PartyPush,
 } from './pushes.ts'
+export { StateDecoder, type StatePathChange, type StateUpdate } from './state/state-decoder.ts'
 export { parseExact, stringifyExact } from './values/exact-json.ts'
 export type { Json, JsonObject } from './values/json.ts'

@@ -3,7 +3,7 @@ import { GuildhallError } from '../error.ts'
 import { createMatchmaker } from '../rooms/matchmaker.ts'
 import { createParty } from '../rooms/party.ts'
 import { createRooms } from '../rooms/rooms.ts'
-import type { Accepted } from './connecting/handshake.ts'
+import { type Accepted, baseFlags } from './connecting/handshake.ts'
 import { createLiveness, idleMsDefault } from './connecting/liveness.ts'
 import { Machine, type MachineDeps } from './connecting/machine.ts'
 import type { Connection, ConnectOptions, Stats } from './connection-types.ts'
@@ -16,6 +16,7 @@ import { closedError, createCalls } from './sending/calls.ts'
 import { createSender } from './sending/sender.ts'
 import { WaitingQueue } from './sending/waiting-queue.ts'
 import { createServerClock } from './server-clock.ts'
+import { createStateRequest } from './state-request.ts'
 
 /**
  * Connects and resolves once the server has accepted the player.
@@ -98,7 +99,8 @@ export async function openConnection<G extends GameTypes>(
     hears: () => reports.has('message'),
     hear: (message) => reports.emit('message', message),
   })
-  const parts = createParts(wire, { sender, inbox, reports })
+  const states = createStateRequest(wire, baseFlags(options.notices ?? false))
+  const parts = createParts(wire, { sender, inbox, reports, askForStates: states.ask })
   const liveness = createLiveness(wire, {
     idleMs: options.idleMs ?? idleMsDefault,
     ask: parts.clock.ask,
@@ -106,7 +108,7 @@ export async function openConnection<G extends GameTypes>(
   })
   // Rooms come first: what a new link means for them, the others may ask.
   const { rooms, calls, matchmaker, party, clock } = parts
-  const all: Part[] = [rooms, calls, matchmaker, party, clock, liveness]
+  const all: Part[] = [rooms, calls, matchmaker, party, clock, liveness, states]
   const dispatch = createDispatch({ wire, parts: all, rooms: parts.rooms, inbox, reports, stats })
 
   await machine.connect()
@@ -131,12 +133,16 @@ function maxBytesOf(accepted: Accepted | undefined): number {
 type Means = { sender: ReturnType<typeof createSender>; inbox: Inbox; reports: Reports }
 type Parts = ReturnType<typeof createParts>
 
-function createParts(wire: Wire, { sender, inbox, reports }: Means) {
+function createParts(
+  wire: Wire,
+  { sender, inbox, reports, askForStates }: Means & { askForStates: () => void },
+) {
   const calls = createCalls(wire)
   const rooms = createRooms(wire, {
     calls,
     send: sender.send,
     listened: () => inbox.listened(),
+    askForStates,
     failed: reports.failed,
   })
   const matchmaker = createMatchmaker(wire, { calls, rooms })

@@ -10,6 +10,7 @@ import type { SendOptions } from '../realtime/call-options.ts'
 import type { Ear } from '../realtime/receiving/inbox.ts'
 import type { Message } from '../realtime/sending/payload.ts'
 import { type MemberChange, Members } from './members.ts'
+import { RoomState } from './room-state.ts'
 import type { Member, Room, RoomEnd } from './room-types.ts'
 
 /** What a room uses of its connection. */
@@ -20,6 +21,8 @@ export type RoomDeps = {
   write(kind: number, body: Uint8Array): void
   /** A listener for messages was added. */
   listened(): void
+  /** The game asks for the states of rooms. */
+  askForStates(): void
   failed(error: unknown): void
 }
 
@@ -28,6 +31,7 @@ export class LiveRoom implements Room, Ear {
   readonly #deps: RoomDeps
   readonly #listeners: Listeners<string | number>
   readonly #members: Members
+  readonly #state = new RoomState()
   #label: RoomJoined
   #hasEnded = false
 
@@ -54,6 +58,16 @@ export class LiveRoom implements Room, Ear {
     return this.#members.all
   }
 
+  get state(): unknown {
+    this.#deps.askForStates()
+    return this.#state.view
+  }
+
+  get own(): unknown {
+    this.#deps.askForStates()
+    return this.#state.own
+  }
+
   send(kind: number, payload: unknown, options?: SendOptions): void {
     this.#checkInside()
     this.#deps.send(kind, payload, options)
@@ -69,11 +83,17 @@ export class LiveRoom implements Room, Ear {
   }
 
   // The types of the events are those of `Room`; here they only pass through.
-  on(what: string | number, call: (value: never) => unknown): Off {
+  on(what: string | number, call: (value: never, more: never) => unknown): Off {
     if (this.#hasEnded) return () => {}
     const off = this.#listeners.on(what, call)
     if (typeof what === 'number') this.#deps.listened()
-    return off
+    if (what !== 'state') return off
+    this.#deps.askForStates()
+    const ignore = this.#state.listen(call)
+    return () => {
+      off()
+      ignore()
+    }
   }
 
   hears(kind: number): boolean {
@@ -91,6 +111,12 @@ export class LiveRoom implements Room, Ear {
 
   take(presence: RoomPresence): void {
     for (const change of this.#members.apply(presence)) this.#say(change)
+  }
+
+  /** Takes a body of kind 50. */
+  takeState(body: Uint8Array): void {
+    const changes = this.#state.take(body, this.id)
+    if (changes !== undefined) this.#listeners.emit('state', this.#state.view, changes)
   }
 
   lost(): void {

@@ -1,4 +1,13 @@
-import type { BodyOfKind, Departure, DownKind, GameTypes, UpKind } from '@guildhall/contract/wire'
+import type {
+  BodyOfKind,
+  Departure,
+  DownKind,
+  GameTypes,
+  OwnOf,
+  StateOf,
+  StatePathChange,
+  UpKind,
+} from '@guildhall/contract/wire'
 import type { Off } from '../listeners.ts'
 import type { SendOptions } from '../realtime/call-options.ts'
 import type { Message } from '../realtime/sending/payload.ts'
@@ -38,6 +47,14 @@ export type Room<G extends GameTypes = GameTypes> = {
   readonly mode: string
   /** By participant; the player is among them. */
   readonly members: ReadonlyMap<number, Member>
+  /**
+   * What members see of a room with state, as it was last sent; undefined until the first one has
+   * come, and in rooms without. Frozen: parts that did not change stay the same objects. States are
+   * sent once a game has asked for one, here or by `on('state')`.
+   */
+  readonly state: StateOf<G> | undefined
+  /** What this player alone sees of it; undefined where the room has no such part. */
+  readonly own: OwnOf<G> | undefined
   /** As `connection.send`; `not_in_room` once the room has ended for the player. */
   send<K extends UpKind<G>>(kind: K, payload: BodyOfKind<G, K, 'up'>, options?: SendOptions): void
   /** Resolves when the room has ended for the player. */
@@ -46,6 +63,11 @@ export type Room<G extends GameTypes = GameTypes> = {
   ready(): void
   /** Adds a listener of an event, or of a kind of the game; the answer removes it. */
   on<E extends keyof RoomEvents>(event: E, call: (...values: RoomEvents[E]) => unknown): Off
+  /**
+   * Another state has come; `changes` are those of the shared part, for listeners that take them:
+   * of a whole state the one with an empty path. `value` is undefined for what is gone.
+   */
+  on(event: 'state', call: (state: StateOf<G>, changes: readonly StatePathChange[]) => unknown): Off
   on<K extends DownKind<G>>(
     kind: K,
     call: (message: Message<BodyOfKind<G, K, 'down'>>) => unknown,

@@ -192,6 +192,7 @@ export function createRooms(
       [kinds.ROOM_JOINED.first]: joined,
       [kinds.ROOM_REJECT.first]: rejected,
       [kinds.ROOM_PRESENCE.first]: presence,
+      [kinds.ROOM_STATE.first]: (body) => current?.takeState(body),
       [kinds.ROOM_LEAVE.first]: (body) =>
         ended(roomReferenceBody.decode(body).room_id, { reason: 'left', requeue: false }),
       [kinds.MATCH_CLOSED.first](body) {

@@ -63,7 +63,9 @@ export const kinds = {
   ROOM_PRESENCE: spoken(46, 'server'),
   NOTICE: spoken(47, 'server'),
   ROOM_ENTER: spoken(48, 'client'),
-  FREE_49: free(49, 99),
+  FREE_49: free(49, 49),
+  ROOM_STATE: spoken(50, 'server'),
+  FREE_51: free(51, 99),
   APPLICATION: {
     first: 100,
     last: 65535,

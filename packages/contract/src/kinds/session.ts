@@ -49,7 +49,8 @@ export const authResultBody: BodyCodec<AuthResult> = {
 
 /**
  * The bits of the flags of SESSION_OPTIONS and SESSION_INFO. `presence_names` asks for presence in
- * version 2 and has no effect without `presence`. With `failures` a refused call says why in JSON.
+ * version 2 and has no effect without `presence`. With `failures` a refused call says why in JSON;
+ * `room_state` asks for the states of rooms (kind 50).
  */
 export const sessionFlags = {
   presence: 1,
@@ -57,6 +58,7 @@ export const sessionFlags = {
   notices: 4,
   presence_names: 8,
   failures: 32,
+  room_state: 64,
 } as const
 
 /** The body of SESSION_OPTIONS; unknown bits are ignored by the server. */

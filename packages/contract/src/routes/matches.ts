@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, limit, reference } from '../values/fields.ts'
+import { count, freeJson, limit, reference } from '../values/fields.ts'
 import { pathInteger } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
@@ -56,6 +56,18 @@ export const matchesApi = defineApi({
     ok: z.strictObject({
       ...LiveRoom.shape,
       members: z.array(z.strictObject({ participant: count, user_id: z.string().nullable() })),
+    }),
+    errors: ['not_found', 'runtime_unavailable'],
+  },
+  state: {
+    ...get,
+    path: '/console/v1/matches/{id}/state',
+    summary: 'The newest state that the script of a room with state has handed over',
+    params: z.strictObject({ id: pathInteger }),
+    ok: z.strictObject({
+      state: freeJson,
+      seq: count.meta({ description: 'The number of the last state that was sent before it' }),
+      checkpoint_at_unix_ms: count,
     }),
     errors: ['not_found', 'runtime_unavailable'],
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 /** Length of a text in bytes of UTF-8, as all bounds count it. Unpaired surrogates count 3. */
 export function utf8Bytes(text: string): number {
@@ -113,6 +113,9 @@ export function listOf(item: z.ZodType<string, string>, itemsMax: number) {
 export const freeObject = z
   .custom<JsonObject>(isFreeObject, { error: 'must be an object' })
   .meta({ jsonSchema: { type: 'object', additionalProperties: true }, free: true })
+
+/** Any JSON value that is the caller's own. */
+export const freeJson = z.custom<Json>(() => true).meta({ jsonSchema: {}, free: true })
 
 /** Null and absent mean the same: the output has the value or nothing. */
 export function optional<S extends z.ZodType>(schema: S) {

@@ -4,7 +4,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import type { Delivery } from '../kernel/play/delivery.ts'
 import type { MatchRecorder } from '../kernel/play/match-recorder.ts'
-import type { RoomCommands } from '../kernel/play/room-commands.ts'
+import type { RoomCommands, RoomStates } from '../kernel/play/room-commands.ts'
 import type { TransportConfig } from './config.ts'
 import type { ConnectedPlayers } from './connected-players.ts'
 import { closings } from './connection/closing/closings.ts'
@@ -73,6 +73,8 @@ export type Gateway = Acceptor &
     readonly relay: Relay | undefined
     /** What an edge asks of the owner here. */
     readonly owner: PlayPort
+    /** What the script says of the states of rooms. */
+    readonly states: RoomStates
     /** What the matchmaker did so far, and how many tickets wait. */
     matchmaker(): MatchmakerTotals
     /** Offers of free seats in running rooms. */
@@ -129,6 +131,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     revalidate: revocation.revalidate,
     metrics: () => ({ ...metrics }),
     owner: play.port,
+    states: play.states,
     matchmaker: play.matchmaker,
     backfill: play.backfill,
     refuses: edge.refuses,

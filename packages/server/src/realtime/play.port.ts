@@ -54,6 +54,11 @@ export type Receiver = {
   deliver(frame: OutgoingFrame, unreliable: boolean): void
   /** Sends, unreliably and at once, the positions of all senders but `own`, one of each. */
   deliverPositions(positions: readonly OutgoingFrame[], own: number): void
+  /**
+   * Bytes that wait in its reliable lane now; absent where the owner cannot know. Who has many is
+   * sent fewer states.
+   */
+  backlogBytes?(): number
   /** The participant is somewhere else now. */
   placed(place: Place): void
   /** The script is done with a message of this kind. */

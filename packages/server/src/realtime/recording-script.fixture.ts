@@ -1,5 +1,6 @@
 import type { SeatTimes } from '@guildhall/contract'
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
+import { noStates } from '../kernel/play/no-states.ts'
 import type { HookAnswer, MatchEvent, MatchedMember } from '../kernel/play/room-hooks.ts'
 import type { OpenRoom, ScriptBinding } from '../kernel/play/rooms.ts'
 import type { GameScript } from './ports.ts'
@@ -48,6 +49,7 @@ export function createRecordingScript(): RecordingScript {
     onRoomJoin: () => ({ status: 'absent' }),
     onMatched: () => ({ status: 'absent' }),
     matches: () => script.matchEvents.map(matchLine),
+    ...noStates,
     admit: () => script.isGateOpen,
     gateOpen: () => script.isGateOpen,
     binding: () => script.boundTo,

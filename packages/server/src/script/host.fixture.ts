@@ -92,6 +92,7 @@ export function createHarness(options: HarnessOptions) {
     delivery: writeDown(delivered),
     functions: { session_list: () => sessions, ...functions },
     rooms: rooms ?? noPorts.rooms,
+    states: noPorts.states,
   }
   const host = { ...made, start: () => made.start(ports) }
 

@@ -10,6 +10,7 @@ import { createGame } from './hooks/game.ts'
 import { createIndexFilters } from './hooks/index-filters.ts'
 import { createRoomBindings } from './hooks/room-bindings.ts'
 import { createRpc } from './hooks/rpc.ts'
+import { createStateRooms, type StateRooms } from './hooks/state-rooms.ts'
 import { createInbox } from './inbox.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
@@ -61,13 +62,11 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const { config, clock } = deps
   let ports = noPorts
   const parts = createParts(deps, () => ports)
-  const { lifecycle, router, metrics, view, filters, bindings } = parts
-  const wanted = () => [router.active, router.former].some(ticks)
-  const ticker = createTicker({ ...parts, config, clock, wanted })
+  const { lifecycle, router, metrics, view, filters, bindings, stateRooms, ticker } = parts
   const { processClock = clock } = deps
   const looking = processClock.every(lookEveryMs, () => router.lookForOldCalls())
 
-  const callable = { lifecycle, router, ...createGate(lifecycle, config, metrics) }
+  const callable = { lifecycle, router, stateRooms, ...createGate(lifecycle, config, metrics) }
   const rpc = createRpc(callable)
   const bindsRooms = config.require_script
   const game = createGame({ ...callable, bindings, bindsRooms, rpc: rpc.ofPlayer })
@@ -139,19 +138,29 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   })
   const bindings = createRoomBindings()
   const inbox = createInbox(config)
-  const router = new Router({ inbox, ...bindings, done: (former) => lifecycle.finish(former) })
+  const router: Router = new Router({
+    ...{ inbox, ...bindings },
+    activating: (script) => stateRooms.restoreAll(script),
+    done: (former) => lifecycle.finish(former),
+  })
+  const stateRooms: StateRooms = createStateRooms({ router, states: () => ports().states })
   const base = { config, clock, processClock, log, metrics, view, router, journal }
   const nodeTime = createNodeTime(deps)
   const filters = createIndexFilters({ ...base, filters: setIndexFilter })
+  const wanted = () => [router.active, router.former].some(ticks)
+  const ticker = createTicker({ ...base, wanted })
   const lifecycle = new Lifecycle({
     ...{ ...base, nodeId, environment, lines, nodeTime, packagesRoot: deps.packagesRoot },
     activations: createActivations({ ...base, showsSource }),
     createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),
-    serves: (handlers) => filters.serve(handlers.filters),
+    serves(handlers) {
+      filters.serve(handlers.filters)
+      ticker.define(handlers.rooms)
+    },
     servesNoMore: filters.end,
     closeRooms: (generation) => ports().rooms.closeBoundRooms(generation),
   })
-  return { lifecycle, router, metrics, view, filters, bindings }
+  return { lifecycle, router, metrics, view, filters, bindings, stateRooms, ticker }
 }
 
 function ticks(script: ServingScript | undefined): boolean {

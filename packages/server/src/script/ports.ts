@@ -1,5 +1,5 @@
 import type { Delivery } from '../kernel/play/delivery.ts'
-import type { RoomCommands } from '../kernel/play/room-commands.ts'
+import type { RoomCommands, RoomStates } from '../kernel/play/room-commands.ts'
 import type { ScriptCaller } from '../kernel/play/script.ts'
 
 /**
@@ -11,6 +11,7 @@ export type ScriptPorts = {
   functions: HostFunctions
   /** What the host needs of the rooms of this node. */
   rooms: Pick<RoomCommands, 'tickRooms' | 'closeBoundRooms'>
+  states: RoomStates
 }
 
 /** For a script that nothing is behind. */
@@ -18,6 +19,7 @@ export const noPorts: ScriptPorts = {
   delivery: { broadcast() {}, send() {} },
   functions: {},
   rooms: { tickRooms: () => [], closeBoundRooms() {} },
+  states: { deliverState() {}, saveState() {}, keptRooms: () => [], restoredState() {} },
 }
 
 /**

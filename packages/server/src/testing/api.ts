@@ -83,6 +83,7 @@ export const nobodyPlays: PlayPorts = {
     rooms: async () => [],
     room: async () => undefined,
     members: async () => [],
+    savedState: async () => undefined,
     matchmaker: () => null,
   },
   script: {

@@ -103,9 +103,14 @@ export function shakeHands(
   }
 }
 
-function openingFrames(token: string, notices: boolean): Uint8Array {
+/** What the SDK always asks for. */
+export function baseFlags(notices: boolean): number {
   const { presence, presence_names, failures, notices: noticesBit } = sessionFlags
-  const flags = presence | presence_names | failures | (notices ? noticesBit : 0)
+  return presence | presence_names | failures | (notices ? noticesBit : 0)
+}
+
+function openingFrames(token: string, notices: boolean): Uint8Array {
+  const flags = baseFlags(notices)
   const auth = encodeFrame(kinds.AUTH.first, authBody.encode({ access_token: token }))
   const options = encodeFrame(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags }))
   const frames = new Uint8Array(auth.length + options.length)

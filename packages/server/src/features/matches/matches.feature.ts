@@ -1,12 +1,13 @@
 import type { LiveRoom, MatchmakerTotals, matchesApi } from '@guildhall/contract'
 import type { z } from 'zod'
 import { refuse } from '../../kernel/failure.ts'
+import { readJson } from '../../kernel/json/json-reader.ts'
 import type { RoomCommands } from '../../kernel/play/room-commands.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { defineFeature, mount } from '../feature.ts'
 
 export type MatchesDeps = {
-  rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members'>
+  rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members' | 'savedState'>
   /** Whether any transport lets players in. */
   attached: boolean
   /** Null where there is no matchmaker. */
@@ -50,9 +51,21 @@ export function matchesFeature(deps: MatchesDeps) {
     }
   }
 
+  async function state(id: number) {
+    expectReady()
+    const saved = attached ? await rooms.savedState(id) : undefined
+    if (saved === undefined) throw refuse.notFound('no such room, or it has no state')
+    const { value } = readJson(saved.text)
+    return { state: value, seq: saved.seq, checkpoint_at_unix_ms: saved.atUnixMs }
+  }
+
   return defineFeature({
     routes: mount({
-      matches: { list: ({ query }) => list(query), get: ({ params }) => get(params.id) },
+      matches: {
+        list: ({ query }) => list(query),
+        get: ({ params }) => get(params.id),
+        state: ({ params }) => state(params.id),
+      },
     }),
   })
 }

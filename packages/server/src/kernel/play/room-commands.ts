@@ -1,4 +1,5 @@
 import type { RoomMember } from '@guildhall/contract'
+import type { KeptRoom } from './room-hooks.ts'
 import type { Label, OpenRoom } from './rooms.ts'
 
 /**
@@ -11,6 +12,8 @@ export type RoomCommands = {
   room(roomId: number): Promise<OpenRoom | undefined>
   /** The members of a room in the order of participants, dropped ones included. */
   members(roomId: number): Promise<RoomMember[]>
+  /** The newest state that the script has handed over; undefined for a room without state. */
+  savedState(roomId: number): Promise<SavedState | undefined>
   /** Changes what is given of the label. The values are within bounds. */
   updateRoom(roomId: number, label: Partial<Label>): void
   /** Removes a member with MATCH_CLOSED; the last one ends the room. */
@@ -25,5 +28,29 @@ export type RoomCommands = {
   leaveTopic(topic: string, participant: number): void
 }
 
-/** A room as `on_tick` needs it. */
-export type TickRoom = { room_id: number; match_id: string; generation: number | null }
+/** The state of a room as JSON, behind the sync of this number. */
+export type SavedState = { readonly seq: number; readonly text: string; readonly atUnixMs: number }
+
+/** A room as `on_tick` needs it; `definition` is that of its state, if it has one. */
+export type TickRoom = {
+  room_id: number
+  match_id: string
+  generation: number | null
+  definition?: string | null
+}
+
+/** What the script says of the states of rooms. Unknown rooms and participants are no error. */
+export type RoomStates = {
+  /** A body of ROOM_STATE for members that follow. `body` is copied. */
+  deliverState(message: {
+    room_id: number
+    body: Uint8Array
+    participants: readonly number[]
+  }): void
+  /** The state as JSON, behind the sync of this number. */
+  saveState(saved: { room_id: number; seq: number; text: string }): void
+  /** The rooms with state that are bound to no script, for the next worker. */
+  keptRooms(): KeptRoom[]
+  /** The next worker has the state of the room, or cannot have it: then the room ends. */
+  restoredState(roomId: number, isThere: boolean): void
+}

@@ -1,6 +1,6 @@
-import type { MatchContext, SeatTimes, TerminationReason } from '@guildhall/contract'
+import type { MatchContext, RoomMember, SeatTimes, TerminationReason } from '@guildhall/contract'
 import type { CallContext } from './calls.ts'
-import type { OpenRoom, ScriptBinding } from './rooms.ts'
+import type { Label, OpenRoom, ScriptBinding } from './rooms.ts'
 
 /**
  * What a hook that answers returned. `absent`: nothing answers, and the default holds (no script,
@@ -13,8 +13,40 @@ export type HookAnswer =
   /** `value` is what the handler returned, as JSON; undefined or null when it returned nothing. */
   | { status: 'answered'; value: unknown }
 
+/** A room as the definition of its state needs it. */
+export type StateRoomIdentity = {
+  definition: string
+  room_id: number
+  match_id: string
+  name: string | null
+  label: Label
+}
+
+/** What the node has kept of a room whose worker is gone. */
+export type KeptRoom = StateRoomIdentity & {
+  members: Pick<RoomMember, 'participant' | 'user_id' | 'username'>[]
+  /** As JSON, as it was behind the sync of this number. */
+  state: string
+  seq: number
+}
+
+/** The part of the game's script that keeps the state of rooms. Nothing here throws or rejects. */
+export type StateHooks = {
+  /** Whether the script that serves has a definition of this name. */
+  definesRoom(name: string): boolean
+  /** Makes the state of a room that is about to be made. The answer is `{label?}`. */
+  stateCreate(
+    context: CallContext,
+    call: { room: StateRoomIdentity; options: string },
+  ): Promise<HookAnswer>
+  /** The room was not made after all. */
+  stateDrop(roomId: number): void
+  /** A member follows the state from now on, or does not any more. */
+  stateWatch(context: CallContext, isOn: boolean): void
+}
+
 /** The part of the game's script that rooms and matches need. Nothing here throws or rejects. */
-export type RoomHooks = {
+export type RoomHooks = StateHooks & {
   /** The readiness gate of `require_script`; every false is counted as a rejection. */
   admit(): boolean
   /** The same gate, looked at without counting. */
@@ -26,8 +58,11 @@ export type RoomHooks = {
     context: CallContext,
     call: { name: string | null; options: string },
   ): Promise<HookAnswer>
-  /** `on_room_join`. */
-  roomJoin(context: CallContext, call: { room: OpenRoom; options: string }): Promise<HookAnswer>
+  /** `on_room_join`, or `admit` of the definition of its state. */
+  roomJoin(
+    context: CallContext,
+    call: { room: OpenRoom; options: string; hasState?: boolean },
+  ): Promise<HookAnswer>
   /** `on_matchmaker_matched`. */
   matched(call: { room_id: number; members: MatchedMember[] }): Promise<HookAnswer>
   /** `on_drop`: the connection is lost, the seat is kept. In order with the participant's calls. */
@@ -60,8 +95,10 @@ export type MatchEvent = BoundMatch &
         event: 'join'
         participant: number
         user_id: string | null
+        /** Only handlers of a definition are told. */
+        username?: string | null
         properties: TicketProperties | null
       }
-    | { event: 'leave'; participant: number; user_id: string | null }
+    | { event: 'leave'; participant: number; user_id: string | null; username?: string | null }
     | { event: 'ended'; termination_reason: TerminationReason }
   )

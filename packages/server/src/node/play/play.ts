@@ -96,7 +96,7 @@ export function createPlay(deps: PlayDeps) {
         ...deps.script,
         ...gatewayFunctions(gateway, deps.clock),
       } satisfies ServedScript
-      await script.start({ delivery: gateway, functions, rooms: gateway })
+      await script.start({ delivery: gateway, functions, rooms: gateway, states: gateway.states })
       if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
     },
     attached: transports.attached,

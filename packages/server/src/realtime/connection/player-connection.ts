@@ -74,6 +74,10 @@ export class PlayerConnection
     return this.#queue.bytes
   }
 
+  backlogBytes(): number {
+    return this.#queue.reliable?.bytes ?? 0
+  }
+
   // What the transport reports.
 
   received(stream: number, bytes: Uint8Array): void {

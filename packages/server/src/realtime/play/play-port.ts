@@ -9,6 +9,7 @@ import type { Registry } from './participants/registry.ts'
 import { presenceVersion } from './rooms/member.ts'
 import type { RoomRequests } from './rooms/requests/request-queue.ts'
 import type { Snapshots } from './rooms/snapshots.ts'
+import type { StateFollowing } from './rooms/states/following.ts'
 import type { createRpcs } from './rpc/rpcs.ts'
 import type { Seats } from './seats/seats.ts'
 
@@ -18,6 +19,7 @@ type PlayPortDeps = {
   metrics: GatewayMetrics
   seats: Pick<Seats, 'isReturning'>
   snapshots: Snapshots
+  states: Pick<StateFollowing, 'asked'>
   arrivals: Arrivals
   requests: RoomRequests
   relayPosition: PositionRelay
@@ -26,7 +28,7 @@ type PlayPortDeps = {
 
 /** The door of the owner: finds participants by their ids. */
 export function createPlayPort(deps: PlayPortDeps): PlayPort {
-  const { registry, script, metrics, seats, snapshots } = deps
+  const { registry, script, metrics, seats, snapshots, states } = deps
   const { arrivals, requests, relayPosition, rpc } = deps
   return {
     ...arrivals,
@@ -38,6 +40,7 @@ export function createPlayPort(deps: PlayPortDeps): PlayPort {
       if (participant.away !== undefined) return participant.away.setFlags(flags)
       const hasNewPresence = presenceVersion(flags) !== before && !seats.isReturning(participant)
       if (hasNewPresence) snapshots.sendRarely(participant)
+      if (!seats.isReturning(participant)) states.asked(participant)
     },
     request: requests.ask,
     position(id, position) {

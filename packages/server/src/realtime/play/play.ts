@@ -4,7 +4,7 @@ import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { Delivery } from '../../kernel/play/delivery.ts'
 import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
-import type { RoomCommands } from '../../kernel/play/room-commands.ts'
+import type { RoomCommands, RoomStates } from '../../kernel/play/room-commands.ts'
 import type { TransportLimits } from '../config.ts'
 import { countingIds } from '../counting-ids.ts'
 import type { QueueHolder, QueueLedger } from '../frames/queue-ledger.ts'
@@ -32,6 +32,8 @@ import { createRoomCommands } from './rooms/room-commands.ts'
 import { createRooms } from './rooms/rooms.ts'
 import { createRoomsList } from './rooms/rooms-list.ts'
 import { createSnapshots } from './rooms/snapshots.ts'
+import { createStateFollowing } from './rooms/states/following.ts'
+import { createKeptStates } from './rooms/states/kept-states.ts'
 import { createRpcs } from './rpc/rpcs.ts'
 import { createSeats, type Seats } from './seats/seats.ts'
 import { createTopics } from './topics/topics.ts'
@@ -75,6 +77,8 @@ export type Play = {
   /** What other nodes ask of the participants here. */
   local: Local
   commands: RoomCommands
+  /** What the script says of the states of rooms. */
+  states: RoomStates
   /** What the matchmaker did so far, and how many tickets wait. */
   matchmaker(): MatchmakerTotals
   /** Offers of free seats in running rooms. */
@@ -96,8 +100,9 @@ export function createPlay(deps: PlayDeps): Play {
   const { clock, script, metrics, registry, records, ids } = deps
   const log = deps.log.component('realtime')
   const snapshots = createSnapshots(clock)
+  const states = createStateFollowing({ clock, registry, hooks: script })
   const rooms = createRooms({
-    ...{ clock, metrics, records, registry, snapshots, hooks: script },
+    ...{ clock, metrics, records, registry, snapshots, states, hooks: script },
     nextRoomId: countingIds(deps.nodeSlot),
     releaseName: deps.elsewhere.releaseName,
     newMatchId: () => ids.durable('mt1-'),
@@ -110,7 +115,9 @@ export function createPlay(deps: PlayDeps): Play {
   })
   const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
-  const seats = createSeats({ ...deps, graceMs, rooms, snapshots, disconnected, finish })
+  const seats = createSeats({
+    ...{ ...deps, graceMs, rooms, snapshots, states, disconnected, finish },
+  })
   const entry = createRoomEntry({ ...deps, clock, log, config: deps.rooms, hooks: script, rooms })
   const requests = createRoomRequests({ registry, rooms, entry, log })
   const builtIns = {
@@ -129,7 +136,7 @@ export function createPlay(deps: PlayDeps): Play {
   const seatsCheck = clock.every(seatsCheckMs, () => seats.sweep(clock.nowUnixMs()))
   return {
     port: createPlayPort({
-      ...{ registry, script, metrics, seats, snapshots, requests },
+      ...{ registry, script, metrics, seats, snapshots, states, requests },
       arrivals: createArrivals({
         ...{ clock, registry, script, seats, finish, cameOnline, disconnected, topics, graceMs },
         elsewhere: deps.elsewhere,
@@ -140,6 +147,10 @@ export function createPlay(deps: PlayDeps): Play {
     delivery: createDelivery({ registry, rooms, topics, others: deps.others }),
     local: createLocal({ registry, rooms, topics }),
     commands,
+    states: {
+      deliverState: states.deliverState,
+      ...createKeptStates({ clock, rooms, registry, following: states, close: commands.closeRoom }),
+    },
     matchmaker: matchmaker.counts,
     backfill: matchmaker.backfill,
     seats,
@@ -150,6 +161,7 @@ export function createPlay(deps: PlayDeps): Play {
       matchmaker.stop()
       seatsCheck.cancel()
       snapshots.stop()
+      states.stop()
       endAll()
     },
   }

@@ -1,5 +1,4 @@
 import { type HookName, type SeatTimes, stringifyExact } from '@guildhall/contract'
-import { JsonRefusal, readJson } from '../../kernel/json/json-reader.ts'
 import type { CallContext, RpcOutcome } from '../../kernel/play/calls.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { HookAnswer, MatchEvent, RoomHooks } from '../../kernel/play/room-hooks.ts'
@@ -8,12 +7,15 @@ import type { NewCall, Outcome } from '../calls.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import type { Router } from '../serving/router.ts'
 import { hookCode } from '../wire/hooks.ts'
+import { answerOf } from './answers.ts'
 import type { RoomBindings } from './room-bindings.ts'
+import type { StateRooms } from './state-rooms.ts'
 
 type GameDeps = {
   lifecycle: Lifecycle
   router: Router
   bindings: RoomBindings
+  stateRooms: StateRooms
   /** Whether rooms keep to the script that made them. */
   bindsRooms: boolean
   admit(): boolean
@@ -23,7 +25,7 @@ type GameDeps = {
 
 /** The script as the gateway calls it: its hooks about players, rooms and matches. */
 export function createGame(deps: GameDeps) {
-  const { router, rpc } = deps
+  const { router, rpc, stateRooms } = deps
   /** Whether the script that such a call goes to has the hook. */
   function hasHook(name: HookName, call: Omit<NewCall, 'hook' | 'settle'>): boolean {
     return router.pick(call)?.identity.handlers.hooks.includes(name) ?? false
@@ -42,10 +44,16 @@ export function createGame(deps: GameDeps) {
     })
   }
 
+  function handlesKind(kind: number, room_id: number | null): boolean {
+    const context = { room_id }
+    const room = stateRooms.definitionOf(context)
+    if (room !== undefined) return room.kinds.includes(kind)
+    return router.pick({ context })?.handlesKind(kind) ?? false
+  }
+
   return {
     serving: () => router.active !== undefined,
-    handlesKind: (kind: number, room_id: number | null) =>
-      router.pick({ context: { room_id } })?.handlesKind(kind) ?? false,
+    handlesKind,
     join: (context: CallContext, settled?: () => void) =>
       notify('on_join', byPlayer(context), settled),
     leave(context: CallContext): void {
@@ -58,7 +66,7 @@ export function createGame(deps: GameDeps) {
       settled: (outcome: 'ok' | 'failed' | 'unavailable') => void,
     ): void {
       const { kind, body, unreliable } = message
-      if (!router.pick({ context })?.handlesKind(kind)) {
+      if (!handlesKind(kind, context.room_id)) {
         settled('unavailable')
         return
       }
@@ -71,22 +79,31 @@ export function createGame(deps: GameDeps) {
     rpc,
     congested: () => router.inbox.congested(),
     onceDrained: (listener: () => void) => router.inbox.onceDrained(listener),
-    ...createRoomHooks({ ...deps, notify, ask }),
+    ...createRoomHooks({ ...deps, stateRooms, notify, ask }),
   }
 }
 
 type RoomHookDeps = Pick<
   GameDeps,
-  'lifecycle' | 'router' | 'bindings' | 'bindsRooms' | 'admit' | 'gateOpen'
+  'lifecycle' | 'router' | 'bindings' | 'stateRooms' | 'bindsRooms' | 'admit' | 'gateOpen'
 > & {
   notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled?: () => void): void
   ask(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>): Promise<HookAnswer>
 }
 
 function createRoomHooks(deps: RoomHookDeps): RoomHooks {
-  const { lifecycle, router, bindings, bindsRooms, admit, gateOpen, notify, ask } = deps
+  /** The script is told of a room with state whether it has the global hook or not. */
+  function tell(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled = () => {}): void {
+    const { room_id } = call.context
+    if (room_id === null || !deps.stateRooms.has(room_id)) notify(hook, call, settled)
+    else deps.router.call({ hook: hookCode[hook], ...call, settle: settled })
+  }
+
+  const { lifecycle, router, bindings, stateRooms, bindsRooms } = deps
+  const { admit, gateOpen, notify, ask } = deps
   const isServing = () => router.active !== undefined
   return {
+    ...stateRooms.hooks,
     admit,
     gateOpen,
     binding: () => {
@@ -95,7 +112,8 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
     },
     roomCreate: (context, { name, options }) =>
       ask('on_room_create', { ...byPlayer(context), text: roomText(options, name) }),
-    async roomJoin(context, { room, options }) {
+    async roomJoin(context, { room, options, hasState }) {
+      if (hasState) return stateRooms.admit(context, room.room_id, options)
       // Without a worker nobody can say whether the script would have let this one in.
       if (!isServing() && lifecycle.lastHooks.includes('on_room_join')) {
         return { status: 'failed' }
@@ -109,20 +127,30 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
         origin: 'server',
         text: stringifyExact(match),
       }),
-    drop: (context, seat) => notify('on_drop', { ...byPlayer(context), text: seatText(seat) }),
+    drop: (context, seat) => tell('on_drop', { ...byPlayer(context), text: seatText(seat) }),
     returned: (context, seat, settled) =>
-      notify('on_return', { ...byPlayer(context), text: seatText(seat) }, settled),
+      tell('on_return', { ...byPlayer(context), text: seatText(seat) }, settled),
     match(happened, settled) {
       bindings.follow(happened)
-      const { event, binding, ...match } = happened
-      const { room_id, match_id } = match
+      const { event, binding } = happened
+      const { room_id, match_id } = happened
       const context = { ...nobody, room_id, match_id }
-      const text = stringifyExact(match)
+      const text = stringifyExact(matchOf(happened, stateRooms.has(room_id)))
       const generation = binding?.generation ?? null
-      notify(matchHooks[event], { context, origin: 'server', text, generation }, settled)
-      if (event === 'ended') router.lookAtFormer()
+      tell(matchHooks[event], { context, origin: 'server', text, generation }, settled)
+      if (event !== 'ended') return
+      stateRooms.ended(room_id)
+      router.lookAtFormer()
     },
   }
+}
+
+/** What scripts are told of a match; names of members only by the definition of its room. */
+function matchOf(happened: MatchEvent, hasState: boolean): object {
+  const { event: _event, binding: _binding, ...match } = happened
+  if (hasState || !('username' in match)) return match
+  const { username: _, ...shown } = match
+  return shown
 }
 
 const matchHooks = {
@@ -149,16 +177,4 @@ function shownRoom({ binding: _, ...room }: OpenRoom) {
 
 function seatText({ grace_ms, away_ms }: SeatTimes): string {
   return JSON.stringify({ grace_ms, away_ms })
-}
-
-function answerOf(outcome: Outcome): HookAnswer {
-  if (outcome.status !== 'ok') return { status: 'failed' }
-  const text = new TextDecoder().decode(outcome.reply)
-  try {
-    return { status: 'answered', value: text === '' ? null : readJson(text).value }
-  } catch (error) {
-    if (!(error instanceof JsonRefusal)) throw error
-    // More levels than anything may have, or a text with half a character.
-    return { status: 'failed' }
-  }
 }

@@ -6,23 +6,26 @@ import type { Outcome } from '../calls.ts'
 import type { Router } from '../serving/router.ts'
 import { readFailure } from '../wire/failure.ts'
 import { hookCode } from '../wire/hooks.ts'
+import type { StateRooms } from './state-rooms.ts'
 import { texts } from './texts.ts'
 
 type RpcDeps = {
   router: Router
+  stateRooms: Pick<StateRooms, 'definitionOf'>
   admit(): boolean
   gateOpen(): boolean
 }
 
 /** The script's RPCs, as players and operators call them. */
-export function createRpc({ router, admit, gateOpen }: RpcDeps) {
+export function createRpc({ router, stateRooms, admit, gateOpen }: RpcDeps) {
   const notServing = () => (gateOpen() ? texts.notAvailable : texts.gateClosed)
 
   /** How the call ended, or the refusal of one that no handler is run for. */
   function call(about: Caller, method: string, body: Uint8Array): Promise<Outcome> | string {
     const script = router.pick(about)
     if (script === undefined) return notServing()
-    if (!script.handlesMethod(method)) return texts.unknownMethod
+    const isOfRoom = stateRooms.definitionOf(about.context)?.methods.includes(method) ?? false
+    if (!isOfRoom && !script.handlesMethod(method)) return texts.unknownMethod
     if (router.inbox.isFull()) return texts.tooManyRequests
     return new Promise((settle) => {
       router.call({ hook: hookCode.on_rpc, ...about, body, text: method, settle })

@@ -28,7 +28,11 @@ export function causeOf(
     const isInterrupted = cpuUs >= deadlineMs * 1000 || hook === hookCode.on_tick
     return isInterrupted ? interrupted : tooLong
   }
-  if (status !== 'error') return undefined
+  return status === 'error' ? causeOfText(text) : undefined
+}
+
+/** The place is the first line, empty where the worker knows none. */
+export function causeOfText(text: string): FailureCause {
   const end = text.indexOf('\n')
   const place = text.slice(0, Math.max(0, end))
   return { kind: 'error', reason: text.slice(end + 1), place: place === '' ? null : place }

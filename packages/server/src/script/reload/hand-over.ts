@@ -41,9 +41,11 @@ export async function handOver(
   const unloads = !bindsRooms && old.identity.handlers.hooks.includes('on_unload')
   const starts = fresh.hooks.includes('on_start')
   let state: string | undefined
-  if (!bindsRooms && (unloads || starts)) old.pause()
+  const hasStates = !bindsRooms && old.identity.handlers.rooms.length > 0
+  if (!bindsRooms && (unloads || starts || hasStates)) old.pause()
+  if (unloads || hasStates) await within(clock, config.hand_over_ms, old.onceSettled())
+  if (hasStates) await within(clock, limitMs, old.saveRooms())
   if (unloads) {
-    await within(clock, config.hand_over_ms, old.onceSettled())
     const given = await within(clock, limitMs, old.unload('reload'))
     if (given === late || given.status !== 'ok') {
       return { started: false, problem: `on_unload of the serving script ${wordOf(given)}` }

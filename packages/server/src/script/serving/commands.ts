@@ -8,14 +8,14 @@ import type { ScriptPorts } from '../ports.ts'
 import type { CommandRecord, OutputVisitor } from '../wire/output-records.ts'
 
 type CommandDeps = {
-  ports: Pick<ScriptPorts, 'delivery' | 'functions'>
+  ports: Pick<ScriptPorts, 'delivery' | 'functions' | 'states'>
   metrics: Pick<ScriptMetrics, 'commands'>
   log: Log
   /** Whom a call of the worker runs for. */
   callerOf(call: number, room_id: number | null): ScriptCaller
 }
 
-type Commands = Pick<OutputVisitor, 'broadcast' | 'send' | 'command'>
+type Commands = Pick<OutputVisitor, 'broadcast' | 'send' | 'command' | 'state' | 'saved'>
 
 /** Carries the commands of a script to the rest of the node. One that fails stops no other. */
 export function createCommands({ ports, metrics, log, callerOf }: CommandDeps): Commands {
@@ -38,6 +38,8 @@ export function createCommands({ ports, metrics, log, callerOf }: CommandDeps): 
     broadcast: (command) => deliver(() => ports.delivery.broadcast(command)),
     send: (command) => deliver(() => ports.delivery.send(command)),
     command: (command) => deliver(() => run(command)),
+    state: (message) => ports.states.deliverState(message),
+    saved: (state) => ports.states.saveState(state),
   }
 }
 

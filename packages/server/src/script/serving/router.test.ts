@@ -13,6 +13,7 @@ function create({ bindsRooms = false, bound = new Map<number, number>() } = {}) 
     inbox,
     generationOf: (room) => bound.get(room) ?? null,
     hasRooms: (generation) => [...bound.values()].includes(generation),
+    activating() {},
     done: ({ identity }) => done.push(identity.generation),
   })
   const settled = router.settled.bind(router)

@@ -11,6 +11,8 @@ type RouterDeps = {
   generationOf(room_id: number): number | null
   /** Whether a room is bound to this generation. */
   hasRooms(generation: number): boolean
+  /** Called when a script becomes the active one; what it is called with comes first. */
+  activating(script: ServingScript): void
   /** Called once when the former script has nothing left to do. */
   done(former: ServingScript): void
 }
@@ -49,6 +51,7 @@ export class Router {
 
   /** From now on calls go to this script, but for those of rooms that are bound to the former. */
   activate(script: ServingScript, { bindsRooms }: { bindsRooms: boolean }): void {
+    this.#deps.activating(script)
     const former = this.#active
     this.#active = script
     // Where nothing is active any more, the former one stays what it was.

@@ -6,7 +6,7 @@ import type { NewCall, Outcome } from '../calls.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { HostCallAnswerer } from '../functions/host-calls.ts'
 import type { Inbox } from '../inbox.ts'
-import { tooLong } from '../log/handler-failure.ts'
+import { causeOfText, tooLong } from '../log/handler-failure.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import type { ScriptPorts } from '../ports.ts'
 import { createScriptTimers } from '../timers/script-timers.ts'
@@ -44,7 +44,7 @@ export type ServingDeps = {
   log: Log
   metrics: ScriptMetrics
   inbox: Inbox
-  ports: Pick<ScriptPorts, 'delivery' | 'functions'>
+  ports: Pick<ScriptPorts, 'delivery' | 'functions' | 'states'>
   answer: HostCallAnswerer
   view: Pick<FailuresView, 'handlerFailed' | 'callEnded'>
   /** The time that the script shall read; undefined = it reads its own clock. */
@@ -167,6 +167,11 @@ export class ServingScript {
   /** Runs on_unload. Resolves to how it ended; the reply is what it hands over, as JSON. */
   unload(reason: 'reload' | 'stop'): Promise<Outcome> {
     return this.#ask(hookCode.on_unload, JSON.stringify({ reason }))
+  }
+
+  /** Hands over the newest states of its rooms. */
+  saveRooms(): Promise<Outcome> {
+    return this.#ask(hookCode.state_save, '')
   }
 
   /** Resolves once no call is open that was sent. */
@@ -344,6 +349,10 @@ export class ServingScript {
         const open = this.#open.get(id)
         if (open) this.#endings.runFailed(open, run)
       },
+      fault: (name, text) => this.#reportFault(name, text),
+      skipped: () => {
+        this.#deps.metrics.ticksSkipped += 1
+      },
       after: (timer, ms) => this.#timers.set({ timer, ms, repeats: false }),
       every: (timer, ms) => this.#timers.set({ timer, ms, repeats: true }),
       cancel: (timer) => this.#timers.cancel(timer),
@@ -362,6 +371,13 @@ export class ServingScript {
       this.#close(open, { status, text: text ?? '', more: reply })
     else if (status === 'too_large') this.#close(open, { status })
     else this.#close(open, { status, cause })
+  }
+
+  /** A view of a room's state has failed, which no call waits for. */
+  #reportFault(name: string, text: string): void {
+    const { revision_id } = this.#identity
+    const cause = causeOfText(text)
+    this.#deps.view.handlerFailed({ hook: 'room', name, ...cause, revision_id })
   }
 
   /** Ends a call that was sent. */
@@ -386,7 +402,7 @@ export class ServingScript {
   }
 }
 
-const noHandlers: Handlers = { rpcs: [], message_kinds: [], hooks: [], filters: [] }
+const noHandlers: Handlers = { rpcs: [], message_kinds: [], hooks: [], filters: [], rooms: [] }
 
 /** The match of a room that a tick runs in. */
 function matchOf(open: OpenCall | undefined, room_id: number | null): string | null {

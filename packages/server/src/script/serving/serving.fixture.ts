@@ -60,7 +60,7 @@ export function createScripts() {
     const identity = {
       revision_id: `sha256:${generation}`,
       generation,
-      handlers: { rpcs: [], message_kinds: [], hooks, filters: [] },
+      handlers: { rpcs: [], message_kinds: [], hooks, filters: [], rooms: [] },
     }
     const started = script.start({ post, ping() {} }, identity, { reason: 'boot' })
     const receive = (words: readonly number[], answered = 0) =>

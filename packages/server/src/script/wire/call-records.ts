@@ -1,4 +1,4 @@
-import { hookCode, hooksByCode } from './hooks.ts'
+import { isCallCode } from './hooks.ts'
 
 /**
  * How calls travel to the worker: ten 64-bit floats each (they hold participant ids exactly), then
@@ -124,9 +124,7 @@ function copyBody(bytes: Uint8Array, from: number, length: number): Uint8Array {
 }
 
 function hookOf(code: number): number {
-  if (hooksByCode[code] === undefined && code !== hookCode.timer) {
-    throw new RangeError('unknown hook')
-  }
+  if (!isCallCode(code)) throw new RangeError('unknown hook')
   return code
 }
 

@@ -1,9 +1,34 @@
 import { type HookName, type ScriptHook, scriptHooks } from '@guildhall/contract'
 
-/** The number of every hook in the protocol between node and worker; 5 is a timer's. */
-export const hookCode: { readonly [name in HookName | 'timer']: number } = {
-  ...mapValues(scriptHooks, ({ code }) => code),
+/** Calls that are no hook of the table: a timer's, and what keeps the state of rooms. */
+const ownCodes = {
   timer: 5,
+  /** Makes the state of a room that is being made. */
+  state_create: 240,
+  /** Makes the state of a room again, from what the node has kept of it. */
+  state_restore: 241,
+  /** A member follows the state from now on (detail 1), or does not any more (0). */
+  state_watch: 242,
+  /** The worker's own: sends what differs from what the followers have. */
+  state_sync: 243,
+  /** The room was not made after all. */
+  state_drop: 244,
+  /** Another worker takes over: the newest states, whenever they were kept last. */
+  state_save: 245,
+} as const
+
+/** The number of every call in the protocol between node and worker. */
+export const hookCode: { readonly [name in HookName | keyof typeof ownCodes]: number } = {
+  ...mapValues(scriptHooks, ({ code }) => code),
+  ...ownCodes,
+}
+
+const ownNames: ReadonlyMap<number, string> = new Map(
+  Object.entries(ownCodes).map(([name, code]) => [code, name]),
+)
+
+export function isCallCode(code: number): boolean {
+  return hooksByCode[code] !== undefined || ownNames.has(code)
 }
 
 /** A hook with its name. */
@@ -18,7 +43,7 @@ export function isHookName(name: unknown): name is HookName {
 
 /** What logs call the hook of a call. */
 export function hookNameOf(code: number): string {
-  return hooksByCode[code]?.name ?? 'timer'
+  return hooksByCode[code]?.name ?? ownNames.get(code) ?? 'timer'
 }
 
 /** What the top level of a script registered. */
@@ -29,6 +54,17 @@ export type Handlers = {
   readonly hooks: readonly HookName[]
   /** Storage indexes that have a filter. */
   readonly filters: readonly string[]
+  /** Definitions of rooms with state. */
+  readonly rooms: readonly RoomDefinitionSummary[]
+}
+
+/** What the node needs to know of a definition of rooms. */
+export type RoomDefinitionSummary = {
+  readonly name: string
+  /** 0 for rooms without ticks of their own. */
+  readonly tick_hz: number
+  readonly kinds: readonly number[]
+  readonly methods: readonly string[]
 }
 
 function orderByCode(): (Hook | undefined)[] {

@@ -14,6 +14,7 @@ export const limits = {
   rpcMethods: 1_000,
   rpcMethodBytes: 128,
   timers: 1_000,
+  roomDefinitions: 100,
   timerDelayMs: 86_400_000,
   exceptedParticipants: 1_024,
   traceChars: 4_096,

@@ -15,6 +15,10 @@ import { commandNames } from '../functions/arguments.ts'
  *   cancel     op, timer
  *   command    op, index of its name, text index, id of its call or 0, room or -1
  *   failed     op, id, status, cpu_us, text index or -1: one run of a call that has several
+ *   state      op, room, offset, length, n, participants ...: a body of kind 50
+ *   saved      op, room, number of its last sync, text index: the state as JSON
+ *   fault      op, text index of the handler, text index of the error
+ *   skipped    op: a tick of a room whose handler still ran
  */
 export const op = {
   done: 1,
@@ -25,6 +29,10 @@ export const op = {
   command: 6,
   failed: 7,
   every: 8,
+  state: 9,
+  saved: 10,
+  fault: 11,
+  skipped: 12,
 } as const
 
 /** Words of a record before its list. */
@@ -37,10 +45,14 @@ export const recordWords = {
   command: 5,
   failed: 5,
   every: 3,
+  state: 5,
+  saved: 4,
+  fault: 3,
+  skipped: 1,
 } as const
 
 /** Where the length of the list stands. */
-export const listAt = { broadcast: 8, send: 5 } as const
+export const listAt = { broadcast: 8, send: 5, state: 4 } as const
 
 export const callStatuses = ['ok', 'error', 'failed_with_text', 'timed_out', 'too_large'] as const
 export type CallStatus = (typeof callStatuses)[number]
@@ -54,7 +66,17 @@ export type OutputVisitor = {
   cancel(timer: number): void
   command(command: CommandRecord): void
   failed(id: number, run: FailedRun): void
+  state(message: StateRecord): void
+  saved(state: SavedRecord): void
+  fault(handler: string, text: string): void
+  skipped(): void
 }
+
+/** A body of ROOM_STATE for members of a room. */
+export type StateRecord = { room_id: number; body: Uint8Array; participants: readonly number[] }
+
+/** The state of a room as JSON, behind the sync of this number. */
+export type SavedRecord = { room_id: number; seq: number; text: string }
 
 /** A command of the table, with its arguments as JSON. */
 export type CommandRecord = {
@@ -123,6 +145,44 @@ function visitRecord(reader: Reader, at: number, visitor: OutputVisitor): number
       return visitCommand(reader, at, visitor)
     case op.failed:
       return visitFailed(reader, at, visitor)
+    case op.skipped:
+      visitor.skipped()
+      return recordWords.skipped
+    default:
+      return visitRoomRecord(reader, at, visitor)
+  }
+}
+
+/** What is said of rooms with state. */
+function visitRoomRecord(
+  { words, bytes, source }: Reader,
+  at: number,
+  visitor: OutputVisitor,
+): number {
+  const first = count(words[at + 1])
+  if (first < 0) return 0
+  switch (words[at]) {
+    case op.state: {
+      const body = view(bytes, words[at + 2], words[at + 3])
+      const participants = list(words, at + listAt.state)
+      if (!body || !participants) return 0
+      visitor.state({ room_id: first, body, participants })
+      return recordWords.state + participants.length
+    }
+    case op.saved: {
+      const seq = count(words[at + 2])
+      const text = source.texts[count(words[at + 3])]
+      if (seq < 0 || text === undefined) return 0
+      visitor.saved({ room_id: first, seq, text })
+      return recordWords.saved
+    }
+    case op.fault: {
+      const handler = source.texts[first]
+      const text = source.texts[count(words[at + 2])]
+      if (handler === undefined || text === undefined) return 0
+      visitor.fault(handler, text)
+      return recordWords.fault
+    }
     default:
       return 0
   }

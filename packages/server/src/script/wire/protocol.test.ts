@@ -14,6 +14,10 @@ const ignore = {
   cancel() {},
   command() {},
   failed() {},
+  state() {},
+  saved() {},
+  fault() {},
+  skipped() {},
 }
 
 describe('calls', () => {

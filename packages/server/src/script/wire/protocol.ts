@@ -1,6 +1,6 @@
 import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
 import type { LoadProblem } from '../process/load-error.ts'
-import { type Handlers, isHookName } from './hooks.ts'
+import { type Handlers, isHookName, type RoomDefinitionSummary } from './hooks.ts'
 import type { ScriptFile } from './revision.ts'
 
 /** What a worker goes by. */
@@ -169,11 +169,11 @@ function isBelow(path: string): boolean {
 
 function parseLoaded({ handlers }: Untrusted): FromWorker | undefined {
   if (!isRecord(handlers)) return undefined
-  const { rpcs, message_kinds, hooks, filters } = handlers
+  const { rpcs, message_kinds, hooks, filters, rooms } = handlers
   if (!isArrayOf(rpcs, isString) || !isArrayOf(hooks, isHookName)) return undefined
-  if (!isArrayOf(filters, isString)) return undefined
+  if (!isArrayOf(filters, isString) || !isArrayOf(rooms, isDefinition)) return undefined
   if (!isArrayOf(message_kinds, isCount)) return undefined
-  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters } }
+  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters, rooms } }
 }
 
 function parseLoadFailed({ message, file, line }: Untrusted): FromWorker | undefined {
@@ -210,6 +210,7 @@ type FieldName =
   | keyof OutputBatch
   | keyof HostCall
   | keyof ScriptFile
+  | keyof RoomDefinitionSummary
   | 'n'
   | 'level'
   | 'text'
@@ -231,6 +232,11 @@ function isCount(value: unknown): value is number {
 
 function isArrayOf<T>(value: unknown, is: (item: unknown) => item is T): value is T[] {
   return Array.isArray(value) && value.every(is)
+}
+
+function isDefinition(value: unknown): value is RoomDefinitionSummary {
+  if (!isRecord(value) || !isString(value.name) || !isCount(value.tick_hz)) return false
+  return isArrayOf(value.kinds, isCount) && isArrayOf(value.methods, isString)
 }
 
 function isHostCall(value: unknown): value is HostCall {

@@ -1,16 +1,20 @@
-import { parseExact, scriptOrigins } from '@guildhall/contract'
+import { parseExact } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
 import { copyJson, expectJson, toJson } from './arguments.ts'
+import { context, messageContext, rpcContext } from './contexts.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
+import type { StateRooms } from './rooms/state-rooms.ts'
 import type { Timers } from './timers.ts'
 
-type Deps = { registry: Registry; timers: Timers }
+type Deps = { registry: Registry; timers: Timers; rooms: StateRooms }
 
 /** Runs the script's handler for a call, if it has one. */
-export function callHandler({ registry, timers }: Deps, call: CallRecord): unknown {
+export function callHandler({ registry, timers, rooms }: Deps, call: CallRecord): unknown {
+  const handled = rooms.handle(call)
+  if (handled !== undefined) return handled.value
   const hook = hooksByCode[call.hook]
   if (hook === undefined) return timers.take(call.detail)?.()
   switch (hook.form) {
@@ -55,6 +59,7 @@ export function mayFail(call: CallRecord): boolean {
  * large. Throws what the value's `toJSON` throws.
  */
 export function encodeAnswer(call: CallRecord, value: unknown, output: Output): number {
+  if (isStateMade(call)) return placeText(answerText(value), output)
   switch (answerForms[call.hook]) {
     case 'reply':
       return encodeReply(value, output)
@@ -65,6 +70,11 @@ export function encodeAnswer(call: CallRecord, value: unknown, output: Output): 
     default:
       return 0
   }
+}
+
+/** Whether the node waits for the state of a room. */
+function isStateMade({ hook }: CallRecord): boolean {
+  return hook === hookCode.state_create || hook === hookCode.state_restore
 }
 
 /** An RPC's reply: bytes, text, nothing, or any other value as JSON. */
@@ -129,23 +139,4 @@ function runRoomHook(handler: ((...args: unknown[]) => unknown) | undefined, cal
 
 function contextWith(call: CallRecord): object {
   return call.text === null ? context(call) : { ...context(call), ...parse(call.text) }
-}
-
-function context(call: CallRecord) {
-  return {
-    sender: call.participant,
-    user_id: call.about?.user_id ?? null,
-    username: call.about?.username ?? null,
-    room_id: call.room_id,
-    match_id: call.about?.match_id ?? null,
-    origin: scriptOrigins[call.origin],
-  }
-}
-
-function messageContext(call: CallRecord) {
-  return { ...context(call), kind: call.detail, unreliable: call.unreliable }
-}
-
-function rpcContext(call: CallRecord) {
-  return { ...context(call), method: call.text }
 }

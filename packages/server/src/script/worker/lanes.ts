@@ -3,13 +3,16 @@ import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { HostMap } from './host-map.ts'
 
 /**
- * The order of calls, as the table of hooks has it. Calls of the lane `participant` run strictly
+ * The order of calls, as the table of hooks has it. All calls of handlers of a room with state run
+ * strictly one after the other, besides. Calls of the lane `participant` run strictly
  * one after the other for each participant, those of `room` for each room; one of `joined` only
  * waits for the participant's join or return. A lane exists while one of its calls is suspended.
  */
 export type Lanes = {
   /** Whether the call must wait for an earlier one; if so it is kept here. */
   mustWait(call: CallRecord): boolean
+  /** Whether a call of the room is suspended. */
+  isBusy(room: number): boolean
   /** The call is suspended: those that come after it wait. */
   occupy(call: CallRecord): void
   /** The call has settled: those that waited for it may start, in their order. */
@@ -25,52 +28,71 @@ type Lane = {
 
 const laneKinds = Array.from(hooksByCode, (hook) => hook?.lane ?? 'none')
 
-export function createLanes(start: (call: CallRecord) => void): Lanes {
+export function createLanes(
+  start: (call: CallRecord) => void,
+  /** The room with state whose handler the call is for, if any. */
+  stateRoomOf: (call: CallRecord) => number | null,
+): Lanes {
   const participants = new HostMap<number, Lane>()
   const rooms = new HostMap<number, Lane>()
+  const occupied = new HostMap<CallRecord, number>()
 
-  function mustWaitFor(call: CallRecord, lane: Lane | undefined): boolean {
+  function mustWaitFor(call: CallRecord, lane: Lane | undefined, all = false): boolean {
     if (!lane) return false
-    if (laneKinds[call.hook] === 'joined' && !lane.gated) return false
+    if (!all && laneKinds[call.hook] === 'joined' && !lane.gated) return false
     lane.waiting[lane.waiting.length] = call
     if (isGate(call)) lane.gated = true
     return true
   }
 
-  function keyOf(call: CallRecord): [HostMap<number, Lane>, number] | undefined {
-    const kind = laneKinds[call.hook]
-    if (kind === 'participant' && call.participant !== 0) return [participants, call.participant]
-    if (kind === 'room' && call.room_id !== null) return [rooms, call.room_id]
-    return undefined
+  function participantOf(call: CallRecord): number | null {
+    const isLaned = laneKinds[call.hook] === 'participant' && call.participant !== 0
+    return isLaned ? call.participant : null
+  }
+
+  function roomOf(call: CallRecord): number | null {
+    return stateRoomOf(call) ?? (laneKinds[call.hook] === 'room' ? call.room_id : null)
+  }
+
+  function occupyIn(lanes: HostMap<number, Lane>, key: number | null, call: CallRecord): void {
+    if (key !== null) lanes.set(key, { occupant: call, waiting: [], gated: isGate(call) })
+  }
+
+  /** What waited may have to wait again, in the other lane. */
+  function releaseIn(lanes: HostMap<number, Lane>, key: number | null, call: CallRecord): void {
+    if (key === null) return
+    const lane = lanes.get(key)
+    if (lane?.occupant !== call) return
+    lanes.delete(key)
+    for (let n = 0; n < lane.waiting.length; n += 1) {
+      const waiting = lane.waiting[n]
+      if (waiting) start(waiting)
+    }
   }
 
   return {
     mustWait(call) {
       if (participants.size === 0 && rooms.size === 0) return false
-      switch (laneKinds[call.hook]) {
-        case 'participant':
-        case 'joined':
-          return call.participant !== 0 && mustWaitFor(call, participants.get(call.participant))
-        case 'room':
-          return call.room_id !== null && mustWaitFor(call, rooms.get(call.room_id))
-        default:
-          return false
+      const kind = laneKinds[call.hook]
+      if ((kind === 'participant' || kind === 'joined') && call.participant !== 0) {
+        if (mustWaitFor(call, participants.get(call.participant))) return true
       }
+      const room = roomOf(call)
+      return room !== null && mustWaitFor(call, rooms.get(room), true)
     },
+    isBusy: (room) => rooms.size > 0 && rooms.has(room),
     occupy(call) {
-      const at = keyOf(call)
-      at?.[0].set(at[1], { occupant: call, waiting: [], gated: isGate(call) })
+      const room = roomOf(call)
+      occupyIn(participants, participantOf(call), call)
+      occupyIn(rooms, room, call)
+      // The room may have ended when the call has.
+      if (room !== null) occupied.set(call, room)
     },
     release(call) {
-      const at = keyOf(call)
-      if (!at) return
-      const lane = at[0].get(at[1])
-      if (lane?.occupant !== call) return
-      at[0].delete(at[1])
-      for (let n = 0; n < lane.waiting.length; n += 1) {
-        const waiting = lane.waiting[n]
-        if (waiting) start(waiting)
-      }
+      const room = occupied.get(call) ?? null
+      occupied.delete(call)
+      releaseIn(participants, participantOf(call), call)
+      releaseIn(rooms, room, call)
     },
   }
 }

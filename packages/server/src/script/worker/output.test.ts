@@ -166,6 +166,10 @@ function effects(output: Output): Effect[] {
     cancel: () => {},
     command: ({ name, text, call, room_id }) => seen.push(['command', name, text, call, room_id]),
     failed: () => {},
+    state() {},
+    saved() {},
+    fault() {},
+    skipped() {},
   })
   expect(wellFormed).toBe(true)
   return seen

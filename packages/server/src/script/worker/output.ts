@@ -144,6 +144,61 @@ export class Output {
     this.#wordCount = at + recordWords.command
   }
 
+  /** A body of kind 50 for members of a room. */
+  state(
+    room_id: number,
+    { body, participants }: { body: Uint8Array; participants: readonly number[] },
+  ): void {
+    const length = this.place(body)
+    const count = participants.length
+    this.#reserveWords(recordWords.state + count)
+    const words = this.#words
+    const at = this.#wordCount
+    words[at] = op.state
+    words[at + 1] = room_id
+    words[at + 2] = this.#byteCount
+    words[at + 3] = length
+    words[at + 4] = count
+    for (let n = 0; n < count; n += 1) words[at + 5 + n] = participants[n] ?? 0
+    this.#open = undefined
+    this.#byteCount += length
+    this.#wordCount = at + recordWords.state + count
+  }
+
+  /** The state of a room, for the node to keep. */
+  saved(room_id: number, seq: number, text: string): void {
+    this.#reserveWords(recordWords.saved)
+    const at = this.#wordCount
+    this.#words[at] = op.saved
+    this.#words[at + 1] = room_id
+    this.#words[at + 2] = seq
+    this.#words[at + 3] = this.#texts.length
+    this.#texts[this.#texts.length] = text
+    this.#open = undefined
+    this.#wordCount = at + recordWords.saved
+  }
+
+  /** A handler that no call waits for has failed. */
+  fault(handler: string, text: string): void {
+    this.#reserveWords(recordWords.fault)
+    const at = this.#wordCount
+    this.#words[at] = op.fault
+    this.#words[at + 1] = this.#texts.length
+    this.#words[at + 2] = this.#texts.length + 1
+    this.#texts[this.#texts.length] = handler
+    this.#texts[this.#texts.length] = text
+    this.#open = undefined
+    this.#wordCount = at + recordWords.fault
+  }
+
+  /** A tick of a room was left out. */
+  skipped(): void {
+    this.#reserveWords(recordWords.skipped)
+    this.#words[this.#wordCount] = op.skipped
+    this.#open = undefined
+    this.#wordCount += recordWords.skipped
+  }
+
   /** Reports a failed run of a call that has several. */
   failed(id: number, status: number, end: { cpuUs: number; text?: string }): void {
     this.#reserveWords(recordWords.failed)
@@ -263,6 +318,13 @@ export class Output {
         if (operation === op.broadcast && topic !== -1) words[next + 7] = topic + by.texts
       } else if (operation === op.command) {
         words[next + 2] = (words[next + 2] ?? 0) + by.texts
+      } else if (operation === op.state) {
+        words[next + 2] = (words[next + 2] ?? 0) + by.bytes
+      } else if (operation === op.saved) {
+        words[next + 3] = (words[next + 3] ?? 0) + by.texts
+      } else if (operation === op.fault) {
+        words[next + 1] = (words[next + 1] ?? 0) + by.texts
+        words[next + 2] = (words[next + 2] ?? 0) + by.texts
       }
       next += recordLength(words, next)
     }
@@ -320,6 +382,14 @@ function recordLength(words: Float64Array, at: number): number {
       return recordWords.command
     case op.failed:
       return recordWords.failed
+    case op.state:
+      return recordWords.state + (words[at + listAt.state] ?? 0)
+    case op.saved:
+      return recordWords.saved
+    case op.fault:
+      return recordWords.fault
+    case op.skipped:
+      return recordWords.skipped
     default:
       return recordWords.done
   }

@@ -2,6 +2,7 @@ import type { HookName } from '@guildhall/contract'
 import { type Handlers, isHookName } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
 import { invalidArgument } from './errors.ts'
+import { type RoomDefinition, readDefinition, summaryOf } from './rooms/definition.ts'
 
 /** A handler as it was registered; what it takes and returns is the hook's business. */
 export type Handler = (...args: unknown[]) => unknown
@@ -12,10 +13,13 @@ export type Registry = {
   readonly methods: { readonly [method: string]: Handler }
   readonly hooks: { readonly [name in HookName]?: Handler }
   readonly filters: { readonly [index: string]: Handler }
+  readonly rooms: { readonly [definition: string]: RoomDefinition }
   addKind(kind: unknown, handler: unknown): void
   addMethod(method: unknown, handler: unknown): void
   addHook(name: HookName, handler: unknown): void
   addFilter(index: unknown, handler: unknown): void
+  /** A definition of rooms with state. */
+  addRoom(name: unknown, definition: unknown): void
   /** Ends registration. */
   close(): void
   /** What was registered, sorted; undefined if nothing was. */
@@ -27,7 +31,8 @@ export function createRegistry(): Registry {
   const methods: { [method: string]: Handler } = Object.create(null)
   const hooks: { [name in HookName]?: Handler } = Object.create(null)
   const filters: { [index: string]: Handler } = Object.create(null)
-  const counts = { kinds: 0, methods: 0 }
+  const rooms: { [definition: string]: RoomDefinition } = Object.create(null)
+  const counts = { kinds: 0, methods: 0, rooms: 0 }
   let open = true
 
   function checked(name: string, handler: unknown): Handler {
@@ -43,6 +48,7 @@ export function createRegistry(): Registry {
     methods,
     hooks,
     filters,
+    rooms,
     addKind(kind, handler) {
       const fn = checked('on_message', handler)
       if (!isInboundKind(kind)) throw invalidArgument('on_message: kind must be 1 or 100 to 65535')
@@ -80,6 +86,16 @@ export function createRegistry(): Registry {
       filters[index] = fn
       hooks[name] ??= fn
     },
+    addRoom(name, given) {
+      const definition = readDefinition(name, given)
+      if (!open) throw invalidArgument('room: definitions are made while the script starts')
+      if (rooms[definition.name]) throw invalidArgument(`room ${definition.name} is there already`)
+      if (counts.rooms >= limits.roomDefinitions) {
+        throw invalidArgument(`room: more than ${limits.roomDefinitions} definitions`)
+      }
+      rooms[definition.name] = definition
+      counts.rooms += 1
+    },
     close() {
       open = false
     },
@@ -87,9 +103,17 @@ export function createRegistry(): Registry {
       const rpcs = Object.keys(methods).sort(byBytes)
       const message_kinds = Object.keys(kinds).map(Number)
       const hookNames = Object.keys(hooks).sort(byBytes).filter(isHookName)
-      if (rpcs.length + message_kinds.length + hookNames.length === 0) return undefined
+      const definitions = Object.values(rooms)
+      const registered = rpcs.length + message_kinds.length + hookNames.length
+      if (registered + definitions.length === 0) return undefined
       message_kinds.sort((a, b) => a - b)
-      return { rpcs, message_kinds, hooks: hookNames, filters: Object.keys(filters).sort(byBytes) }
+      return {
+        rpcs,
+        message_kinds,
+        hooks: hookNames,
+        filters: Object.keys(filters).sort(byBytes),
+        rooms: definitions.map(summaryOf),
+      }
     },
   }
 }

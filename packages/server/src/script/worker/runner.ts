@@ -10,9 +10,10 @@ import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts
 import { callHandler, encodeAnswer, isImmediate, mayFail } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
-import { createLanes } from './lanes.ts'
+import { createLanes, type Lanes } from './lanes.ts'
 import { Output } from './output.ts'
 import type { Registry } from './registry.ts'
+import type { StateRooms } from './rooms/state-rooms.ts'
 import type { Timers } from './timers.ts'
 
 export type RunnerDeps = {
@@ -21,6 +22,7 @@ export type RunnerDeps = {
   engine: Pick<Engine, 'guard' | 'scope' | 'describe' | 'forget'>
   registry: Registry
   timers: Timers
+  rooms: StateRooms
   deadlineMs: number
   tickDeadlineMs: number
   callTimeoutMs: number
@@ -51,11 +53,13 @@ export class Runner {
   /** Timers hold whatever becomes of the slice that set them. */
   readonly timerOutput = new Output()
   readonly #deps: RunnerDeps
-  readonly #lanes = createLanes((call) => this.#add(call))
+  readonly #lanes: Lanes
   readonly #suspended = new HostSet<Invocation>()
   readonly #abouts = new HostMap<number, CallTexts>()
   /** Invocations with commands of later slices that have not been committed. */
   #pending: Invocation[] = []
+  /** Suspended invocations of rooms with state, whose slices end unseen. */
+  readonly #inRooms = new HostSet<Invocation>()
   #queue: CallRecord[] = []
   #head = 0
   #current: Invocation | undefined
@@ -64,6 +68,10 @@ export class Runner {
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps
+    this.#lanes = createLanes(
+      (call) => this.#add(call),
+      (call) => deps.rooms.laneOf(call),
+    )
     this.#outside = newInvocation(undefined, { startedMs: 0, deadlineMs: deps.deadlineMs })
   }
 
@@ -72,8 +80,22 @@ export class Runner {
     if (call.about) this.#abouts.set(call.participant, call.about)
     else call.about = this.#abouts.get(call.participant)
     if (call.hook === hookCode.on_leave) this.#abouts.delete(call.participant)
+    if (call.hook === hookCode.timer) call.room_id = this.#deps.timers.roomOf(call.detail)
     if (call.hook === hookCode.on_tick) this.#addTick(call)
     else this.#add(call)
+  }
+
+  /** Runs a call of the worker's own before those that wait; the node hears nothing of its end. */
+  runSoon(hook: number, room_id: number): void {
+    const own = { ...ownCall, hook, room_id }
+    if (this.#head > 0) {
+      this.#head -= 1
+      this.#queue[this.#head] = own
+      // The call that runs has its place before the head.
+    } else {
+      this.#queue = [own, ...this.#queue]
+    }
+    this.#deps.wantTurnEnd()
   }
 
   /** Starts every call that may start now. */
@@ -101,8 +123,10 @@ export class Runner {
     this.#pending = []
     for (let n = 0; n < pending.length; n += 1) {
       const invocation = pending[n]
-      if (invocation?.pending) this.#commitPending(invocation)
+      if (!invocation?.pending || !this.#checkRoom(invocation)) continue
+      if (invocation.pending) this.#commitPending(invocation)
     }
+    for (const invocation of this.#inRooms) this.#checkRoom(invocation)
     this.timerOutput.moveAll(this.output)
     this.output.commit(undefined, 'settled')
     if (this.#head < this.#queue.length) this.run()
@@ -151,9 +175,10 @@ export class Runner {
     try {
       engine.scope.run(invocation, runSlice, slice, undefined)
       this.#endSlice(invocation)
-      if (invocation.pending) this.#commitPending(invocation)
+      if (this.#checkRoom(invocation) && invocation.pending) this.#commitPending(invocation)
     } catch (error) {
       this.#endSlice(invocation)
+      this.#failRoom(invocation)
       if (isOver) invocation.pending = undefined
       else this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
     }
@@ -166,6 +191,7 @@ export class Runner {
     const oldestMs = this.#deps.clock.monotonicMs() - this.#deps.callTimeoutMs
     for (const invocation of this.#suspended) {
       if (invocation.startedMs > oldestMs) break
+      this.#failRoom(invocation)
       this.#endSuspended(invocation, timedOut)
       this.#deps.engine.forget(invocation)
     }
@@ -187,7 +213,8 @@ export class Runner {
   }
 
   #deadlineOf(call: CallRecord): number {
-    return call.hook === hookCode.on_tick ? this.#deps.tickDeadlineMs : this.#deps.deadlineMs
+    const isTick = call.hook === hookCode.on_tick || call.hook === hookCode.state_sync
+    return isTick ? this.#deps.tickDeadlineMs : this.#deps.deadlineMs
   }
 
   /** Runs under the guard: an interrupt may strike between any two calls of functions. */
@@ -199,9 +226,20 @@ export class Runner {
       const call = this.#queue[this.#head]
       if (!call || this.#deadlineOf(call) !== deadlineMs) return
       if (this.output.byteCount > batchLimits.bodyBytes) return
-      if (this.#lanes.mustWait(call)) this.#head += 1
+      if (this.#skips(call)) this.#head += 1
+      else if (this.#lanes.mustWait(call)) this.#head += 1
       else this.#start(call)
     }
+  }
+
+  /** A tick does not wait for a handler of its room: it is left out. */
+  #skips(call: CallRecord): boolean {
+    if (call.hook !== hookCode.on_tick || call.room_id === null) return false
+    if (!this.#lanes.isBusy(call.room_id) || this.#deps.rooms.laneOf(call) === null) return false
+    this.output.skipped()
+    const invocation = newInvocation(call, { startedMs: 0, deadlineMs: 0 })
+    this.#settle(invocation, noReply)
+    return true
   }
 
   #start(call: CallRecord): void {
@@ -220,10 +258,12 @@ export class Runner {
         this.#suspend(invocation, promise)
         return
       }
+      this.#deps.rooms.sliceEnded(call, this.output)
       ending = this.#answerEnding(call, result)
     } catch (error) {
       this.#endSlice(invocation)
       this.output.rollback()
+      this.#deps.rooms.sliceFailed(call)
       ending = this.#errorEnding(error, call)
     }
     this.#settle(invocation, ending)
@@ -242,7 +282,10 @@ export class Runner {
     this.output.moveTail(own)
     invocation.pending = own.isEmpty ? undefined : own
     if (invocation.pending) this.#pending[this.#pending.length] = invocation
-    if (invocation.call) this.#lanes.occupy(invocation.call)
+    if (invocation.call) {
+      if (this.#deps.rooms.laneOf(invocation.call) !== null) this.#inRooms.add(invocation)
+      this.#lanes.occupy(invocation.call)
+    }
     this.#suspended.add(invocation)
     this.output.commit(invocation, 'suspended')
     this.#current = undefined
@@ -256,6 +299,7 @@ export class Runner {
   #fulfilled(invocation: Invocation, value: unknown): void {
     if (invocation.state !== 'suspended') return
     const { call } = invocation
+    if (!this.#checkRoom(invocation)) return
     if (invocation.pending) this.#commitPending(invocation)
     let ending: Ending = noReply
     try {
@@ -268,12 +312,33 @@ export class Runner {
 
   #rejected(invocation: Invocation, error: unknown): void {
     if (invocation.state !== 'suspended') return
+    this.#failRoom(invocation)
     this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
+  }
+
+  /** What a slice after the first has made of a room's state; false when that ended the call. */
+  #checkRoom(invocation: Invocation): boolean {
+    const { call } = invocation
+    if (call === undefined || !this.#inRooms.has(invocation)) return true
+    try {
+      this.#deps.rooms.sliceEnded(call, invocation.pending ?? this.output)
+      if (!invocation.pending) this.output.commit(undefined, 'settled')
+      return true
+    } catch (error) {
+      this.#failRoom(invocation)
+      this.#endSuspended(invocation, this.#errorEnding(error, call))
+      return false
+    }
+  }
+
+  #failRoom({ call }: Invocation): void {
+    if (call !== undefined) this.#deps.rooms.sliceFailed(call)
   }
 
   #endSuspended(invocation: Invocation, ending: Ending): void {
     invocation.pending = undefined
     this.#suspended.delete(invocation)
+    this.#inRooms.delete(invocation)
     this.#settle(invocation, ending)
     if (invocation.call) this.#lanes.release(invocation.call)
     this.#deps.wantTurnEnd()
@@ -309,6 +374,7 @@ export class Runner {
     this.#deps.engine.scope.abandon()
     if (!invocation || invocation.state === 'settled') return
     this.#endSlice(invocation)
+    this.#failRoom(invocation)
     this.#endSuspended(invocation, timedOut)
   }
 
@@ -335,6 +401,21 @@ function runSlice(slice: () => void): void {
 }
 
 const noRooms = new Uint8Array(0)
+
+/** A call that the node has not made. */
+const ownCall: CallRecord = {
+  id: 0,
+  hook: hookCode.state_sync,
+  participant: 0,
+  room_id: null,
+  detail: 0,
+  unreliable: false,
+  origin: 0,
+  body: noRooms,
+  text: null,
+  about: undefined,
+  group: undefined,
+}
 
 type Ending = { status: number; length: number; text?: string }
 

@@ -14,10 +14,11 @@ import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createSurface, type Surface } from './bindings/surface.ts'
 import { createControl } from './control.ts'
 import type { CreateEngine, Engine } from './engines/engine.ts'
-import type { ErrorPlace } from './errors.ts'
+import { type ErrorPlace, errorText } from './errors.ts'
 import { createHostCalls, type HostCalls } from './host-calls.ts'
 import { createPrinter } from './printer.ts'
 import { createRegistry } from './registry.ts'
+import { StateRooms } from './rooms/state-rooms.ts'
 import { Runner } from './runner.ts'
 import { createTimers } from './timers.ts'
 import { startWatchdog } from './watchdog/watched.ts'
@@ -44,6 +45,7 @@ export class ScriptRuntime {
   readonly #print: (level: PrintLevel, text: string) => void
   readonly #registry = createRegistry()
   readonly #timers = createTimers()
+  readonly #rooms: StateRooms
   readonly #hostCalls: HostCalls
   readonly #control = createControl()
   #started: Started | undefined
@@ -55,6 +57,12 @@ export class ScriptRuntime {
 
   constructor(deps: RuntimeDeps) {
     this.#deps = deps
+    this.#rooms = new StateRooms({
+      registry: this.#registry,
+      clock: this.#scriptClock(),
+      runSoon: (hook, roomId) => this.#started?.runner.runSoon(hook, roomId),
+      describe: (error) => errorText(this.#describe(error)),
+    })
     this.#print = createPrinter(this.#clock, deps.post)
     this.#hostCalls = createHostCalls(() => this.#wantTurnEnd())
   }
@@ -143,6 +151,7 @@ export class ScriptRuntime {
       engine,
       registry: this.#registry,
       timers: this.#timers,
+      rooms: this.#rooms,
       wantTurnEnd: () => this.#wantTurnEnd(),
       flush: () => this.#flush(),
     })
@@ -172,7 +181,8 @@ export class ScriptRuntime {
       ask: (name, args) =>
         this.#hasLoaded ? hostCalls.ask(callerOf(host), name, args) : refuseAtTopLevel(name),
     }
-    return createSurface(host, { node_id: nodeId, tier, generation, revision_id })
+    const identity = { node_id: nodeId, tier, generation, revision_id }
+    return createSurface({ ...host, rooms: this.#rooms }, identity)
   }
 
   #runBatch(runner: Runner, batch: CallBatch): void {

@@ -5,6 +5,7 @@ import { atEndOfTurn, createSystemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { noMatchRecords } from '../../kernel/play/match-recorder.ts'
+import { noStates } from '../../kernel/play/no-states.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import { countingIds } from '../../realtime/counting-ids.ts'
 import { createGatewayMetrics } from '../../realtime/metrics.ts'
@@ -106,6 +107,7 @@ function start(count: number, gateOpen: boolean) {
     hooks,
     records: noMatchRecords,
     snapshots: createSnapshots(clock),
+    states: { entered() {}, left() {} },
     registry,
     nextRoomId: countingIds(() => 0),
     releaseName() {},
@@ -145,6 +147,7 @@ function start(count: number, gateOpen: boolean) {
 function hooksOf(gateOpen: boolean): RoomHooks {
   const absent = async () => ({ status: 'absent' }) as const
   return {
+    ...noStates,
     admit: () => true,
     gateOpen: () => gateOpen,
     binding: () => null,

@@ -75,7 +75,10 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     expired: offers.tokenOver,
   })
   const pushRemoval = createRemovalPush(deps.accounts)
-  const form = createForming({ ...deps, log, handoffs, countFormed, dropped })
+  const form = createForming({
+    ...{ ...deps, log, handoffs, countFormed, dropped },
+    close: (room) => deps.rooms.close(room, () => {}),
+  })
   const expiry = createExpiry({ clock, log, queue, expired })
   const passes = createPasses({
     clock,

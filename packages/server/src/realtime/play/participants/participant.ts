@@ -1,6 +1,6 @@
 import type { Place, Receiver } from '../../play.port.ts'
 import type { Player } from '../../ports.ts'
-import type { Member } from '../rooms/member.ts'
+import type { Following, Member } from '../rooms/member.ts'
 import type { RequestLine } from '../rooms/requests/request-line.ts'
 import type { Room } from '../rooms/room.ts'
 import type { Caller } from '../rpc/caller.ts'
@@ -20,6 +20,8 @@ export type Participant = Member &
     room: Room | undefined
     /** It is in a room of another node. */
     away: Away | undefined
+    /** What it has of the state of its room; undefined while it does not follow one. */
+    following: Following | undefined
     /** Names of topics; undefined while it is in none. */
     topics: Set<string> | undefined
     /** Room requests of its connection without an answer; undefined when there are none. */
@@ -46,6 +48,7 @@ export function newParticipant(id: number, account: Player | undefined): Partici
     room: undefined,
     relayed: false,
     away: undefined,
+    following: undefined,
     topics: undefined,
     requests: undefined,
     listCalls: undefined,

@@ -33,6 +33,19 @@ export type RunningSnapshot = {
   readonly held: OutgoingFrame[]
 }
 
+/**
+ * What a member that follows has of the state of its room:
+ *
+ *   waiting   nothing: it has been promised a whole one, and changes are not for it
+ *   synced    what the script has sent
+ *   behind    an older state: it reads too slowly, and is left out until it has caught up
+ */
+export type Following = {
+  stage: 'waiting' | 'synced' | 'behind'
+  /** Bytes of the last whole one, which may wait in the lane without the member being slow. */
+  wholeBytes: number
+}
+
 export type PresenceVersion = 1 | 2
 
 /** Which version of presence the client asked for; undefined when it asked for none. */

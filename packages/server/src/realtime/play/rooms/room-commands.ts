@@ -17,7 +17,9 @@ type RoomCommandsDeps = {
   others(): Others
 }
 
-export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { closeAll(): void } {
+type OwnCommands = { closeAll(): void; closeRoom(room: Room): void }
+
+export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & OwnCommands {
   const { rooms, registry, topics, seats, records, others } = deps
   const endDropped = (participant: number) => seats.end(participant, 'removed')
 
@@ -29,6 +31,7 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { clo
     rooms: async () => Array.from(rooms.all(), (room) => room.row()),
     room: async (roomId) => rooms.byId(roomId)?.row(),
     members: async (roomId) => rooms.byId(roomId)?.memberRows() ?? [],
+    savedState: async (roomId) => rooms.byId(roomId)?.state?.saved,
     updateRoom(roomId, label) {
       const room = rooms.byId(roomId)
       if (room !== undefined) rooms.relabel(room, label)
@@ -54,6 +57,7 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & { clo
       if (isElsewhereToo(member)) others().topic(topic, participant, false)
     },
     closeAll: () => closeWhere(() => true),
+    closeRoom: (room) => rooms.close(room, endDropped),
   }
 }
 

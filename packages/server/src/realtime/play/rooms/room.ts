@@ -1,4 +1,5 @@
 import type { RoomMember } from '@guildhall/contract'
+import type { SavedState } from '../../../kernel/play/room-commands.ts'
 import type { BoundMatch } from '../../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../../kernel/play/rooms.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
@@ -14,6 +15,8 @@ export class Room {
   readonly name: string | null
   readonly binding: ScriptBinding | null
   label: Label
+  /** What keeps its state, if it has one, and the newest state that the node has. */
+  state: { readonly definition: string; saved: SavedState | undefined } | undefined
   /** Replaced as a whole when it changes, so that a broadcast may lose members while it runs. */
   members: readonly Member[] = []
   #sortedMembers: readonly Member[] = this.members

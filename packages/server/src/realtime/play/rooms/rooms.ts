@@ -24,13 +24,16 @@ import type { Member } from './member.ts'
 import { sendNotice, sendOwnLeft } from './presence.ts'
 import { Room } from './room.ts'
 import type { Snapshots } from './snapshots.ts'
+import type { StateFollowing } from './states/following.ts'
 
 /** The rooms of this node: who is in them, what they raise, and how they end. */
 export type Rooms = {
   /** The id of a room that is about to be made. */
   nextId(): number
+  /** The ids of a room that may be made. */
+  reserve(id?: number): RoomIds
   /** Makes a room that nobody is in yet; it begins with its first member or with `open`. */
-  make(name: string | null, label: Label, id?: number): Room
+  make(name: string | null, label: Label, reserved?: RoomIds): Room
   /** Begins a room that is held open by handoff tokens. */
   open(room: Room): void
   /**
@@ -49,6 +52,8 @@ export type Rooms = {
   /** The server ends a room. `endDropped` ends a member that is not connected. */
   close(room: Room, endDropped: (participant: number) => void): void
   relabel(room: Room, label: Partial<Label>): void
+  /** The script keeps the state of the room by this definition from now on. */
+  giveState(room: Room, definition: string): void
   byId(id: number): Room | undefined
   byName(name: string): Room | undefined
   /** By id ascending. */
@@ -59,12 +64,16 @@ export type Rooms = {
   readonly size: number
 }
 
+/** What names a room before it is there. */
+export type RoomIds = { room_id: number; match_id: string }
+
 export type RoomsDeps = {
   clock: Clock
   metrics: GatewayMetrics
   hooks: RoomHooks
   records: MatchRecorder
   snapshots: Snapshots
+  states: Pick<StateFollowing, 'entered' | 'left'>
   registry: Pick<Registry, 'byId' | 'roomless' | 'touch'>
   nextRoomId(): number
   /** A name is free again, for the other nodes too. */
@@ -73,7 +82,7 @@ export type RoomsDeps = {
 }
 
 export function createRooms(deps: RoomsDeps): Rooms {
-  const { clock, metrics, hooks, records, snapshots, registry } = deps
+  const { clock, metrics, hooks, records, snapshots, states, registry } = deps
   const { roomless } = registry
   const rooms = new Map<number, Room>()
   const names = new Map<string, Room>()
@@ -86,6 +95,8 @@ export function createRooms(deps: RoomsDeps): Rooms {
     listed = undefined
     metrics.rooms_active = rooms.size
   }
+
+  const reserve = (id = deps.nextRoomId()) => ({ room_id: id, match_id: deps.newMatchId() })
 
   function raise(room: Room, event: MatchEventPart): void {
     hooks.match({ ...room.matchContext(), ...event }, ignore)
@@ -134,8 +145,9 @@ export function createRooms(deps: RoomsDeps): Rooms {
     participant.receiver.placed(nowhere)
     registry.touch(participant)
     if (isConnected && !participant.relayed) roomless.add(participant)
-    const { participant: id, user_id } = participant.context
-    raise(room, { event: 'leave', participant: id, user_id })
+    const { participant: id, user_id, username } = participant.context
+    raise(room, { event: 'leave', participant: id, user_id, username })
+    states.left(participant)
     if (!room.closing) sendNotice(room, participant, { event: 'left', reason: departure })
     snapshots.end(participant)
     if (isConnected) sendOwnLeft(room, participant, departure)
@@ -159,8 +171,8 @@ export function createRooms(deps: RoomsDeps): Rooms {
       room.phase = 'started'
       raise(room, { event: 'started' })
     }
-    const { participant: id, user_id } = participant.context
-    raise(room, { event: 'join', participant: id, user_id, properties })
+    const { participant: id, user_id, username } = participant.context
+    raise(room, { event: 'join', participant: id, user_id, username, properties })
     records.admitted(room.matchId, room.members.length)
   }
 
@@ -177,8 +189,9 @@ export function createRooms(deps: RoomsDeps): Rooms {
 
   return {
     nextId: deps.nextRoomId,
-    make(name, label, id = deps.nextRoomId()) {
-      const made = { id, matchId: deps.newMatchId(), binding: hooks.binding() }
+    reserve,
+    make(name, label, { room_id: id, match_id } = reserve()) {
+      const made = { id, matchId: match_id, binding: hooks.binding() }
       const room = new Room({ ...made, name, label })
       rooms.set(room.id, room)
       if (name !== null) names.set(name, room)
@@ -212,6 +225,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
       if (participant.room !== room) return false
       snapshots.send(room, participant)
       if (participant.room !== room) return false
+      states.entered(participant)
       sendNotice(room, participant, { event: 'joined', reason: null })
       return true
     },
@@ -243,9 +257,16 @@ export function createRooms(deps: RoomsDeps): Rooms {
       else end(room, wasStarted ? 'final_departure' : 'formation_abandoned')
     },
     relabel(room, label) {
-      room.label = { ...room.label, ...label }
+      const { state } = room
+      // The mode of a room with state names what keeps it.
+      const fixed = state === undefined ? undefined : { mode: state.definition }
+      room.label = { ...room.label, ...label, ...fixed }
       if (label.tick !== undefined || label.listed !== undefined) forgetDerived()
       if (room.phase !== 'new') records.labelled(room.matchId, room.label)
+    },
+    giveState(room, definition) {
+      room.state = { definition, saved: undefined }
+      forgetDerived()
     },
     byId: (id) => rooms.get(id),
     byName: (name) => names.get(name),
@@ -271,8 +292,13 @@ type MatchEventPart = MatchEvent extends infer Event
     : never
   : never
 
-function tickRoom({ id, matchId, binding }: Room): TickRoom {
-  return { room_id: id, match_id: matchId, generation: binding?.generation ?? null }
+function tickRoom({ id, matchId, binding, state }: Room): TickRoom {
+  return {
+    room_id: id,
+    match_id: matchId,
+    generation: binding?.generation ?? null,
+    definition: state?.definition ?? null,
+  }
 }
 
 function ignore(): void {}

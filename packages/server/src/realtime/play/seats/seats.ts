@@ -13,6 +13,7 @@ import type { Registry } from '../participants/registry.ts'
 import { sendNotice } from '../rooms/presence.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Snapshots } from '../rooms/snapshots.ts'
+import type { StateFollowing } from '../rooms/states/following.ts'
 import { Seat } from './seat.ts'
 
 /**
@@ -61,6 +62,7 @@ export type SeatsDeps = {
   registry: Registry
   rooms: Rooms
   snapshots: Snapshots
+  states: Pick<StateFollowing, 'entered' | 'left'>
   disconnected: Disconnected
   /** Runs the end of a participant. */
   finish(participant: Participant, departure: Departure): void
@@ -153,6 +155,8 @@ export function createSeats(deps: SeatsDeps): Seats {
       seat.inherit(unsent)
       registry.disconnect(participant)
       disconnect(participant, seat)
+      deps.states.left(participant)
+      if (room?.state !== undefined) script.stateWatch(context, false)
       put(seat)
       script.drop(context, timesOf(seat))
       if (!participant.relayed) {
@@ -201,6 +205,7 @@ export function createSeats(deps: SeatsDeps): Seats {
       const times = timesOf(seat)
       rooms.sendJoined(participant, room)
       snapshots.send(room, participant)
+      deps.states.entered(participant)
       for (const frame of seat.clear()) receiver.deliver(frame, false)
       // A client that cannot take all this has ended by now, and nobody saw it return.
       if (participant.receiver !== receiver) return settled()

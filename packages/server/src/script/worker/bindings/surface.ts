@@ -8,6 +8,7 @@ import {
 } from '@guildhall/contract'
 import { isHookName } from '../../wire/hooks.ts'
 import { GuildhallError } from '../errors.ts'
+import type { StateRooms } from '../rooms/state-rooms.ts'
 import { createAllowBinding } from './allowing.ts'
 import type { BindingHost } from './binding-host.ts'
 import { createCommandBinding } from './commands.ts'
@@ -40,6 +41,8 @@ export type Surface = {
   readonly identity: Identity
   /** They register handlers. */
   readonly hooks: readonly { readonly name: string; readonly fn: Fn; readonly row: ScriptHook }[]
+  /** `guildhall.room`, which defines rooms with state. */
+  readonly room: Fn
   /** By their full name, such as `wallet.adjust`. */
   readonly functions: readonly SurfaceFunction[]
 }
@@ -50,11 +53,23 @@ export type SurfaceFunction = {
   readonly row: ScriptFunction
 }
 
-export function createSurface(host: BindingHost, identity: Identity): Surface {
+export function createSurface(
+  host: BindingHost & { rooms: StateRooms },
+  identity: Identity,
+): Surface {
   const own = ownFunctions(host)
   const answers: CommandAnswers = createLineAnswers({ ...host, generation: identity.generation })
   const making = { host, own, answers, tier: identity.tier }
   const hooks = Object.keys(scriptHooks).filter(isHookName)
+  const functions = Object.entries<ScriptFunction>(scriptApi).map(([name, row]) => {
+    const fn = bindingOf(name, row, making)
+    return { name, fn: name === 'room_update' ? relabelling(fn, host.rooms) : fn, row }
+  })
+  host.rooms.attach({
+    host,
+    relabel: (roomId, label) => functionOf(functions, 'room_update')(roomId, label),
+    setResult: (result) => functionOf(functions, 'match.set_result')(result),
+  })
   return {
     identity,
     hooks: hooks.map((name) => {
@@ -62,9 +77,20 @@ export function createSurface(host: BindingHost, identity: Identity): Surface {
       const fn = row.planned ? unavailable(name) : registration(host.registry, name, row.slot)
       return { name, fn, row }
     }),
-    functions: Object.entries<ScriptFunction>(scriptApi).map(([name, row]) => {
-      return { name, fn: bindingOf(name, row, making), row }
-    }),
+    room: (name, definition) => host.registry.addRoom(name, definition),
+    functions,
+  }
+}
+
+function functionOf(functions: readonly SurfaceFunction[], name: string): Fn {
+  return functions.find((each) => each.name === name)?.fn ?? (() => undefined)
+}
+
+/** What a script says of a room with state, its handlers read at once. */
+function relabelling(fn: Fn, rooms: StateRooms): Fn {
+  return (...args) => {
+    fn(...args)
+    rooms.relabel(Number(args[0]), args[1])
   }
 }
 

@@ -139,6 +139,10 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
         cancel: ignore,
         command: ignore,
         failed: ignore,
+        state: ignore,
+        saved: ignore,
+        fault: ignore,
+        skipped: ignore,
       })
     },
     ended: ignore,

@@ -1,7 +1,8 @@
 import type { Log } from '../../../../kernel/log/log.ts'
+import { nobody } from '../../../../kernel/play/calls.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import type { AccountKey, Accounts } from '../../accounts.port.ts'
-import { defaultLabel, labelFrom } from '../../rooms/requests/label-answers.ts'
+import { defaultLabel, labelFrom, stateLabel } from '../../rooms/requests/label-answers.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import type { RemovalReason } from '../tickets/removal-push.ts'
@@ -22,6 +23,8 @@ export type FormingDeps = {
   partyOf(partyId: unknown, leader: AccountKey): { accounts: AccountKey[] } | { refusal: string }
   /** Counts a match: everybody of the group has a token. */
   countFormed(group: readonly Ticket[]): void
+  /** The server ends a room that nobody has entered. */
+  close(room: Room): void
   /** A ticket has lost its room and cannot wait again. */
   dropped(ticket: Ticket, reason: RemovalReason): void
 }
@@ -47,6 +50,22 @@ export function createForming(deps: FormingDeps) {
     if (room.phase === 'ended' || said.verdict !== 'yes' || said.value === room.label) return
     const { max_players } = said.value
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)
+  }
+
+  /** False when the definition that the label names cannot make a state. */
+  async function makeState(room: Room): Promise<boolean> {
+    const { id, matchId, name, label } = room
+    if (!hooks.definesRoom(label.mode)) return true
+    const identity = { definition: label.mode, room_id: id, match_id: matchId, name, label }
+    const answer = await hooks.stateCreate(nobody, { room: identity, options: '{}' })
+    const said = stateLabel(answer, label)
+    if (said === undefined || room.phase === 'ended') {
+      hooks.stateDrop(id)
+      return false
+    }
+    rooms.relabel(room, said)
+    rooms.giveState(room, identity.definition)
+    return true
   }
 
   /** Whether somebody of the ticket has gone, has queued anew, or has left its party meanwhile. */
@@ -80,6 +99,7 @@ export function createForming(deps: FormingDeps) {
     } catch (error) {
       deps.log.error('the label of a formed match failed', { room_id: room.id, error })
     }
+    if (room.phase !== 'ended' && !(await makeState(room))) deps.close(room)
     if (room.phase === 'ended') return giveBack(group)
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room)

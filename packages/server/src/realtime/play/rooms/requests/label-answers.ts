@@ -46,6 +46,15 @@ export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
   return isLabel ? { verdict: 'yes', value: { ...base, ...value } } : failed
 }
 
+/** The label of a room whose state was made; undefined when it could not be. */
+export function stateLabel(answer: HookAnswer, base: Label): Label | undefined {
+  if (answer.status !== 'answered' || !isObject(answer.value)) return undefined
+  const { label = null }: { label?: unknown } = answer.value
+  const said = labelFrom({ status: 'answered', value: label }, base)
+  if (said.verdict !== 'yes' || typeof label === 'string') return undefined
+  return { ...said.value, mode: base.mode }
+}
+
 /** What `on_room_join` said. */
 export function admissionFrom(answer: HookAnswer): Verdict<true> {
   if (answer.status === 'absent') return { verdict: 'yes', value: true }

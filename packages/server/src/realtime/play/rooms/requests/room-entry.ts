@@ -2,6 +2,7 @@ import { kinds, roomRejectBody } from '@guildhall/contract'
 import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
+import type { Label } from '../../../../kernel/play/rooms.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
 import type { Receiver } from '../../../play.port.ts'
@@ -11,7 +12,7 @@ import { type Rate, takeCalls } from '../../rpc/rate-bucket.ts'
 import type { RoomsConfig } from '../config.ts'
 import type { Room } from '../room.ts'
 import type { Rooms } from '../rooms.ts'
-import { admissionFrom, defaultLabel, labelFrom } from './label-answers.ts'
+import { admissionFrom, defaultLabel, labelFrom, stateLabel } from './label-answers.ts'
 import type { EnterRequest } from './room-request.ts'
 
 export type RoomEntryDeps = {
@@ -48,6 +49,9 @@ type Asker = { participant: Participant; receiver: Receiver }
 const freeAgain = Symbol('free again')
 /** Pause until such a name is asked for again, in milliseconds. */
 const againAfterMs = 50
+
+/** A room that is being made; its id, where it was reserved. */
+type NewRoom = { name: string | null; id: number | undefined }
 
 /** A name whose room is being made. Requests for it wait, in order. */
 type Reservation = { released: Promise<void> }
@@ -158,7 +162,10 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     if (before.isMember) return admit(asker, before.room)
     if (!payFor(asker.participant, before.room)) return 'too many requests'
     const { context } = asker.participant
-    const answer = await hooks.roomJoin(context, { room: before.room.row(), options })
+    const answer = await hooks.roomJoin(context, {
+      ...{ room: before.room.row(), options },
+      hasState: before.room.state !== undefined,
+    })
     if (!isThere(asker)) return undefined
     const admission = admissionFrom(answer)
     if (admission.verdict === 'failed') return 'join check failed'
@@ -241,19 +248,50 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     return { boot, mayCreate: true }
   }
 
-  async function make(
-    asker: Asker,
-    { name, id }: { name: string | null; id: number | undefined },
-    options: string,
-  ): Promise<string | undefined> {
+  async function make(asker: Asker, made: NewRoom, options: string): Promise<string | undefined> {
+    const { name } = made
     const answer = await hooks.roomCreate(asker.participant.context, { name, options })
     if (!isThere(asker)) return undefined
-    const label = labelFrom(answer, defaultLabel(name ?? ''))
+    const base = defaultLabel(name ?? '')
+    const isChosen = answer.status === 'absent'
+    const label = labelFrom(answer, isChosen ? withChosenMode(base, options) : base)
     if (label.verdict === 'failed') return 'room creation failed'
     if (label.verdict === 'refused') return label.text ?? 'room creation refused'
-    if (!deps.mayMakeRooms()) return unavailable
-    if (name !== null && !elsewhere.servesNames()) return unavailable
-    admit(asker, rooms.make(name, label.value, id))
+    if (!mayMake(name)) return unavailable
+    if (hooks.definesRoom(label.value.mode)) {
+      return await makeWithState(asker, { ...made, label: label.value }, options)
+    }
+    admit(asker, rooms.make(name, label.value, rooms.reserve(made.id)))
+    return undefined
+  }
+
+  function mayMake(name: string | null): boolean {
+    return deps.mayMakeRooms() && (name === null || elsewhere.servesNames())
+  }
+
+  /** Without `on_room_create` the option `mode` may name a definition. */
+  function withChosenMode(base: Label, options: string): Label {
+    const { mode } = JSON.parse(options) as { mode?: unknown }
+    return typeof mode === 'string' && hooks.definesRoom(mode) ? { ...base, mode } : base
+  }
+
+  async function makeWithState(
+    asker: Asker,
+    { name, id, label: base }: NewRoom & { label: Label },
+    options: string,
+  ): Promise<string | undefined> {
+    const ids = rooms.reserve(id)
+    const definition = base.mode
+    const room = { definition, ...ids, name, label: base }
+    const answer = await hooks.stateCreate(asker.participant.context, { room, options })
+    const label = stateLabel(answer, base)
+    const isWanted = label !== undefined && isThere(asker) && mayMake(name)
+    if (!isWanted) hooks.stateDrop(ids.room_id)
+    if (label === undefined) return 'room creation failed'
+    if (!isWanted) return isThere(asker) ? unavailable : undefined
+    const open = rooms.make(name, label, ids)
+    rooms.giveState(open, definition)
+    admit(asker, open)
     return undefined
   }
 

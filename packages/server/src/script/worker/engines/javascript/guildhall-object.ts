@@ -1,9 +1,9 @@
 import type { Surface } from '../../bindings/surface.ts'
 
 /** Builds the object that scripts of JavaScript know as `guildhall`. It cannot be changed. */
-export function buildGuildhall({ identity, hooks, functions }: Surface): object {
+export function buildGuildhall({ identity, hooks, room, functions }: Surface): object {
   const { node_id, tier, generation, revision_id } = identity
-  const api: Space = { node_id, tier, generation }
+  const api: Space = { node_id, tier, generation, room: Object.freeze(room) }
   Object.defineProperty(api, 'revision_id', { enumerable: true, get: revision_id })
   for (const { name, fn, row } of [...hooks, ...functions]) {
     const [space, member] = placeOf(api, name)

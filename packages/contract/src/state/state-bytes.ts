@@ -1,0 +1,175 @@
+import { WireError } from '../kinds/envelope.ts'
+
+/**
+ * Bytes of kind 50 (ROOM_STATE): varint = LEB128 of an unsigned integer below 2^53, int = a signed
+ * one with its sign in the lowest bit (zigzag), text = its length as varint and UTF-8.
+ */
+export class StateWriter {
+  #bytes = new Uint8Array(256)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  u8(value: number): void {
+    this.#reserve(1)
+    this.#bytes[this.#length] = value
+    this.#length += 1
+  }
+
+  u32(value: number): void {
+    this.#reserve(4)
+    for (let shift = 24; shift >= 0; shift -= 8) this.u8((value >>> shift) & 0xff)
+  }
+
+  /** Eight bytes, big-endian, of an id. */
+  u64(value: number): void {
+    this.u32(Math.floor(value / 0x1_0000_0000))
+    this.u32(value % 0x1_0000_0000)
+  }
+
+  varint(value: number): void {
+    this.#reserve(8)
+    let left = value
+    while (left > 0x7f) {
+      this.#bytes[this.#length] = 0x80 | (left % 0x80)
+      this.#length += 1
+      left = Math.floor(left / 0x80)
+    }
+    this.#bytes[this.#length] = left
+    this.#length += 1
+  }
+
+  /** Of an integer whose amount is below 2^53. */
+  int(value: number): void {
+    const sign = value < 0 ? 1 : 0
+    const amount = value < 0 ? -value - 1 : value
+    if (amount < 64) {
+      this.u8(amount * 2 + sign)
+      return
+    }
+    this.u8(0x80 | ((amount % 64) * 2 + sign))
+    this.varint(Math.floor(amount / 64))
+  }
+
+  /** Little-endian. */
+  f64(value: number): void {
+    this.#reserve(8)
+    new DataView(this.#bytes.buffer).setFloat64(this.#length, value, true)
+    this.#length += 8
+  }
+
+  text(value: string): void {
+    this.bytesWithLength(encoder.encode(value))
+  }
+
+  bytesWithLength(value: Uint8Array): void {
+    this.varint(value.length)
+    this.bytes(value)
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length)
+    this.#bytes.set(value, this.#length)
+    this.#length += value.length
+  }
+
+  /** A copy of what was written; the writer begins anew. */
+  take(): Uint8Array {
+    const taken = this.#bytes.slice(0, this.#length)
+    this.#length = 0
+    if (this.#bytes.length > keptBytes) this.#bytes = new Uint8Array(256)
+    return taken
+  }
+
+  #reserve(count: number): void {
+    const wanted = this.#length + count
+    if (wanted <= this.#bytes.length) return
+    const larger = new Uint8Array(Math.max(wanted, 2 * this.#bytes.length))
+    larger.set(this.#bytes)
+    this.#bytes = larger
+  }
+}
+
+/** Reads what `StateWriter` wrote; throws WireError `malformed_body` where it ends too early. */
+export class StateReader {
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  u8(): number {
+    const byte = this.#bytes[this.#at]
+    if (byte === undefined) throw malformedState('a body that ends too early')
+    this.#at += 1
+    return byte
+  }
+
+  u32(): number {
+    let value = 0
+    for (let n = 0; n < 4; n += 1) value = value * 0x100 + this.u8()
+    return value
+  }
+
+  u64(): number {
+    return this.u32() * 0x1_0000_0000 + this.u32()
+  }
+
+  varint(): number {
+    let value = 0
+    let unit = 1
+    for (let n = 0; n < 8; n += 1) {
+      const byte = this.u8()
+      value += (byte & 0x7f) * unit
+      if (byte < 0x80) return value
+      unit *= 0x80
+    }
+    throw malformedState('an integer that is too long')
+  }
+
+  int(): number {
+    const byte = this.u8()
+    const low = (byte & 0x7f) >> 1
+    const amount = byte < 0x80 ? low : low + 64 * this.varint()
+    return byte & 1 ? -amount - 1 : amount
+  }
+
+  f64(): number {
+    const bytes = this.bytes(8)
+    return new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true)
+  }
+
+  text(): string {
+    try {
+      return decoder.decode(this.bytes(this.varint()))
+    } catch (error) {
+      if (error instanceof WireError) throw error
+      throw malformedState('invalid UTF-8')
+    }
+  }
+
+  /** A view of the next bytes. */
+  bytes(count: number): Uint8Array {
+    if (count > this.left) throw malformedState('a body that ends too early')
+    const start = this.#at
+    this.#at += count
+    return this.#bytes.subarray(start, start + count)
+  }
+}
+
+export function malformedState(what: string): WireError {
+  return new WireError('malformed_body', what)
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Larger storage is given back after the message that needed it. */
+const keptBytes = 65_536

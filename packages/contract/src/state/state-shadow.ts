@@ -1,0 +1,92 @@
+/** A value that is neither object nor array. */
+export type Scalar = null | boolean | number | bigint | string
+
+/** A name in a box. It keeps its number when the name goes, until a numbering begins anew. */
+export class Slot {
+  readonly name: string
+  /** -1 until the receivers know it. */
+  place = -1
+  e = 0
+  /** What the receivers compute the number of this place from; undefined where they cannot. */
+  m: number | undefined
+  isThere = false
+  /** While it is there: what the receivers have, or undefined for an object or array. */
+  scalar: Scalar | undefined
+  /** Of the object or array that it is, or was. */
+  box: Box | undefined
+  /** The comparison that saw it last. */
+  seen = 0
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get isBox(): boolean {
+    return this.isThere && this.scalar === undefined
+  }
+}
+
+/** An object or array as the receivers have it. */
+export class Box {
+  readonly parent: Box | undefined
+  readonly name: string
+  /** -1 until the receivers know it; the whole is 0. */
+  number: number
+  isArray = false
+  /** How many slots are there. */
+  size = 0
+  /** In the order in which they came. */
+  slots: Slot[] = []
+  readonly #byName = new Map<string, Slot>()
+
+  constructor(parent: Box | undefined, name: string) {
+    this.parent = parent
+    this.name = name
+    this.number = parent === undefined ? 0 : -1
+  }
+
+  /** `expected` is where the slot stands as long as names keep their order. */
+  slot(name: string, expected: number): Slot {
+    const likely = this.slots[expected]
+    if (likely !== undefined && likely.name === name) return likely
+    const found = this.#byName.get(name)
+    if (found !== undefined) return found
+    const made = new Slot(name)
+    this.#byName.set(name, made)
+    this.slots.push(made)
+    return made
+  }
+
+  /** Forgets slots that are not there and have no number. */
+  prune(): void {
+    if (this.slots.length === this.size) return
+    this.slots = this.slots.filter((slot) => {
+      const isKept = slot.isThere || slot.place >= 0 || (slot.box?.number ?? -1) >= 0
+      if (!isKept) this.#byName.delete(slot.name)
+      return isKept
+    })
+  }
+
+  /** Nothing of it is there any more. */
+  empty(): void {
+    for (const slot of this.slots) {
+      if (slot.isBox) slot.box?.empty()
+      slot.isThere = false
+      slot.scalar = undefined
+    }
+    this.size = 0
+    this.prune()
+  }
+
+  /** All numbers are forgotten. */
+  unnumber(): void {
+    if (this.parent !== undefined) this.number = -1
+    for (const slot of this.slots) {
+      slot.place = -1
+      slot.m = undefined
+      if (slot.isBox) slot.box?.unnumber()
+      else slot.box = undefined
+    }
+    this.prune()
+  }
+}

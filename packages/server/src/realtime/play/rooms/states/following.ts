@@ -1,0 +1,113 @@
+import { isStateFull, kinds, sessionFlags } from '@guildhall/contract'
+import type { Clock } from '../../../../kernel/clock.ts'
+import type { RoomStates } from '../../../../kernel/play/room-commands.ts'
+import type { StateHooks } from '../../../../kernel/play/room-hooks.ts'
+import { createDeadlineQueue } from '../../../../kernel/time/deadline-queue.ts'
+import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
+import type { Participant } from '../../participants/participant.ts'
+import type { Registry } from '../../participants/registry.ts'
+import type { Following } from '../member.ts'
+
+/** Which members follow the states of their rooms, and what they are sent of them. */
+export type StateFollowing = Pick<RoomStates, 'deliverState'> & {
+  /** A connected member has come into a room, or has returned to its seat. */
+  entered(participant: Participant): void
+  /** It is out of its room, or its connection is lost. */
+  left(participant: Participant): void
+  /** What its client asks for has changed. */
+  asked(participant: Participant): void
+  /** The script has the state of the room anew: its members get it as a whole. */
+  begunAnew(participants: Iterable<Participant>): void
+  stop(): void
+}
+
+type FollowingDeps = {
+  clock: Clock
+  hooks: Pick<StateHooks, 'stateWatch'>
+  registry: Pick<Registry, 'byId'>
+}
+
+/** A lane that holds more than this is of a slow reader, and one below the other has caught up. */
+const behindBytes = 65_536
+const caughtUpBytes = 32_768
+/** A client that asks again within a second is answered when the second is over. */
+const askedEveryMs = 1_000
+
+export function createStateFollowing({ clock, hooks, registry }: FollowingDeps): StateFollowing {
+  const recent = new Set<Participant>()
+  const wanting = new Set<Participant>()
+  const rests = createDeadlineQueue<Participant>({ clock, delayMs: askedEveryMs }, (member) => {
+    recent.delete(member)
+    if (wanting.delete(member)) asked(member)
+  })
+
+  function follows({ room, flags, isConnected }: Participant): boolean {
+    return room?.state !== undefined && isConnected && (flags & sessionFlags.room_state) !== 0
+  }
+
+  function ask(participant: Participant): void {
+    participant.following = { stage: 'waiting', wholeBytes: 0 }
+    hooks.stateWatch(participant.context, true)
+  }
+
+  function end(participant: Participant): void {
+    participant.following = undefined
+    wanting.delete(participant)
+  }
+
+  function asked(participant: Participant): void {
+    const isWanted = follows(participant)
+    if (isWanted === (participant.following !== undefined)) return
+    if (!isWanted) {
+      end(participant)
+      hooks.stateWatch(participant.context, false)
+    } else if (recent.has(participant)) {
+      wanting.add(participant)
+    } else {
+      recent.add(participant)
+      rests.add(participant)
+      ask(participant)
+    }
+  }
+
+  /** Whether the member may be sent changes; one that has caught up asks for a whole. */
+  function mayHear(participant: Participant, following: Following): boolean {
+    const waiting = participant.receiver.backlogBytes?.() ?? 0
+    if (following.stage === 'behind') {
+      if (waiting < caughtUpBytes) ask(participant)
+      return false
+    }
+    if (following.stage === 'waiting') return false
+    if (waiting < caughtUpBytes) following.wholeBytes = 0
+    if (waiting <= behindBytes + following.wholeBytes) return true
+    following.stage = 'behind'
+    return false
+  }
+
+  return {
+    entered(participant) {
+      if (follows(participant)) ask(participant)
+    },
+    left: end,
+    asked,
+    begunAnew(participants) {
+      for (const participant of participants) if (follows(participant)) ask(participant)
+    },
+    deliverState({ room_id, body, participants }) {
+      const isWhole = isStateFull(body)
+      const frame = outgoingFrame(kinds.ROOM_STATE.first, body)
+      for (const id of participants) {
+        const participant = registry.byId(id)
+        const following = participant?.following
+        if (participant === undefined || following === undefined) continue
+        if (participant.room?.id !== room_id) continue
+        if (!isWhole && !mayHear(participant, following)) continue
+        if (isWhole) participant.following = { stage: 'synced', wholeBytes: body.length }
+        participant.receiver.deliver(frame, false)
+      }
+    },
+    stop() {
+      for (const participant of recent) rests.remove(participant)
+    },
+  }
+}

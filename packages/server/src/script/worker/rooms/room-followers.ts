@@ -1,0 +1,174 @@
+import {
+  encodeStateChanges,
+  encodeStateFull,
+  StateEncoder,
+  type StateList,
+} from '@guildhall/contract'
+import { HostMap } from '../host-map.ts'
+import type { RoomDefinition } from './definition.ts'
+
+/** A member as handlers of a room see it. */
+export type RoomMember = {
+  readonly participant: number
+  readonly user_id: string | null
+  readonly username: string | null
+}
+
+/** A body of kind 50, and who gets it. */
+export type StateMessage = { readonly body: Uint8Array; readonly participants: readonly number[] }
+
+type Follower = {
+  readonly member: RoomMember
+  readonly own: StateEncoder | undefined
+  /** Has nothing yet, or has fallen behind: the next message is a whole one. */
+  wantsWhole: boolean
+}
+
+/** Most bytes of the views of one room as JSON text, together. */
+const viewBytesMax = 1_048_576
+
+/** Those who follow the state of one room, and what each of them has of it. */
+export class RoomFollowers {
+  readonly #definition: RoomDefinition
+  readonly #roomId: number
+  readonly #followers = new HostMap<number, Follower>()
+  #view: StateEncoder
+  #seq = 0
+
+  /** `seq` is the number of the last sync before this worker. */
+  constructor(definition: RoomDefinition, roomId: number, seq: number) {
+    this.#definition = definition
+    this.#roomId = roomId
+    this.#seq = seq
+    this.#view = new StateEncoder(definition.decimals)
+  }
+
+  get isEmpty(): boolean {
+    return this.#followers.size === 0
+  }
+
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** The next message to this member is a whole one. */
+  add(member: RoomMember): void {
+    const { own, decimals } = this.#definition
+    this.#followers.set(member.participant, {
+      member,
+      own: own === undefined ? undefined : new StateEncoder(decimals),
+      wantsWhole: true,
+    })
+  }
+
+  remove(participant: number): void {
+    this.#followers.delete(participant)
+    // Without a follower nothing is compared, and the first one gets a whole that is of then.
+    if (this.#followers.size === 0) this.#view = new StateEncoder(this.#definition.decimals)
+  }
+
+  /** A sync was interrupted: nobody knows what they have. */
+  forget(): void {
+    this.#view = new StateEncoder(this.#definition.decimals)
+    for (const follower of this.#followers.values()) follower.wantsWhole = true
+  }
+
+  /** Whether there is something that a newcomer can be sent. */
+  get isWhole(): boolean {
+    return this.#view.isWhole
+  }
+
+  /** The wholes that can be made of what the others have. */
+  welcome(state: unknown): StateMessage[] {
+    if (!this.#view.isWhole) return []
+    const messages: StateMessage[] = []
+    for (const follower of this.#followers.values()) {
+      if (follower.wantsWhole) messages.push(this.#whole(follower, state))
+    }
+    return messages
+  }
+
+  /**
+   * Compares what everybody is to see with what they have.
+   *
+   * @throws what `view` or `own` throws, and TypeError for what is no JSON; those whose part was
+   * not made keep what they have, and get a whole the next time
+   */
+  sync(state: unknown): StateMessage[] {
+    if (this.#followers.size === 0) return []
+    this.#seq += 1
+    const { view } = this.#definition
+    const shared = this.#view.compare(view === undefined ? state : view(state))
+    if (shared === 'whole') this.#checkBytes(this.#view.text())
+    const list = typeof shared === 'string' ? undefined : shared
+    const messages: StateMessage[] = []
+    const alike: number[] = []
+    let problem: { error: unknown } | undefined
+    for (const follower of this.#followers.values()) {
+      try {
+        if (shared === 'whole' || follower.wantsWhole) messages.push(this.#whole(follower, state))
+        else this.#changes(follower, { state, list, messages, alike })
+      } catch (error) {
+        follower.wantsWhole = true
+        problem ??= { error }
+      }
+    }
+    if (alike.length > 0 && list !== undefined) {
+      messages.push({ body: encodeStateChanges(this.#seq, list), participants: alike })
+    }
+    if (problem !== undefined) throw new SyncProblem(problem.error, messages)
+    return messages
+  }
+
+  #changes(
+    { member, own }: Follower,
+    made: {
+      state: unknown
+      list: StateList | undefined
+      messages: StateMessage[]
+      alike: number[]
+    },
+  ): void {
+    const { state, list, messages, alike } = made
+    const { participant } = member
+    const change = own?.compare(this.#definition.own?.(state, member)) ?? 'none'
+    if (change === 'none') {
+      if (list !== undefined) alike.push(participant)
+    } else if (change === 'whole' || list?.anew === true || change.anew) {
+      // Both numberings would have to begin anew at once: a whole says the same.
+      messages.push(this.#wholeOf(participant, own))
+    } else {
+      const body = encodeStateChanges(this.#seq, list, change)
+      messages.push({ body, participants: [participant] })
+    }
+  }
+
+  #whole(follower: Follower, state: unknown): StateMessage {
+    const { member, own } = follower
+    own?.compare(this.#definition.own?.(state, member))
+    follower.wantsWhole = false
+    return this.#wholeOf(member.participant, own)
+  }
+
+  #wholeOf(participant: number, own: StateEncoder | undefined): StateMessage {
+    const about = { seq: this.#seq, room_id: this.#roomId }
+    return { body: encodeStateFull(about, this.#view, own), participants: [participant] }
+  }
+
+  #checkBytes(text: string): void {
+    if (text.length > viewBytesMax) throw new TypeError('the view has more than 1 MiB')
+  }
+}
+
+/** One of the parts could not be made; `messages` are those of the others. */
+export class SyncProblem extends Error {
+  override readonly name = 'SyncProblem'
+  readonly error: unknown
+  readonly messages: readonly StateMessage[]
+
+  constructor(error: unknown, messages: readonly StateMessage[]) {
+    super('a part of a room could not be made')
+    this.error = error
+    this.messages = messages
+  }
+}

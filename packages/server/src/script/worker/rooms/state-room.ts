@@ -1,0 +1,82 @@
+import type { JsonObject } from '@guildhall/contract'
+import { Output } from '../output.ts'
+import type { RoomDefinition } from './definition.ts'
+import { RoomFollowers, type RoomMember } from './room-followers.ts'
+import { StateCopy } from './state-copy.ts'
+
+/** The label of a room as its handlers read it. */
+export type StateLabel = {
+  readonly map: string
+  readonly mode: string
+  readonly max_players: number
+  readonly open: boolean
+  readonly tick: boolean
+  readonly listed: boolean
+  readonly properties: JsonObject
+}
+
+/** What the node says of a room whose state is made, or made again. */
+export type StateRoomIdentity = {
+  readonly definition: string
+  readonly room_id: number
+  readonly match_id: string
+  readonly name: string | null
+  readonly label: StateLabel
+}
+
+/** A room that a definition keeps the state of. */
+export class StateRoom {
+  readonly definition: RoomDefinition
+  readonly room_id: number
+  readonly match_id: string
+  readonly name: string | null
+  label: StateLabel
+  members: readonly RoomMember[] = []
+  readonly copy = new StateCopy()
+  readonly followers: RoomFollowers
+  state: unknown
+  /** The state differs from what its followers have. */
+  isUnsent = false
+  /** A sync is queued, or waits for its time. */
+  isSyncDue = false
+  lastSyncMs = Number.NEGATIVE_INFINITY
+  ticksSinceSync = 0
+  /** The node has an older state. */
+  isUnsaved = false
+  isSaveDue = false
+  lastSaveMs = Number.NEGATIVE_INFINITY
+  /** Timers of `room.after` that have not gone off. */
+  timers = 0
+  /** What is sent behind the next sync. */
+  readonly behindSync = new Output()
+  /** What its handlers know it by. */
+  face: object = {}
+
+  constructor(definition: RoomDefinition, identity: StateRoomIdentity, seq: number) {
+    this.definition = definition
+    this.room_id = identity.room_id
+    this.match_id = identity.match_id
+    this.name = identity.name
+    this.label = identity.label
+    this.followers = new RoomFollowers(definition, identity.room_id, seq)
+  }
+
+  enter(member: RoomMember): void {
+    this.members = [...this.members.filter(isOther(member.participant)), member]
+  }
+
+  leave(participant: number): void {
+    this.members = this.members.filter(isOther(participant))
+    this.followers.remove(participant)
+  }
+
+  /** After so many ticks of its own there is a sync, if anything has changed. */
+  get ticksPerSync(): number {
+    const { tickHz, syncHz } = this.definition
+    return Math.max(1, Math.ceil(tickHz / syncHz))
+  }
+}
+
+function isOther(participant: number) {
+  return (member: RoomMember) => member.participant !== participant
+}

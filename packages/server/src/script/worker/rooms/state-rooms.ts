@@ -1,0 +1,408 @@
+import { parseExact } from '@guildhall/contract'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { CallRecord } from '../../wire/call-records.ts'
+import { hookCode } from '../../wire/hooks.ts'
+import { op } from '../../wire/output-records.ts'
+import type { BindingHost } from '../bindings/binding-host.ts'
+import { context, messageContext, rpcContext } from '../contexts.ts'
+import { HostMap } from '../host-map.ts'
+import type { Output } from '../output.ts'
+import type { Registry } from '../registry.ts'
+import { createFaces } from './room-face.ts'
+import type { RoomMember, StateMessage } from './room-followers.ts'
+import { SyncProblem } from './room-followers.ts'
+import { StateProblem } from './state-copy.ts'
+import { StateRoom, type StateRoomIdentity } from './state-room.ts'
+
+export type StateRoomsDeps = {
+  registry: Registry
+  clock: Pick<Clock, 'monotonicMs'>
+  /** Runs a call of this worker's own before those that wait. */
+  runSoon(hook: number, roomId: number): void
+  /** What a view has thrown, as text for the records. */
+  describe(error: unknown): string
+}
+
+type Attached = {
+  host: BindingHost
+  relabel(roomId: number, label: unknown): void
+  setResult(result: unknown): void
+}
+
+/** Between two checkpoints of a room, in milliseconds. */
+const saveEveryMs = 1_000
+
+/** The rooms of a script that have state: their handlers, and what follows a slice of them. */
+export class StateRooms {
+  readonly #deps: StateRoomsDeps
+  readonly #rooms = new HostMap<number, StateRoom>()
+  #attached: (Attached & { faceOf(room: StateRoom): object }) | undefined
+
+  constructor(deps: StateRoomsDeps) {
+    this.#deps = deps
+  }
+
+  /** The functions of `guildhall` are there. */
+  attach(attached: Attached): void {
+    this.#attached = { ...attached, faceOf: createFaces(attached) }
+  }
+
+  /** The room whose handlers the call takes its turn among; null for a call of none. */
+  laneOf(call: CallRecord): number | null {
+    if (call.hook === hookCode.state_restore) return call.room_id
+    const room = this.#roomOf(call)
+    if (room === undefined) return null
+    if (call.hook === hookCode.on_rpc && room.definition.methods[call.text ?? ''] === undefined) {
+      return null
+    }
+    return room.room_id
+  }
+
+  /** Whether a tick of the room has nothing to run. */
+  isTickless(roomId: number | null): boolean {
+    return roomId !== null && this.#rooms.get(roomId)?.definition.tick === undefined
+  }
+
+  /** Runs the handler of a definition; undefined for a call that is not for one. */
+  handle(call: CallRecord): { value: unknown } | undefined {
+    switch (call.hook) {
+      case hookCode.state_create:
+        return { value: this.#create(call) }
+      case hookCode.state_restore:
+        return { value: this.#restore(call) }
+      case hookCode.state_watch:
+        return { value: this.#watch(call) }
+      case hookCode.state_sync:
+        return { value: this.#sync(call) }
+      case hookCode.state_save:
+        return { value: this.#saveAll() }
+      case hookCode.state_drop:
+        return { value: void this.#rooms.delete(call.room_id ?? 0) }
+      default: {
+        const room = this.#roomOf(call)
+        return room === undefined ? undefined : this.#handle(room, call)
+      }
+    }
+  }
+
+  /**
+   * A slice of a handler has ended well: what it made of the state holds from here on.
+   *
+   * @throws StateProblem when it is no state; `sliceFailed` must follow
+   */
+  sliceEnded(call: CallRecord, output: Output): void {
+    const room = this.#roomOf(call)
+    if (room === undefined) return
+    if (room.copy.update(room.state)) {
+      room.isUnsent = true
+      room.isUnsaved = true
+    }
+    room.behindSync.commit(undefined, 'settled')
+    if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
+    this.#save(room, output)
+    this.#follow(room, call.hook === hookCode.on_tick, output)
+  }
+
+  /** The state is as it was before the slice. */
+  sliceFailed(call: CallRecord): void {
+    const room = this.#roomOf(call, true)
+    if (room === undefined) return
+    if (call.hook === hookCode.state_sync) {
+      room.followers.forget()
+      room.isUnsent = true
+      return
+    }
+    room.state = room.copy.fresh()
+    room.behindSync.rollback()
+  }
+
+  relabel(roomId: number, label: unknown): void {
+    const room = this.#rooms.get(roomId)
+    if (room === undefined || typeof label !== 'object' || label === null) return
+    room.label = Object.freeze({ ...room.label, ...label, mode: room.definition.name })
+  }
+
+  #roomOf(call: CallRecord, withSyncs = false): StateRoom | undefined {
+    if (this.#rooms.size === 0) return undefined
+    switch (call.hook) {
+      case hookCode.on_room_join:
+        return this.#rooms.get(call.detail)
+      case hookCode.state_sync:
+        return withSyncs ? this.#rooms.get(call.room_id ?? 0) : undefined
+      case hookCode.on_join:
+      case hookCode.on_leave:
+      case hookCode.on_room_create:
+      case hookCode.state_watch:
+      case hookCode.state_drop:
+        return undefined
+      default:
+        return call.room_id === null ? undefined : this.#rooms.get(call.room_id)
+    }
+  }
+
+  #handle(room: StateRoom, call: CallRecord): { value: unknown } | undefined {
+    const { definition, face } = room
+    switch (call.hook) {
+      case hookCode.on_message:
+        return { value: definition.kinds[call.detail]?.(messageContext(call), call.body, face) }
+      case hookCode.on_rpc: {
+        const method = definition.methods[call.text ?? '']
+        return method && { value: method(rpcContext(call), call.body, face) }
+      }
+      case hookCode.on_tick:
+        return { value: definition.tick?.(call.detail, face) }
+      case hookCode.on_drop:
+        return { value: definition.drop?.(withPayload(call), face) }
+      case hookCode.on_return:
+        return { value: definition.return?.(withPayload(call), face) }
+      case hookCode.on_room_join: {
+        const { options } = payloadOf(call)
+        const { admit } = definition
+        return { value: admit === undefined || admit({ ...context(call), options }, face) }
+      }
+      case hookCode.on_match_join:
+        room.enter(memberOf(payloadOf(call)))
+        return { value: definition.join?.(memberContext(call), face) }
+      case hookCode.on_match_leave:
+        room.leave(Number(payloadOf(call).participant))
+        return { value: definition.leave?.(memberContext(call), face) }
+      case hookCode.on_match_ended:
+        return { value: this.#end(room, call) }
+      default:
+        return undefined
+    }
+  }
+
+  #create(call: CallRecord): unknown {
+    const { options, ...identity } = payloadOf(call) as StateRoomIdentity & { options: unknown }
+    const definition = this.#deps.registry.rooms[identity.definition]
+    if (definition?.create === undefined) throw new StateProblem('there is no such definition')
+    const { room_id, match_id, name } = identity
+    const made = definition.create({ ...context(call), room_id, match_id, name, options }, options)
+    return then(made, (result) => {
+      const { state, label } = pairOf(result)
+      this.#begin({ ...identity, label: { ...identity.label, ...label } }, state, 0)
+      return label === undefined ? {} : { label }
+    })
+  }
+
+  #restore(call: CallRecord): unknown {
+    const { state, seq, members, ...identity } = payloadOf(call) as StateRoomIdentity & {
+      state: unknown
+      seq: number
+      members: RoomMember[]
+    }
+    const definition = this.#deps.registry.rooms[identity.definition]
+    if (definition === undefined) throw new StateProblem('there is no such definition')
+    const room = this.#newRoom(identity, state, seq)
+    for (const member of members) room.enter(Object.freeze(member))
+    const made = definition.restore === undefined ? state : definition.restore(state, room.face)
+    return then(made, (result) => {
+      this.#begin(identity, result, seq, room)
+      return {}
+    })
+  }
+
+  #newRoom(identity: StateRoomIdentity, state: unknown, seq: number): StateRoom {
+    const definition = this.#deps.registry.rooms[identity.definition]
+    if (definition === undefined) throw new StateProblem('there is no such definition')
+    const room = new StateRoom(definition, identity, seq)
+    room.state = state
+    room.face = this.#attached?.faceOf(room) ?? {}
+    return room
+  }
+
+  /** The room is there from here on, and its state is what the node keeps first. */
+  #begin(identity: StateRoomIdentity, state: unknown, seq: number, made?: StateRoom): void {
+    const room = made ?? this.#newRoom(identity, state, seq)
+    room.state = state
+    room.copy.update(state)
+    this.#rooms.set(room.room_id, room)
+    this.relabel(room.room_id, identity.label)
+    room.isUnsaved = true
+    const output = this.#output()
+    if (output !== undefined) this.#save(room, output)
+  }
+
+  #watch(call: CallRecord): void {
+    const room = this.#rooms.get(call.room_id ?? 0)
+    if (room === undefined) return
+    if (call.detail === 0) {
+      room.followers.remove(call.participant)
+      return
+    }
+    const { user_id = null, username = null } = call.about ?? {}
+    const known = room.members.find(({ participant }) => participant === call.participant)
+    room.followers.add(known ?? { participant: call.participant, user_id, username })
+    if (!room.followers.isWhole) {
+      this.#syncSoon(room)
+      return
+    }
+    this.#tryTo(room, () => room.followers.welcome(room.state))
+  }
+
+  #sync(call: CallRecord): void {
+    const room = this.#rooms.get(call.room_id ?? 0)
+    if (room === undefined) return
+    room.isSyncDue = false
+    room.isUnsent = false
+    room.ticksSinceSync = 0
+    room.lastSyncMs = this.#deps.clock.monotonicMs()
+    this.#tryTo(room, () => room.followers.sync(room.state))
+    const output = this.#output()
+    if (output !== undefined) room.behindSync.moveAll(output)
+  }
+
+  /** Sends what could be made, and reports what could not; that is tried again. */
+  #tryTo(room: StateRoom, make: () => readonly StateMessage[]): void {
+    const output = this.#output()
+    if (output === undefined) return
+    try {
+      send(output, room, make())
+    } catch (problem) {
+      const isPart = problem instanceof SyncProblem
+      if (isPart) send(output, room, problem.messages)
+      const error = isPart ? problem.error : problem
+      output.fault(`${room.definition.name}.view`, this.#deps.describe(error))
+      room.isUnsent = true
+      this.#syncLater(room)
+    }
+  }
+
+  /** What follows a slice: a sync now, in time, or with a tick. */
+  #follow(room: StateRoom, isTick: boolean, output: Output): void {
+    if (!room.isUnsent || room.followers.isEmpty) {
+      room.isUnsent = false
+      if (!room.isSyncDue) room.behindSync.moveAll(output)
+      return
+    }
+    const hasTicks = room.definition.tick !== undefined && room.definition.tickHz > 0
+    if (!hasTicks) this.#syncLater(room)
+    else if (isTick && room.ticksSinceSync >= room.ticksPerSync) this.#syncSoon(room)
+  }
+
+  #syncSoon(room: StateRoom): void {
+    room.isSyncDue = true
+    this.#deps.runSoon(hookCode.state_sync, room.room_id)
+  }
+
+  #syncLater(room: StateRoom): void {
+    if (room.isSyncDue) return
+    const dueMs = room.lastSyncMs + 1000 / room.definition.syncHz
+    const waitMs = Math.ceil(dueMs - this.#deps.clock.monotonicMs())
+    if (!(waitMs > 0)) {
+      this.#syncSoon(room)
+      return
+    }
+    room.isSyncDue = true
+    this.#later(waitMs, () => this.#deps.runSoon(hookCode.state_sync, room.room_id))
+  }
+
+  #save(room: StateRoom, output: Output): void {
+    if (!room.isUnsaved || room.isSaveDue) return
+    const nowMs = this.#deps.clock.monotonicMs()
+    const waitMs = Math.ceil(room.lastSaveMs + saveEveryMs - nowMs)
+    if (waitMs > 0) {
+      room.isSaveDue = true
+      this.#later(waitMs, () => {
+        room.isSaveDue = false
+        const own = this.#output()
+        if (own !== undefined) this.#save(room, own)
+      })
+      return
+    }
+    room.isUnsaved = false
+    room.lastSaveMs = nowMs
+    output.saved(room.room_id, room.followers.seq, room.copy.text())
+  }
+
+  #saveAll(): void {
+    const output = this.#output()
+    for (const room of this.#rooms.values()) {
+      if (!room.isUnsaved) continue
+      room.isUnsaved = false
+      output?.saved(room.room_id, room.followers.seq, room.copy.text())
+    }
+  }
+
+  #later(ms: number, task: () => void): void {
+    const host = this.#attached?.host
+    if (host === undefined) return
+    host.runner.wantTurnEnd()
+    host.runner.timerOutput.timer(op.after, host.timers.addOwn(task), ms)
+  }
+
+  #output(): Output | undefined {
+    const runner = this.#attached?.host.runner
+    return runner?.outputOf(runner.invocation)
+  }
+
+  /** Its result counts, and what the script does at the end of every match comes behind it. */
+  #end(room: StateRoom, call: CallRecord): unknown {
+    const { registry } = this.#deps
+    const { definition, face } = room
+    const result = definition.ended?.(face)
+    const ended = then(result, (value) => {
+      if (value !== undefined && value !== null) this.#attached?.setResult(value)
+      return registry.hooks.on_match_ended?.(withPayload(call))
+    })
+    this.#rooms.delete(room.room_id)
+    return ended
+  }
+}
+
+function send(output: Output, room: StateRoom, messages: readonly StateMessage[]): void {
+  for (let n = 0; n < messages.length; n += 1) {
+    const message = messages[n]
+    if (message !== undefined) output.state(room.room_id, message)
+  }
+}
+
+/** `next` with what a handler returned, when it has. */
+function then(made: unknown, next: (value: unknown) => unknown): unknown {
+  return made instanceof Promise ? made.then(next) : next(made)
+}
+
+/** An object with exactly these two members is the pair; everything else is a state. */
+function pairOf(made: unknown): { state: unknown; label: object | undefined } {
+  if (typeof made === 'object' && made !== null && !Array.isArray(made)) {
+    const { state, label, ...others } = made as { state?: unknown; label?: unknown }
+    const isPair = 'state' in made && typeof label === 'object' && label !== null
+    if (isPair && Object.keys(others).length === 0) return { state, label }
+  }
+  return { state: made, label: undefined }
+}
+
+type Payload = {
+  readonly options?: unknown
+  readonly participant?: unknown
+  readonly user_id?: unknown
+  readonly username?: unknown
+  readonly properties?: unknown
+}
+
+/** What the node wrote. */
+function payloadOf(call: CallRecord): Payload {
+  return parseExact(call.text ?? '{}') as Payload
+}
+
+function withPayload(call: CallRecord): object {
+  return call.text === null ? context(call) : { ...context(call), ...payloadOf(call) }
+}
+
+function memberOf({ participant, user_id, username }: Payload): RoomMember {
+  return Object.freeze({
+    participant: Number(participant),
+    user_id: typeof user_id === 'string' ? user_id : null,
+    username: typeof username === 'string' ? username : null,
+  })
+}
+
+/** The context of a member that came or went. */
+function memberContext(call: CallRecord): object {
+  const payload = payloadOf(call)
+  const { participant: sender, user_id, username } = memberOf(payload)
+  const { room_id, match_id } = context(call)
+  const { properties = null } = payload
+  return { sender, user_id, username, room_id, match_id, origin: 'player', properties }
+}
