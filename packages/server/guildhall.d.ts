@@ -316,6 +316,92 @@ type GuildhallReply = GuildhallBytes | GuildhallJson | undefined
 
 type GuildhallReplyOf<T> = T | GuildhallBytes | void | Promise<T | GuildhallBytes | void>
 
+type GuildhallPlainMember = {
+  readonly participant: number
+  readonly user_id: string | null
+  readonly username: string | null
+}
+
+/** A room with state, as its handlers have it. A handler that throws leaves `state` as it was. */
+type GuildhallStateRoom<S> = {
+  readonly room_id: number
+  readonly match_id: string
+  readonly name: string | null
+  /** A JSON value of at most 256 KiB. */
+  state: S
+  get label(): Required<GuildhallLabel>
+  set label(label: GuildhallLabel)
+  readonly members: readonly GuildhallPlainMember[]
+  /** To the members; with `after_state` behind the next state that they are sent. */
+  broadcast(
+    kind: number,
+    body: GuildhallBytes,
+    options?: { unreliable?: boolean; except?: number[]; after_state?: boolean },
+  ): void
+  send(
+    participant: number,
+    kind: number,
+    body: GuildhallBytes,
+    options?: { unreliable?: boolean; after_state?: boolean },
+  ): void
+  /** Runs once, among the handlers of the room; at most 16 of a room wait. */
+  after(delay_ms: number, fn: () => GuildhallDone): number
+}
+
+type GuildhallRoomDefinition<S, V = S, O = null> = {
+  /** Ticks a second, 0 to 120; 0 by default. */
+  tick_hz?: number
+  /** States a second at most, 1 to 60; 20 by default. */
+  sync_hz?: number
+  /** Makes the state of a new room, or the pair of state and label. */
+  create(
+    ctx: GuildhallContext & { name: string | null; options: GuildhallJsonObject },
+    options: GuildhallJsonObject,
+  ): S | { state: S; label: GuildhallLabel } | Promise<S | { state: S; label: GuildhallLabel }>
+  /** Instead of `create` after a restart or reload of the script; by default the state as it was. */
+  restore?(state: any, room: GuildhallStateRoom<S>): S | Promise<S>
+  /** true, or the text of the refusal. */
+  admit?(
+    ctx: GuildhallContext & { options: GuildhallJsonObject },
+    room: GuildhallStateRoom<S>,
+  ): boolean | string | Promise<boolean | string>
+  join?(
+    ctx: GuildhallContext & { properties: GuildhallJsonObject | null },
+    room: GuildhallStateRoom<S>,
+  ): GuildhallDone
+  leave?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
+  drop?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
+  return?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
+  message?: {
+    [kind: number]: (
+      ctx: GuildhallContext & { kind: number; unreliable: boolean },
+      body: Uint8Array,
+      room: GuildhallStateRoom<S>,
+    ) => GuildhallDone
+  }
+  /** Before the methods of `on_rpc`, for members of such rooms. */
+  rpc?: {
+    [method: string]: (
+      ctx: GuildhallContext & { method: string },
+      body: Uint8Array,
+      room: GuildhallStateRoom<S>,
+    ) => GuildhallReply | Promise<GuildhallReply>
+  }
+  tick?(dt: number, room: GuildhallStateRoom<S>): GuildhallDone
+  /** What all members see; without it the state. Changes nothing. */
+  view?(state: S): V
+  /** What one member sees besides; needs `view`. Changes nothing. */
+  own?(state: S, member: GuildhallPlainMember): O
+  /** Numbers, or those under these names, are sent with so many decimals, 0 to 6. */
+  decimals?: number | { [name: string]: number }
+  /** The state notes writes: a hint for large states that change little. */
+  track?: boolean
+  /** The result of the match. */
+  ended?(
+    room: GuildhallStateRoom<S>,
+  ): GuildhallJsonObject | void | Promise<GuildhallJsonObject | void>
+}
+
 interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   /** The name of this node. */
   readonly node_id: string
@@ -599,6 +685,22 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       value: GuildhallJsonObject
     }) => boolean,
   ): void
+
+  /**
+   * Defines rooms with state, by the name that their labels have as mode. The script keeps `state`;
+   * every member follows it, or what `view` makes of it and what `own` adds for that member alone.
+   *
+   * @example
+   * guildhall.room('arena', {
+   *   tick_hz: 20,
+   *   decimals: 2,
+   *   create: () => ({ players: {} }),
+   *   join: (ctx, room) => void (room.state.players[ctx.sender] = { x: 0, y: 0 }),
+   *   leave: (ctx, room) => void delete room.state.players[ctx.sender],
+   *   tick: (dt, room) => { for (const player of Object.values(room.state.players)) player.x += dt },
+   * })
+   */
+  room<S = any, V = S, O = null>(name: string, definition: GuildhallRoomDefinition<S, V, O>): void
 
   /**
    * Sends to the sender's room but the sender; without a room, to all of this node.
@@ -2351,6 +2453,9 @@ declare module 'guildhall/test' {
         script_generation: number | null
         members: { participant: number; user_id: string | null }[]
       }>
+      state(input: {
+        params: { id: string }
+      }): Promise<{ state: GuildhallJsonObject; seq: number; checkpoint_at_unix_ms: number }>
     }
     readonly runtime: {
       get(input: {}): Promise<{
