@@ -7,7 +7,7 @@ import { isOptional, typeText } from './type-text.ts'
  * What players call, and what needs no credential, is no section of the console's client; the
  * explorer has no database in memory to show.
  */
-const { signIn, sessions, accounts, realtime, shell, database, ...sections } = api
+const { signIn, sessions, accounts, realtime, shell, lagUpload, database, ...sections } = api
 
 /** The routes of the console as members of a type, each a function of what it declares. */
 export function consoleMembers(indent: string): string {

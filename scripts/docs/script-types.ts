@@ -192,17 +192,17 @@ const identity = [
 ]
 
 const roomMember = `/**
- * Defines rooms with state, by the name that their labels have as mode. The script keeps \`state\`;
- * every member follows it, or what \`view\` makes of it and what \`own\` adds for that member alone.
+ * Defines rooms with state, by the name that their labels have as mode. The script keeps the
+ * state; members follow it, or what \`view\` makes of it and what \`own\` adds for one of them.
  *
  * @example
  * guildhall.room('arena', {
  *   tick_hz: 20,
  *   decimals: 2,
  *   create: () => ({ players: {} }),
- *   join: (ctx, room) => void (room.state.players[ctx.sender] = { x: 0, y: 0 }),
+ *   join: (ctx, room) => void (room.state.players[ctx.sender] = { x: 0 }),
  *   leave: (ctx, room) => void delete room.state.players[ctx.sender],
- *   tick: (dt, room) => { for (const player of Object.values(room.state.players)) player.x += dt },
+ *   message: { 100: (ctx, body, room) => void (room.state.players[ctx.sender].x += 1) },
  * })
  */
   room<S = any, V = S, O = null>(name: string, definition: GuildhallRoomDefinition<S, V, O>): void`
@@ -249,7 +249,7 @@ type GuildhallRoomDefinition<S, V = S, O = null> = {
     ctx: GuildhallContext & { name: string | null; options: GuildhallJsonObject },
     options: GuildhallJsonObject,
   ): S | { state: S; label: GuildhallLabel } | Promise<S | { state: S; label: GuildhallLabel }>
-  /** Instead of \`create\` after a restart or reload of the script; by default the state as it was. */
+  /** Instead of \`create\` after a restart or reload; by default the state as it was. */
   restore?(state: any, room: GuildhallStateRoom<S>): S | Promise<S>
   /** true, or the text of the refusal. */
   admit?(

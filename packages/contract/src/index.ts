@@ -327,16 +327,6 @@ export { tournamentsScript } from './script/tournaments.ts'
 export { transactScript } from './script/transact.ts'
 export { scriptTypes } from './script/types.ts'
 export { walletScript } from './script/wallet.ts'
-export { StateDecoder, type StatePathChange, type StateUpdate } from './state/state-decoder.ts'
-export { StateEncoder } from './state/state-encoder.ts'
-export { stateDepthMax } from './state/state-format.ts'
-export {
-  encodeStateChanges,
-  encodeStateFull,
-  isStateFull,
-  type StateList,
-} from './state/state-message.ts'
-export type { StateDecimals } from './state/state-numbers.ts'
 export { type Cron, parseCron } from './values/cron.ts'
 export { isDurableId } from './values/durable-ids.ts'
 export { parseExact, stringifyExact } from './values/exact-json.ts'

@@ -15,16 +15,11 @@ export type {
 export { type ErrorBody, type ErrorCode, errorTable } from './errors.ts'
 export type {
   BodyOfKind,
-  BodyOfKind,
-  DownKind,
   DownKind,
   GameTypes,
-  GameTypes,
-  MethodOf,
   MethodOf,
   OwnOf,
   StateOf,
-  UpKind,
   UpKind,
 } from './game-types.ts'
 export {
@@ -32,7 +27,6 @@ export {
   type DiagStart,
   type DiagStatus,
   diagCapabilitiesBody,
-  diagClockSyncBody,
   diagClockSyncBody,
   diagFeatures,
   diagFlushBody,

@@ -32,7 +32,7 @@ export class StateEncoder {
   /** What follows is not written: the receivers get the whole. */
   #isMuted = true
   #isBroken = true
-  /** The receivers have not been told yet that the numbering began anew. */
+  /** The receivers do not know yet that the numbering began anew. */
   #owesAnew = false
   #depth = 0
   #lastPlace = -1

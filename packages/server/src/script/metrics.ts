@@ -19,6 +19,8 @@ export type ScriptMetrics = {
   count(status: Outcome['status']): void
   /** A failed run of a call that has several, such as one room of a tick. */
   countRun(status: Outcome['status']): void
+  /** A run of a tick or timer that was left out. */
+  countSkipped(): void
 }
 
 export function createScriptMetrics(): ScriptMetrics {
@@ -42,6 +44,9 @@ export function createScriptMetrics(): ScriptMetrics {
     countRun(status) {
       if (status === 'timed_out') metrics.timeouts += 1
       else if (status !== 'ok') metrics.errors += 1
+    },
+    countSkipped() {
+      metrics.ticksSkipped += 1
     },
   }
   return metrics

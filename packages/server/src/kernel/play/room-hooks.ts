@@ -95,7 +95,7 @@ export type MatchEvent = BoundMatch &
         event: 'join'
         participant: number
         user_id: string | null
-        /** Only handlers of a definition are told. */
+        /** Only handlers of a definition get it. */
         username?: string | null
         properties: TicketProperties | null
       }

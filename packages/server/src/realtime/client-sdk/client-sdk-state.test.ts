@@ -39,7 +39,7 @@ guildhall.room('cards', {
       await guildhall.session_list()
       return { table: room.state.table.length, members: room.members.length }
     },
-    remember: (ctx, body, room) => room.state.hands[ctx.sender],
+    hand: (ctx, body, room) => room.state.hands[ctx.sender],
     wait: (ctx, body, room) => void room.after(5, () => { room.state.turn = 'timer' }),
   },
   view: (state) => ({

@@ -92,8 +92,12 @@ type RoomHookDeps = Pick<
 }
 
 function createRoomHooks(deps: RoomHookDeps): RoomHooks {
-  /** The script is told of a room with state whether it has the global hook or not. */
-  function tell(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled = () => {}): void {
+  /** The script hears of a room with state whether it has the global hook or not. */
+  function report(
+    hook: HookName,
+    call: Omit<NewCall, 'hook' | 'settle'>,
+    settled = () => {},
+  ): void {
     const { room_id } = call.context
     if (room_id === null || !deps.stateRooms.has(room_id)) notify(hook, call, settled)
     else deps.router.call({ hook: hookCode[hook], ...call, settle: settled })
@@ -127,9 +131,9 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
         origin: 'server',
         text: stringifyExact(match),
       }),
-    drop: (context, seat) => tell('on_drop', { ...byPlayer(context), text: seatText(seat) }),
+    drop: (context, seat) => report('on_drop', { ...byPlayer(context), text: seatText(seat) }),
     returned: (context, seat, settled) =>
-      tell('on_return', { ...byPlayer(context), text: seatText(seat) }, settled),
+      report('on_return', { ...byPlayer(context), text: seatText(seat) }, settled),
     match(happened, settled) {
       bindings.follow(happened)
       const { event, binding } = happened
@@ -137,7 +141,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
       const context = { ...nobody, room_id, match_id }
       const text = stringifyExact(matchOf(happened, stateRooms.has(room_id)))
       const generation = binding?.generation ?? null
-      tell(matchHooks[event], { context, origin: 'server', text, generation }, settled)
+      report(matchHooks[event], { context, origin: 'server', text, generation }, settled)
       if (event !== 'ended') return
       stateRooms.ended(room_id)
       router.lookAtFormer()
@@ -145,7 +149,7 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
   }
 }
 
-/** What scripts are told of a match; names of members only by the definition of its room. */
+/** What scripts get of a match; names of members only by the definition of its room. */
 function matchOf(happened: MatchEvent, hasState: boolean): object {
   const { event: _event, binding: _binding, ...match } = happened
   if (hasState || !('username' in match)) return match

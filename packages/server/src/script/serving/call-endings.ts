@@ -1,5 +1,11 @@
 import type { ScriptConfig } from '../config.ts'
-import { causeOf, type FailureCause, handlerOf, tooLong } from '../log/handler-failure.ts'
+import {
+  causeOf,
+  causeOfText,
+  type FailureCause,
+  handlerOf,
+  tooLong,
+} from '../log/handler-failure.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import type { FailuresView } from '../view/failures-view.ts'
 import { protocolTimes } from '../wire/limits.ts'
@@ -36,6 +42,10 @@ export function createCallEndings({ config, metrics, view, revision }: Deps) {
     runFailed(open: OpenCall, run: FailedRun): void {
       metrics.countRun(run.status)
       reportRun(open, run)
+    },
+    /** A view of a room's state has failed, which no call waits for. */
+    faulted(name: string, text: string): void {
+      view.handlerFailed({ hook: 'room', name, ...causeOfText(text), revision_id: revision() })
     },
     /** It took too long, as the node has it. */
     gaveUp: (open: OpenCall) => report(open, tooLong),

@@ -6,7 +6,7 @@ import type { NewCall, Outcome } from '../calls.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { HostCallAnswerer } from '../functions/host-calls.ts'
 import type { Inbox } from '../inbox.ts'
-import { causeOfText, tooLong } from '../log/handler-failure.ts'
+import { tooLong } from '../log/handler-failure.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import type { ScriptPorts } from '../ports.ts'
 import { createScriptTimers } from '../timers/script-timers.ts'
@@ -89,9 +89,7 @@ export class ServingScript {
     this.#timers = createScriptTimers({
       clock: deps.clock,
       run: (timer, settle) => this.#runTimer(timer, settle),
-      skipped: () => {
-        deps.metrics.ticksSkipped += 1
-      },
+      skipped: deps.metrics.countSkipped,
       isBusy: () => deps.inbox.isFull(),
     })
     this.#endings = createCallEndings({ ...deps, revision: () => this.#identity.revision_id })
@@ -349,10 +347,8 @@ export class ServingScript {
         const open = this.#open.get(id)
         if (open) this.#endings.runFailed(open, run)
       },
-      fault: (name, text) => this.#reportFault(name, text),
-      skipped: () => {
-        this.#deps.metrics.ticksSkipped += 1
-      },
+      fault: (name, text) => this.#endings.faulted(name, text),
+      skipped: this.#deps.metrics.countSkipped,
       after: (timer, ms) => this.#timers.set({ timer, ms, repeats: false }),
       every: (timer, ms) => this.#timers.set({ timer, ms, repeats: true }),
       cancel: (timer) => this.#timers.cancel(timer),
@@ -371,13 +367,6 @@ export class ServingScript {
       this.#close(open, { status, text: text ?? '', more: reply })
     else if (status === 'too_large') this.#close(open, { status })
     else this.#close(open, { status, cause })
-  }
-
-  /** A view of a room's state has failed, which no call waits for. */
-  #reportFault(name: string, text: string): void {
-    const { revision_id } = this.#identity
-    const cause = causeOfText(text)
-    this.#deps.view.handlerFailed({ hook: 'room', name, ...cause, revision_id })
   }
 
   /** Ends a call that was sent. */

@@ -1,10 +1,9 @@
-import { isPromise } from 'node:util/types'
 import type { Clock } from '../../kernel/clock.ts'
 import { type CallRecord, type CallTexts, tickRooms } from '../wire/call-records.ts'
 import { hookCode } from '../wire/hooks.ts'
 import { batchLimits } from '../wire/limits.ts'
-import { callStatuses } from '../wire/output-records.ts'
 import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
+import { type Ending, noReply, status, timedOut } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
 import { callHandler, encodeAnswer, isImmediate, mayFail } from './handlers.ts'
@@ -12,6 +11,8 @@ import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { Output } from './output.ts'
+import { noRooms, ownCall } from './own-call.ts'
+import { asPromise, settleWith } from './promises.ts'
 import type { Registry } from './registry.ts'
 import type { StateRooms } from './rooms/state-rooms.ts'
 import type { Timers } from './timers.ts'
@@ -31,17 +32,6 @@ export type RunnerDeps = {
   /** Sends what has been collected; the output grew large. */
   flush: () => void
 }
-
-const status = {
-  ok: callStatuses.indexOf('ok'),
-  error: callStatuses.indexOf('error'),
-  failed_with_text: callStatuses.indexOf('failed_with_text'),
-  timed_out: callStatuses.indexOf('timed_out'),
-  too_large: callStatuses.indexOf('too_large'),
-}
-
-const noReply = { status: status.ok, length: 0 }
-const timedOut = { status: status.timed_out, length: 0 }
 
 /**
  * Runs the calls one after the other, each up to its first suspension, and ends them when they have
@@ -398,42 +388,4 @@ export class Runner {
 
 function runSlice(slice: () => void): void {
   slice()
-}
-
-const noRooms = new Uint8Array(0)
-
-/** A call that the node has not made. */
-const ownCall: CallRecord = {
-  id: 0,
-  hook: hookCode.state_sync,
-  participant: 0,
-  room_id: null,
-  detail: 0,
-  unreliable: false,
-  origin: 0,
-  body: noRooms,
-  text: null,
-  about: undefined,
-  group: undefined,
-}
-
-type Ending = { status: number; length: number; text?: string }
-
-const promiseThen = Promise.prototype.then
-
-/** The promise that a handler returned, also when it is one of another make. */
-function asPromise(result: unknown): Promise<unknown> | undefined {
-  if (typeof result !== 'object' || result === null) return undefined
-  if (isPromise(result)) return result
-  if (!('then' in result) || typeof result.then !== 'function') return undefined
-  return new Promise((resolve) => resolve(result))
-}
-
-/** Like `promise.then(...)`, with the engine's own `then` whatever the script made of it. */
-function settleWith(
-  promise: Promise<unknown>,
-  fulfilled: (value: unknown) => void,
-  rejected: (error: unknown) => void,
-): void {
-  Reflect.apply(promiseThen, promise, [fulfilled, rejected])
 }

@@ -75,10 +75,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     expired: offers.tokenOver,
   })
   const pushRemoval = createRemovalPush(deps.accounts)
-  const form = createForming({
-    ...{ ...deps, log, handoffs, countFormed, dropped },
-    close: (room) => deps.rooms.close(room, () => {}),
-  })
+  const form = createForming({ ...deps, log, handoffs, countFormed, dropped })
   const expiry = createExpiry({ clock, log, queue, expired })
   const passes = createPasses({
     clock,

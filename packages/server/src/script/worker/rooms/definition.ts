@@ -1,4 +1,4 @@
-import type { StateDecimals } from '@guildhall/contract'
+import type { StateDecimals } from '@guildhall/contract/state'
 import type { RoomDefinitionSummary } from '../../wire/hooks.ts'
 import { limits } from '../../wire/limits.ts'
 import { invalidArgument } from '../errors.ts'

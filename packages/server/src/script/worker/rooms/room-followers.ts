@@ -3,7 +3,7 @@ import {
   encodeStateFull,
   StateEncoder,
   type StateList,
-} from '@guildhall/contract'
+} from '@guildhall/contract/state'
 import { HostMap } from '../host-map.ts'
 import type { RoomDefinition } from './definition.ts'
 

@@ -1,4 +1,5 @@
-import { int64Max, int64Min, stateDepthMax, stringifyExact } from '@guildhall/contract'
+import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
+import { stateDepthMax } from '@guildhall/contract/state'
 
 /** Why a state is none, for the script's author. */
 export class StateProblem extends Error {

@@ -1,4 +1,3 @@
-import { parseExact } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { CallRecord } from '../../wire/call-records.ts'
 import { hookCode } from '../../wire/hooks.ts'
@@ -8,6 +7,7 @@ import { context, messageContext, rpcContext } from '../contexts.ts'
 import { HostMap } from '../host-map.ts'
 import type { Output } from '../output.ts'
 import type { Registry } from '../registry.ts'
+import { memberContext, memberOf, pairOf, payloadOf, withPayload } from './payloads.ts'
 import { createFaces } from './room-face.ts'
 import type { RoomMember, StateMessage } from './room-followers.ts'
 import { SyncProblem } from './room-followers.ts'
@@ -361,48 +361,4 @@ function send(output: Output, room: StateRoom, messages: readonly StateMessage[]
 /** `next` with what a handler returned, when it has. */
 function then(made: unknown, next: (value: unknown) => unknown): unknown {
   return made instanceof Promise ? made.then(next) : next(made)
-}
-
-/** An object with exactly these two members is the pair; everything else is a state. */
-function pairOf(made: unknown): { state: unknown; label: object | undefined } {
-  if (typeof made === 'object' && made !== null && !Array.isArray(made)) {
-    const { state, label, ...others } = made as { state?: unknown; label?: unknown }
-    const isPair = 'state' in made && typeof label === 'object' && label !== null
-    if (isPair && Object.keys(others).length === 0) return { state, label }
-  }
-  return { state: made, label: undefined }
-}
-
-type Payload = {
-  readonly options?: unknown
-  readonly participant?: unknown
-  readonly user_id?: unknown
-  readonly username?: unknown
-  readonly properties?: unknown
-}
-
-/** What the node wrote. */
-function payloadOf(call: CallRecord): Payload {
-  return parseExact(call.text ?? '{}') as Payload
-}
-
-function withPayload(call: CallRecord): object {
-  return call.text === null ? context(call) : { ...context(call), ...payloadOf(call) }
-}
-
-function memberOf({ participant, user_id, username }: Payload): RoomMember {
-  return Object.freeze({
-    participant: Number(participant),
-    user_id: typeof user_id === 'string' ? user_id : null,
-    username: typeof username === 'string' ? username : null,
-  })
-}
-
-/** The context of a member that came or went. */
-function memberContext(call: CallRecord): object {
-  const payload = payloadOf(call)
-  const { participant: sender, user_id, username } = memberOf(payload)
-  const { room_id, match_id } = context(call)
-  const { properties = null } = payload
-  return { sender, user_id, username, room_id, match_id, origin: 'player', properties }
 }

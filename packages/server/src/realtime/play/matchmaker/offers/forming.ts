@@ -23,8 +23,6 @@ export type FormingDeps = {
   partyOf(partyId: unknown, leader: AccountKey): { accounts: AccountKey[] } | { refusal: string }
   /** Counts a match: everybody of the group has a token. */
   countFormed(group: readonly Ticket[]): void
-  /** The server ends a room that nobody has entered. */
-  close(room: Room): void
   /** A ticket has lost its room and cannot wait again. */
   dropped(ticket: Ticket, reason: RemovalReason): void
 }
@@ -99,7 +97,7 @@ export function createForming(deps: FormingDeps) {
     } catch (error) {
       deps.log.error('the label of a formed match failed', { room_id: room.id, error })
     }
-    if (room.phase !== 'ended' && !(await makeState(room))) deps.close(room)
+    if (room.phase !== 'ended' && !(await makeState(room))) rooms.close(room, () => {})
     if (room.phase === 'ended') return giveBack(group)
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room)

@@ -1,4 +1,5 @@
-import { isStateFull, kinds, sessionFlags } from '@guildhall/contract'
+import { kinds, sessionFlags } from '@guildhall/contract'
+import { isStateFull } from '@guildhall/contract/state'
 import type { Clock } from '../../../../kernel/clock.ts'
 import type { RoomStates } from '../../../../kernel/play/room-commands.ts'
 import type { StateHooks } from '../../../../kernel/play/room-hooks.ts'

@@ -1,0 +1,11 @@
+/** The entry point of those who keep the states of rooms: how they are compared and encoded. */
+
+export { StateEncoder } from './state-encoder.ts'
+export { stateDepthMax } from './state-format.ts'
+export {
+  encodeStateChanges,
+  encodeStateFull,
+  isStateFull,
+  type StateList,
+} from './state-message.ts'
+export type { StateDecimals } from './state-numbers.ts'
