@@ -14,7 +14,7 @@ type TickerDeps = {
   config: Pick<ScriptConfig, 'tick_hz'>
   clock: Clock
   router: Pick<Router, 'call' | 'inbox' | 'active' | 'former'>
-  metrics: Pick<ScriptMetrics, 'ticks' | 'countSkipped'>
+  metrics: Pick<ScriptMetrics, 'ticks' | 'ticksSkipped'>
   /** Whether a script with `on_tick` serves. */
   wanted: () => boolean
 }
@@ -51,7 +51,7 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
         return
       }
       if (running > 0 || router.inbox.isFull() || router.active?.isHeld) {
-        metrics.countSkipped()
+        metrics.ticksSkipped += 1
         return
       }
       const nowMs = clock.monotonicMs()
