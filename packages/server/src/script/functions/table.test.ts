@@ -53,6 +53,7 @@ const samples = [
   ...['"{}"', '"ana"', '100', '1', 'true', '{}', '["ana"]', '"x"', '() => undefined', 'null', '[]'],
   ...['"accepted"', '"info"', '"match"', '({ user_ids: ["a"] })', '({ id: "x" })'],
   '({ url: "http://example.com/" })',
+  '({ user_ids: ["a"], filters: [{ kind: 100, direction: "inbound" }], duration_ms: 5000 })',
   '({ subject: "x" })',
   '({ type: "access.revoked", channel_id: "c" })',
   '({ name: "x", creator_user_id: "ana" })',
