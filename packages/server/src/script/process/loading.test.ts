@@ -152,11 +152,6 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
     /^main\.ts:1: .*method must be/,
   ],
   [
-    'uses a function of later versions',
-    { 'main.ts': `guildhall.lag.start` },
-    /^main\.ts:1: .*guildhall\.lag\.start is not part of this version$/,
-  ],
-  [
     'ends its process',
     { 'main.ts': `process.exit(3)` },
     /the worker ended: it exited with code 3$/,

@@ -62,7 +62,7 @@ describe('kinds of the service', () => {
     const info = await client.next()
     expect(info.kind).toBe(45)
     expect(sessionInfoBody.decode(info.body)).toEqual({
-      flags: 47,
+      flags: 111,
       participant: 1,
       room_id: null,
       max_envelope_bytes: 65_536,
