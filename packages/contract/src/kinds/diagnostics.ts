@@ -9,7 +9,7 @@ import { type BodyCodec, BodyReader, BodyWriter, malformed } from './bytes.ts'
 export type DiagServerTime = { offer_id: bigint; server_utc_ms: number }
 
 /** @example diagServerTimeBody.encode({ offer_id: 9n, server_utc_ms: 1700000000000 }) */
-export const diagServerTimeBody = exact<DiagServerTime>(
+export const diagServerTimeBody = /* @__PURE__ */ exact<DiagServerTime>(
   (writer, { offer_id, server_utc_ms }) => writer.u64(offer_id).safe(server_utc_ms),
   (reader) => ({ offer_id: reader.u64(), server_utc_ms: reader.safe() }),
 )
@@ -21,7 +21,7 @@ export const diagFeatures = { recording: 1 } as const
 export type DiagCapabilities = { offer_id: bigint; features: number }
 
 /** @example diagCapabilitiesBody.encode({ offer_id: 9n, features: diagFeatures.recording }) */
-export const diagCapabilitiesBody = exact<DiagCapabilities>(
+export const diagCapabilitiesBody = /* @__PURE__ */ exact<DiagCapabilities>(
   (writer, { offer_id, features }) => writer.u64(offer_id).u16(features),
   (reader) => ({ offer_id: reader.u64(), features: reader.u16() }),
 )
@@ -38,7 +38,7 @@ export type DiagClockSync =
     }
 
 /** @example diagClockSyncBody.encode({ type: 'request', seq: 1, client_mono_us: 5_000_000n }) */
-export const diagClockSyncBody = exact<DiagClockSync>(
+export const diagClockSyncBody = /* @__PURE__ */ exact<DiagClockSync>(
   (writer, sync) => {
     const isRequest = sync.type === 'request'
     writer
@@ -77,7 +77,7 @@ export type DiagStart = {
 }
 
 /** @throws RangeError when there are not 1..16 filters */
-export const diagStartBody = exact<DiagStart>(
+export const diagStartBody = /* @__PURE__ */ exact<DiagStart>(
   (writer, { capture_id, generation, deadline_utc_ms, max_bytes, filters }) => {
     if (filters.length < 1 || filters.length > diagFiltersMax) throw new RangeError('1..16 filters')
     writer.bytes(captureBytes(capture_id)).safe(generation).safe(deadline_utc_ms).u32(max_bytes)
@@ -112,7 +112,7 @@ export type DiagFlush = {
 }
 
 /** Content type and encoding are always 1; any other value is malformed. */
-export const diagFlushBody = exact<DiagFlush>(
+export const diagFlushBody = /* @__PURE__ */ exact<DiagFlush>(
   (writer, flush) => {
     const path = new BodyWriter().text(flush.path).finish()
     const token = new BodyWriter().text(flush.token).finish()
@@ -160,7 +160,7 @@ export type DiagStatus = {
 }
 
 /** @example diagStatusBody.decode(envelope.body).state */
-export const diagStatusBody = exact<DiagStatus>(
+export const diagStatusBody = /* @__PURE__ */ exact<DiagStatus>(
   (writer, { capture_id, generation, state, attempt, packets, dropped, bytes }) =>
     writer
       .bytes(captureBytes(capture_id))

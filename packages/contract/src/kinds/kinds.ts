@@ -96,9 +96,13 @@ export function kindRow(kind: number): KindRow {
 }
 
 /** The kinds below 100 by number, so that looking one up is one array access. */
-const serviceKinds: readonly KindRow[] = Object.values(kinds)
-  .filter((row) => row.last < applicationKindMin)
-  .flatMap((row: KindRow) => new Array<KindRow>(row.last - row.first + 1).fill(row))
+const serviceKinds = /* @__PURE__ */ rowsByKind()
+
+function rowsByKind(): readonly KindRow[] {
+  return Object.values(kinds)
+    .filter((row) => row.last < applicationKindMin)
+    .flatMap((row: KindRow) => new Array<KindRow>(row.last - row.first + 1).fill(row))
+}
 
 function spoken<Kind extends number, Direction extends KindDirection>(
   kind: Kind,

@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../kinds/bytes.ts'
 import { WireError } from '../kinds/envelope.ts'
 
 /**
@@ -131,7 +132,7 @@ export class StateReader {
       if (byte < 0x80) return value
       unit *= 0x80
     }
-    throw malformedState('an integer that is too long')
+    throw malformedState()
   }
 
   int(): number {
@@ -147,12 +148,7 @@ export class StateReader {
   }
 
   text(): string {
-    try {
-      return decoder.decode(this.bytes(this.varint()))
-    } catch (error) {
-      if (error instanceof WireError) throw error
-      throw malformedState('invalid UTF-8')
-    }
+    return decodeUtf8(this.bytes(this.varint()))
   }
 
   /** A view of the next bytes. */
@@ -164,12 +160,11 @@ export class StateReader {
   }
 }
 
-export function malformedState(what: string): WireError {
+export function malformedState(what = 'a change of what is not there'): WireError {
   return new WireError('malformed_body', what)
 }
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Larger storage is given back after the message that needed it. */
 const keptBytes = 65_536

@@ -140,16 +140,16 @@ class Part {
       const array = this.#open(box)
       const length = reader.varint()
       // A whole of 1 MiB has fewer elements than this.
-      if (!Array.isArray(array) || length > 1_048_576) throw malformedState('not an array')
+      if (!Array.isArray(array) || length > 1_048_576) throw malformedState()
       array.length = length
       changes?.push({ path: [...this.#pathOf(box), 'length'], value: length })
       return
     }
-    if (box >= this.#boxes.length) throw malformedState('an unknown box')
+    if (box >= this.#boxes.length) throw malformedState()
     const name = reader.text()
     if (type === stateTypes.place) this.#places.push({ box, name, e: 0, m: 0 })
     else if (type === stateTypes.box) this.#boxes.push({ parent: box, name })
-    else throw malformedState('an unknown change')
+    else throw malformedState()
   }
 
   #read(reader: StateReader, type: number, at: number): unknown {
@@ -182,7 +182,7 @@ class Part {
     const tree = this.#open(box)
     if (Array.isArray(tree)) {
       const index = Number(name)
-      if (!(index < tree.length)) throw malformedState('an index beyond the array')
+      if (!(index < tree.length)) throw malformedState()
       tree[index] = value
     } else if (value === undefined) {
       delete tree[name]
@@ -203,7 +203,7 @@ class Part {
       return tree
     }
     const box = this.#boxes[number]
-    if (box === undefined) throw malformedState('an unknown box')
+    if (box === undefined) throw malformedState()
     const parent = this.#open(box.parent)
     const found = memberOf(parent, box.name)
     const tree = this.#writable(found)
@@ -212,7 +212,7 @@ class Part {
   }
 
   #writable(found: unknown): Tree {
-    if (typeof found !== 'object' || found === null) throw malformedState('a change within nothing')
+    if (typeof found !== 'object' || found === null) throw malformedState()
     if (this.#made.has(found as Tree)) return found as Tree
     const tree: Tree = Array.isArray(found) ? found.slice() : { ...found }
     this.#made.add(tree)
@@ -221,7 +221,7 @@ class Part {
 
   #placeAt(number: number): Place {
     const place = this.#places[number]
-    if (place === undefined) throw malformedState('an unknown place')
+    if (place === undefined) throw malformedState()
     return place
   }
 
@@ -242,7 +242,7 @@ const wholeBox: Box = { parent: 0, name: '' }
 
 function numberOf({ e, m }: Place): number {
   const power = powersOfTen[e]
-  if (power === undefined) throw malformedState('too many decimals')
+  if (power === undefined) throw malformedState()
   return m / power
 }
 

@@ -115,7 +115,9 @@ export const freeObject = z
   .meta({ jsonSchema: { type: 'object', additionalProperties: true }, free: true })
 
 /** Any JSON value that is the caller's own. */
-export const freeJson = z.custom<Json>(() => true).meta({ jsonSchema: {}, free: true })
+export const freeJson = z
+  .custom<Json>(() => true)
+  .meta({ jsonSchema: { description: 'Any JSON value' }, free: true })
 
 /** Null and absent mean the same: the output has the value or nothing. */
 export function optional<S extends z.ZodType>(schema: S) {

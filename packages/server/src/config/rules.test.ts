@@ -125,7 +125,7 @@ describe('a rule of a feature to come', () => {
       'cluster.enabled is true without a bus',
     ])
     const database = { ...config.database, url: 'postgresql://db/game' }
-    const complete = { ...cluster, nats_url: 'nats://bus:4222' }
+    const complete = { ...cluster, nats_url: 'tls://bus:4222' }
     expect(faults({ ...config, cluster: complete, database })).toEqual([])
   })
 

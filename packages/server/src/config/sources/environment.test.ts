@@ -42,6 +42,7 @@ function otherText(name: string, key: Key): string {
       return 'https://a.example'
     case 'string':
       if (key.format.allowed.startsWith('HOST:PORT')) return '127.0.0.1:9999'
+      if (key.format.allowed.startsWith('postgres:')) return 'postgres://ana:secret@127.0.0.1/game'
       return key.format.allowed.includes('https:') ? 'https://b.example/' : 'other'
   }
 }
