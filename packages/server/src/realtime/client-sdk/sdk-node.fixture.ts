@@ -6,7 +6,12 @@ import { type NodeProcess, startNodeProcess } from '../../testing/node-process.t
 import { type Line, openLine } from './cut-line.fixture.ts'
 
 /** A node process, and a line to it that a test can cut. */
-export type SdkNode = { readonly url: string; readonly line: Line }
+export type SdkNode = {
+  readonly url: string
+  readonly line: Line
+  /** Where the script lies. */
+  readonly folder: string
+}
 
 /** Runs a node with this script for the tests of a file. */
 export function serveForSdk(script: string, settings: Record<string, string> = {}): SdkNode {
@@ -35,6 +40,9 @@ export function serveForSdk(script: string, settings: Record<string, string> = {
     },
     get line() {
       return line
+    },
+    get folder() {
+      return folder
     },
   }
 }
