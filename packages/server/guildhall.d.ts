@@ -278,6 +278,8 @@ type GuildhallAnswer<T> = T | void | Promise<T | void>
 type GuildhallGame = {
   rpcs: { [method: string]: { payload: any; reply: any } }
   kinds: { [kind: number]: { up?: any; down?: any } }
+  /** By the name of their definition: what members see, and each of them alone. */
+  rooms?: { [definition: string]: { state: any; own?: any } }
 }
 
 /** Bytes that `json.decode` makes a T of. */
@@ -322,8 +324,34 @@ type GuildhallPlainMember = {
   readonly username: string | null
 }
 
+/** The definitions of a game; without types of its own, every name. */
+type GuildhallRoomName<G extends GuildhallGame> = G extends { rooms: infer R }
+  ? keyof R & string
+  : string
+
+type GuildhallRoomPart<G extends GuildhallGame, N, D extends 'state' | 'own'> = G extends {
+  rooms: infer R
+}
+  ? N extends keyof R
+    ? D extends keyof R[N]
+      ? GuildhallReadonly<R[N][D]>
+      : undefined
+    : unknown
+  : unknown
+
+type GuildhallReadonly<T> = T extends object
+  ? { readonly [N in keyof T]: GuildhallReadonly<T[N]> }
+  : T
+
+/** A state that is not what members see needs a view. */
+type GuildhallRoomView<G extends GuildhallGame, N, S> = [S] extends [
+  GuildhallRoomPart<G, N, 'state'>,
+]
+  ? unknown
+  : { view: unknown }
+
 /** A room with state, as its handlers have it. A handler that throws leaves `state` as it was. */
-type GuildhallStateRoom<S> = {
+type GuildhallStateRoom<S, G extends GuildhallGame = any> = {
   readonly room_id: number
   readonly match_id: string
   readonly name: string | null
@@ -333,22 +361,22 @@ type GuildhallStateRoom<S> = {
   set label(label: GuildhallLabel)
   readonly members: readonly GuildhallPlainMember[]
   /** To the members; with `after_state` behind the next state that they are sent. */
-  broadcast(
-    kind: number,
-    body: GuildhallBytes,
+  broadcast<K extends GuildhallKindWith<G, 'down'>>(
+    kind: K,
+    body: GuildhallBody<GuildhallOf<G, K, 'down'>> | string,
     options?: { unreliable?: boolean; except?: number[]; after_state?: boolean },
   ): void
-  send(
+  send<K extends GuildhallKindWith<G, 'down'>>(
     participant: number,
-    kind: number,
-    body: GuildhallBytes,
+    kind: K,
+    body: GuildhallBody<GuildhallOf<G, K, 'down'>> | string,
     options?: { unreliable?: boolean; after_state?: boolean },
   ): void
   /** Runs once, among the handlers of the room; at most 16 of a room wait. */
   after(delay_ms: number, fn: () => GuildhallDone): number
 }
 
-type GuildhallRoomDefinition<S, V = S, O = null> = {
+type GuildhallRoomDefinition<G extends GuildhallGame, N, S> = {
   /** Ticks a second, 0 to 120; 0 by default. */
   tick_hz?: number
   /** States a second at most, 1 to 60; 20 by default. */
@@ -359,46 +387,46 @@ type GuildhallRoomDefinition<S, V = S, O = null> = {
     options: GuildhallJsonObject,
   ): S | { state: S; label: GuildhallLabel } | Promise<S | { state: S; label: GuildhallLabel }>
   /** Instead of `create` after a restart or reload; by default the state as it was. */
-  restore?(state: any, room: GuildhallStateRoom<S>): S | Promise<S>
+  restore?(state: any, room: GuildhallStateRoom<S, G>): S | Promise<S>
   /** true, or the text of the refusal. */
   admit?(
     ctx: GuildhallContext & { options: GuildhallJsonObject },
-    room: GuildhallStateRoom<S>,
+    room: GuildhallStateRoom<S, G>,
   ): boolean | string | Promise<boolean | string>
   join?(
     ctx: GuildhallContext & { properties: GuildhallJsonObject | null },
-    room: GuildhallStateRoom<S>,
+    room: GuildhallStateRoom<S, G>,
   ): GuildhallDone
-  leave?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
-  drop?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
-  return?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
+  leave?(ctx: GuildhallContext, room: GuildhallStateRoom<S, G>): GuildhallDone
+  drop?(ctx: GuildhallContext, room: GuildhallStateRoom<S, G>): GuildhallDone
+  return?(ctx: GuildhallContext, room: GuildhallStateRoom<S, G>): GuildhallDone
   message?: {
-    [kind: number]: (
+    [K in GuildhallKindWith<G, 'up'> | 1]?: (
       ctx: GuildhallContext & { kind: number; unreliable: boolean },
-      body: Uint8Array,
-      room: GuildhallStateRoom<S>,
+      body: GuildhallBody<GuildhallOf<G, K, 'up'>>,
+      room: GuildhallStateRoom<S, G>,
     ) => GuildhallDone
   }
   /** Before the methods of `on_rpc`, for members of such rooms. */
   rpc?: {
-    [method: string]: (
+    [M in keyof G['rpcs'] & string]?: (
       ctx: GuildhallContext & { method: string },
-      body: Uint8Array,
-      room: GuildhallStateRoom<S>,
-    ) => GuildhallReply | Promise<GuildhallReply>
+      body: GuildhallBody<G['rpcs'][M]['payload']>,
+      room: GuildhallStateRoom<S, G>,
+    ) => GuildhallReplyOf<G['rpcs'][M]['reply']>
   }
-  tick?(dt: number, room: GuildhallStateRoom<S>): GuildhallDone
+  tick?(dt: number, room: GuildhallStateRoom<S, G>): GuildhallDone
   /** What all members see; without it the state. Changes nothing. */
-  view?(state: S): V
+  view?(state: S): GuildhallRoomPart<G, N, 'state'>
   /** What one member sees besides; needs `view`. Changes nothing. */
-  own?(state: S, member: GuildhallPlainMember): O
+  own?(state: S, member: GuildhallPlainMember): GuildhallRoomPart<G, N, 'own'>
   /** Numbers, or those under these names, are sent with so many decimals, 0 to 6. */
   decimals?: number | { [name: string]: number }
   /** The state notes writes: a hint for large states that change little. */
   track?: boolean
   /** The result of the match. */
   ended?(
-    room: GuildhallStateRoom<S>,
+    room: GuildhallStateRoom<S, G>,
   ): GuildhallJsonObject | void | Promise<GuildhallJsonObject | void>
 }
 
@@ -689,6 +717,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   /**
    * Defines rooms with state, by the name that their labels have as mode. The script keeps the
    * state; members follow it, or what `view` makes of it and what `own` adds for one of them.
+   * What they see is of the types that `rooms` of the game has under that name.
    *
    * @example
    * guildhall.room('arena', {
@@ -700,7 +729,10 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    *   message: { 100: (ctx, body, room) => void (room.state.players[ctx.sender].x += 1) },
    * })
    */
-  room<S = any, V = S, O = null>(name: string, definition: GuildhallRoomDefinition<S, V, O>): void
+  room<S = any, N extends GuildhallRoomName<G> = GuildhallRoomName<G>>(
+    name: N,
+    definition: GuildhallRoomDefinition<G, N, S> & GuildhallRoomView<G, N, S>,
+  ): void
 
   /**
    * Sends to the sender's room but the sender; without a room, to all of this node.
@@ -1531,7 +1563,17 @@ declare module 'guildhall/test' {
   export type TestedGame = {
     rpcs: { [method: string]: { payload: unknown; reply: unknown } }
     kinds: { [kind: number]: { up?: unknown; down?: unknown } }
+    rooms?: { [definition: string]: { state: unknown; own?: unknown } }
   }
+
+  /** What a player sees of the rooms of a game. */
+  export type SeenOf<G extends TestedGame, D extends 'state' | 'own'> = G extends {
+    rooms: infer R
+  }
+    ? string extends keyof R
+      ? unknown
+      : { [N in keyof R]: D extends keyof R[N] ? GuildhallReadonly<R[N][D]> : never }[keyof R]
+    : unknown
 
   export type TestGame<G extends TestedGame = TestedGame> = {
     /** Where the node listens, e.g. `http://127.0.0.1:40123`. */
@@ -1590,6 +1632,10 @@ declare module 'guildhall/test' {
     chat(): Promise<TestChatEvent>
     /** Every message so far, taken or not. */
     readonly received: readonly TestMessage[]
+    /** What the player sees of a room with state, as it was last sent: look once it is settled. */
+    readonly state: SeenOf<G, 'state'> | undefined
+    /** What the player alone sees of it. */
+    readonly own: SeenOf<G, 'own'> | undefined
     readonly rooms: {
       create(name: string | null, options?: { [name: string]: unknown }): Promise<TestRoom>
       join(id: number, options?: { [name: string]: unknown }): Promise<TestRoom>

@@ -49,7 +49,17 @@ declare module 'guildhall/test' {
   export type TestedGame = {
     rpcs: { [method: string]: { payload: unknown; reply: unknown } }
     kinds: { [kind: number]: { up?: unknown; down?: unknown } }
+    rooms?: { [definition: string]: { state: unknown; own?: unknown } }
   }
+
+  /** What a player sees of the rooms of a game. */
+  export type SeenOf<G extends TestedGame, D extends 'state' | 'own'> = G extends {
+    rooms: infer R
+  }
+    ? string extends keyof R
+      ? unknown
+      : { [N in keyof R]: D extends keyof R[N] ? GuildhallReadonly<R[N][D]> : never }[keyof R]
+    : unknown
 
   export type TestGame<G extends TestedGame = TestedGame> = {
     /** Where the node listens, e.g. \`http://127.0.0.1:40123\`. */
@@ -110,6 +120,10 @@ declare module 'guildhall/test' {
     chat(): Promise<TestChatEvent>
     /** Every message so far, taken or not. */
     readonly received: readonly TestMessage[]
+    /** What the player sees of a room with state, as it was last sent: look once it is settled. */
+    readonly state: SeenOf<G, 'state'> | undefined
+    /** What the player alone sees of it. */
+    readonly own: SeenOf<G, 'own'> | undefined
     readonly rooms: {
       create(name: string | null, options?: { [name: string]: unknown }): Promise<TestRoom>
       join(id: number, options?: { [name: string]: unknown }): Promise<TestRoom>

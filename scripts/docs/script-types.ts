@@ -8,6 +8,7 @@ import {
   scriptHooks,
   scriptTypes,
 } from '@guildhall/contract'
+import { roomMember, roomTypes } from './script-room-types.ts'
 import { renderTestModule } from './script-test-types.ts'
 import { isOptional, typeName, typeText } from './type-text.ts'
 
@@ -191,108 +192,6 @@ const identity = [
   "readonly tier: 'trusted' | 'sandboxed'",
 ]
 
-const roomMember = `/**
- * Defines rooms with state, by the name that their labels have as mode. The script keeps the
- * state; members follow it, or what \`view\` makes of it and what \`own\` adds for one of them.
- *
- * @example
- * guildhall.room('arena', {
- *   tick_hz: 20,
- *   decimals: 2,
- *   create: () => ({ players: {} }),
- *   join: (ctx, room) => void (room.state.players[ctx.sender] = { x: 0 }),
- *   leave: (ctx, room) => void delete room.state.players[ctx.sender],
- *   message: { 100: (ctx, body, room) => void (room.state.players[ctx.sender].x += 1) },
- * })
- */
-  room<S = any, V = S, O = null>(name: string, definition: GuildhallRoomDefinition<S, V, O>): void`
-
-const roomTypes = `type GuildhallPlainMember = {
-  readonly participant: number
-  readonly user_id: string | null
-  readonly username: string | null
-}
-
-/** A room with state, as its handlers have it. A handler that throws leaves \`state\` as it was. */
-type GuildhallStateRoom<S> = {
-  readonly room_id: number
-  readonly match_id: string
-  readonly name: string | null
-  /** A JSON value of at most 256 KiB. */
-  state: S
-  get label(): Required<GuildhallLabel>
-  set label(label: GuildhallLabel)
-  readonly members: readonly GuildhallPlainMember[]
-  /** To the members; with \`after_state\` behind the next state that they are sent. */
-  broadcast(
-    kind: number,
-    body: GuildhallBytes,
-    options?: { unreliable?: boolean; except?: number[]; after_state?: boolean },
-  ): void
-  send(
-    participant: number,
-    kind: number,
-    body: GuildhallBytes,
-    options?: { unreliable?: boolean; after_state?: boolean },
-  ): void
-  /** Runs once, among the handlers of the room; at most 16 of a room wait. */
-  after(delay_ms: number, fn: () => GuildhallDone): number
-}
-
-type GuildhallRoomDefinition<S, V = S, O = null> = {
-  /** Ticks a second, 0 to 120; 0 by default. */
-  tick_hz?: number
-  /** States a second at most, 1 to 60; 20 by default. */
-  sync_hz?: number
-  /** Makes the state of a new room, or the pair of state and label. */
-  create(
-    ctx: GuildhallContext & { name: string | null; options: GuildhallJsonObject },
-    options: GuildhallJsonObject,
-  ): S | { state: S; label: GuildhallLabel } | Promise<S | { state: S; label: GuildhallLabel }>
-  /** Instead of \`create\` after a restart or reload; by default the state as it was. */
-  restore?(state: any, room: GuildhallStateRoom<S>): S | Promise<S>
-  /** true, or the text of the refusal. */
-  admit?(
-    ctx: GuildhallContext & { options: GuildhallJsonObject },
-    room: GuildhallStateRoom<S>,
-  ): boolean | string | Promise<boolean | string>
-  join?(
-    ctx: GuildhallContext & { properties: GuildhallJsonObject | null },
-    room: GuildhallStateRoom<S>,
-  ): GuildhallDone
-  leave?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
-  drop?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
-  return?(ctx: GuildhallContext, room: GuildhallStateRoom<S>): GuildhallDone
-  message?: {
-    [kind: number]: (
-      ctx: GuildhallContext & { kind: number; unreliable: boolean },
-      body: Uint8Array,
-      room: GuildhallStateRoom<S>,
-    ) => GuildhallDone
-  }
-  /** Before the methods of \`on_rpc\`, for members of such rooms. */
-  rpc?: {
-    [method: string]: (
-      ctx: GuildhallContext & { method: string },
-      body: Uint8Array,
-      room: GuildhallStateRoom<S>,
-    ) => GuildhallReply | Promise<GuildhallReply>
-  }
-  tick?(dt: number, room: GuildhallStateRoom<S>): GuildhallDone
-  /** What all members see; without it the state. Changes nothing. */
-  view?(state: S): V
-  /** What one member sees besides; needs \`view\`. Changes nothing. */
-  own?(state: S, member: GuildhallPlainMember): O
-  /** Numbers, or those under these names, are sent with so many decimals, 0 to 6. */
-  decimals?: number | { [name: string]: number }
-  /** The state notes writes: a hint for large states that change little. */
-  track?: boolean
-  /** The result of the match. */
-  ended?(
-    room: GuildhallStateRoom<S>,
-  ): GuildhallJsonObject | void | Promise<GuildhallJsonObject | void>
-}`
-
 const preamble = `// biome-ignore-all lint: generated
 /**
  * The script interface of Guildhall, generated from packages/contract/src/script by
@@ -334,6 +233,8 @@ type GuildhallAnswer<T> = T | void | Promise<T | void>
 type GuildhallGame = {
   rpcs: { [method: string]: { payload: any; reply: any } }
   kinds: { [kind: number]: { up?: any; down?: any } }
+  /** By the name of their definition: what members see, and each of them alone. */
+  rooms?: { [definition: string]: { state: any; own?: any } }
 }
 
 /** Bytes that \`json.decode\` makes a T of. */

@@ -23,6 +23,7 @@ type Asked<C> = {
 type Cards = {
   rpcs: { draw: { payload: { count: number }; reply: { cards: string[] } } }
   kinds: { 100: { up: { card: string } }; 101: { down: { turn: number } } }
+  rooms: { table: { state: { turn: number }; own: string[] } }
 }
 
 // In all of these it is the compiler that looks.
@@ -39,6 +40,8 @@ it('knows the methods and kinds of a game that has types', () => {
     expectTypeOf(await player.rpc('draw', { count: 2 })).toEqualTypeOf<{ cards: string[] }>()
     expectTypeOf((await player.message(101)).json()).toEqualTypeOf<{ turn: number }>()
     player.send(100, { card: 'ace' })
+    expectTypeOf(player.state).toEqualTypeOf<{ readonly turn: number } | undefined>()
+    expectTypeOf(player.own).toEqualTypeOf<readonly string[] | undefined>()
     // @ts-expect-error a card is missing
     player.send(100, {})
     // @ts-expect-error there is no such method

@@ -66,6 +66,14 @@ export async function enterGame<G extends GameTypes>({ url, username, clock, rea
     connection,
     rooms: connection.rooms,
     received: messages.all,
+    /** What the player sees of its room, as it was last sent; undefined outside of one. */
+    get state() {
+      return connection.rooms.current?.state
+    },
+    /** What the player alone sees of it. */
+    get own() {
+      return connection.rooms.current?.own
+    },
     send<K extends UpKind<G>>(kind: K, body?: BodyOfKind<G, K, 'up'>, unreliable = false): void {
       connection.send(kind, body as BodyOfKind<G, K, 'up'>, { unreliable })
     },
@@ -105,6 +113,8 @@ export async function enterGame<G extends GameTypes>({ url, username, clock, rea
     /** Resolves when all that the node has sent so far has arrived. */
     async caughtUp(): Promise<void> {
       if (connection.state !== 'open') return
+      // The first look asks for states.
+      connection.rooms.current?.state
       // No script handles it: the gateway answers at once, behind what it has sent before.
       const answered = untyped.rpc('rooms.settled').catch(() => undefined)
       await within(realClock, patienceMs, answered)

@@ -124,6 +124,43 @@ const passing = `${head}
   })
 `
 
+/** Its view is not pure, and a message makes one object of two. */
+const table = `
+  guildhall.room('table', {
+    create: () => ({ a: { n: 0 }, b: { n: 0 }, seen: 0 }),
+    message: {
+      100: (ctx, body, { state }) => void (state.b = state.a),
+      101: (ctx, body, { state }) => void (state.a.n += 1),
+    },
+    view: (state) => {
+      if (state.a.n > 1) state.seen += 1
+      return { n: state.a.n }
+    },
+    own: ({ a }, { participant }) => a.n * participant,
+  })
+`
+
+const seeing = `${head}
+  test('state', async (t) => {
+    const game = await openGame(t)
+    const ana = await game.signIn('ana')
+    assert.equal(ana.state, undefined)
+    await ana.rooms.joinOrCreate('green', { mode: 'table' })
+    ana.send(101)
+    await game.advance(50)
+    assert.deepEqual([ana.state, ana.own], [{ n: 1 }, ana.participant])
+    const reasons = () => game.log().map(({ reason }) => String(reason)).join(' ')
+    assert.doesNotMatch(reasons(), /one object/)
+    ana.send(100)
+    await game.advance(50)
+    assert.match(reasons(), /room.state.a and room.state.b are one object/)
+    ana.send(101)
+    await game.advance(50)
+    assert.deepEqual(ana.state, { n: 1 })
+    assert.match(reasons(), /read only/)
+  })
+`
+
 const failing = `${head}
   test('a wrong hope', async (t) => {
     const game = await openGame(t)
@@ -160,6 +197,13 @@ describe('test-script', () => {
     expect(stdout).toContain('pass 7')
     expect(stdout).toContain('the clock is the test')
   }, 120_000)
+
+  it('[S-STA-6] players have state, views change nothing, and one object at two places is found', async () => {
+    write({ 'main.ts': table, 'table.test.ts': seeing })
+    const { code, stdout } = await runScriptTests([folder])
+    expect(code, stdout).toBe(0)
+    expect(stdout).toContain('pass 1')
+  }, 60_000)
 
   it('ends with 1 when one fails, and says which and why', async () => {
     write({ 'game/main.ts': game, 'game/wrong.test.ts': failing })

@@ -46,3 +46,41 @@ it('[S-HK-8] a match that was made cannot be refused, a room that a client makes
   }
   expectTypeOf(script).toBeFunction()
 })
+
+/** A game whose rooms have state. */
+type Cards = {
+  rpcs: { play: { payload: { card: string }; reply: undefined } }
+  kinds: { 100: { up: { dx: number } }; 101: { down: { tick: number } } }
+  rooms: { cards: { state: { left: number }; own: string[] }; race: { state: { x: number } } }
+}
+type Table = { hands: { [id: number]: string[] } }
+
+it('[R-STA-5] [S-STA-1] rooms of a game with types are of these types', () => {
+  const script = (game: Guildhall<Cards>) => {
+    game.room('cards', {
+      create: (): Table => ({ hands: {} }),
+      join({ sender }, { state }) {
+        state.hands[sender] = []
+      },
+      message: {
+        100: (_ctx, body, room) => {
+          expectTypeOf(game.json.decode(body)).toEqualTypeOf<{ dx: number }>()
+          room.broadcast(101, game.json.encode({ tick: 1 }))
+          // @ts-expect-error clients send this kind
+          room.broadcast(100, '')
+        },
+      },
+      rpc: { play: (_ctx, body) => void game.json.decode(body).card },
+      view: ({ hands }) => ({ left: Object.keys(hands).length }),
+      own: ({ hands }, { participant }) => hands[participant] ?? [],
+    })
+    game.room('race', { create: () => ({ x: 0 }) })
+    // @ts-expect-error there is no such room
+    game.room('raec', { create: () => ({ x: 0 }) })
+    // @ts-expect-error without a view members see the state, which is not what they expect
+    game.room('race', { create: () => ({ y: 0 }) })
+    // @ts-expect-error a hand is texts
+    game.room('cards', { create: () => ({}), view: () => ({ left: 0 }), own: () => [1] })
+  }
+  expectTypeOf(script).toBeFunction()
+})

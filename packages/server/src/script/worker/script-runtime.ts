@@ -62,6 +62,8 @@ export class ScriptRuntime {
       clock: this.#scriptClock(),
       runSoon: (hook, roomId) => this.#started?.runner.runSoon(hook, roomId),
       describe: (error) => errorText(this.#describe(error)),
+      // Only tests move the clock of a node by hand.
+      isTested: () => this.#now !== undefined,
     })
     this.#print = createPrinter(this.#clock, deps.post)
     this.#hostCalls = createHostCalls(() => this.#wantTurnEnd())

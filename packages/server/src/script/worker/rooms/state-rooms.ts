@@ -13,6 +13,7 @@ import type { RoomMember, StateMessage } from './room-followers.ts'
 import { SyncProblem } from './room-followers.ts'
 import { StateProblem } from './state-copy.ts'
 import { StateRoom, type StateRoomIdentity } from './state-room.ts'
+import { findTwice, frozenState } from './tested-states.ts'
 
 export type StateRoomsDeps = {
   registry: Registry
@@ -21,6 +22,8 @@ export type StateRoomsDeps = {
   runSoon(hook: number, roomId: number): void
   /** What a view has thrown, as text for the records. */
   describe(error: unknown): string
+  /** Whether the game runs under test. */
+  isTested(): boolean
 }
 
 type Attached = {
@@ -96,6 +99,7 @@ export class StateRooms {
     if (room.copy.update(room.state)) {
       room.isUnsent = true
       room.isUnsaved = true
+      if (this.#deps.isTested()) reportTwice(room, output)
     }
     room.behindSync.commit(undefined, 'settled')
     if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
@@ -238,7 +242,7 @@ export class StateRooms {
       this.#syncSoon(room)
       return
     }
-    this.#tryTo(room, () => room.followers.welcome(room.state))
+    this.#tryTo(room, () => room.followers.welcome(this.#seenState(room)))
   }
 
   #sync(call: CallRecord): void {
@@ -248,9 +252,14 @@ export class StateRooms {
     room.isUnsent = false
     room.ticksSinceSync = 0
     room.lastSyncMs = this.#deps.clock.monotonicMs()
-    this.#tryTo(room, () => room.followers.sync(room.state))
+    this.#tryTo(room, () => room.followers.sync(this.#seenState(room)))
     const output = this.#output()
     if (output !== undefined) room.behindSync.moveAll(output)
+  }
+
+  /** What `view` and `own` are given. */
+  #seenState(room: StateRoom): unknown {
+    return this.#deps.isTested() ? frozenState(room.copy) : room.state
   }
 
   /** Sends what could be made, and reports what could not; that is tried again. */
@@ -349,6 +358,11 @@ export class StateRooms {
     this.#rooms.delete(room.room_id)
     return ended
   }
+}
+
+function reportTwice(room: StateRoom, output: Output): void {
+  const found = findTwice(room.state)
+  if (found !== undefined) output.fault(`${room.definition.name}.state`, found)
 }
 
 function send(output: Output, room: StateRoom, messages: readonly StateMessage[]): void {
