@@ -15,7 +15,7 @@ export type Hand = {
   readonly room: Room<Cards>
   /** The first view that satisfies `holds`, now or later. */
   sees(holds: (view: View) => boolean): Promise<View>
-  /** Plays the first card that fits, else draws, in its turn; resolves when the table has changed. */
+  /** In its turn plays the first card that fits, else draws; resolves when that is seen. */
   move(): Promise<void>
   /** From now on it moves whenever it is its turn. */
   play(): void
