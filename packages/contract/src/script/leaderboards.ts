@@ -30,6 +30,12 @@ export const leaderboardsScript = defineScriptApi({
     errors: ['conflict'],
     ...trusted,
   },
+  'leaderboards.delete': {
+    doc: 'Ends a board and all its records; false if there was none. Its tournaments stay.',
+    args: { board },
+    ok: z.boolean(),
+    ...trusted,
+  },
   'leaderboards.submit': {
     doc: 'Submits a score under the rule of the board, and returns the record that counts now.',
     example: ["await guildhall.leaderboards.submit('weekly', ctx.user_id, 1200)"],

@@ -6,8 +6,8 @@ import {
   storageOwner,
   writePermission,
 } from '../routes/storage.ts'
-import { freeObject, optional, presentReference } from '../values/fields.ts'
-import { options, strictLimit } from './fields.ts'
+import { freeObject, optional, presentReference, reference } from '../values/fields.ts'
+import { options, pageLimit, strictLimit } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const address = {
@@ -39,6 +39,12 @@ export const ScriptObjectRow = z.strictObject({
   key: z.string(),
   ...ScriptObject.shape,
 })
+
+const ScriptObjectPage = z.strictObject({
+  items: z.array(ScriptObjectRow),
+  next: z.string().nullable().meta({ description: 'For `after`; null behind the last row' }),
+})
+const after = optional(z.string()).meta({ description: 'The `next` of the page before' })
 
 /** Most operations of one storage_write_many. */
 export const writeManyMax = 100
@@ -76,6 +82,24 @@ export const storageScript = defineScriptApi({
     errors: ['conflict', 'forbidden'],
     ...trusted,
   },
+  storage_list: {
+    doc: 'A page of the objects of one owner in a collection, by key.',
+    example: [
+      "const { items, next } = await guildhall.storage_list(ctx.user_id, 'saves', { prefix: 'a' })",
+    ],
+    args: {
+      owner: address.owner,
+      collection: address.collection,
+      options: options({
+        prefix: optional(reference(128)).meta({ description: 'What the keys begin with' }),
+        after,
+        limit: pageLimit({ default: 50, cap: 200 }),
+        as,
+      }),
+    },
+    ok: ScriptObjectPage,
+    ...trusted,
+  },
   storage_index_query: {
     doc: 'A page of the objects of an index whose fields are equal to all the filters.',
     args: {
@@ -85,11 +109,11 @@ export const storageScript = defineScriptApi({
         .meta({ ts: '{ [field: string]: string | number | bigint | boolean }' }),
       options: options({
         limit: strictLimit({ default: 50, cap: 100 }),
-        after: optional(z.string()).meta({ description: 'The `next` of the page before' }),
+        after,
         as,
       }),
     },
-    ok: z.strictObject({ items: z.array(ScriptObjectRow), next: z.string().nullable() }),
+    ok: ScriptObjectPage,
     errors: ['not_found', 'unavailable'],
     ...trusted,
   },

@@ -4,10 +4,12 @@ import {
   TournamentEntry,
   TournamentRegistration,
   TournamentResult,
+  tournamentsApi,
 } from '../routes/tournaments.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { id, user_id } = TournamentRegistration.shape
+const { create, transition } = tournamentsApi
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
 
@@ -22,6 +24,24 @@ export const tournamentsScript = defineScriptApi({
     doc: 'One tournament, or null.',
     args: { id },
     ok: Tournament.nullable(),
+    ...trusted,
+  },
+  'tournaments.create': {
+    doc: 'Drafts a tournament; its board need not exist yet.',
+    example: [
+      "await guildhall.tournaments.create({ id: 'cup', leaderboard_id: 'weekly', ...times })",
+      "await guildhall.tournaments.transition('cup', 'registration_open')",
+    ],
+    args: { definition: create.body },
+    ok: Tournament,
+    errors: ['conflict'],
+    ...trusted,
+  },
+  'tournaments.transition': {
+    doc: 'Opens the registration, starts or cancels a tournament, under the rules of operators.',
+    args: { id, to: transition.body.shape.state },
+    ok: Tournament,
+    errors: ['not_found', 'conflict'],
     ...trusted,
   },
   'tournaments.register': {

@@ -1,7 +1,9 @@
+import { auditApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
+import { openDesk } from '../../testing/desk.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { type ScriptCall, scriptOf } from '../../testing/script-calls.fixture.ts'
+import { type ScriptCall, scriptCaller, scriptOf } from '../../testing/script-calls.fixture.ts'
 
 const invalid = { name: 'Failure', code: 'invalid_request' }
 const missing = { name: 'Failure', code: 'not_found' }
@@ -121,7 +123,33 @@ describe.each(testBackends)('boards of scripts on $name', (backend) => {
     }
   })
 
-  it('[S-API-18] are not audited', async () => {
-    expect(await scenario.countRows('audit_unsealed')).toBe(0)
+  it('[S-API-36] are ended with their records, and say whether there was one', async () => {
+    await call('leaderboards.create', { id: 'ending' })
+    await call('leaderboards.submit', 'ending', 'u', 1)
+    expect(await call('leaderboards.delete', 'ending')).toBe(true)
+    expect(await call('leaderboards.delete', 'ending')).toBe(false)
+    await expect(call('leaderboards.get', 'ending', 'u')).rejects.toMatchObject(missing)
+    for (const id of wrongIds) {
+      await expect(call('leaderboards.delete', id)).rejects.toMatchObject(invalid)
+    }
+    expect(await call('leaderboards.create', { id: 'ending' })).toMatchObject({ records: 0 })
+  })
+
+  it('[S-API-18] [S-API-36] are audited where they are opened and ended, and nowhere else', async () => {
+    const desk = await openDesk(scenario.api)
+    const answer = await desk.send('GET', '/audit?limit=500&action=leaderboards.')
+    const { entries } = auditApi.list.ok.parse(answer.body)
+    const words = entries.map(({ action, actor_type, actor, role, target, details }) =>
+      [action, target, actor_type, actor, role, details].join(' '),
+    )
+    const by = `script script - ${scriptCaller.revision_id}`
+    expect(words.filter((each) => each.includes('ending'))).toEqual([
+      `leaderboards.create ending ${by}`,
+      `leaderboards.delete ending ${by}`,
+      `leaderboards.create ending ${by}`,
+    ])
+    expect(new Set(entries.map(({ action }) => action))).toEqual(
+      new Set(['leaderboards.create', 'leaderboards.delete']),
+    )
   })
 })

@@ -5,6 +5,8 @@ import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import type { Done } from '../../kernel/mutation.ts'
 import type { KnownIndexes } from './indexes/entries.ts'
 import type { StorageFilters } from './indexes/filters.ts'
+import { listWithValues } from './listing.store.ts'
+import { cursorOf, positionOf } from './storage.cursor.ts'
 import { defaultPermission } from './storage.service.ts'
 import { type Place, storageStore } from './storage.store.ts'
 import { applyAll, type Batch } from './writes/batch.ts'
@@ -55,6 +57,15 @@ export type ReadObject = {
   write_permission: number
   value_json: string
 }
+
+/** The objects of one owner in a collection whose keys begin with `prefix`. */
+export type Listing = Omit<ObjectAddress, 'key'> & {
+  prefix?: string | undefined
+  after?: string | undefined
+  limit: number
+}
+
+export type ObjectPage = { items: ReadObject[]; next: string | null }
 
 /** The most bytes of all values of one batch. */
 const batchBytesMax = 8 * storageValueBytesMax
@@ -128,6 +139,8 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
     /** Objects of one turn; those of one call share a round trip. */
     readAll: (requests: readonly ObjectAddress[], asking: Asking = {}) =>
       Promise.all(requests.map((request) => read(request, asking))),
+    /** A page by key; of what the user may not read it leaves out rows. */
+    list: (listing: Listing, { as }: Asking = {}) => list(db, listing, as),
     /** Answers the version of what is stored now. */
     async write(request: ObjectWrite, asking: Asking = {}): Promise<{ version: string }> {
       const outcome = await change(request, asking)
@@ -146,6 +159,39 @@ export function createStorageRuntime({ db, write, filters, indexes }: RuntimeDep
     apply: async (tx: Transaction, operations: readonly Operation[]) =>
       onlyOutcomes(await applyAll(tx, operations.map(alone), indexes)),
   }
+}
+
+async function list(db: Database, listing: Listing, as: ActingUser): Promise<ObjectPage> {
+  const { owner, collection, prefix = '', after, limit } = listing
+  const name = ['objects', collection, owner === null ? 'system' : `of ${owner}`, prefix]
+  const user_id = owner ?? ''
+  const rows = await listWithValues(db, {
+    collection,
+    user_id,
+    from_key: after === undefined ? prefix : behind(prefix, positionOf(name, after).key),
+    below_key: prefix + aboveAllKeys,
+    limit: limit + 1,
+  })
+  const cut = rows.findIndex(({ value }) => value === null)
+  const end = cut < 0 ? limit : Math.min(cut, limit)
+  const last = rows.length > end ? rows[end - 1] : undefined
+  const shown = rows.slice(0, end).map((row): ReadObject => {
+    const { value, ...head } = row
+    return { ...head, user_id: owner, collection, value_json: value ?? '{}' }
+  })
+  return {
+    items: shown.filter((row) => mayRead({ ...row, user_id }, as)),
+    next: last === undefined ? null : cursorOf(name, { user_id, key: last.key }),
+  }
+}
+
+/** No key has more than 128 bytes, so none is as large. */
+const aboveAllKeys = '\u{10ffff}'.repeat(33)
+
+/** Keys have no control characters, so no key lies between the one given and this one. */
+function behind(prefix: string, key: string): string {
+  const from = `${key}\u0001`
+  return Buffer.compare(Buffer.from(from), Buffer.from(prefix)) < 0 ? prefix : from
 }
 
 function alone(operation: Operation): Batch {

@@ -5,6 +5,7 @@ import type { ScriptPart } from '../../kernel/play/script.ts'
 import type { createQueries } from './indexes/queries.ts'
 import type {
   createStorageRuntime,
+  ObjectPage,
   ObjectRemoval,
   ObjectWrite,
   ReadObject,
@@ -27,18 +28,11 @@ export function storageFunctions(storage: Deps): ScriptPart<typeof storageScript
       storage.write({ ...object, ...conditions }, { as }),
     storage_delete: (_caller, { options: { as, version }, ...address }) =>
       storage.remove({ ...address, version }, { as }),
+    storage_list: async (_caller, { options: { as, ...page }, ...place }) =>
+      pageOf(await storage.list({ ...place, ...page }, { as })),
     storage_index_query: async (_caller, { index, filters, options: { as, ...page } }) => {
       const { items, next } = await storage.query(index, filters, page)
-      const shown = items.filter((row) => isReadable(row, as))
-      return {
-        items: shown.map((row) => ({
-          user_id: row.user_id,
-          collection: row.collection,
-          key: row.key,
-          ...objectOf(row),
-        })),
-        next,
-      }
+      return pageOf({ items: items.filter((row) => isReadable(row, as)), next })
     },
     storage_write_many: async (_caller, { ops, options }) => [
       ...(await storage.writeAll(ops.map(changeOf), options)),
@@ -48,6 +42,14 @@ export function storageFunctions(storage: Deps): ScriptPart<typeof storageScript
 
 function objectOf({ value_json, version, read_permission, write_permission }: ReadObject) {
   return { value: readObject(value_json), version, read_permission, write_permission }
+}
+
+function pageOf({ items, next }: ObjectPage) {
+  const rows = items.map((row) => {
+    const { user_id, collection, key } = row
+    return { user_id, collection, key, ...objectOf(row) }
+  })
+  return { items: rows, next }
 }
 
 function isReadable({ user_id, read_permission }: ReadObject, as: string | undefined): boolean {

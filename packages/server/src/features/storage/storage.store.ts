@@ -175,3 +175,6 @@ function* partsOf(rows: readonly StoredRow[]): Iterable<StoredRow[]> {
 }
 
 const partBytes = 4_194_304
+
+/** Bytes of values of one page; its first row is always given. */
+export const pageBytesMax = 4_194_304

@@ -1,11 +1,11 @@
-import { type JsonObject, parseExact } from '@guildhall/contract'
+import { type JsonObject, parseExact, type TournamentState } from '@guildhall/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refuse } from '../../kernel/failure.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
 import { createHarness, type Harness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
 import { runners } from './runners.ts'
-import { scenarios } from './scenarios.ts'
+import { drafted, scenarios, tournament } from './scenarios.ts'
 
 /** What the node answers, the same to every language. */
 const functions: HostFunctions = {
@@ -17,9 +17,26 @@ const functions: HostFunctions = {
     return { balance: delta, seq: 1, replayed: false }
   },
   storage_read: () => null,
+  storage_list(_caller, { owner, collection, options }: Listing) {
+    const { prefix, limit, after } = options
+    const asked = [owner ?? 'system', collection, prefix, limit, after]
+    return { items: [], next: asked.join(' ').trim() }
+  },
+  'tournaments.create': (_caller, { definition }) => {
+    expect(definition).toEqual(drafted)
+    return tournament('draft')
+  },
+  'tournaments.transition': (_caller, { to }: { to: TournamentState }) => tournament(to),
+  'leaderboards.delete': () => false,
   storage_write: (_caller, { owner, value }: { owner: string | null; value: object }) => ({
     version: `${JSON.stringify(owner)} ${JSON.stringify(value)}`,
   }),
+}
+
+type Listing = {
+  owner: string | null
+  collection: string
+  options: { prefix?: string; limit: number; after?: string }
 }
 
 describe.each(runners)('$language', ({ file, tier, source }) => {

@@ -1,3 +1,5 @@
+import type { Tournament, TournamentState } from '@guildhall/contract'
+
 /**
  * What every language does alike, as data: a row calls functions of `guildhall` one after another,
  * and says what each answers. The runner of each language interprets it (runners.ts); a row that
@@ -31,6 +33,21 @@ const again = (text: string, shown = text): Step[] => [
   ['json.encode', [last], `text ${shown}`],
 ]
 const refused = 'error invalid_argument'
+
+/** The tournament of the scenarios. */
+export const drafted = {
+  id: 'cup',
+  leaderboard_id: 'weekly',
+  registration_opens_at_unix_ms: 1,
+  registration_closes_at_unix_ms: 2,
+  starts_at_unix_ms: 3,
+  ends_at_unix_ms: 4_000_000_000_000,
+}
+/** What the node answers about it. */
+export const tournament = (state: TournamentState): Tournament => {
+  const times = { created_at_unix_ms: 1, updated_at_unix_ms: 2 }
+  return { ...drafted, state, settled_epoch_due_at_unix_ms: 5, ...times }
+}
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -222,6 +239,33 @@ export const scenarios: readonly Scenario[] = [
       ],
       ['storage_write', [none, 'c', 'k', [1]], refused],
       ['storage_read', [none, 'c', 'gone'], 'nil'],
+    ],
+  },
+  {
+    rule: 'S-API-38',
+    title: 'a list of objects is asked for by options, and may be empty',
+    trusted: true,
+    steps: [
+      ['storage_list', [none, 'c'], '{"items":[],"next":"system c  50"}'],
+      [
+        'storage_list',
+        ['u', 'c', { prefix: 'p', limit: 1000, after: 'x' }],
+        '{"items":[],"next":"u c p 200 x"}',
+      ],
+      ['storage_list', ['u', 'c', { cursor: 'x' }], refused],
+      ['storage_list', ['u', 'c', { limit: -1 }], refused],
+    ],
+  },
+  {
+    rule: 'S-API-36',
+    title: 'tournaments and boards are made and moved on',
+    trusted: true,
+    steps: [
+      ['tournaments.create', [{ id: 'cup' }], refused],
+      ['tournaments.create', [drafted], JSON.stringify(tournament('draft'))],
+      ['tournaments.transition', ['cup', 'running'], JSON.stringify(tournament('running'))],
+      ['tournaments.transition', ['cup', 'over'], refused],
+      ['leaderboards.delete', ['gone'], 'false'],
     ],
   },
 ]

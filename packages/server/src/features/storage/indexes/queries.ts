@@ -1,7 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { Failure, refuse } from '../../../kernel/failure.ts'
 import { cursorOf, positionOf } from '../storage.cursor.ts'
-import type { ReadObject } from '../storage.runtime.ts'
+import type { ObjectPage, ReadObject } from '../storage.runtime.ts'
 import { storageIndexStore } from './index.store.ts'
 import {
   coveredEntry,
@@ -21,8 +21,6 @@ export type QueriesDeps = {
 
 /** What the fields must be equal to. */
 export type IndexFilters = Readonly<Record<string, string | number | bigint | boolean>>
-
-export type IndexPage = { items: ReadObject[]; next: string | null }
 
 /** Queries by declared indexes; their rows are read from the objects. */
 export function createQueries({ db, inForce }: QueriesDeps) {
@@ -49,7 +47,7 @@ export function createQueries({ db, inForce }: QueriesDeps) {
       name: string,
       filters: IndexFilters,
       { limit: items, after }: { limit: number; after?: string | undefined },
-    ): Promise<IndexPage> {
+    ): Promise<ObjectPage> {
       for (let asked = 1; ; asked += 1) {
         const index = await indexNamed(name)
         const entries = wantedOf(index, filters)
@@ -99,7 +97,7 @@ function pageOf(
   { collection }: StorageIndex,
   list: readonly string[],
   { rows, items }: { rows: readonly FoundRow[]; items: number },
-): IndexPage {
+): ObjectPage {
   const cut = rows.findIndex(({ key, value }) => key !== null && value === null)
   const end = cut < 0 ? items : Math.min(cut, items)
   const shown = rows.slice(0, end).flatMap((row) => objectOf(row, collection))

@@ -1,12 +1,10 @@
 import type { Queries } from '../../../database/database.ts'
 import { type Row, type Statement, statement } from '../../../database/statement.ts'
 import { storageIndexes } from '../../../database/tables/storage.ts'
+import { pageBytesMax } from '../storage.store.ts'
 
 /** Fields that a query may ask for at once. */
 export const queryFieldsMax = 8
-
-/** Bytes of values of one page; the first row is always given. */
-const valueBytesMax = 4_194_304
 
 /**
  * The state of the index comes with every row; an empty page is one row without an object. A row
@@ -65,7 +63,7 @@ function queryOf(fields: number): Statement<Params, typeof found> {
         ORDER BY e0.user_id, e0.key LIMIT :limit) AS q) AS p ON 1 = 1
       LEFT JOIN storage_objects v
         ON v.collection = :collection AND v.user_id = p.user_id AND v.key = p.key
-          AND (p.bytes_before = 0 OR p.bytes_before + p.bytes <= ${valueBytesMax})
+          AND (p.bytes_before = 0 OR p.bytes_before + p.bytes <= ${pageBytesMax})
       WHERE i.id = :id ORDER BY p.user_id, p.key`,
     params,
     row: found,
