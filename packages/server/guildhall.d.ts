@@ -926,6 +926,24 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   ): Promise<boolean>
 
   /**
+   * A page of the objects of one owner in a collection, by key.
+   * Suspends the handler: other handlers run until it goes on.
+   *
+   * @example
+   * const { items, next } = await guildhall.storage_list(ctx.user_id, 'saves', { prefix: 'a' })
+   */
+  storage_list(
+    owner: string | null,
+    collection: string,
+    options?: {
+      prefix?: string | null
+      after?: string | null
+      limit?: number | null
+      as?: string | null
+    },
+  ): Promise<{ items: GuildhallObjectRow[]; next: string | null }>
+
+  /**
    * A page of the objects of an index whose fields are equal to all the filters.
    * Suspends the handler: other handlers run until it goes on.
    * Raises `not_found`, `unavailable`.
@@ -1071,6 +1089,12 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     }): Promise<GuildhallLeaderboard>
 
     /**
+     * Ends a board and all its records; false if there was none. Its tournaments stay.
+     * Suspends the handler: other handlers run until it goes on.
+     */
+    delete(board: string): Promise<boolean>
+
+    /**
      * Submits a score under the rule of the board, and returns the record that counts now.
      * Suspends the handler: other handlers run until it goes on.
      * Raises `not_found`.
@@ -1141,6 +1165,34 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * Suspends the handler: other handlers run until it goes on.
      */
     get(id: string): Promise<GuildhallTournament | null>
+
+    /**
+     * Drafts a tournament; its board need not exist yet.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `conflict`.
+     *
+     * @example
+     * await guildhall.tournaments.create({ id: 'cup', leaderboard_id: 'weekly', ...times })
+     * await guildhall.tournaments.transition('cup', 'registration_open')
+     */
+    create(definition: {
+      id: string
+      leaderboard_id: string
+      registration_opens_at_unix_ms: number
+      registration_closes_at_unix_ms: number
+      starts_at_unix_ms: number
+      ends_at_unix_ms: number
+    }): Promise<GuildhallTournament>
+
+    /**
+     * Opens the registration, starts or cancels a tournament, under the rules of operators.
+     * Suspends the handler: other handlers run until it goes on.
+     * Raises `not_found`, `conflict`.
+     */
+    transition(
+      id: string,
+      to: 'draft' | 'registration_open' | 'running' | 'finalizing' | 'completed' | 'cancelled',
+    ): Promise<GuildhallTournament>
 
     /**
      * Registers an active account while registration is open; a repeat changes nothing.

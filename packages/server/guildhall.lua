@@ -490,6 +490,15 @@ function guildhall.storage_write(owner, collection, key, value, options) end
 ---@return boolean
 function guildhall.storage_delete(owner, collection, key, options) end
 
+---A page of the objects of one owner in a collection, by key.
+---Suspends the handler.
+---@async
+---@param owner? string
+---@param collection string
+---@param options? { prefix?: string, after?: string, limit?: number, as?: string }
+---@return { items: (guildhall.ObjectRow)[], next?: string }
+function guildhall.storage_list(owner, collection, options) end
+
 ---A page of the objects of an index whose fields are equal to all the filters.
 ---Suspends the handler.
 ---@async
@@ -564,6 +573,13 @@ function guildhall.leaderboards.list() end
 ---@return guildhall.Leaderboard
 function guildhall.leaderboards.create(board) end
 
+---Ends a board and all its records; false if there was none. Its tournaments stay.
+---Suspends the handler.
+---@async
+---@param board string
+---@return boolean
+function guildhall.leaderboards.delete(board) end
+
 ---Submits a score under the rule of the board, and returns the record that counts now.
 ---Suspends the handler.
 ---@async
@@ -628,6 +644,21 @@ function guildhall.tournaments.list() end
 ---@param id string
 ---@return { id: string, leaderboard_id: string, state: string, registration_opens_at_unix_ms: number, registration_closes_at_unix_ms: number, starts_at_unix_ms: number, ends_at_unix_ms: number, settled_epoch_due_at_unix_ms?: number, created_at_unix_ms: number, updated_at_unix_ms: number }
 function guildhall.tournaments.get(id) end
+
+---Drafts a tournament; its board need not exist yet.
+---Suspends the handler.
+---@async
+---@param definition { id: string, leaderboard_id: string, registration_opens_at_unix_ms: number, registration_closes_at_unix_ms: number, starts_at_unix_ms: number, ends_at_unix_ms: number }
+---@return guildhall.Tournament
+function guildhall.tournaments.create(definition) end
+
+---Opens the registration, starts or cancels a tournament, under the rules of operators.
+---Suspends the handler.
+---@async
+---@param id string
+---@param to string
+---@return guildhall.Tournament
+function guildhall.tournaments.transition(id, to) end
 
 ---Registers an active account while registration is open; a repeat changes nothing.
 ---Suspends the handler.

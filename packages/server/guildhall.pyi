@@ -322,6 +322,9 @@ async def storage_write(owner: str | None, collection: str, key: str, value: Any
 async def storage_delete(owner: str | None, collection: str, key: str, *, version: str | None = ..., as_: str | None = ...) -> bool:
     """Removes an object; false if there was none."""
 
+async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ...) -> Any:
+    """A page of the objects of one owner in a collection, by key."""
+
 async def storage_index_query(index: str, filters: dict[str, str | int | float | bool], *, limit: int | float | None = ..., after: str | None = ..., as_: str | None = ...) -> Any:
     """A page of the objects of an index whose fields are equal to all the filters."""
 
@@ -372,6 +375,9 @@ class leaderboards:
     async def create(board: Any) -> Leaderboard:
         """Opens a board; by default the highest score of each user counts."""
     @staticmethod
+    async def delete(board: str) -> bool:
+        """Ends a board and all its records; false if there was none. Its tournaments stay."""
+    @staticmethod
     async def submit(board: str, user_id: str, score: int, *, subscore: int | None = ..., metadata: Any = ...) -> Record:
         """Submits a score under the rule of the board, and returns the record that counts now."""
     @staticmethod
@@ -397,6 +403,12 @@ class tournaments:
     @staticmethod
     async def get(id: str) -> Any:
         """One tournament, or null."""
+    @staticmethod
+    async def create(definition: Any) -> Tournament:
+        """Drafts a tournament; its board need not exist yet."""
+    @staticmethod
+    async def transition(id: str, to: str) -> Tournament:
+        """Opens the registration, starts or cancels a tournament, under the rules of operators."""
     @staticmethod
     async def register(id: str, user_id: str) -> TournamentEntry:
         """Registers an active account while registration is open; a repeat changes nothing."""
