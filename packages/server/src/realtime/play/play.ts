@@ -26,6 +26,7 @@ import type { PartyConfig } from './parties/config.ts'
 import type { People } from './parties/people.port.ts'
 import { createPlayPort } from './play-port.ts'
 import type { RoomsConfig } from './rooms/config.ts'
+import { createPresenceCosts } from './rooms/presence-costs.ts'
 import { createRoomRequests } from './rooms/requests/request-queue.ts'
 import { createRoomEntry } from './rooms/requests/room-entry.ts'
 import { createRoomCommands } from './rooms/room-commands.ts'
@@ -115,10 +116,11 @@ export function createPlay(deps: PlayDeps): Play {
   })
   const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
+  const costs = createPresenceCosts(clock)
   const seats = createSeats({
-    ...{ ...deps, graceMs, rooms, snapshots, states, disconnected, finish },
+    ...{ ...deps, graceMs, rooms, costs, snapshots, states, disconnected, finish },
   })
-  const entry = createRoomEntry({ ...deps, clock, log, config: deps.rooms, hooks: script, rooms })
+  const entry = createRoomEntry({ ...deps, log, config: deps.rooms, hooks: script, rooms, costs })
   const requests = createRoomRequests({ registry, rooms, entry, log })
   const builtIns = {
     'rooms.list': createRoomsList({ rooms, hooks: script, clock }),

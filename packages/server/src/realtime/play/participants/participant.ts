@@ -52,7 +52,6 @@ export function newParticipant(id: number, account: Player | undefined): Partici
     topics: undefined,
     requests: undefined,
     listCalls: undefined,
-    entries: undefined,
     partyMessages: undefined,
   }
 }
@@ -69,7 +68,6 @@ export function connect(
   participant.relayed = connection.relayed
   participant.requests = undefined
   participant.listCalls = undefined
-  participant.entries = undefined
   participant.partyMessages = undefined
 }
 

@@ -6,8 +6,6 @@ export type Caller = {
   readonly context: CallContext
   /** Calls of `rooms.list` that its connection has left. */
   listCalls: RateBucket | undefined
-  /** Members that its connection may still cause to be notified by entering rooms. */
-  entries: RateBucket | undefined
   /** Messages to the party that its connection has left. */
   partyMessages: RateBucket | undefined
 }

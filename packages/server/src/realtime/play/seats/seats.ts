@@ -11,6 +11,7 @@ import type { Disconnected } from '../gatherings.ts'
 import { disconnect, type Participant, placeOf } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
 import { sendNotice } from '../rooms/presence.ts'
+import type { PresenceCosts } from '../rooms/presence-costs.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Snapshots } from '../rooms/snapshots.ts'
 import type { StateFollowing } from '../rooms/states/following.ts'
@@ -20,7 +21,10 @@ import { Seat } from './seat.ts'
  * The reconnect grace: who drops out of a room keeps participant id, room and topics for a while.
  */
 export type Seats = {
-  /** Whether the participant of a lost connection keeps its seat. */
+  /**
+   * Whether the participant of a lost connection keeps its seat; its drop and its return are paid
+   * for by its account then.
+   */
   mayKeep(participant: Participant): boolean
   /** Keeps the seat, or hands it over: then it is claimed before the turn ends. */
   drop(participant: Participant, fate: SeatFate, unsent: readonly OutgoingFrame[]): void
@@ -61,6 +65,7 @@ export type SeatsDeps = {
   script: GameScript
   registry: Registry
   rooms: Rooms
+  costs: PresenceCosts
   snapshots: Snapshots
   states: Pick<StateFollowing, 'entered' | 'left'>
   disconnected: Disconnected
@@ -148,7 +153,10 @@ export function createSeats(deps: SeatsDeps): Seats {
   }
 
   return {
-    mayKeep: ({ room, context }) => graceMs > 0 && room !== undefined && context.user_id !== null,
+    mayKeep({ room, context: { user_id } }) {
+      if (graceMs === 0 || room === undefined || user_id === null) return false
+      return deps.costs.pay(user_id, room.members.length)
+    },
     drop(participant, fate, unsent) {
       const { context, room } = participant
       const seat = new Seat(participant, clock.monotonicMs(), seatDeps)

@@ -4,7 +4,7 @@ import { fits, type Query } from '../../query/query.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import { propertyOf } from '../tickets/criteria.ts'
-import type { Handoff, Ticket } from '../tickets/ticket.ts'
+import { byAge, type Handoff, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import type { Handoffs } from './handoffs.ts'
 
@@ -34,12 +34,21 @@ export type Offers = {
   add(offer: NewOffer): { ticketId: string } | { refusal: 'not_found' | 'conflict' }
   cancel(id: string): boolean
   status(id: string): { seats: number; waiting: number } | null
-  /** Takes waiting tickets, oldest first. Yields where `mustPause` says so. */
-  fill(waiting: readonly Ticket[], mustPause: () => boolean): Iterable<void>
+  /**
+   * Takes waiting tickets, oldest first. Yields where `mustPause` says so. What it may look at
+   * between two passes over everybody is bounded; then it goes on where it stopped.
+   */
+  fill(waiting: readonly Ticket[], pass: OfferPass): Iterable<void>
   /** A token of a ticket is used or over. */
   tokenOver(handoff: Handoff): void
   readonly size: number
   stop(): void
+}
+
+export type OfferPass = {
+  /** It is a pass over everybody; else one from new tickets. */
+  isWhole: boolean
+  mustPause(): boolean
 }
 
 export type OffersDeps = {
@@ -54,12 +63,20 @@ export type OffersDeps = {
 }
 
 const expiryEveryMs = 100
+/**
+ * Tickets that offers look at between two passes over everybody. Without it thousands of offers
+ * would be compared with each ticket before anybody else finds a group.
+ */
+const looksMax = 50_000
 
 export function createOffers(deps: OffersDeps): Offers {
   const { clock, rooms, queue, membersMax } = deps
   const offers = new Map<string, Offer>()
   const byRoom = new Map<Room, Offer>()
   const takenBy = new WeakMap<Ticket, Offer>()
+  /** Where the next pass goes on: with the tickets of this offer that are younger. */
+  let rest: { offerId: string; ticket: Ticket } | undefined
+  let looksLeft = looksMax
 
   function end(offer: Offer): void {
     // Behind the end of this offer the room may have another one.
@@ -114,13 +131,31 @@ export function createOffers(deps: OffersDeps): Offers {
     mustPause: () => boolean,
   ): Generator<void> {
     for (const ticket of waiting) {
-      if (ticket.state !== 'queued') continue
       if (mustPause()) yield
       // It may have ended, or its tokens, in a pause.
       const offer = live(id)
       if (offer === undefined || offer.seats === 0) return
+      if (looksLeft === 0) {
+        rest = { offerId: id, ticket }
+        return
+      }
+      looksLeft -= 1
       if (ticket.state === 'queued' && takes(offer, ticket)) take(offer, ticket)
     }
+  }
+
+  /** The offers from where the last pass stopped, and those before it behind them. */
+  function inTurn(): { first: Offer[]; before: Offer[] } {
+    const all = [...offers.values()]
+    const at = all.findIndex(({ id }) => id === rest?.offerId)
+    return { first: all.slice(Math.max(at, 0)), before: all.slice(0, Math.max(at, 0)) }
+  }
+
+  /** Those that the first offer has not looked at. */
+  function unseen(waiting: readonly Ticket[], offer: Offer | undefined): readonly Ticket[] {
+    if (rest === undefined || rest.offerId !== offer?.id) return waiting
+    const { ticket } = rest
+    return waiting.filter((other) => byAge(other, ticket) > 0)
   }
 
   const expiry = clock.every(expiryEveryMs, () => {
@@ -151,8 +186,22 @@ export function createOffers(deps: OffersDeps): Offers {
       const offer = live(id)
       return offer === undefined ? null : { seats: offer.seats, waiting: offer.waiting }
     },
-    *fill(waiting, mustPause) {
-      for (const offer of [...offers.values()]) yield* fillOne(offer, waiting, mustPause)
+    *fill(waiting, { isWhole, mustPause }) {
+      if (isWhole) looksLeft = looksMax
+      if (offers.size === 0 || looksLeft === 0) return
+      // Only those that may be taken are looked at.
+      const willing = waiting.filter(
+        ({ state, criteria }) => state === 'queued' && criteria.backfill,
+      )
+      const { first, before } = inTurn()
+      const [oldest, ...younger] = first
+      const left = unseen(willing, oldest)
+      rest = undefined
+      if (oldest !== undefined) yield* fillOne(oldest, left, mustPause)
+      for (const offer of [...younger, ...before]) {
+        if (rest !== undefined) return
+        yield* fillOne(offer, willing, mustPause)
+      }
     },
     tokenOver({ ticket, state }) {
       const offer = takenBy.get(ticket)

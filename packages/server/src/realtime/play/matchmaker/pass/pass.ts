@@ -2,6 +2,7 @@ import { atEndOfTurn, type Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
 import { createSlices } from '../../../../kernel/time/slices.ts'
 import type { AccountKey } from '../../accounts.port.ts'
+import type { OfferPass } from '../offers/offers.ts'
 import { byAge, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import { isStillAlone } from './lonely.ts'
@@ -30,7 +31,7 @@ export type PassDeps = {
   /** While it is false tickets wait and are not looked at. */
   gateOpen(): boolean
   /** Fills the offers of running rooms, before groups are looked for. */
-  fillOffers(waiting: readonly Ticket[], mustPause: () => boolean): Iterable<void>
+  fillOffers(waiting: readonly Ticket[], pass: OfferPass): Iterable<void>
   /** Forms a match; false when there is no room for it. */
   form(group: readonly Ticket[]): boolean
 }
@@ -100,7 +101,7 @@ export function createPasses(deps: PassDeps): Passes {
       queue.givenBack === givenBack ? { newestMs, wideUntilMs } : undefined
     const widen = widening(waiting)
     widen()
-    yield* deps.fillOffers(waiting, mustPause)
+    yield* deps.fillOffers(waiting, { isWhole: seeds === undefined, mustPause })
     let candidates = waiting
     let left = 0
     for (const seed of seeds ?? waiting) {

@@ -1,37 +1,10 @@
-import { encodeFrame, kinds, roomCreateBody, roomEnterBody } from '@guildhall/contract'
+import { roomCreateBody, roomEnterBody } from '@guildhall/contract'
 import { afterEach, describe, expect, test } from 'vitest'
-import { StreamsConnection } from '../../../connection/transports/streams-connection.fixture.ts'
 import { type RealtimeFixture, startRealtime, waiting } from '../../../realtime.fixture.ts'
 import { barrier, joinAll } from '../rooms.fixture.ts'
 
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
-
-test('[R-LIM-5] entering a large room again and again costs what its members are sent', async () => {
-  realtime = await startRealtime()
-  const { gateway, clock } = realtime
-  for (let count = 0; count < 199; count += 1) {
-    const peer = new StreamsConnection()
-    peer.events = gateway.accept(peer)
-    peer.events.received(0, encodeFrame(kinds.AUTH.first, new Uint8Array()))
-    peer.events.received(0, encodeFrame(21, roomCreateBody.encode({ name: 'hall' })))
-  }
-  const players = async () => (await gateway.rooms())[0]?.players
-  await expect.poll(players, waiting).toBe(199)
-  const [ann] = await joinAll(realtime, 1)
-  for (let round = 0; round < 200; round += 1) {
-    ann?.create('hall')
-    ann?.leave()
-    expect(await ann?.lines(2)).toEqual(['joined 1 hall/', 'left 1'])
-  }
-  ann?.create('hall')
-  expect(await ann?.line()).toBe('rejected 21 too many requests')
-  ann?.create('small')
-  expect(await ann?.line()).toBe('joined 2 small/')
-  await clock.advance(10)
-  ann?.create('hall')
-  expect(await ann?.line()).toBe('joined 1 hall/')
-})
 
 describe('refusals', () => {
   test('[R-ROOM-10] every malformed body is refused by its shape', async () => {

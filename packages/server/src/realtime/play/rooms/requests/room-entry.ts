@@ -6,10 +6,11 @@ import type { Label } from '../../../../kernel/play/rooms.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
 import type { Receiver } from '../../../play.port.ts'
+import { accountKey } from '../../accounts.port.ts'
 import { type Elsewhere, type Entered, type RoomPlace, unavailable } from '../../elsewhere.port.ts'
 import type { Participant } from '../../participants/participant.ts'
-import { type Rate, takeCalls } from '../../rpc/rate-bucket.ts'
 import type { RoomsConfig } from '../config.ts'
+import type { PresenceCosts } from '../presence-costs.ts'
 import type { Room } from '../room.ts'
 import type { Rooms } from '../rooms.ts'
 import { admissionFrom, defaultLabel, labelFrom, stateLabel } from './label-answers.ts'
@@ -22,6 +23,7 @@ export type RoomEntryDeps = {
   metrics: GatewayMetrics
   hooks: RoomHooks
   rooms: Rooms
+  costs: PresenceCosts
   elsewhere: Elsewhere
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
@@ -55,12 +57,6 @@ type NewRoom = { name: string | null; id: number | undefined }
 
 /** A name whose room is being made. Requests for it wait, in order. */
 type Reservation = { released: Promise<void> }
-
-/**
- * An entry, with the leave that follows it, costs as much as the room has members, who are notified
- * of both. So one connection that comes and goes moves a room of 1,000 at most 20 times a second.
- */
-const entryRate: Rate = { burst: 40_000, perSec: 20_000 }
 
 export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
   const { config, clock, log, metrics, hooks, rooms, elsewhere } = deps
@@ -160,8 +156,9 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const before = objection(asker, room)
     if (typeof before === 'string') return before
     if (before.isMember) return admit(asker, before.room)
-    if (!payFor(asker.participant, before.room)) return 'too many requests'
     const { context } = asker.participant
+    const members = before.room.members.length
+    if (!deps.costs.pay(accountKey(context), members)) return 'too many requests'
     const answer = await hooks.roomJoin(context, {
       ...{ room: before.room.row(), options },
       hasState: before.room.state !== undefined,
@@ -174,14 +171,6 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const after = objection(asker, room)
     if (typeof after === 'string') return after
     return admit(asker, after.room)
-  }
-
-  /** Takes the cost of an entry; false when the connection has entered too much lately. */
-  function payFor(participant: Participant, { members }: Room): boolean {
-    const cost = { calls: 1 + members.length, nowMs: clock.monotonicMs() }
-    const bucket = takeCalls(participant.entries, entryRate, cost)
-    if (bucket !== undefined) participant.entries = bucket
-    return bucket !== undefined
   }
 
   const join = (...request: Parameters<typeof askToJoin>) =>
