@@ -89,6 +89,36 @@ export type AccountName = z.output<typeof AccountName>
 
 const namesMax = 200
 
+/** What a timeline is made of, in the order of entries of one moment. */
+const timelineKinds = [
+  'audit',
+  'friend',
+  'group',
+  'notice',
+  'purchase',
+  'sign_in',
+  'tournament',
+  'wallet',
+] as const
+
+/** One thing that happened to an account. */
+const TimelineEntry = z.strictObject({
+  at_unix_ms: unixMs,
+  kind: z.enum(timelineKinds),
+  text: z.string().meta({ description: 'In a few words, for people' }),
+  ref: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'The id of the session, booking, transaction, group, account, tournament, notification ' +
+        'or audit entry',
+    }),
+})
+
+/** Opaque; of at most so many characters, because ids of the game's own stand in it. */
+const timelineCursorMax = 8192
+
 const NewAccount = z.strictObject({
   username: label(128),
   display_name: optional(label(255)),
@@ -187,6 +217,22 @@ export const consoleAccountsApi = defineApi({
     audit: 'accounts.delete',
     summary: 'Unlinks the credentials and ends the sessions; username and record stay',
     params: accountPath,
+    errors: ['not_found'],
+  },
+  timeline: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/timeline',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'What happened to an account, newest first, as far back as each part is kept',
+    params: accountPath,
+    query: z.strictObject({
+      after: presentReference(timelineCursorMax)
+        .optional()
+        .meta({ description: '`next_after` of the page before' }),
+      limit: limit({ default: 50, cap: 200 }),
+    }),
+    ok: z.strictObject({ items: z.array(TimelineEntry), next_after: z.string().optional() }),
     errors: ['not_found'],
   },
   export: {

@@ -108,6 +108,17 @@ export const leaderboardsApi = defineApi({
     }),
     errors: ['not_found'],
   },
+  ranks: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/ranks',
+    access: 'operator',
+    scope: 'leaderboards:read',
+    summary: 'Where a user stands on the boards that have a record of it, by board',
+    params: z.strictObject({ id: recordUserId }),
+    ok: z.strictObject({
+      items: z.array(z.strictObject({ board: z.string(), ...RankedRecord.shape })),
+    }),
+  },
   deleteRecord: {
     method: 'DELETE',
     path: '/console/v1/leaderboards/{id}/records/{user_id}',

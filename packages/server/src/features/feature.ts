@@ -1,8 +1,10 @@
-import { type AccountExport, api, type Scope } from '@guildhall/contract'
+import { type AccountExport, api, type consoleAccountsApi, type Scope } from '@guildhall/contract'
+import type { z } from 'zod'
 import type { Check } from '../database/checks/check.ts'
 import type { Queries, Transaction } from '../database/database.ts'
 import type { TableName } from '../database/tables/index.ts'
 import type { WriteBehind } from '../kernel/batching/write-behind.ts'
+import { refuse } from '../kernel/failure.ts'
 import { bindHandlers, type MountedRoute, type ServerHandlers } from '../kernel/http/exchange.ts'
 import type { EventHook, ScriptName, ServedScript } from '../kernel/play/script.ts'
 import type { PruneBatch } from '../kernel/tasks/retention.ts'
@@ -18,6 +20,7 @@ export type Feature<
   F extends ScriptName = never,
   T extends TableName = never,
   R extends RelatedName = never,
+  K extends StoryKind = never,
 > = {
   /** The handlers of its sections of the contract. */
   readonly routes?: Routes<S>
@@ -37,6 +40,8 @@ export type Feature<
   readonly crash?: Readonly<Record<T, FoundBy>>
   /** What it keeps of an account, for the account's export. */
   readonly related?: Pick<RelatedReads, R>
+  /** What it knows of the past of an account, for the account's timeline. */
+  readonly stories?: Pick<Stories, K>
   /** Counters and gauges for `/status`, by name. */
   counters?(): Readonly<Record<string, number>>
   /** What waits beside the write-behind queues, for the metrics. */
@@ -65,6 +70,35 @@ export type RelatedReads = {
   readonly [K in RelatedName]: {
     readonly scope?: Scope
     read(tx: Queries, id: string): Promise<NonNullable<Related[K]>>
+  }
+}
+
+/** What a timeline shows of one thing that happened. */
+export type TimelineEntry = z.output<(typeof consoleAccountsApi)['timeline']['ok']>['items'][number]
+
+/** A part of an account's timeline, e.g. `wallet`. */
+export type StoryKind = TimelineEntry['kind']
+
+/** Where a page of one part begins: behind this entry, which was on the page before. */
+export type StoryPlace = { at_unix_ms: number; ref: string }
+
+/** `before` is behind everything on the first page; a part may go by the time or by the ref. */
+export type StoryPage = { user_id: string; before: StoryPlace; limit: number }
+
+/** The place in a part whose refs are numbers that count up. */
+export function numberOf({ ref }: StoryPlace): number {
+  const number = ref === '' ? Number.MAX_SAFE_INTEGER : Number(ref)
+  if (!Number.isSafeInteger(number)) throw refuse.invalid('after is not a place of a timeline')
+  return number
+}
+
+export type StoryEntry = StoryPlace & { text: string }
+
+/** Reads parts of an account's timeline, newest first; an API key needs the scope, if any. */
+export type Stories = {
+  readonly [K in StoryKind]: {
+    readonly scope?: Scope
+    read(tx: Queries, page: StoryPage): Promise<readonly StoryEntry[]>
   }
 }
 
@@ -141,8 +175,9 @@ export function defineFeature<
   F extends ScriptName = never,
   T extends TableName = never,
   R extends RelatedName = never,
+  K extends StoryKind = never,
   M extends object = object,
->(feature: Feature<S, F, T, R>, members?: M): Feature<S, F, T, R> & M {
+>(feature: Feature<S, F, T, R, K>, members?: M): Feature<S, F, T, R, K> & M {
   return { ...feature, ...(members as M) }
 }
 

@@ -7,6 +7,7 @@ const views: readonly (readonly [path: string, sign: string])[] = [
   ['', 'Background tasks'],
   ['/accounts', 'Ana the Bold'],
   ['/accounts/{ana}', 'No credential is linked'],
+  ['/accounts/{ana}?tab=story', 'first purchase'],
   ['/accounts/{ana}?tab=wallet', '9,223,372,036,854,775,807'],
   ['/accounts/{ana}?tab=friends', 'invited'],
   ['/accounts/{ana}?tab=groups', 'Red Team'],

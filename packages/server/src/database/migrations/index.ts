@@ -8,6 +8,7 @@ import { transactions } from './0007-transactions.ts'
 import { playRecords } from './0008-play-records.ts'
 import { cluster } from './0009-cluster.ts'
 import { lag } from './0010-lag.ts'
+import { stories } from './0011-stories.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   playRecords,
   cluster,
   lag,
+  stories,
 ]

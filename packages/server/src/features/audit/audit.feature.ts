@@ -10,6 +10,7 @@ import { type CombinedMutationsDeps, createMutateMany } from './audit.combined-m
 import { createMutate, type MutationsDeps } from './audit.mutations.ts'
 import { auditHandlers } from './audit.routes.ts'
 import { createAudit, createTrailWriter } from './audit.service.ts'
+import { createAuditStory } from './audit.story.ts'
 import { createAuditCheck } from './chain/chain.checks.ts'
 import { createSealer, headIntervalMs, type Sealer, sealIntervalMs } from './chain/sealer.ts'
 
@@ -74,6 +75,7 @@ export function auditFeature(deps: AuditFeatureDeps) {
       routes: mount({ audit: auditHandlers(audit) }),
       pruners: { audit_entries: audit.prune },
       checks: [createAuditCheck(config.audit_chain_key)],
+      stories: { audit: createAuditStory({ db, recorder }) },
       crash: {
         audit_unsealed: { not: 'empty once all is sealed; the trail is held' },
         audit_entries: 'trail',

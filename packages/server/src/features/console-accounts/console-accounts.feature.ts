@@ -3,6 +3,7 @@ import { createAccountCount } from './console-accounts.jobs.ts'
 import { consoleAccountHandlers } from './console-accounts.routes.ts'
 import { accountFunctions } from './console-accounts.script.ts'
 import { type ConsoleAccountsDeps, createConsoleAccounts } from './console-accounts.service.ts'
+import { createTimeline, type TimelineDeps } from './timeline/timeline.ts'
 
 const countIntervalMs = 5000
 
@@ -10,14 +11,16 @@ type Endings = 'revokeSessions' | 'endSessions'
 
 type ConsoleAccountsFeatureDeps = Omit<ConsoleAccountsDeps, Endings> & {
   sessions: { forOperators: Pick<ConsoleAccountsDeps, Endings> }
+  stories: TimelineDeps['stories']
 }
 
 /** Accounts as operators run them. */
-export function consoleAccountsFeature({ sessions, ...deps }: ConsoleAccountsFeatureDeps) {
+export function consoleAccountsFeature({ sessions, stories, ...deps }: ConsoleAccountsFeatureDeps) {
   const accounts = createConsoleAccounts({ ...deps, ...sessions.forOperators })
+  const timeline = createTimeline({ db: deps.db, stories, find: accounts.find })
   const run = createAccountCount(deps.db)
   return defineFeature({
-    routes: mount({ consoleAccounts: consoleAccountHandlers(accounts) }),
+    routes: mount({ consoleAccounts: consoleAccountHandlers(accounts, timeline) }),
     script: accountFunctions(accounts),
     tasks: [{ name: 'account-count', intervalMs: countIntervalMs, run }],
     crash: { account_totals: 'doctor' },

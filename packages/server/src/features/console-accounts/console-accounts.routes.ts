@@ -1,9 +1,11 @@
 import type { consoleAccountsApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import type { ConsoleAccounts } from './console-accounts.service.ts'
+import type { Timeline } from './timeline/timeline.ts'
 
 export function consoleAccountHandlers(
   accounts: ConsoleAccounts,
+  timeline: Timeline,
 ): ServerHandlers<typeof consoleAccountsApi> {
   return {
     list: ({ query }) => accounts.list(query),
@@ -14,6 +16,7 @@ export function consoleAccountHandlers(
     ban: ({ mutation, params }) => accounts.ban(mutation, params.id),
     unban: ({ mutation, params }) => accounts.unban(mutation, params.id),
     delete: ({ mutation, params }) => accounts.delete(mutation, params.id),
+    timeline: ({ principal, params, query }) => timeline(principal, params.id, query),
     export: ({ principal, params }) => accounts.export(principal, params.id),
   }
 }

@@ -3,6 +3,7 @@ import { friendsCheck } from './friends.checks.store.ts'
 import { friendHandlers } from './friends.routes.ts'
 import { friendFunctions } from './friends.script.ts'
 import { createFriends, type FriendsDeps, friendsOf } from './friends.service.ts'
+import { friendStory } from './friends.story.store.ts'
 
 type FriendsFeatureDeps = Omit<FriendsDeps, 'accountExists'> & {
   accounts: { exists: FriendsDeps['accountExists'] }
@@ -17,6 +18,7 @@ export function friendsFeature({ accounts, ...deps }: FriendsFeatureDeps) {
       script: friendFunctions(friends),
       related: { friends: { read: friendsOf } },
       checks: [friendsCheck],
+      stories: { friend: friendStory },
       crash: { friend_edges: 'friends' },
     },
     friends,

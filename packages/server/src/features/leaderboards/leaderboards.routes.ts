@@ -9,6 +9,7 @@ export function leaderboardHandlers(boards: Leaderboards): ServerHandlers<typeof
     delete: ({ mutation, params }) => boards.delete(mutation, params.id),
     submit: ({ mutation, params, body }) => boards.submit(mutation, params.id, body),
     records: ({ params, query }) => boards.records(params.id, query),
+    ranks: async ({ params }) => ({ items: await boards.ranksOf(params.id) }),
     deleteRecord: ({ mutation, params }) =>
       boards.deleteRecord(mutation, params.id, params.user_id),
   }

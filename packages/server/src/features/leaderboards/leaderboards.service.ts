@@ -130,6 +130,14 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       if (!(await ranksStore.exists(db, id))) throw unknownBoard()
       return undefined
     },
+    /** Where one owner stands on all boards, by board. */
+    async ranksOf(userId: string): Promise<({ board: string } & RankedRecord)[]> {
+      const boards = await ranksStore.boardsOf(db, userId)
+      const owners = boards.map(({ board_id }) => ({ board_id, user_id: userId }))
+      const rows = await ranksStore.rankedAll(db, owners)
+      const ranks = rows.map((row) => ({ board: row.board_id, ...rankedOf(row, row.rank) }))
+      return ranks.sort((a, b) => (a.board < b.board ? -1 : 1))
+    },
     /** The records of these owners by rank; those without one are left out. */
     async ofUsers(id: string, userIds: readonly string[]): Promise<RankedRecord[]> {
       const owners = [...new Set(userIds)].map((user_id) => ({ board_id: id, user_id }))

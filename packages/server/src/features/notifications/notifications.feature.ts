@@ -4,6 +4,7 @@ import { createPushes } from './notifications.push.ts'
 import { notificationHandlers } from './notifications.routes.ts'
 import { notificationFunctions } from './notifications.script.ts'
 import { createNotifications, type NotificationsDeps } from './notifications.service.ts'
+import { noticeStory } from './notifications.story.store.ts'
 
 type NotificationsFeatureDeps = Omit<NotificationsDeps, 'capacity'> & {
   config: { notifications: Pick<NotificationsDeps, 'capacity'> }
@@ -19,6 +20,7 @@ export function notificationsFeature({ config, players, ...deps }: Notifications
       routes: mount({ notifications: notificationHandlers(notifications) }),
       script: notificationFunctions(notifications, pushes),
       surplus: { notifications: notifications.prune },
+      stories: { notice: noticeStory },
       crash: {
         notifications: 'notifications',
         notification_totals: 'doctor',

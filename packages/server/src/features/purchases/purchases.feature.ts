@@ -1,6 +1,7 @@
 import { defineFeature, mount } from '../feature.ts'
 import { purchaseHandlers, subscriptionHandlers } from './purchases.routes.ts'
 import { createPurchases, type PurchasesDeps } from './purchases.service.ts'
+import { purchaseStory } from './purchases.story.store.ts'
 import { createCustomValidator } from './purchases.validator.ts'
 
 type PurchasesFeatureDeps = Omit<PurchasesDeps, 'validate'> & {
@@ -16,6 +17,7 @@ export function purchasesFeature({ config, ...deps }: PurchasesFeatureDeps) {
       purchases: purchaseHandlers(purchases),
       subscriptions: subscriptionHandlers(purchases),
     }),
+    stories: { purchase: purchaseStory },
     crash: { purchases: 'purchases' },
   })
 }

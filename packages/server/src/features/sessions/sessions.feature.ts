@@ -2,6 +2,7 @@ import { defineFeature, mount } from '../feature.ts'
 import { sessionPruners } from './sessions.jobs.ts'
 import { sessionHandlers } from './sessions.routes.ts'
 import { createSessions, type SessionsDeps } from './sessions.service.ts'
+import { signInStory } from './sessions.story.store.ts'
 
 type SessionsFeatureDeps = Omit<SessionsDeps, 'config' | 'secret'> & {
   config: { sessions: SessionsDeps['config'] }
@@ -17,6 +18,7 @@ export function sessionsFeature({ config, secrets, ...deps }: SessionsFeatureDep
     {
       routes: mount({ sessions: sessionHandlers(sessions, accessTtlSec) }),
       pruners: sessionPruners(deps.db, deps.clock),
+      stories: { sign_in: signInStory },
       crash: {
         sessions: 'players',
         rotated_refresh_digests: { not: 'the load refreshes no sessions' },

@@ -20,6 +20,7 @@ import { createRegistration, type RegistrationDeps } from './tournaments.registr
 import { tournamentHandlers } from './tournaments.routes.ts'
 import { tournamentFunctions } from './tournaments.script.ts'
 import { createTournaments } from './tournaments.service.ts'
+import { tournamentStory } from './tournaments.story.store.ts'
 
 type TournamentsFeatureDeps = {
   db: Database
@@ -61,6 +62,7 @@ export function tournamentsFeature(deps: TournamentsFeatureDeps) {
       routes: mount({ tournaments: tournamentHandlers(tournaments) }),
       script: tournamentFunctions({ tournaments, register }),
       checks: [tournamentsCheck],
+      stories: { tournament: tournamentStory },
       crash: {
         tournaments: crashTests,
         tournament_entries: crashTests,

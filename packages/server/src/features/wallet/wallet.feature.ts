@@ -4,6 +4,7 @@ import { createWalletPruners } from './wallet.jobs.ts'
 import { walletHandlers } from './wallet.routes.ts'
 import { walletFunctions } from './wallet.script.ts'
 import { balancesOf, createWallets, type WalletDeps } from './wallet.service.ts'
+import { walletStory } from './wallet.story.store.ts'
 
 type WalletFeatureDeps = Omit<WalletDeps, 'config' | 'accountExists'> & {
   config: { wallet: WalletConfig }
@@ -25,6 +26,7 @@ export function walletFeature({ accounts, ...given }: WalletFeatureDeps) {
       surplus: { wallet_ledger: pruners.ledger },
       related: { wallet: { read: balancesOf } },
       checks: [walletCheck],
+      stories: { wallet: walletStory },
       crash: {
         wallet_balances: 'wallets',
         wallet_ledger: 'wallets',

@@ -37,7 +37,7 @@ import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import type { LivePlayers } from '../../kernel/play/delivery.ts'
 import type { RecordingPlayers } from '../../kernel/play/recording.ts'
 import type { Secrets } from '../database/store.ts'
-import { joinCrash, joinRelated } from './joined.ts'
+import { joinCrash, joinRelated, joinStories } from './joined.ts'
 import type { Shared } from './shared.ts'
 
 export type FeaturesDeps = Shared & {
@@ -112,9 +112,10 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
     matchRecords: matchRecordsFeature({ ...base, scriptLogs, telemetry, lag }),
     node: nodeOwn(deps),
   }
-  // The last one, because an account's export has a part of each of them.
-  const related = joinRelated(features)
-  return { ...features, consoleAccounts: consoleAccountsFeature({ ...base, related, sessions }) }
+  // The last one, because an account's export and timeline have a part of each of them.
+  const [related, stories] = [joinRelated(features), joinStories(features)]
+  const all = { ...base, related, stories, sessions }
+  return { ...features, consoleAccounts: consoleAccountsFeature(all) }
 }
 
 type Trail = ReturnType<typeof createTrail>

@@ -9,6 +9,8 @@ import type {
   RelatedReads,
   Routes,
   Section,
+  Stories,
+  StoryKind,
 } from '../../features/feature.ts'
 import type { ScriptName, ServedScript } from '../../kernel/play/script.ts'
 
@@ -102,6 +104,18 @@ export function joinRelated<F extends FeatureList>(
   features: F,
 ): Pick<RelatedReads, RelatedBy<F[keyof F]>> {
   return Object.assign({}, ...membersOf(features, 'related'))
+}
+
+/** The parts of an account's timeline that these features bring. */
+type StoriesBy<F> = F extends { readonly stories?: infer S }
+  ? keyof NonNullable<S> & StoryKind
+  : never
+
+/** The past of an account. A part of the timeline that no feature brings does not compile. */
+export function joinStories<F extends FeatureList>(
+  features: F,
+): Pick<Stories, StoriesBy<F[keyof F]>> {
+  return Object.assign({}, ...membersOf(features, 'stories'))
 }
 
 /** The functions of the script API that these features bring. */

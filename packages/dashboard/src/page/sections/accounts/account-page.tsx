@@ -19,10 +19,12 @@ import { AccountState } from './account-state.tsx'
 import { FriendsTab } from './friends-tab.tsx'
 import { ChatTab, GroupsTab, NotificationsTab, PurchasesTab, StorageTab } from './related-tabs.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
+import { StoryTab } from './story-tab.tsx'
 import { WalletTab } from './wallet-tab.tsx'
 
 const tabs = [
   ['profile', 'Profile'],
+  ['story', 'Story'],
   ['wallet', 'Wallet'],
   ['friends', 'Friends'],
   ['groups', 'Groups'],
@@ -74,6 +76,8 @@ function Head({ account }: { account: AccountDetail | undefined }) {
 function Tab({ account, tab }: { account: AccountDetail; tab: string }) {
   const { id } = account
   switch (tab) {
+    case 'story':
+      return <StoryTab account={account} />
     case 'wallet':
       return <WalletTab account={account} />
     case 'friends':

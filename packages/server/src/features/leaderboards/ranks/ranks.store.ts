@@ -23,6 +23,9 @@ const rankOfE = `CAST(1 + ${sumBefore(3, { until: 'e.top' })}
   + (SELECT COUNT(*) FROM leaderboard_records o
     WHERE o.period = e.period AND o.place >= e.low AND o.place < e.place) AS bigint)`
 
+/** So many boards of one owner are looked at. */
+const boardsMax = 1000
+
 const owner = { board_id: 'text', user_id: 'text' } as const
 
 const ranked = lookup({
@@ -59,6 +62,17 @@ const around = statement({
   row: aroundRow,
 })
 
+/** One step in the index of each board. */
+const boardsOf = statement({
+  name: 'leaderboards.boards-of',
+  text: `SELECT b.id AS board_id FROM leaderboards b
+    JOIN leaderboard_records r ON r.period = b.period AND r.user_id = :user_id
+    ORDER BY b.id LIMIT ${boardsMax}`,
+  params: { user_id: 'text' },
+  row: { board_id: 'text' },
+  long: true,
+})
+
 const exists = statement({
   name: 'leaderboards.exists',
   text: 'SELECT id FROM leaderboards WHERE id = :id',
@@ -71,6 +85,8 @@ export const ranksStore = {
   ranked,
   /** The records of these owners with their ranks, as of one moment. */
   rankedAll: (tx: Queries, owners: readonly Row<typeof owner>[]) => tx.each(ranked, owners),
+  /** The first boards that have a record of an owner. */
+  boardsOf: (tx: Queries, user_id: string) => tx.all(boardsOf, { user_id }),
   /** In no order; those before the owner and those from the owner on, in a row. */
   around: (tx: Queries, wanted: Row<(typeof around)['params']>) => tx.all(around, wanted),
   exists: async (tx: Queries, id: string) => (await tx.get(exists, { id })) !== undefined,
