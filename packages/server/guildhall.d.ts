@@ -2181,6 +2181,26 @@ declare module 'guildhall/test' {
         updated_at_unix_ms: number
       }>
       delete(input: { params: { id: string }; idempotencyKey?: string }): Promise<undefined>
+      timeline(input: {
+        params: { id: string }
+        query: { after?: string; limit?: string }
+      }): Promise<{
+        items: {
+          at_unix_ms: number
+          kind:
+            | 'audit'
+            | 'friend'
+            | 'group'
+            | 'notice'
+            | 'purchase'
+            | 'sign_in'
+            | 'tournament'
+            | 'wallet'
+          text: string
+          ref: string | null
+        }[]
+        next_after?: string
+      }>
       export(input: { params: { id: string } }): Promise<{
         id: string
         username: string
@@ -2425,6 +2445,18 @@ declare module 'guildhall/test' {
         params: { id: string }
         query: { limit?: string; offset?: string }
       }): Promise<{ board: string; total: number; items: GuildhallRankedRecord[] }>
+      ranks(input: { params: { id: string } }): Promise<{
+        items: {
+          board: string
+          rank: number
+          user_id: string
+          score: bigint
+          subscore: bigint
+          metadata: GuildhallJsonObject | null
+          updated_at_unix_ms: number
+          submissions: number
+        }[]
+      }>
       deleteRecord(input: {
         params: { id: string; user_id: string }
         idempotencyKey?: string
