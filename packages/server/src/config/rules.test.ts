@@ -50,6 +50,9 @@ describe('what works and is warned of', () => {
 
 describe('a rule across keys', () => {
   it.each([
+    ['S-DBG-1', 'runtime.inspect = "0.0.0.0:9229"', 'is reachable from other machines'],
+    ['S-DBG-1', 'runtime = { inspect = "127.0.0.1:1", tier = "sandboxed" }', 'no debugger'],
+    ['S-DBG-1', 'runtime = { inspect = "127.0.0.1:1", language = "lua" }', 'no debugger'],
     ['O-VAL-4', 'http.tls.certificate_file = "c.pem"', 'is set without http.tls.private_key_file'],
     ['O-VAL-4', 'http.tls.private_key_file = "k.pem"', 'is set without http.tls.certificate_file'],
     [

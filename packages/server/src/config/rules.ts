@@ -140,6 +140,17 @@ export const rules: readonly Rule[] = [
       runtime.restart_backoff_max_ms,
     ),
   ),
+  rule(['runtime.inspect', 'runtime.tier', 'runtime.language'], ({ runtime }) => {
+    const { inspect, tier, language = 'typescript' } = runtime
+    if (inspect === undefined) return undefined
+    if (!isLocal(inspect)) {
+      return { wrong: `${inspect} is reachable from other machines`, allowed: 'a loopback address' }
+    }
+    return unless(tier === 'trusted' && /^(ts|typescript|js|javascript)$/.test(language), {
+      wrong: 'is set for a script that no debugger can attach to',
+      allowed: 'TypeScript or JavaScript in the trusted tier',
+    })
+  }),
   rule(['runtime.require_script', 'runtime.enabled'], ({ runtime }) =>
     unless(!runtime.require_script || runtime.enabled, {
       wrong: 'is true while the runtime is off',

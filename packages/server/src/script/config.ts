@@ -17,6 +17,7 @@ export type ScriptConfig = {
   readonly memory_mb: number
   readonly inbox_calls: number
   readonly inbox_bytes: number
+  readonly inspect?: string | undefined
   readonly restart_limit: number
   readonly restart_backoff_ms: number
   readonly restart_backoff_max_ms: number

@@ -16,6 +16,7 @@ export type HarnessOptions = {
   files?: { [path: string]: string | Uint8Array }
   config?: Partial<ScriptConfig>
   packagesRoot?: string
+  inspectAt?: ScriptHostDeps['inspectAt']
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions
   rooms?: ScriptPorts['rooms']
@@ -64,7 +65,7 @@ const defaults: ScriptConfig = {
 
 export function createHarness(options: HarnessOptions) {
   const { files = {}, config = {}, environment, functions = {} } = options
-  const { rooms, lines, setIndexFilter, packagesRoot } = options
+  const { rooms, lines, setIndexFilter, packagesRoot, inspectAt } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -84,6 +85,7 @@ export function createHarness(options: HarnessOptions) {
     journal,
     nodeId: 'node-1',
     packagesRoot,
+    inspectAt,
     ...(environment ? { environment } : {}),
     ...(lines ? { lines } : {}),
     ...(setIndexFilter ? { setIndexFilter } : {}),

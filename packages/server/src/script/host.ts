@@ -44,6 +44,8 @@ export type ScriptHostDeps = {
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
+  /** Where a debugger attaches, with `inspect` of the configuration. */
+  inspectAt?: { readonly host: string; readonly port: number } | undefined
   /** The last folder above the script's whose packages it may import; absent, its own alone. */
   packagesRoot?: string | undefined
 }
@@ -151,6 +153,7 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const ticker = createTicker({ ...base, wanted })
   const lifecycle = new Lifecycle({
     ...{ ...base, nodeId, environment, lines, nodeTime, packagesRoot: deps.packagesRoot },
+    inspectAt: deps.inspectAt,
     activations: createActivations({ ...base, showsSource }),
     createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),
     serves(handlers) {

@@ -1,10 +1,11 @@
 import type { ScriptActivation } from '@guildhall/contract'
 import type { Clock, Timer } from '../kernel/clock.ts'
+import { InspectorDoor } from '../kernel/control/inspector-door.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { type Selection, selectEntrypoint } from './process/languages.ts'
 import { afterFailedAttempt, afterFailure, delayMs } from './process/recovery.ts'
-import type { WorkerEnd } from './process/script-worker.ts'
+import type { ScriptWorker, WorkerEnd } from './process/script-worker.ts'
 import type { ReadinessState } from './readiness.ts'
 import type { Activations, Start } from './reload/activations.ts'
 import { CandidateFinder } from './reload/candidate-finder.ts'
@@ -29,6 +30,8 @@ export type LifecycleDeps = Omit<ScriptWorkersDeps, 'ended'> & {
   router: Router
   metrics: ScriptMetrics
   activations: Activations
+  /** Where a debugger attaches to the script that serves; absent, nowhere. */
+  inspectAt?: { readonly host: string; readonly port: number } | undefined
   /** Called when calls begin to go to a script, those of its on_start included. */
   serves(handlers: Handlers): void
   /** Called when calls go to no script any more. */
@@ -49,6 +52,7 @@ export class Lifecycle {
   readonly #former: FormerScript
   readonly #predecessor = new Predecessor()
   readonly #candidates: Candidates
+  readonly #inspector: InspectorDoor | undefined
   /** What was selected at the start. */
   #selection: Selection | undefined
   #restart: Timer | undefined
@@ -75,7 +79,12 @@ export class Lifecycle {
     this.#former = new FormerScript({ ...deps, workers })
     const parts = { stage, workers, finder, former: this.#former, predecessor: this.#predecessor }
     const isStopped = () => this.#stopped
-    this.#candidates = new Candidates({ ...deps, ...parts, isStopped, ended })
+    const { inspectAt: address, log } = deps
+    // While none serves, one may be about to, or to fail at its top level.
+    const target = () => stage.serving?.worker ?? workers.newest
+    this.#inspector = address && new InspectorDoor({ address, log, target })
+    const letGo = (worker: ScriptWorker) => this.#inspector?.letGo(worker)
+    this.#candidates = new Candidates({ ...deps, ...parts, letGo, isStopped, ended })
     this.#stage = stage
     this.#workers = workers
     this.#finder = finder
@@ -85,6 +94,7 @@ export class Lifecycle {
   async start(): Promise<void> {
     const { config } = this.#deps
     this.#selection = config.enabled ? selectEntrypoint(config) : undefined
+    if (config.enabled) await this.#inspector?.listen()
     if (this.#selection) await this.#inTurn(() => this.#boot())
     else this.#stage.advance('nothing_to_run')
     if (config.enabled && config.hot_reload) await this.#finder.watch()
@@ -103,6 +113,7 @@ export class Lifecycle {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#inspector?.close()
     this.#restart?.cancel()
     this.#finder.stop()
     const { router } = this.#deps

@@ -7,8 +7,9 @@ import {
   integerUnset,
   path,
   strings,
+  stringUnset,
 } from '../key.ts'
-import { hostName } from '../values/formats.ts'
+import { address, hostName } from '../values/formats.ts'
 
 const backoffMs = [10, 600_000] as const
 
@@ -48,6 +49,10 @@ export const runtime = {
   memory_mb: integer(256, [16, 16_384], 'Memory of the script.'),
   inbox_calls: integer(8_192, [16, 1_000_000], 'Calls that may wait for the script.'),
   inbox_bytes: integer(16_777_216, [65_536, 1_073_741_824], 'Bytes of those calls.'),
+  inspect: stringUnset(
+    address,
+    'Where a debugger attaches to the script, such as 127.0.0.1:9229; unset, nowhere.',
+  ),
   restart_limit: integer(5, [1, 100], 'Failed starts in a row after which it stays down.'),
   restart_backoff_ms: integer(100, backoffMs, 'Wait before the first restart; then doubling.'),
   restart_backoff_max_ms: integer(30_000, backoffMs, 'Longest wait before a restart.'),

@@ -154,6 +154,7 @@ function createScript(deps: PlayDeps) {
   return createScriptHost({
     config: config.runtime,
     packagesRoot: deps.loaded.folder,
+    inspectAt: parseAddress(config.runtime.inspect ?? ''),
     clock,
     processClock: deps.processClock,
     observeCall: deps.observeCall,

@@ -33,7 +33,7 @@ it('[S-TIER-2] [S-TIER-6] a guest runs in a process that reads its program and l
   })
   const said = execFileSync(
     process.execPath,
-    [...execArgv({ packageDir: '/nowhere', imageFile: '' }), program],
+    [...execArgv({ packageDir: '/nowhere', imageFile: '', inspects: false }), program],
     {
       encoding: 'utf8',
     },

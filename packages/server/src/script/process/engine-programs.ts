@@ -11,7 +11,7 @@ export type Program = {
 }
 
 /** What a worker of an engine has to read. */
-export type EnginePlaces = Pick<WorkerSettings, 'packageDir' | 'imageFile'>
+export type EnginePlaces = Pick<WorkerSettings, 'packageDir' | 'imageFile' | 'inspects'>
 
 /** Whose business it is to read the files of a script. */
 type FileReading =
@@ -27,6 +27,8 @@ export type Engine = Program & {
   readonly files: FileReading
   /** The optional dependency that it is made of. */
   readonly package?: string
+  /** Whether a debugger may attach to its workers. */
+  readonly hasInspector?: true
   /** Whether its workers begin with a memory that has been made before (see engine-image.ts). */
   readonly hasImage?: true
   /** The least `runtime.memory_mb` that it can do with. */

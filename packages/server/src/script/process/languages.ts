@@ -17,9 +17,13 @@ type Language = {
   readonly engines: { readonly [tier in ScriptTier]?: Engine }
 }
 
+/** A port of its own, found where it listens and by no line on stderr. */
+const inspectorFlags = ['--inspect=127.0.0.1:0', '--inspect-publish-uid=http']
+
 const trustedJavascript: Engine = {
   entry: new URL('../worker/engines/javascript/main.ts', import.meta.url),
-  execArgv: () => [],
+  execArgv: ({ inspects }) => (inspects ? inspectorFlags : []),
+  hasInspector: true,
   files: { by: 'engine' },
 }
 
@@ -82,7 +86,7 @@ export type Selection = {
   readonly packageDir: string
 }
 
-type Wanted = Pick<ScriptConfig, 'language' | 'scripts_dir' | 'tier' | 'memory_mb'>
+type Wanted = Pick<ScriptConfig, 'language' | 'scripts_dir' | 'tier' | 'memory_mb' | 'inspect'>
 
 /** The canonical name of a configured language or alias. */
 export function canonicalLanguage(configured: string | undefined): LanguageName | null {
@@ -99,7 +103,7 @@ export function canonicalLanguage(configured: string | undefined): LanguageName 
  * @throws ScriptLoadError when the engine of the file is not installed or has too little memory
  */
 export function selectEntrypoint(
-  { language, scripts_dir, tier, memory_mb }: Wanted,
+  { language, scripts_dir, tier, memory_mb, inspect }: Wanted,
   find: (name: string) => string | undefined = findPackage,
 ): Selection | undefined {
   const wanted = canonicalLanguage(language)
@@ -111,6 +115,7 @@ export function selectEntrypoint(
     const packageDir = engine?.package === undefined ? '' : find(engine.package)
     if (!engine || packageDir === undefined) throw notInstalled(name, { tier, file, engine })
     expectMemory(name, { memory_mb, file, engine })
+    expectInspector({ inspect, file, engine })
     const source = wanted ? 'explicit' : 'autodetected'
     return { language: name, source, file, engine, packageDir }
   }
@@ -123,6 +128,14 @@ function expectMemory(language: LanguageName, { memory_mb, file, engine }: Least
   const { memoryMbMin = 0 } = engine
   if (memory_mb >= memoryMbMin) return
   const message = `runtime.memory_mb must be at least ${memoryMbMin} for ${language} scripts`
+  throw new ScriptLoadError({ message, file })
+}
+
+type Inspection = { inspect: string | undefined; file: string; engine: Engine }
+
+function expectInspector({ inspect, file, engine }: Inspection): void {
+  if (inspect === undefined || engine.hasInspector) return
+  const message = 'runtime.inspect is for TypeScript and JavaScript in the trusted tier'
   throw new ScriptLoadError({ message, file })
 }
 

@@ -51,11 +51,14 @@ export class ScriptWorker {
   readonly #loaded = deferred<Loaded>()
   readonly #ponged = deferred<void>()
   readonly #exited = deferred<void>()
+  readonly #debugged = new Set<() => void>()
   readonly #asked = new Map<string, Uint8Array | undefined>()
   #profiled: Deferred<string | undefined> | undefined
   #state: 'starting' | 'serving' | 'ended' = 'starting'
   #pings = 0
   /** The ping that is not answered, and how many batches were sent before it. */
+  #inspectorPort: number | undefined
+  #isAttached = false
   #openPing: { readonly n: number; readonly batches: number } | undefined
   #batchesSent = 0
   #batchesAnswered = 0
@@ -75,7 +78,7 @@ export class ScriptWorker {
     this.#heartbeat = createHeartbeat({
       clock: deps.clock,
       ping: () => this.ping(),
-      missed: (reason) => this.#fail(reason),
+      missed: (reason) => (this.#isAttached ? undefined : this.#fail(reason)),
     })
     const { stdout, stderr, stdio } = this.#child
     if (stdout) this.#print(stdout, 'info')
@@ -86,6 +89,15 @@ export class ScriptWorker {
 
   get isAlive(): boolean {
     return this.#state !== 'ended'
+  }
+
+  get inspectorPort(): number | undefined {
+    return this.#inspectorPort
+  }
+
+  /** Whether a debugger is attached: it is not looked at meanwhile. */
+  get isAttached(): boolean {
+    return this.#isAttached
   }
 
   /** The files that its engine has looked for so far. */
@@ -127,6 +139,20 @@ export class ScriptWorker {
     this.post({ type: 'ping', n: this.#pings })
   }
 
+  /** A debugger attaches, or is gone. Resolves when the process knows. */
+  async debug(attached: boolean): Promise<void> {
+    this.#isAttached = attached
+    if (!this.isAlive) return
+    const { clock, settings } = this.#deps
+    // Of a slice that runs on when its debugger has gone, the watchdog sees nothing.
+    const limitMs = settings.deadlineMs + protocolTimes.graceMs
+    const late = () => (this.#isAttached ? undefined : this.#fail('a slice ran past its deadline'))
+    const timer = clock.after(limitMs, late)
+    this.post({ type: 'debug', attached })
+    await new Promise<void>((resolve) => this.#debugged.add(resolve))
+    timer.cancel()
+  }
+
   /** Where its CPU goes in so many milliseconds; undefined where its engine cannot say. */
   async profile(durationMs: number): Promise<string | undefined> {
     if (this.#profiled !== undefined) throw new Error('the script is being profiled already')
@@ -159,7 +185,11 @@ export class ScriptWorker {
   #take(message: FromWorker): void {
     switch (message.type) {
       case 'online':
+        this.#inspectorPort = message.inspectorPort
         this.#online.resolve()
+        break
+      case 'debugged':
+        this.#knowsDebugger()
         break
       case 'asked':
         if (this.#asked.size < askedMax) this.#asked.set(message.path, message.bytes)
@@ -183,6 +213,11 @@ export class ScriptWorker {
         this.#batchesAnswered += message.answered
         if (!this.#deps.output(message)) this.#fail('it sent a malformed batch')
     }
+  }
+
+  #knowsDebugger(): void {
+    for (const resolve of this.#debugged) resolve()
+    this.#debugged.clear()
   }
 
   /** Messages keep their order: what was sent before a ping is answered before its pong. */
@@ -227,12 +262,14 @@ export class ScriptWorker {
     this.#state = 'ended'
     this.#profiled?.reject(new Error('the worker has ended'))
     this.#heartbeat.stop()
+    this.#knowsDebugger()
     for (const timer of this.#timers) timer.cancel()
   }
 
   async #within<T>(phase: Deferred<T>, limitMs: number, late: string, file?: string): Promise<T> {
-    const timer = this.#deps.clock.after(limitMs, () => {
-      phase.reject(new ScriptLoadError({ message: late, file }))
+    const timer = this.#deps.clock.every(limitMs, () => {
+      // Where a debugger holds it, it has that time once more.
+      if (!this.#isAttached) phase.reject(new ScriptLoadError({ message: late, file }))
     })
     this.#timers.add(timer)
     try {

@@ -14,7 +14,13 @@ import { filesIn, type Loading, type Revision, type ScriptWorkers } from './scri
 type FinderDeps = {
   config: Pick<
     ScriptConfig,
-    'language' | 'scripts_dir' | 'tier' | 'memory_mb' | 'hot_reload' | 'hot_reload_poll_ms'
+    | 'language'
+    | 'scripts_dir'
+    | 'tier'
+    | 'memory_mb'
+    | 'inspect'
+    | 'hot_reload'
+    | 'hot_reload_poll_ms'
   >
   processClock: Clock
   workers: ScriptWorkers

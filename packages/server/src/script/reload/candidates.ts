@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import { ScriptLoadError } from '../process/load-error.ts'
-import type { WorkerEnd } from '../process/script-worker.ts'
+import type { ScriptWorker, WorkerEnd } from '../process/script-worker.ts'
 import type { Router } from '../serving/router.ts'
 import type { ServingScript } from '../serving/serving-script.ts'
 import { changedFiles } from '../wire/revision.ts'
@@ -27,6 +27,8 @@ export type CandidateDeps = {
   finder: CandidateFinder
   former: FormerScript
   predecessor: Predecessor
+  /** Debuggers let go of a worker: what they hold would keep another one from taking over. */
+  letGo(worker: ScriptWorker): void
   isStopped(): boolean
   /** The worker of a script that calls go to has ended. */
   ended(script: ServingScript, end: WorkerEnd): void
@@ -108,9 +110,10 @@ export class Candidates {
   }
 
   async #swap(loaded: LoadedScript, start: Start): Promise<ScriptActivation | undefined> {
-    const { stage, workers, former } = this.#deps
+    const { stage, workers, former, letGo } = this.#deps
     const old = stage.serving
     if (old === undefined) return await this.#takeUp(loaded, start)
+    letGo(old.worker)
     // At most one old worker lives beside the one that serves.
     await former.end()
     const { started, problem } = await this.#handOver(old, loaded, start)
@@ -149,11 +152,12 @@ export class Candidates {
 
   /** From one moment on new calls go to it. */
   #takeOver(loaded: LoadedScript, start: Start, old?: LoadedScript): ScriptActivation {
-    const { stage, former, router, config } = this.#deps
+    const { stage, former, router, config, letGo } = this.#deps
     const files = changedFiles(stage.revision?.files ?? [], loaded.revision.files)
     this.#accept()
     this.#succeed(loaded, start)
     if (old !== undefined) former.keep(old)
+    if (old !== undefined) letGo(old.worker)
     stage.enter(loaded)
     router.activate(loaded.script, { bindsRooms: config.require_script })
     return this.#serve(loaded, start, files)

@@ -99,6 +99,11 @@ export class ScriptWorkers {
     }
   }
 
+  /** The last one that was started and lives. */
+  get newest(): ScriptWorker | undefined {
+    return [...this.#workers].at(-1)
+  }
+
   /** Ends a process; what its script had is the caller's business. */
   async end(worker: ScriptWorker): Promise<void> {
     await worker.stop()
@@ -143,6 +148,7 @@ export class ScriptWorkers {
         tier: config.tier,
         packageDir: selection.packageDir,
         imageFile,
+        inspects: config.inspect !== undefined,
         lines: this.#deps.lines,
         now: this.#deps.nodeTime(),
       },

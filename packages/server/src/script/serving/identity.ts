@@ -5,6 +5,8 @@ import type { StartReason, ToWorker } from '../wire/protocol.ts'
 export type CallSink = {
   post(message: ToWorker): void
   ping(): void
+  /** Whether a debugger may hold its calls as long as it likes. */
+  readonly isAttached: boolean
 }
 
 /** What on_start is called with; `state` is JSON text of what on_unload handed over. */

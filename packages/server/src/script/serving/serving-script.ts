@@ -248,7 +248,7 @@ export class ServingScript {
    */
   lookForOldCalls(): void {
     const oldest = this.#open.values().next().value
-    if (!oldest) return
+    if (!oldest || this.#sink?.isAttached) return
     const nowMs = this.#deps.processClock.monotonicMs()
     const ageMs = nowMs - oldest.postedMs
     const { call_timeout_ms } = this.#deps.config

@@ -62,7 +62,9 @@ export function createScripts() {
       generation,
       handlers: { rpcs: [], message_kinds: [], hooks, filters: [], rooms: [] },
     }
-    const started = script.start({ post, ping() {} }, identity, { reason: 'boot' })
+    const started = script.start({ post, ping() {}, isAttached: false }, identity, {
+      reason: 'boot',
+    })
     const receive = (words: readonly number[], answered = 0) =>
       script.receive({
         type: 'batch',

@@ -19,6 +19,8 @@ export type WorkerSettings = {
   readonly packageDir: string
   /** What its memory begins with, if it has an image; else empty. */
   readonly imageFile: string
+  /** Whether a debugger may attach to it. */
+  readonly inspects: boolean
   readonly lines: LineSettings
   /** What the script reads as the time while it loads; absent, its machine's. */
   readonly now?: NodeTime | undefined
@@ -53,6 +55,8 @@ export type ToWorker =
   | CallBatch
   | { readonly type: 'ping'; readonly n: number }
   | { readonly type: 'profile'; readonly durationMs: number }
+  /** Whether a debugger is attached. */
+  | { readonly type: 'debug'; readonly attached: boolean }
   | { readonly type: 'stop' }
 
 /** Calls as records at the start of `buffer`, their bodies behind them (see call-records.ts). */
@@ -94,7 +98,10 @@ export type HostCall = {
 
 /** What a worker sends. */
 export type FromWorker =
-  | { readonly type: 'online' }
+  /** With the port of its inspector, if it has one. */
+  | { readonly type: 'online'; readonly inspectorPort: number | undefined }
+  /** It knows that a debugger is attached, or no longer is. */
+  | { readonly type: 'debugged' }
   /**
    * A local file that an engine has asked for itself, with its bytes if it is there; sent when it
    * is asked for, so that also those of a script that never ends loading are known.
@@ -136,7 +143,9 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
   if (!isRecord(message)) return undefined
   switch (message.type) {
     case 'online':
-      return { type: 'online' }
+      return parseOnline(message)
+    case 'debugged':
+      return { type: 'debugged' }
     case 'asked':
       return parseAsked(message)
     case 'loaded':
@@ -154,6 +163,11 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
     default:
       return undefined
   }
+}
+
+function parseOnline({ inspectorPort }: Untrusted): FromWorker | undefined {
+  if (inspectorPort !== undefined && !isCount(inspectorPort)) return undefined
+  return { type: 'online', inspectorPort }
 }
 
 function parseAsked({ path, bytes }: Untrusted): FromWorker | undefined {
@@ -217,6 +231,7 @@ type FieldName =
   | 'omitted'
   | 'handlers'
   | 'profile'
+  | 'inspectorPort'
 
 function isRecord(value: unknown): value is Untrusted {
   return typeof value === 'object' && value !== null

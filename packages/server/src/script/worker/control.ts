@@ -2,8 +2,8 @@ import type { Overdue } from '../wire/overdue.ts'
 
 /**
  * What the watchdog sees at any time, even while the script computes: which call runs, whether
- * calls wait, and a counter that is odd while a slice runs. The watchdog compares it with what it
- * saw before, so the two threads need no common time.
+ * calls wait, whether a debugger is attached, and a counter that is odd while a slice runs. The
+ * watchdog compares it with what it saw before, so the two threads need no common time.
  */
 export type Control = Int32Array
 
@@ -11,7 +11,8 @@ const slices = 0
 const running = 1
 const open = 2
 const begun = 3
-const words = 4
+const attached = 4
+const words = 5
 
 export function createControl(): { control: Control; shared: SharedArrayBuffer } {
   const shared = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT)
@@ -51,4 +52,13 @@ export function setOpenCalls(control: Control, count: number): void {
 
 export function hasOpenCalls(control: Control): boolean {
   return Atomics.load(control, open) > 0
+}
+
+/** While a debugger is attached, deadlines and bounds rest. */
+export function setAttached(control: Control, isSo: boolean): void {
+  Atomics.store(control, attached, isSo ? 1 : 0)
+}
+
+export function isAttached(control: Control): boolean {
+  return Atomics.load(control, attached) !== 0
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { type CallRecord, type CallTexts, tickRooms } from '../wire/call-records.ts'
 import { hookCode } from '../wire/hooks.ts'
 import { batchLimits } from '../wire/limits.ts'
-import { beginSlice, type Control, endSlice, setOpenCalls } from './control.ts'
+import { beginSlice, type Control, endSlice, isAttached, setOpenCalls } from './control.ts'
 import { type Ending, noReply, status, timedOut } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
@@ -178,6 +178,7 @@ export class Runner {
 
   /** Gives up the invocations that have lasted too long. */
   sweep(): void {
+    if (isAttached(this.#deps.control)) return
     const oldestMs = this.#deps.clock.monotonicMs() - this.#deps.callTimeoutMs
     for (const invocation of this.#suspended) {
       if (invocation.startedMs > oldestMs) break

@@ -12,7 +12,7 @@ import type {
 import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createSurface, type Surface } from './bindings/surface.ts'
-import { createControl } from './control.ts'
+import { createControl, isAttached, setAttached } from './control.ts'
 import type { CreateEngine, Engine } from './engines/engine.ts'
 import { type ErrorPlace, errorText } from './errors.ts'
 import { createHostCalls, type HostCalls } from './host-calls.ts'
@@ -100,6 +100,10 @@ export class ScriptRuntime {
       case 'profile':
         void this.#profile(message.durationMs).catch((error: unknown) => this.#fail(error))
         return
+      case 'debug':
+        setAttached(this.#control.control, message.attached)
+        this.#deps.post({ type: 'debugged' })
+        return
       case 'stop':
         this.#deps.exit(0)
     }
@@ -115,11 +119,12 @@ export class ScriptRuntime {
       exit,
       resume: (invocation, slice) => this.#started?.runner.resume(invocation, slice),
       asked: (path, bytes) => post({ type: 'asked', path, bytes }),
+      isAttached: () => isAttached(this.#control.control),
     })
     this.#started = { engine, runner: this.#createRunner(engine, settings), settings }
     // Calls look at the memory as they end; the script's own timers may use it up without any.
     startWatchdog(this.#control, settings, () => engine.checkMemory())
-    post({ type: 'online' })
+    post({ type: 'online', inspectorPort: engine.inspectorPort })
   }
 
   async #load(started: Started, { entry, generation, files }: Load): Promise<void> {

@@ -122,6 +122,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
       tier: 'trusted',
       packageDir: '',
       imageFile: '',
+      inspects: false,
       lines: { durable: false, payloadBytesMax: 1024, idSalt: '0000' },
     },
     environment: {},

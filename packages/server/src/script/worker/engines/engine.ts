@@ -27,6 +27,8 @@ export type Engine = {
   problemOf(error: unknown): LoadProblem
   /** Message and place of what a handler threw. Throws nothing, whatever the error is. */
   describe(error: unknown): ErrorPlace
+  /** Of 127.0.0.1: where a debugger finds the script; undefined without an inspector. */
+  readonly inspectorPort?: number | undefined
   /** Where the CPU goes in so many milliseconds, as the text of a .cpuprofile. */
   profile?(durationMs: number): Promise<string>
   readonly guard: Guard
@@ -83,6 +85,8 @@ export type EngineDeps = {
    * bytes or undefined where it is not there, before the code in it runs.
    */
   asked(path: string, bytes: Uint8Array | undefined): void
+  /** Whether a debugger holds the script as long as it likes: deadlines and bounds rest. */
+  isAttached(): boolean
   /** Ends the process. */
   exit(code: number): void
 }

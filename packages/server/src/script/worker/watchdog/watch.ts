@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../kernel/clock.ts'
 import { protocolTimes } from '../../wire/limits.ts'
-import { type Control, hasOpenCalls, sliceCounter } from '../control.ts'
+import { type Control, hasOpenCalls, isAttached, sliceCounter } from '../control.ts'
 import type { WatchdogMessage } from './watchdog-protocol.ts'
 
 /**
@@ -44,6 +44,11 @@ export function createWatch(deps: WatchDeps): Watch {
     // time that this thread has watched, not the time that has passed.
     const watchedMs = Math.min(nowMs - lastLookMs, everyMs * 2)
     lastLookMs = nowMs
+    if (isAttached(control)) {
+      counterSinceMs = nowMs
+      if (unansweredMs !== undefined) unansweredMs = 0
+      return
+    }
     const seen = sliceCounter(control)
     if (seen !== counter) {
       counter = seen

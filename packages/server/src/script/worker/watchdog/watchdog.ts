@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSystemClock } from '../../../kernel/clock.ts'
 import { protocolTimes } from '../../wire/limits.ts'
-import { overdueCall } from '../control.ts'
+import { isAttached, overdueCall } from '../control.ts'
 import { createWatch } from './watch.ts'
 import { isFromWatched, reportFd, type WatchdogSettings } from './watchdog-protocol.ts'
 
@@ -35,6 +35,7 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
   }
 
   function lookAtMemory(): void {
+    if (isAttached(control)) return
     if (process.memoryUsage.rss() > settings.residentBytesMax) report('memory')
   }
 

@@ -1,7 +1,10 @@
 import { type InspectorNotification, type Runtime, Session } from 'node:inspector'
 import { createContext, Script } from 'node:vm'
-import type { Clock } from '../../../../kernel/clock.ts'
-import type { Guard } from '../engine.ts'
+import type { EngineDeps, Guard } from '../engine.ts'
+
+type GuardDeps = Pick<EngineDeps, 'isAttached'> & {
+  clock: Pick<EngineDeps['clock'], 'monotonicMs'>
+}
 
 /**
  * Runs code that an endless loop must not hold: the engine's watchdog ends it with an error that no
@@ -12,7 +15,7 @@ import type { Guard } from '../engine.ts'
  * than the first call may last, and a call may still begin under it while its own whole deadline
  * fits. So no call is interrupted early, and none later than one and a half deadlines and 25 ms.
  */
-export function createGuard(clock: Pick<Clock, 'monotonicMs'>): Guard {
+export function createGuard({ clock, isAttached }: GuardDeps): Guard {
   const slot: Slot = { work: () => {}, state: 'waiting', error: undefined }
   const runWithin = createWatchdog(slot)
   let beginUntilMs = 0
@@ -24,6 +27,7 @@ export function createGuard(clock: Pick<Clock, 'monotonicMs'>): Guard {
       slot.work = work
       slot.state = 'waiting'
       beginUntilMs = clock.monotonicMs() + timeoutMs - deadlineMs - timerErrorMs
+      if (isAttached()) runOnce(slot)
       const ended = runWithin(timeoutMs)
       if (ended === 'failed') throw slot.error
       return ended === 'finished' ? 'finished' : 'interrupted'

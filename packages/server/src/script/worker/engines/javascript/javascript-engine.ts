@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { url } from 'node:inspector'
 import { sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { LoadProblem } from '../../../process/load-error.ts'
@@ -12,7 +13,8 @@ import { createMemoryBound } from './memory.ts'
 import { profileThread } from './profile.ts'
 
 /** Runs TypeScript and JavaScript in the process's own engine, beside the host code. */
-export function createJavascriptEngine({ settings, clock, exit, asked }: EngineDeps): Engine {
+export function createJavascriptEngine(deps: EngineDeps): Engine {
+  const { settings, clock, exit, asked } = deps
   Error.stackTraceLimit = stackFrames
   const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
   const loader = createLoader(settings, asked)
@@ -37,16 +39,23 @@ export function createJavascriptEngine({ settings, clock, exit, asked }: EngineD
     problemOf,
     describe: (error) => describeError(error, scriptsUrl),
     profile: (durationMs) => profileThread(clock, durationMs),
-    guard: createGuard(clock),
+    inspectorPort: settings.inspects ? inspectorPort() : undefined,
+    guard: createGuard(deps),
     scope: createScope(),
     // Its promises never settle, so nothing of it goes on.
     forget() {},
-    checkMemory: memory.check,
+    checkMemory: () => (deps.isAttached() ? undefined : memory.check()),
   }
 }
 
 /** Enough to reach the author's code from deep inside of a package. */
 const stackFrames = 40
+
+/** It listens from the start of the process on. */
+function inspectorPort(): number | undefined {
+  const at = url()
+  return at === undefined ? undefined : Number(new URL(at).port)
+}
 
 function createScope(): Scope {
   const storage = new AsyncLocalStorage<Invocation>()
