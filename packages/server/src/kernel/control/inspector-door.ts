@@ -48,9 +48,8 @@ export class InspectorDoor {
     await promise
     const open = this.#server.address()
     const port = typeof open === 'object' ? open?.port : undefined
-    log.warn('a debugger may attach to the script, and so may anybody on this machine', {
-      inspect: `${address.host}:${port}`,
-    })
+    const inspect = `${address.host}:${port}`
+    log.warn('a debugger, of anybody on this machine, may attach to the script', { inspect })
   }
 
   /** Debuggers let go of a process: it is held no longer, and another one is theirs from then on. */
