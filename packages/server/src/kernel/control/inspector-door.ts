@@ -52,7 +52,7 @@ export class InspectorDoor {
     log.warn('a debugger, of anybody on this machine, may attach to the script', { inspect })
   }
 
-  /** Debuggers let go of a process: it is held no longer, and another one is theirs from then on. */
+  /** Debuggers let go of a process: it is held no longer. */
   letGo(target: Inspected): void {
     for (const socket of this.#attached.get(target) ?? []) socket.destroy()
   }
