@@ -13,22 +13,15 @@ import type { JsonObject } from '@guildhall/contract'
  * - `{{fence}}`: at the end of a subquery in FROM: on PostgreSQL its columns are worked out once
  *   per row, however often they are used around it. On SQLite it is nothing, and whoever uses such
  *   a column twice lets it be worked out twice;
- * - `CROSS JOIN {{lateral}} (SELECT ... {{value r.id}} ...)`: what each row of a batch statement
- *   asks for by itself. PostgreSQL then has no other way than row by row; for a join it decides by
- *   what it knows of the table. It needs a `{{fence}}` or a LIMIT inside, or it becomes a join;
- * - `{{narrowed k.bound >= p.top}}`: on PostgreSQL `AND` and a condition that holds anyway, but
- *   shortens the search of an index; nothing on SQLite;
- * - `{{hex a.key}}`: bytes as a text of hex digits, in the letters of the engine. On SQLite a text
- *   is answered in a fifth of the time of bytes;
  * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
  *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
- * - `{{value r.skipped}}`: a column of the row `r` of a batch statement behind LIMIT or OFFSET, or
- *   in a subquery there, where SQLite takes a parameter only; PostgreSQL plans for no value of it;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
  *   character has a special meaning, and the empty text is in every other.
  *
  * `INSERT ... SELECT ... FROM {{rows}} AS r` needs `WHERE true` before an `ON CONFLICT`, or SQLite
  * takes the ON for a join.
+ *
+ * Where more differs, a statement has a text for each engine (`eachEngine`).
  */
 export type Statement<P extends Columns = Columns, R extends Columns = Columns> = {
   /**
@@ -37,7 +30,7 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
    * which its side of a batch statement needs four.
    */
   readonly name: string
-  readonly text: string
+  readonly text: StatementText
   readonly params: P
   readonly row: R
   /**
@@ -45,6 +38,14 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
    * them. Outside of a transaction it is a long read, which holds up nobody.
    */
   readonly long: boolean
+}
+
+export type Engine = 'postgres' | 'sqlite'
+export type StatementText = string | Readonly<Record<Engine, string>>
+
+/** A text for each engine, e.g. `eachEngine((engine) => engine === 'sqlite' ? '...' : '...')`. */
+export function eachEngine(text: (engine: Engine) => string): Readonly<Record<Engine, string>> {
+  return { postgres: text('postgres'), sqlite: text('sqlite') }
 }
 
 /**
@@ -133,7 +134,7 @@ const nameBytesMax = 59
 
 type Definition<P extends Columns, R extends Columns> = {
   name: string
-  text: string
+  text: StatementText
   params?: P
   row?: R
   long?: boolean

@@ -1,23 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { batchStatement, statement } from '../statement.ts'
+import { batchStatement, eachEngine, type StatementText, statement } from '../statement.ts'
 import { type Dialect, onlyReads, renderStatement } from './dialect.ts'
 
 const dialect: Dialect = {
+  engine: 'sqlite',
   parameter: (index, type) => `<${index} ${type}>`,
   rows: (params) => `<rows ${Object.keys(params).join(' ')}>`,
   given: (params) => `<given ${Object.keys(params).join(' ')}>`,
   lock: (strength, table) => `<${strength} ${table}>`,
-  hex: (bytes) => `<hex of ${bytes}>`,
   unplanned: (parameter) => `<any ${parameter}>`,
-  value: (column, parameter) => `<value ${column} ${parameter}>`,
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
   fence: '<fence>',
-  lateral: '<lateral>',
-  narrowed: (condition) => `<where ${condition}>`,
 }
 
-function render(text: string): string {
+function render(text: StatementText): string {
   return renderStatement(
     statement({ name: 'x', text, params: { a: 'text', b: 'bigint' } }),
     dialect,
@@ -46,13 +43,17 @@ describe('a statement', () => {
     ['{{for share of t}} :a :b', '<share t> <1 text> <2 bigint>'],
     ['{{contains t.name :a}} :b', '<<1 text> in t.name> <2 bigint>'],
     [':a LIMIT {{unplanned :b}}', '<1 text> LIMIT <any <2 bigint>>'],
-    [':a LIMIT {{value r.b}}', '<1 text> LIMIT <value r.b <2 bigint>>'],
-    ['{{hex x.key}} :a :b', '<hex of x.key> <1 text> <2 bigint>'],
     ['(SELECT :a, :b {{fence}}) AS x', '(SELECT <1 text>, <2 bigint> <fence>) AS x'],
-    [':a, {{lateral}} (SELECT :b) AS x', '<1 text>, <lateral> (SELECT <2 bigint>) AS x'],
-    [':a :b {{narrowed k.b >= p.top}}', '<1 text> <2 bigint> <where k.b >= p.top>'],
   ])('has its words replaced: %s', (text, rendered) => {
     expect(render(text)).toBe(rendered)
+  })
+
+  it('has the text of its engine', () => {
+    const text = eachEngine((engine) => `SELECT '${engine}', :a, :b`)
+    expect(render(text)).toBe("SELECT 'sqlite', <1 text>, <2 bigint>")
+    const changes = { postgres: 'SELECT 1', sqlite: 'DELETE FROM t' }
+    expect(onlyReads('postgres', statement({ name: 'x', text: changes }))).toBe(true)
+    expect(onlyReads('sqlite', statement({ name: 'x', text: changes }))).toBe(false)
   })
 
   it('has the rows of a batch replaced', () => {
@@ -82,6 +83,6 @@ describe('a statement', () => {
     ['UPDATE t SET a = 1 RETURNING a', false],
     ['DELETE FROM t', false],
   ])('%j only reads: %s', (text, expected) => {
-    expect(onlyReads(statement({ name: 'x', text }))).toBe(expected)
+    expect(onlyReads('sqlite', statement({ name: 'x', text }))).toBe(expected)
   })
 })

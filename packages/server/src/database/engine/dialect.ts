@@ -1,7 +1,8 @@
-import type { Columns, ColumnType, Statement } from '../statement.ts'
+import type { Columns, ColumnType, Engine, Statement } from '../statement.ts'
 
 /** How one engine spells what a statement's text leaves open. */
 export type Dialect = {
+  readonly engine: Engine
   /** A parameter; `index` counts the declared parameters from 1. */
   parameter(index: number, type: ColumnType): string
   /** The table that `{{rows}}` stands for. */
@@ -12,20 +13,17 @@ export type Dialect = {
   lock(strength: string, table: string): string
   /** Whether the text `whole` has `part` in it, by bytes. */
   contains(whole: string, part: string): string
-  /** Bytes as a text of hex digits. */
-  hex(bytes: string): string
   /** The database's clock in Unix milliseconds. */
   readonly now: string
   /** What keeps a subquery in FROM from becoming one with the query around it, where that helps. */
   readonly fence: string
   /** A parameter that no plan depends on, as a bare one behind LIMIT or OFFSET does. */
   unplanned(parameter: string): string
-  /** A column of the row `r` of a batch statement, or the parameter behind it. */
-  value(column: string, parameter: string): string
-  /** What lets a subquery in FROM use the row before it. */
-  readonly lateral: string
-  /** A condition that holds anyway, where it shortens a search. */
-  narrowed(condition: string): string
+}
+
+/** The text that an engine has of a statement, with its words and parameters. */
+export function textFor(engine: Engine, { text }: Statement): string {
+  return typeof text === 'string' ? text : text[engine]
 }
 
 /** The text of a statement as the engine prepares it. Done once per statement and connection. */
@@ -38,11 +36,14 @@ export function renderStatement(statement: Statement, dialect: Dialect): string 
     used.add(name)
     return dialect.parameter(names.indexOf(name) + 1, type)
   }
-  const text = statement.text.replace(tokens, (token, word?: string, name?: string) => {
-    if (word === 'rows' || word === 'given') for (const each of names) used.add(each)
-    if (word !== undefined) return renderWord(word, { statement, dialect, parameter })
-    return name === undefined ? token : parameter(name)
-  })
+  const text = textFor(dialect.engine, statement).replace(
+    tokens,
+    (token, word?: string, name?: string) => {
+      if (word === 'rows' || word === 'given') for (const each of names) used.add(each)
+      if (word !== undefined) return renderWord(word, { statement, dialect, parameter })
+      return name === undefined ? token : parameter(name)
+    },
+  )
   const unused = names.find((name) => !used.has(name))
   if (unused !== undefined)
     throw new Error(`${statement.name} declares :${unused} without using it`)
@@ -50,7 +51,8 @@ export function renderStatement(statement: Statement, dialect: Dialect): string 
 }
 
 /** Whether a statement changes nothing, so that it may run on a connection meant for reads. */
-export function onlyReads({ text }: Statement): boolean {
+export function onlyReads(engine: Engine, statement: Statement): boolean {
+  const text = textFor(engine, statement)
   if (text.includes('{{for ')) return false
   if (/^\s*(?:select|values)\b/i.test(text)) return true
   return /^\s*with\b/i.test(text) && !/\b(?:insert|update|delete)\b/i.test(text)
@@ -84,17 +86,10 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (word === 'given') return dialect.given(statement.params)
   if (word === 'now') return dialect.now
   if (word === 'fence') return dialect.fence
-  if (word === 'lateral') return dialect.lateral
   const lock = /^for (share|update) of (\w+)$/.exec(word)
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
-  const hex = /^hex ([\w.]+)$/.exec(word)
-  if (hex?.[1]) return dialect.hex(hex[1])
-  const narrowed = /^narrowed ([\w.]+ >= [\w.]+)$/.exec(word)
-  if (narrowed?.[1]) return dialect.narrowed(narrowed[1])
   const unplanned = /^unplanned :(\w+)$/.exec(word)
   if (unplanned?.[1]) return dialect.unplanned(parameter(unplanned[1]))
-  const value = /^value r\.(\w+)$/.exec(word)
-  if (value?.[1]) return dialect.value(`r.${value[1]}`, parameter(value[1]))
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

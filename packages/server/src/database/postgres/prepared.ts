@@ -89,7 +89,7 @@ function prepare<R extends Columns>(
   return {
     name,
     text: renderStatement(statement, dialect),
-    onlyReads: onlyReads(statement),
+    onlyReads: onlyReads('postgres', statement),
     rows(answer) {
       decode ??= decoder(answer.fields)
       return answer.rows.map(decode)
@@ -98,6 +98,7 @@ function prepare<R extends Columns>(
 }
 
 const manyRows: Dialect = {
+  engine: 'postgres',
   // The cast leaves nothing for the server to infer, so a statement means the same everywhere.
   parameter: (index, type) => `$${index}::${typeName(type)}`,
   rows(params) {
@@ -110,14 +111,10 @@ const manyRows: Dialect = {
   },
   given: (params) => `SELECT * FROM ${manyRows.rows(params)} AS given`,
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
-  hex: (bytes) => `encode(${bytes}, 'hex')`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
   // Out of a SELECT a number is nothing to plan for: the plan is made once and kept.
   unplanned: (parameter) => `(SELECT ${parameter})`,
-  value: (column) => `(SELECT ${column})`,
   fence: 'OFFSET 0',
-  lateral: 'LATERAL',
-  narrowed: (condition) => `AND ${condition}`,
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',
 }
 

@@ -1,5 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { checkColumns, type Dialect, onlyReads, renderStatement } from '../engine/dialect.ts'
+import {
+  checkColumns,
+  type Dialect,
+  onlyReads,
+  renderStatement,
+  textFor,
+} from '../engine/dialect.ts'
 import {
   type BatchStatement,
   type Columns,
@@ -131,7 +137,7 @@ export class SqliteConnection {
       names: Object.keys(statement.params),
       encoders: encodersOf(statement.params),
       decode: decoderOf(statement.row, answered),
-      onlyReads: onlyReads(statement),
+      onlyReads: onlyReads('sqlite', statement),
     }
     this.#prepared.set(statement, prepared)
     return prepared
@@ -142,6 +148,7 @@ export class SqliteConnection {
 const busyTimeoutMs = 100
 
 const dialect: Dialect = {
+  engine: 'sqlite',
   parameter: (index) => `?${index}`,
   rows: (params) =>
     `(SELECT ${Object.keys(params)
@@ -151,17 +158,11 @@ const dialect: Dialect = {
   given: (params) => `VALUES (${Object.keys(params).map((_, at) => `?${at + 1}`)})`,
   // Writers run one after another, so every row that a transaction sees is as good as locked.
   lock: () => '',
-  hex: (bytes) => `hex(${bytes})`,
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
   unplanned: withoutPlan,
-  // There is one row at a time.
-  value: (_, parameter) => parameter,
   now: 'guildhall_now()',
   // A subquery that stays one hands its rows on column by column, for as much as a search costs.
   fence: '',
-  lateral: '',
-  // A search takes as long in a part of a B-tree as in all of it.
-  narrowed: () => '',
 }
 
 /**
@@ -182,8 +183,9 @@ function withoutPlan(parameter: string): string {
  * and it knows no DELETE with USING.
  */
 function ofOneRow(statement: Statement): Statement {
-  const text = statement.text.replace(/\b(?:FROM|USING) \{\{rows\}\} AS r\s+WHERE\b/, 'WHERE')
-  if (text === statement.text || !/^\s*(?:UPDATE|DELETE)\b/i.test(text)) return statement
+  const given = textFor('sqlite', statement)
+  const text = given.replace(/\b(?:FROM|USING) \{\{rows\}\} AS r\s+WHERE\b/, 'WHERE')
+  if (text === given || !/^\s*(?:UPDATE|DELETE)\b/i.test(text)) return statement
   return { ...statement, text: text.replace(/\br\.(\w+)/g, ':$1') }
 }
 

@@ -10,7 +10,7 @@ import { backUpBeforeMigration } from './file/backup.ts'
 import { lockFile } from './file/file-lock.ts'
 import { resolvedPath } from './file/file-store.ts'
 import { ServedFile, type ServedFileDeps } from './file/served-file.ts'
-import { Memory } from './memory.ts'
+import { LookupCache } from './lookup-cache.ts'
 import { LongReads } from './reads/long-reads.ts'
 import { Writer } from './writer.ts'
 
@@ -19,7 +19,7 @@ type Live = {
   readonly reader: SqliteConnection
   readonly writer: Writer
   /** Absent where another process may write. */
-  readonly memory?: Memory
+  readonly cache?: LookupCache
   readonly longReads: LongReads
 }
 
@@ -28,8 +28,8 @@ export function openMemoryDatabase({ clock }: { clock: Clock }): OpenedDatabase 
   const connection = new SqliteConnection(':memory:', { nowUnixMs: clock.nowUnixMs })
   connection.exec(memoryPragmas)
   const live = oneConnection(connection)
-  const memory = new Memory(connection, live.writer)
-  return { ...onOneConnection({ ...live, memory }), backend: 'in-memory', durable: false }
+  const cache = new LookupCache(connection, live.writer)
+  return { ...onOneConnection({ ...live, cache }), backend: 'in-memory', durable: false }
 }
 
 /**
@@ -168,14 +168,14 @@ function queriesOn(
     // The hottest read of all, a token's, makes one promise, or none.
     find(lookup, params) {
       const live = current()
-      const known = mayRecall() ? live?.memory?.recall(lookup, params) : undefined
+      const known = mayRecall() ? live?.cache?.recall(lookup, params) : undefined
       if (known !== undefined) return known
       if (live === undefined || (sharesConnection && live.writer.busy)) {
         return onReader((on) => on.get(lookup, params))
       }
       try {
         const row = live.reader.get(lookup, params)
-        if (row !== undefined) live.memory?.keep(lookup, row)
+        if (row !== undefined) live.cache?.keep(lookup, row)
         return Promise.resolve(row)
       } catch (error) {
         return Promise.reject(classified(error))

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { createAuditRecorder, type RecordedEvent } from '../../kernel/audit/recorder.ts'
-import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import { lostRows, rowQueue } from '../../kernel/batching/row-queue.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
@@ -46,16 +46,17 @@ export function auditFeature(deps: AuditFeatureDeps) {
   const { db, clock, idempotency } = deps
   const config = deps.config.logs
   const log = deps.log.component('audit')
-  const queue = db.durable ? queueOf(deps) : undefined
+  const queue = rowQueue<RecordedEvent>(deps, {
+    name: 'audit',
+    capacity: config.audit_max_queue_items,
+    write: createTrailWriter(deps),
+  })
   const recorder = createAuditRecorder({
     ...deps,
     ringCapacity: config.audit_ring_capacity,
     ...(queue && { enqueue: (event: RecordedEvent) => queue.add(event), logRingOnly }),
   })
-  const dropped = () => {
-    const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
-    return dropped + abandoned
-  }
+  const dropped = () => lostRows(queue)
   const audit = createAudit({
     db,
     clock,
@@ -91,20 +92,6 @@ export function auditFeature(deps: AuditFeatureDeps) {
       mutateMany: createMutateMany({ ...deps, recorder, recordAnswers: idempotency.recordAll }),
     },
   )
-}
-
-function queueOf(deps: AuditFeatureDeps) {
-  const { clock, log } = deps
-  const { logs } = deps.config
-  return createWriteBehind<RecordedEvent>({
-    name: 'audit',
-    capacity: logs.audit_max_queue_items,
-    batchItems: logs.flush_batch_items,
-    flushIntervalMs: logs.flush_interval_ms,
-    write: createTrailWriter(deps),
-    clock,
-    log,
-  })
 }
 
 /** The chain over the rows of a durable trail. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { api } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { AuditRecorder } from '../../kernel/audit/recorder.ts'
-import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import { rowQueue } from '../../kernel/batching/row-queue.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import { rawRoute } from '../../kernel/http/exchange.ts'
@@ -68,7 +68,7 @@ export function lagFeature(given: LagFeatureDeps) {
   const deps = { ...given, log: given.log.component('lag') }
   const { db, config, recorder } = deps
   const lagConfig = config.lag_diagnostics
-  const rows = db.durable ? captureRows(deps) : undefined
+  const rows = captureRows(deps)
   const live = createLive(deps, (row) => rows?.add(row))
   const uploads = createUploads({
     ...deps,
@@ -152,18 +152,15 @@ function createLive(deps: LagFeatureDeps, write: (row: CaptureRow) => void) {
 const headerBytes = 128
 
 /** The rows of captures are written after the fact, the newest state of each. */
-function captureRows({ db, config, ...deps }: LagFeatureDeps) {
-  return createWriteBehind<CaptureRow>({
-    ...deps,
+function captureRows(deps: LagFeatureDeps) {
+  return rowQueue<CaptureRow>(deps, {
     name: 'lag_captures',
     capacity: queuedCapturesMax,
-    batchItems: config.logs.flush_batch_items,
-    flushIntervalMs: config.logs.flush_interval_ms,
     keyed: {
       keyOf: ({ capture_id }) => capture_id,
       isHeld: ({ state }) => state !== 'sealed' && state !== 'expired',
     },
-    write: async (rows) => void (await capturesStore.update(db, rows)),
+    write: (rows) => capturesStore.update(deps.db, rows),
   })
 }
 

@@ -1,4 +1,4 @@
-import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import { rowQueue } from '../../kernel/batching/row-queue.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { defineFeature, mount } from '../feature.ts'
 import { matchesCheck } from './match-records.checks.store.ts'
@@ -27,22 +27,17 @@ type MatchRecordsFeatureDeps = Own & {
 export function matchRecordsFeature(deps: MatchRecordsFeatureDeps) {
   const { db, scriptLogs, telemetry } = deps
   const config = deps.config.logs
-  const queue = db.durable
-    ? createWriteBehind<RecordRow>({
-        ...deps,
-        name: 'matches',
-        capacity: config.matches_max_queue_items,
-        batchItems: config.flush_batch_items,
-        flushIntervalMs: config.flush_interval_ms,
-        keyed: {
-          keyOf: ({ match_id }) => match_id,
-          // Of open matches there are as many as rooms.
-          isHeld: ({ closed_at_unix_ms }) => closed_at_unix_ms === null,
-        },
-        // What has changed since the row began to wait is written with it.
-        write: async (rows) => void (await matchRecordsStore.upsert(db, rows.map(recorder.newest))),
-      })
-    : undefined
+  const queue = rowQueue<RecordRow>(deps, {
+    name: 'matches',
+    capacity: config.matches_max_queue_items,
+    keyed: {
+      keyOf: ({ match_id }) => match_id,
+      // Of open matches there are as many as rooms.
+      isHeld: ({ closed_at_unix_ms }) => closed_at_unix_ms === null,
+    },
+    // What has changed since the row began to wait is written with it.
+    write: (rows) => matchRecordsStore.upsert(db, rows.map(recorder.newest)),
+  })
   const write = (row: RecordRow) => queue?.add(row)
   const settled = (match_id: string) => telemetry.slices.finish({ match_id })
   const recorder = createMatchRecorder({ ...deps, write, settled })

@@ -10,6 +10,7 @@ import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { type AuditEvent, type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
+import { lostRows } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -102,8 +103,7 @@ export function createMatchRecords(deps: MatchRecordsDeps) {
       const items = rows.slice(0, limit).map(recordOf)
       const details = `returned=${items.length}`
       record(principal, { action: 'matchlog.list', target: 'matchlogs', details })
-      const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
-      const state = { durable: db.durable, dropped_total: dropped + abandoned }
+      const state = { durable: db.durable, dropped_total: lostRows(queue) }
       const next_after = rows.length > limit ? items.at(-1)?.match_id : undefined
       return next_after === undefined ? { items, ...state } : { items, next_after, ...state }
     },

@@ -1,4 +1,4 @@
-import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import { lostRows, rowQueue } from '../../kernel/batching/row-queue.ts'
 import { defineFeature, mount } from '../feature.ts'
 import { scriptLogFunctions } from './script-logs.script.ts'
 import { createScriptLogs, type ScriptLogsDeps } from './script-logs.service.ts'
@@ -19,16 +19,11 @@ type ScriptLogsFeatureDeps = Omit<ScriptLogsDeps, 'queue' | 'retentionDays'> & {
 export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
   const { db } = deps
   const config = deps.config.logs
-  const queue = db.durable
-    ? createWriteBehind<LogRow>({
-        ...deps,
-        name: 'script_logs',
-        capacity: config.match_logs_max_queue_items,
-        batchItems: config.flush_batch_items,
-        flushIntervalMs: config.flush_interval_ms,
-        write: async (rows) => void (await scriptLogsStore.insert(db, rows)),
-      })
-    : undefined
+  const queue = rowQueue<LogRow>(deps, {
+    name: 'script_logs',
+    capacity: config.match_logs_max_queue_items,
+    write: (rows) => scriptLogsStore.insert(db, rows),
+  })
   const log = deps.log.component('script')
   const retentionDays = config.match_logs_retention_days
   const logs = createScriptLogs({ ...deps, log, queue, retentionDays })
@@ -50,14 +45,9 @@ export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
       crash: { script_logs: { not: 'written after the answer: a crash may lose the last ones' } },
       counters: () => ({
         script_log_lines_total: lines,
-        script_log_dropped_total: droppedOf(queue),
+        script_log_dropped_total: lostRows(queue),
       }),
     },
     { write, page, count },
   )
-}
-
-function droppedOf(queue: { counts(): { dropped: number; abandoned: number } } | undefined) {
-  const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
-  return dropped + abandoned
 }

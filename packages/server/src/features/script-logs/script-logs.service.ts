@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
+import { lostRows } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -74,8 +75,7 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
       const found = db.durable ? await page(db, query) : { items: [] }
       const details = `returned=${found.items.length}`
       record(principal, { action: 'logs.list', target: query.match_id ?? 'logs', details })
-      const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
-      return { ...found, durable: db.durable, dropped_total: dropped + abandoned }
+      return { ...found, durable: db.durable, dropped_total: lostRows(queue) }
     },
 
     async get(principal: OperatorPrincipal, logId: string) {

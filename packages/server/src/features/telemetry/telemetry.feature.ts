@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts'
-import { createWriteBehind } from '../../kernel/batching/write-behind.ts'
+import { rowQueue } from '../../kernel/batching/row-queue.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createHostSampler, type HostReaders } from '../../kernel/host/host-sampler.ts'
 import type { Ids } from '../../kernel/ids.ts'
@@ -33,16 +33,11 @@ const hostIntervalMs = 1000
 export function telemetryFeature(deps: TelemetryFeatureDeps) {
   const { db } = deps
   const config = deps.config.logs
-  const queue = db.durable
-    ? createWriteBehind<SliceRow>({
-        ...deps,
-        name: 'slices',
-        capacity: config.telemetry_max_queue_items,
-        batchItems: config.flush_batch_items,
-        flushIntervalMs: config.flush_interval_ms,
-        write: async (rows) => void (await telemetryStore.insert(db, rows)),
-      })
-    : undefined
+  const queue = rowQueue<SliceRow>(deps, {
+    name: 'slices',
+    capacity: config.telemetry_max_queue_items,
+    write: (rows) => telemetryStore.insert(db, rows),
+  })
   const slices = createSlices({ ...deps, closed: (row) => queue?.add(row) })
   const retentionDays = config.telemetry_retention_days
   const { list, get, ofMatch, count, prune } = createTelemetry({ ...deps, queue, retentionDays })

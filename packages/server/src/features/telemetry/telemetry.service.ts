@@ -1,6 +1,7 @@
 import { isDurableId, type TelemetrySlice, type telemetryApi } from '@guildhall/contract'
 import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
+import { lostRows } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -39,8 +40,7 @@ export function createTelemetry({ db, clock, retentionDays, queue }: TelemetryDe
       const rows = db.durable ? await telemetryStore.list(db, page) : []
       const items = rows.slice(0, limit).map(sliceOf)
       const next_after = rows.length > limit ? items.at(-1)?.report_id : undefined
-      const { dropped = 0, abandoned = 0 } = queue?.counts() ?? {}
-      const state = { durable: db.durable, dropped_total: dropped + abandoned }
+      const state = { durable: db.durable, dropped_total: lostRows(queue) }
       return next_after === undefined ? { items, ...state } : { items, next_after, ...state }
     },
 

@@ -1,5 +1,11 @@
 import type { Queries } from '../../database/database.ts'
-import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import {
+  batchStatement,
+  type Engine,
+  eachEngine,
+  type Row,
+  statement,
+} from '../../database/statement.ts'
 
 /** How many of an account's newest entries its wallet shows. */
 export const ledgerShown = 100
@@ -35,38 +41,55 @@ const walletRow = {
 export type WalletRow = Row<typeof walletRow>
 
 /**
- * The rows of a user as a range of the index that begins with users, so that it is the only way to
- * them. For a user as a constant PostgreSQL may follow the numbers of all entries instead, through
- * the ledgers of everybody, or read all wallets where it does not know yet how many there are.
+ * A parameter as a value that PostgreSQL cannot know when it plans, and as the parameter itself on
+ * SQLite, which takes nothing else in a subquery's LIMIT. For a user as a constant PostgreSQL may
+ * follow the numbers of all entries, through the ledgers of everybody.
  */
-const rowsOf = (table: string, user: string) =>
-  `${table}.user_id >= ${user} AND ${table}.user_id <= ${user}`
+const given = (engine: Engine, name: string) =>
+  engine === 'postgres' ? `(SELECT r.${name})` : `:${name}`
+
+/** The rows of a user as a range of the index that begins with users, the only way to them. */
+function rowsOf(engine: Engine, table: string): string {
+  const user = given(engine, 'user_id')
+  return `${table}.user_id >= ${user} AND ${table}.user_id <= ${user}`
+}
+
+/**
+ * What each row of the batch asks for by itself: PostgreSQL has no other way than row by row, while
+ * a join it decides by what it knows of the table. Needs a `{{fence}}` or a LIMIT inside.
+ */
+const forEachRow = (engine: Engine) =>
+  `FROM {{rows}} AS r CROSS JOIN ${engine === 'postgres' ? 'LATERAL' : ''}`
 
 const wallets = batchStatement({
   name: 'wallet.wallets',
-  text: `SELECT b.user_id, b.currency, b.balance, NULL AS seq, NULL AS delta,
+  text: eachEngine(
+    (engine) => `SELECT b.user_id, b.currency, b.balance, NULL AS seq, NULL AS delta,
       NULL AS balance_after, NULL AS reason, NULL AS time_unix_ms
-    FROM {{rows}} AS r CROSS JOIN {{lateral}} (SELECT b.* FROM wallet_balances b
-      WHERE b.user_id = {{value r.user_id}} {{fence}}) AS b
+    ${forEachRow(engine)} (SELECT b.* FROM wallet_balances b
+      WHERE b.user_id = ${given(engine, 'user_id')} {{fence}}) AS b
     UNION ALL
     SELECT l.user_id, l.currency, NULL, l.seq, l.delta, l.balance_after, l.reason, l.time_unix_ms
-    FROM {{rows}} AS r CROSS JOIN {{lateral}} (SELECT l.* FROM wallet_ledger l
-      WHERE ${rowsOf('l', '{{value r.user_id}}')}
+    ${forEachRow(engine)} (SELECT l.* FROM wallet_ledger l
+      WHERE ${rowsOf(engine, 'l')}
       ORDER BY l.user_id DESC, l.seq DESC LIMIT ${ledgerShown}) AS l
     ORDER BY seq DESC, currency`,
+  ),
   params: user,
   row: walletRow,
 })
 
 const ledger = batchStatement({
   name: 'wallet.ledger',
-  text: `SELECT ${[...entryNames, 'seq'].map((name) => `l.${name}`).join(', ')}
-    FROM {{rows}} AS r CROSS JOIN {{lateral}} (SELECT l.* FROM wallet_ledger l
-      WHERE l.user_id >= {{value r.user_id}}
-        AND (l.user_id, l.seq) < ({{value r.user_id}}, {{value r.before}})
+  text: eachEngine(
+    (engine) => `SELECT ${[...entryNames, 'seq'].map((name) => `l.${name}`).join(', ')}
+    ${forEachRow(engine)} (SELECT l.* FROM wallet_ledger l
+      WHERE l.user_id >= ${given(engine, 'user_id')}
+        AND (l.user_id, l.seq) < (${given(engine, 'user_id')}, ${given(engine, 'before')})
       ORDER BY l.user_id DESC, l.seq DESC
-      LIMIT {{value r.wanted}} OFFSET {{value r.skipped}}) AS l
+      LIMIT ${given(engine, 'wanted')} OFFSET ${given(engine, 'skipped')}) AS l
     ORDER BY l.seq DESC`,
+  ),
   params: { ...user, before: 'integer', wanted: 'integer', skipped: 'integer' },
   row: entryRow,
 })
@@ -81,9 +104,11 @@ const balances = statement({
 /** In one order for everybody, so that two nodes with the same wallets never wait in a circle. */
 const lock = batchStatement({
   name: 'wallet.lock',
-  text: `SELECT w.user_id, w.currency, w.balance FROM {{rows}} AS r
-    JOIN wallet_balances w ON ${rowsOf('w', '{{value r.user_id}}')}
+  text: eachEngine(
+    (engine) => `SELECT w.user_id, w.currency, w.balance FROM {{rows}} AS r
+    JOIN wallet_balances w ON ${rowsOf(engine, 'w')}
     ORDER BY w.user_id, w.currency {{for update of w}}`,
+  ),
   params: user,
   row: holdingRow,
 })

@@ -6,7 +6,7 @@ import { DatabaseUnavailable } from '../../database.ts'
 import { Checkpoints } from '../commits/checkpoints.ts'
 import { GroupCommits } from '../commits/group-commits.ts'
 import { SqliteConnection } from '../connection.ts'
-import { Memory } from '../memory.ts'
+import { LookupCache } from '../lookup-cache.ts'
 import { LongReads } from '../reads/long-reads.ts'
 import { Writer } from '../writer.ts'
 import { createIfMissing } from './owned-file.ts'
@@ -31,7 +31,7 @@ export type FileStoreDeps = {
 export type FileStore = {
   readonly reader: SqliteConnection
   readonly writer: Writer
-  readonly memory: Memory
+  readonly cache: LookupCache
   readonly longReads: LongReads
   close(): Promise<void>
 }
@@ -61,7 +61,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
     wal,
     held: () => checkpoints.held,
     onCommitted() {
-      memory.settled()
+      cache.settled()
       checkpoints.committed()
     },
     onDiskFull: deps.onDiskFull,
@@ -70,9 +70,9 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   opened.defer(() => commits.settled())
   const writer = new Writer(connection, commits)
   opened.defer(() => writer.drained())
-  const memory = new Memory(connection, writer)
+  const cache = new LookupCache(connection, writer)
   const all = opened.move()
-  return { reader, writer, memory, longReads, close: () => all.disposeAsync() }
+  return { reader, writer, cache, longReads, close: () => all.disposeAsync() }
 }
 
 function close(opened: { close(): void | Promise<void> }): void | Promise<void> {
@@ -96,7 +96,7 @@ export function resolvedPath(path: string): string {
 /**
  * synchronous = NORMAL makes SQLite itself wait for the disk only when it starts the log anew; the
  * flush after each group of commits, without which no caller is answered, is ours. What it keeps to
- * undo a unit of work is in memory; beyond 64 KiB it would be a file, a fifth of a login's time. So
+ * undo a unit of work is in cache; beyond 64 KiB it would be a file, a fifth of a login's time. So
  * is what it sorts, on this connection only: an index that a migration adds, for instance. A log
  * that grew beyond 64 MiB under load is cut back to that when it is started anew.
  */

@@ -33,7 +33,7 @@ export class ServedFile {
 
   async probe(): Promise<boolean> {
     if (this.#closed) return false
-    this.#live?.memory.revalidate()
+    this.#live?.cache.revalidate()
     if (this.#state === 'up') return true
     this.#probing ??= this.#recover().finally(() => {
       this.#probing = undefined

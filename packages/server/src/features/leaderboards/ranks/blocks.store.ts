@@ -1,5 +1,11 @@
 import type { Queries } from '../../../database/database.ts'
-import { batchStatement, type Row, statement } from '../../../database/statement.ts'
+import {
+  batchStatement,
+  type Engine,
+  eachEngine,
+  type Row,
+  statement,
+} from '../../../database/statement.ts'
 
 /** Blocks of a higher level begin where one of the level below begins. */
 export type Level = 1 | 2 | 3
@@ -29,15 +35,18 @@ function blockAt(
  * On PostgreSQL, which reads an index to the end of a page or of the range, each level is sought
  * within the block above.
  */
-function withBlocks(columns: readonly string[], placed: string): string {
+function withBlocks(engine: Engine, columns: readonly string[], placed: string): string {
+  // On SQLite a text is answered in a fifth of the time of bytes.
+  const hex = (bytes: string) =>
+    engine === 'postgres' ? `encode(${bytes}, 'hex')` : `hex(${bytes})`
   const top = `SELECT p.*, ${boundAt(3, 'p')} AS top FROM ${placed} AS p {{fence}}`
-  const below = (above: string) => `{{narrowed k.bound >= p.${above}}}`
+  const below = (above: string) => (engine === 'postgres' ? `AND k.bound >= p.${above}` : '')
   const mid = `SELECT p.*, ${blockAt(2, 'p', { answer: 'k.bound', narrowed: below('top') })} AS mid
     FROM (${top}) AS p {{fence}}`
-  const counted = "{{hex k.bound}} || ' ' || k.records"
+  const counted = `${hex('k.bound')} || ' ' || k.records`
   const low = blockAt(1, 'p', { answer: counted, narrowed: below('mid') })
   const own = columns.map((name) => `p.${name}`).join(', ')
-  return `SELECT ${own}, {{hex p.top}} AS top, {{hex p.mid}} AS mid, ${low} AS low
+  return `SELECT ${own}, ${hex('p.top')} AS top, ${hex('p.mid')} AS mid, ${low} AS low
     FROM (${mid}) AS p`
 }
 
@@ -54,7 +63,7 @@ const locatedRow = { period: 'integer', delta: 'integer', ...blocksRow } as cons
 
 const locate = batchStatement({
   name: 'leaderboards.locate',
-  text: withBlocks(['period', 'delta'], '{{rows}}'),
+  text: eachEngine((engine) => withBlocks(engine, ['period', 'delta'], '{{rows}}')),
   params: placed,
   row: locatedRow,
 })

@@ -13,7 +13,7 @@ import type { Writer } from './writer.ts'
  * It must not be used where another process writes. In front of one that does so all the same, an
  * operator with a database tool, `revalidate` forgets everything.
  */
-export class Memory {
+export class LookupCache {
   readonly #connection: SqliteConnection
   readonly #writer: Writer
   readonly #answersMax: number

@@ -10,7 +10,7 @@ import type { OpenedDatabase } from '../migrations/schema-access.ts'
 import { lookup, statement } from '../statement.ts'
 import { silentLog } from '../testing/silent-log.ts'
 import { SqliteConnection } from './connection.ts'
-import { Memory } from './memory.ts'
+import { LookupCache } from './lookup-cache.ts'
 import { openFileDatabase, openFileToRead, openMemoryDatabase } from './sqlite-database.ts'
 
 const clock = createSystemClock()
@@ -18,8 +18,8 @@ let folder: string
 let path: string
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'guildhall-memory-'))
-  path = join(folder, 'memory.db')
+  folder = mkdtempSync(join(tmpdir(), 'guildhall-lookups-'))
+  path = join(folder, 'lookups.db')
 })
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
@@ -185,17 +185,17 @@ describe('cached answers', () => {
     const writer = {
       do: async (_u: unknown, _c: unknown, work: (on: unknown) => unknown) => work(connection),
     }
-    const memory = new Memory(connection, writer as never, { answersMax: 10 })
+    const cache = new LookupCache(connection, writer as never, { answersMax: 10 })
     const keep = (ticket: string) =>
-      memory.keep(ticketLookup, { ticket, uses: 0, owner: 'ana', name: 'Ana' })
+      cache.keep(ticketLookup, { ticket, uses: 0, owner: 'ana', name: 'Ana' })
     keep('first')
     await Promise.resolve()
     for (let at = 0; at < 100; at += 1) {
       keep(`k${at}`)
-      if (at > 0) expect(memory.recall(ticketLookup, { ticket: 'k0' })).toBeDefined()
+      if (at > 0) expect(cache.recall(ticketLookup, { ticket: 'k0' })).toBeDefined()
     }
     const kept = Array.from({ length: 100 }, (_, at) =>
-      memory.recall(ticketLookup, { ticket: `k${at}` }),
+      cache.recall(ticketLookup, { ticket: `k${at}` }),
     )
     expect(kept.filter((row) => row !== undefined).length).toBeLessThanOrEqual(20)
     connection.close()
@@ -249,7 +249,7 @@ async function begin(
 }
 
 const ticketLookup = lookup({
-  name: 'memory-test.ticket',
+  name: 'lookup-cache-test.ticket',
   text: `SELECT r.ticket, t.uses, t.owner, o.name FROM {{rows}} AS r
     JOIN tickets t ON t.ticket = r.ticket JOIN owners o ON o.id = t.owner`,
   params: { ticket: 'text' },
@@ -262,7 +262,7 @@ const ticketLookup = lookup({
 })
 
 const sealLookup = lookup({
-  name: 'memory-test.seal',
+  name: 'lookup-cache-test.seal',
   text: `SELECT r.seal, t.ticket, t.owner FROM {{rows}} AS r JOIN tickets t ON t.seal = r.seal`,
   params: { seal: 'bytes' },
   row: { seal: 'bytes', ticket: 'text', owner: 'text' },
@@ -274,7 +274,7 @@ const sealLookup = lookup({
 })
 
 const ticketRow = statement({
-  name: 'memory-test.row',
+  name: 'lookup-cache-test.row',
   text: `SELECT t.ticket, t.uses, t.owner, o.name FROM tickets t JOIN owners o ON o.id = t.owner
     WHERE t.ticket = :ticket`,
   params: { ticket: 'text' },
@@ -282,25 +282,25 @@ const ticketRow = statement({
 })
 
 const useTicket = statement({
-  name: 'memory-test.use',
+  name: 'lookup-cache-test.use',
   text: 'UPDATE tickets SET uses = :uses WHERE ticket = :ticket',
   params: { ticket: 'text', uses: 'integer' },
 })
 
 const setSeal = statement({
-  name: 'memory-test.seal-it',
+  name: 'lookup-cache-test.seal-it',
   text: 'UPDATE tickets SET seal = :seal WHERE ticket = :ticket',
   params: { seal: 'bytes', ticket: 'text' },
 })
 
 const dropTicket = statement({
-  name: 'memory-test.drop',
+  name: 'lookup-cache-test.drop',
   text: 'DELETE FROM tickets WHERE ticket = :ticket',
   params: { ticket: 'text' },
 })
 
 const renameOwner = statement({
-  name: 'memory-test.rename',
+  name: 'lookup-cache-test.rename',
   text: 'UPDATE owners SET name = :name WHERE id = :owner',
   params: { owner: 'text', name: 'text' },
 })
