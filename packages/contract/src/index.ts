@@ -360,7 +360,7 @@ import { shellApi } from './routes/shell.ts'
 import { signInApi } from './routes/sign-in.ts'
 import { storageApi } from './routes/storage.ts'
 import { subscriptionsApi } from './routes/subscriptions.ts'
-import { telemetryApi } from './routes/telemetry.ts'
+import { historyApi, telemetryApi } from './routes/telemetry.ts'
 import { tournamentsApi } from './routes/tournaments.ts'
 import { walletApi } from './routes/wallet.ts'
 
@@ -392,6 +392,7 @@ export const api = {
   matchRecords: matchRecordsApi,
   scriptLogs: scriptLogsApi,
   telemetry: telemetryApi,
+  history: historyApi,
   lag: lagApi,
   lagUpload: lagUploadApi,
   realtime: realtimeApi,

@@ -100,6 +100,7 @@ const pins: readonly string[] = [
   'telemetry.host | GET /console/v1/telemetry | operator | telemetry:read | - | 200 | -',
   'telemetry.slices | GET /console/v1/telemetry/slices | operator | telemetry:read | - | 200 | -',
   'telemetry.slice | GET /console/v1/telemetry/slices/{report_id} | operator | telemetry:read | - | 200 | not_found',
+  'history.get | GET /console/v1/history | operator | telemetry:read | - | 200 | -',
   'lag.reports | GET /console/v1/lag/reports | operator | no key | - | 200 | -',
   'lag.report | GET /console/v1/lag/reports/{report_id} | operator | no key | - | 200 | not_found',
   'lag.windows | GET /console/v1/lag/reports/{report_id}/windows | operator | no key | - | 200 | not_found',

@@ -74,3 +74,34 @@ export const telemetryApi = defineApi({
     errors: ['not_found'],
   },
 })
+
+/** How far back a history goes, from now. */
+const historyRanges = ['5m', '1h', '24h'] as const
+
+/** Something that explains why lines change. */
+const HistoryMark = z.strictObject({
+  at_unix_ms: unixMs,
+  kind: z.enum(['start', 'revision', 'migration']),
+  text: z.string(),
+})
+
+export const historyApi = defineApi({
+  get: {
+    method: 'GET',
+    path: '/console/v1/history',
+    access: 'operator',
+    scope: 'telemetry:read',
+    summary: 'The counters of this node over time, and what happened to the node meanwhile',
+    query: z.strictObject({ range: z.enum(historyRanges) }),
+    ok: z.strictObject({
+      step_ms: count.meta({ description: 'Between two values: 10 s, or 60 s for 24h' }),
+      from_unix_ms: unixMs,
+      series: z.record(z.string(), z.array(z.number().nullable())).meta({
+        description:
+          'The counters of `/status` by their names, `cpu_percent` of the machine, its ' +
+          '`memory_used_bytes`, and `memory_bytes` of the process; null where nothing is known',
+      }),
+      marks: z.array(HistoryMark).meta({ description: 'By time' }),
+    }),
+  },
+})

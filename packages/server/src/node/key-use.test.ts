@@ -25,6 +25,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
   const { key, secret } = await desk.make({})
   const supervisor = createSupervisor({ clock, log: api.log, journal: { record: () => '' } })
   startTasks({
+    sample: () => undefined,
     supervisor,
     config: await testConfig(),
     db,

@@ -312,7 +312,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   const certificates = await certify(play.transports, listener.certificate, shared)
   const { nodeClaim } = parts
   const work = { supervisor, features, pruneCounts, disk, nodeClaim, certificates }
-  startTasks({ ...shared, ...work })
+  startTasks({ ...shared, ...work, sample: () => features.history.record(status().metrics) })
   shutdown.onStop('listener', async () => {
     await Promise.all([listener.server.close(requestsGraceMs), play.close()])
   })

@@ -34,6 +34,7 @@ async function setUp({ disk }: { disk?: DiskSpace } = {}) {
     leases: createLeases({ db, clock, log, holder: 'bt1-tests', lifeMs: 15_000 }),
     features: { some: { pruners: { some_data } } },
     pruneCounts,
+    sample: () => undefined,
     disk,
   })
   return {

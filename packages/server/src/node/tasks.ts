@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { Leases } from '../database/jobs/leases.ts'
 import type { FeatureTask, Queue } from '../features/feature.ts'
+import { sampleEveryMs } from '../features/history/samples.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type DiskSpace, diskSpaceIntervalMs } from '../kernel/host/disk-space.ts'
 import type { Log } from '../kernel/log/log.ts'
@@ -23,6 +24,8 @@ export type TasksDeps = {
   leases: Leases
   features: FeatureList
   pruneCounts: PruneCounts
+  /** Keeps what is counted now for the history of the node. */
+  sample(): void
   /** Absent where there is no disk of a database to watch. */
   disk?: DiskSpace | undefined
   /** Renews the claim on the node's id since it was taken; absent where nobody else can want it. */
@@ -60,6 +63,7 @@ export function startTasks(deps: TasksDeps): void {
   const surplus = prune(deps, 'surplus', { pruners: prunersOf(features, 'surplus') })
   supervisor.every('surplus', surplusIntervalMs, surplus)
   watchDisk(deps, retention)
+  supervisor.every('history', sampleEveryMs, async () => deps.sample())
   if (deps.certificates.length > 0) {
     const intervalMs = config.http.tls.reload_interval_ms
     supervisor.every('certificates', intervalMs, () => reloadAll(deps.certificates))

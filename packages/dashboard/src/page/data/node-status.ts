@@ -1,7 +1,7 @@
 import type { Readiness, Status } from '@guildhall/contract'
 import { useQuery } from '@tanstack/react-query'
 
-/** What the node says of itself, and how far this browser's clock is from its clock. */
+/** What the node says of itself, and when by its own clock, in Unix milliseconds. */
 export type NodeStatus = { status: Status; at: number; roundTripMs: number }
 
 let offsetMs = 0
@@ -39,7 +39,7 @@ async function readStatus(): Promise<NodeStatus> {
   const serverMs = Date.parse(response.headers.get('date') ?? '') + 500
   const skewMs = serverMs - (sentMs + Date.now()) / 2
   if (Number.isFinite(skewMs)) offsetMs = Math.abs(skewMs) < 2_000 ? 0 : skewMs
-  return { status: (await response.json()) as Status, at: startMs, roundTripMs }
+  return { status: (await response.json()) as Status, at: serverNow(), roundTripMs }
 }
 
 /** A node that is not ready answers 503 with a body as well. */

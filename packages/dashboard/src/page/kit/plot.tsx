@@ -1,33 +1,37 @@
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
+import type { Past } from '../data/history.ts'
 import { themeChanged } from '../shell/top-bar.tsx'
-
-/** So much of the past is shown, in seconds: whole minutes, as there are readings. */
-const [spanMinSec, spanMaxSec] = [60, 300]
 
 type Series = { name: string; values: readonly (number | null)[] }
 
 type PlotProps = {
   label: string
-  /** Seconds from now, ascending and negative. */
-  times: readonly number[]
+  /** The readings that the series have values of, what happened meanwhile, and how far it goes. */
+  past: Past
   series: readonly Series[]
   height?: number
 }
 
-/** Lines over the last minutes. What they end in stands as text beside them too. */
-export function Plot({ label, times, series, height = 96 }: PlotProps) {
+/** Lines over the past. What they end in stands as text beside them too. */
+export function Plot({ label, past, series, height = 96 }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
-  const span = useRef(spanMinSec)
-  span.current = spanOf(times)
+  const { spanSec } = past
+  const lastSec = past.samples.at(-1)?.atSec ?? 0
+  const marks = useRef<readonly number[]>([])
+  marks.current = past.marks.map(({ at_unix_ms }) => at_unix_ms / 1000 - lastSec)
   const theme = useThemeCount()
   const names = series.map(({ name }) => name).join('|')
   useEffect(() => {
     const place = frame.current
     if (place === null || theme < 0) return
     const made = new UPlot(
-      optionsOf(names.split('|'), { width: place.clientWidth, height }, () => span.current),
+      optionsOf(
+        names.split('|'),
+        { width: place.clientWidth, height, spanSec },
+        () => marks.current,
+      ),
       [[]],
       place,
     )
@@ -40,22 +44,18 @@ export function Plot({ label, times, series, height = 96 }: PlotProps) {
       observer.disconnect()
       made.destroy()
     }
-  }, [names, height, theme])
+  }, [names, height, spanSec, theme])
   useEffect(() => {
-    plot.current?.setData([[...times], ...series.map(({ values }) => [...values])])
+    const times = past.samples.map(({ atSec }) => atSec - lastSec)
+    plot.current?.setData([times, ...series.map(({ values }) => [...values])])
   })
   return <div ref={frame} className="plot" role="img" aria-label={`${label}: ${names}`} />
 }
 
-function spanOf(times: readonly number[]): number {
-  const minutes = Math.ceil(-(times[0] ?? 0) / 60)
-  return Math.min(spanMaxSec, Math.max(spanMinSec, minutes * 60))
-}
-
 function optionsOf(
   names: readonly string[],
-  size: { width: number; height: number },
-  spanSec: () => number,
+  { spanSec, ...size }: { width: number; height: number; spanSec: number },
+  marks: () => readonly number[],
 ): UPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const probe = document.createElement('span')
@@ -72,7 +72,7 @@ function optionsOf(
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { time: false, range: () => [-spanSec(), 0] },
+      x: { time: false, range: () => [-spanSec, 0] },
       y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.15)] },
     },
     axes: [
@@ -81,11 +81,12 @@ function optionsOf(
         grid: { show: false },
         size: 18,
         gap: 2,
-        splits: () => [0.8, 0.6, 0.4, 0.2].map((part) => -spanSec() * part),
+        splits: () => [0.8, 0.6, 0.4, 0.2].map((part) => -spanSec * part),
         values: (_plot, at) => at.map(agoOf),
       },
       { ...axis, grid, size: 40, space: 24 },
     ],
+    hooks: { drawAxes: [(plot) => drawMarks(plot, marks(), colour('--plot-mark'))] },
     series: [
       {},
       ...names.map((label, index) => ({
@@ -102,7 +103,27 @@ function optionsOf(
   return options
 }
 
+/** Upright lines behind the others. */
+function drawMarks(plot: UPlot, marks: readonly number[], colour: string): void {
+  const { ctx, bbox } = plot
+  ctx.save()
+  ctx.strokeStyle = colour
+  ctx.lineWidth = devicePixelRatio
+  ctx.setLineDash([2 * devicePixelRatio, 2 * devicePixelRatio])
+  for (const mark of marks) {
+    const x = Math.round(plot.valToPos(mark, 'x', true))
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
+
 function agoOf(seconds: number): string {
+  const hours = -seconds / 3600
+  if (hours >= 2) return `${Math.round(hours * 10) / 10} h`
   return seconds % 60 === 0 ? `${-seconds / 60} min` : `${-seconds} s`
 }
 

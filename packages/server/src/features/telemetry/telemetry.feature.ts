@@ -61,6 +61,6 @@ export function telemetryFeature(deps: TelemetryFeatureDeps) {
       /** What is still open when the node stops is written, too. */
       stop: async () => slices.finishAll(),
     },
-    { slices, ofMatch, count },
+    { slices, ofMatch, count, host: host.known },
   )
 }

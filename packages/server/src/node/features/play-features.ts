@@ -1,4 +1,5 @@
 import { errorJournalFeature } from '../../features/error-journal/error-journal.feature.ts'
+import { historyFeature } from '../../features/history/history.feature.ts'
 import { type MatchesDeps, matchesFeature } from '../../features/matches/matches.feature.ts'
 import { deliveryFeature } from '../../features/outbox/outbox.feature.ts'
 import { type RuntimeDeps, runtimeFeature } from '../../features/runtime/runtime.feature.ts'
@@ -44,6 +45,11 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
       builtIns: features.lag.consoleRpcs,
     }),
     errorJournal: errorJournalFeature(play.journal),
+    history: historyFeature({
+      ...shared,
+      host: features.telemetry.host,
+      reloads: () => script.failures().reloads,
+    }),
   }
 }
 

@@ -1,10 +1,12 @@
 import { useEffect, useState } from 'react'
 import { grouped } from '../../../model/time.ts'
+import { type Past, useHistoryRange, usePast } from '../../data/history.ts'
 import { type NodeStatus, useNodeStatus } from '../../data/node-status.ts'
+import { type Line, type Sample, valuesOf, withSample } from '../../data/samples.ts'
 import { Card } from '../../kit/page.tsx'
 import { Plot } from '../../kit/plot.tsx'
+import { RangeBar } from '../../kit/range-bar.tsx'
 import { Skeleton } from '../../kit/states.tsx'
-import { type Line, type Sample, valuesOf, withSample } from './samples.ts'
 
 /** So often the counters are read, in milliseconds. */
 const everyMs = 2_000
@@ -88,21 +90,23 @@ function sampleOf({ status, at, roundTripMs }: NodeStatus): Sample {
 }
 
 export function Counters() {
-  const shown = useSamples()
-  const latest = shown.at(-1)
-  if (latest === undefined) return <Skeleton />
+  const [range] = useHistoryRange()
+  const past = usePast(range, useSamples())
+  if (past.samples.length === 0) return <Skeleton />
   return (
-    <div className="cards">
-      {plots.map((drawn) => (
-        <Counter key={drawn.title} {...drawn} samples={shown} />
-      ))}
-    </div>
+    <>
+      <RangeBar marks={past.marks} />
+      <div className="cards">
+        {plots.map((drawn) => (
+          <Counter key={drawn.title} {...drawn} past={past} />
+        ))}
+      </div>
+    </>
   )
 }
 
-function Counter({ title, unit, lines, samples }: Drawn & { samples: readonly Sample[] }) {
-  const last = samples.at(-1)?.atSec ?? 0
-  const times = samples.map(({ atSec }) => atSec - last)
+function Counter({ title, unit, lines, past }: Drawn & { past: Past }) {
+  const { samples } = past
   const series = lines.map((line) => ({ name: line.label, values: valuesOf(samples, line) }))
   return (
     <Card
@@ -114,7 +118,7 @@ function Counter({ title, unit, lines, samples }: Drawn & { samples: readonly Sa
         </span>
       ))}
     >
-      <Plot label={title} times={times} series={series} />
+      <Plot label={title} past={past} series={series} />
     </Card>
   )
 }

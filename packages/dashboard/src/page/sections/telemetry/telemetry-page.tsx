@@ -1,10 +1,14 @@
 import type { HostTelemetry, TelemetrySlice } from '@guildhall/contract'
 import { useEffect, useState } from 'react'
 import { bytesText, counted, duration, grouped } from '../../../model/time.ts'
+import { useHistoryRange, usePast } from '../../data/history.ts'
 import { useQueryPart } from '../../data/location.ts'
+import { serverNow } from '../../data/node-status.ts'
 import { usePages, useRead } from '../../data/reads.ts'
+import { type Line, type Sample, valuesOf, withSample } from '../../data/samples.ts'
 import { Card, Page } from '../../kit/page.tsx'
 import { Plot } from '../../kit/plot.tsx'
+import { RangeBar } from '../../kit/range-bar.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
 import { DataTable } from '../../kit/table/table.tsx'
@@ -14,7 +18,6 @@ import { Time } from '../../kit/text/time.tsx'
 import { MatchLink } from '../logs/log-lines.tsx'
 
 const everyMs = 2_000
-const samplesMax = 150
 
 export function TelemetryPage() {
   return (
@@ -29,22 +32,28 @@ export function TelemetryPage() {
   )
 }
 
-type Sample = { atSec: number; cpu: number | null; used: number | null; own: number | null }
+const lines = {
+  cpu: { label: 'percent', value: 'cpu_percent' },
+  used: { label: 'used', value: 'memory_used_bytes' },
+  own: { label: 'this node', value: 'memory_bytes' },
+} as const
 
 let samples: readonly Sample[] = []
 
+/** The readings since the page was opened. */
 function useSamples(data: HostTelemetry | undefined): readonly Sample[] {
   const [shown, setShown] = useState(samples)
   useEffect(() => {
     if (data === undefined) return
-    const { cpu_usage_percent, memory } = data
-    const sample = {
-      atSec: performance.now() / 1000,
-      cpu: cpu_usage_percent ?? null,
-      used: memory === undefined ? null : memory.used_bytes / 1e9,
-      own: memory === undefined ? null : memory.process_used_bytes / 1e9,
+    const { cpu_usage_percent: cpu_percent, memory } = data
+    const metrics = {
+      ...(cpu_percent !== undefined && { cpu_percent }),
+      ...(memory && {
+        memory_used_bytes: memory.used_bytes,
+        memory_bytes: memory.process_used_bytes,
+      }),
     }
-    samples = [...samples, sample].slice(-samplesMax)
+    samples = withSample(samples, { atSec: serverNow() / 1000, metrics })
     setShown(samples)
   }, [data])
   return shown
@@ -52,42 +61,45 @@ function useSamples(data: HostTelemetry | undefined): readonly Sample[] {
 
 function Host() {
   const host = useRead(['telemetry', 'host'], (desk) => desk.telemetry.host({}), { everyMs })
-  const shown = useSamples(host.data)
-  const now = performance.now() / 1000
-  const times = shown.map(({ atSec }) => atSec - now)
+  const [range] = useHistoryRange()
+  const past = usePast(range, useSamples(host.data))
   const { cpu_usage_percent, memory, storage } = host.data ?? {}
-  const of = (pick: (sample: Sample) => number | null) => shown.map(pick)
+  const valuesIn = (line: Line, unit = 1) =>
+    valuesOf(past.samples, line).map((value) => (value === null ? null : value / unit))
   return (
-    <div className="cards fit">
-      <Card title="Processor" extra={<strong>{cpu_usage_percent ?? '–'} %</strong>}>
-        <Plot
-          label="Processor"
-          times={times}
-          series={[{ name: 'percent', values: of((s) => s.cpu) }]}
-        />
-      </Card>
-      <Card title="Memory, GB" extra={memory && <MemoryWords memory={memory} />}>
-        <Plot
-          label="Memory"
-          times={times}
-          series={[
-            { name: 'used', values: of(({ used }) => used) },
-            { name: 'this node', values: of(({ own }) => own) },
-          ]}
-        />
-      </Card>
-      <Card title="Disks">
-        {storage === undefined ? (
-          <None>not known</None>
-        ) : (
-          <p>
-            {bytesText(storage.used_bytes)} of {bytesText(storage.total_bytes)} used on{' '}
-            {counted(storage.mounted_filesystems, 'file system')},{' '}
-            {bytesText(storage.available_bytes)} free
-          </p>
-        )}
-      </Card>
-    </div>
+    <>
+      <RangeBar marks={past.marks} />
+      <div className="cards fit">
+        <Card title="Processor" extra={<strong>{cpu_usage_percent ?? '–'} %</strong>}>
+          <Plot
+            label="Processor"
+            past={past}
+            series={[{ name: lines.cpu.label, values: valuesIn(lines.cpu) }]}
+          />
+        </Card>
+        <Card title="Memory, GB" extra={memory && <MemoryWords memory={memory} />}>
+          <Plot
+            label="Memory"
+            past={past}
+            series={[lines.used, lines.own].map((line) => ({
+              name: line.label,
+              values: valuesIn(line, 1e9),
+            }))}
+          />
+        </Card>
+        <Card title="Disks">
+          {storage === undefined ? (
+            <None>not known</None>
+          ) : (
+            <p>
+              {bytesText(storage.used_bytes)} of {bytesText(storage.total_bytes)} used on{' '}
+              {counted(storage.mounted_filesystems, 'file system')},{' '}
+              {bytesText(storage.available_bytes)} free
+            </p>
+          )}
+        </Card>
+      </div>
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-/** One reading of the node's counters; `atSec` is of this page's own clock. */
+/** One reading of the node's counters; `atSec` is of the node's clock. */
 export type Sample = { atSec: number; metrics: Readonly<Record<string, number>> }
 
 /**
@@ -9,7 +9,7 @@ export type Line =
   | { label: string; value: string }
   | { label: string; rate: string; per?: string; scale?: number }
 
-/** So many readings are shown. */
+/** So many readings are kept of those that the page took itself: for five minutes. */
 const samplesMax = 150
 
 /** A reading that is not newer than the last one is the same one again. */
