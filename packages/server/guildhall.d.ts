@@ -2934,6 +2934,14 @@ declare module 'guildhall/test' {
         corrected_total: number
       }>
     }
+    readonly history: {
+      get(input: { query: { range: '5m' | '1h' | '24h' } }): Promise<{
+        step_ms: number
+        from_unix_ms: number
+        series: { [name: string]: (number | null)[] }
+        marks: { at_unix_ms: number; kind: 'start' | 'revision' | 'migration'; text: string }[]
+      }>
+    }
     readonly lag: {
       reports(input: { query: { after?: string; limit?: string } }): Promise<{
         items: {
