@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { basename } from 'node:path'
 import type { Fault } from './problem.ts'
 import type { Config } from './schema.ts'
 import { collide, isLoopback, parseAddress } from './values/address.ts'
@@ -151,6 +152,12 @@ export const rules: readonly Rule[] = [
       allowed: 'TypeScript or JavaScript in the trusted tier',
     })
   }),
+  rule(['runtime.shared_dirs', 'runtime.scripts_dir'], ({ runtime }) =>
+    unless(!runtime.shared_dirs.includes(basename(runtime.scripts_dir)), {
+      wrong: 'has the folder of the script itself',
+      allowed: 'other folders beside it',
+    }),
+  ),
   rule(['runtime.require_script', 'runtime.enabled'], ({ runtime }) =>
     unless(!runtime.require_script || runtime.enabled, {
       wrong: 'is true while the runtime is off',

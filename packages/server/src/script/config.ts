@@ -5,6 +5,7 @@ export type ScriptConfig = {
   readonly language?: string | undefined
   readonly tier: 'trusted' | 'sandboxed'
   readonly scripts_dir: string
+  readonly shared_dirs: readonly string[]
   readonly deadline_ms: number
   readonly call_timeout_ms: number
   readonly load_timeout_ms: number

@@ -15,6 +15,8 @@ import { type HostFunctions, noPorts, type ScriptPorts } from './ports.ts'
 export type HarnessOptions = {
   files?: { [path: string]: string | Uint8Array }
   config?: Partial<ScriptConfig>
+  /** The folder of these files that has the script; all of them, unless given. */
+  scriptsIn?: string
   packagesRoot?: string
   inspectAt?: ScriptHostDeps['inspectAt']
   environment?: NodeJS.ProcessEnv
@@ -47,6 +49,7 @@ const defaults: ScriptConfig = {
   require_script: false,
   tier: 'trusted',
   scripts_dir: '',
+  shared_dirs: [],
   deadline_ms: 1000,
   call_timeout_ms: 20_000,
   load_timeout_ms: 20_000,
@@ -78,7 +81,7 @@ export function createHarness(options: HarnessOptions) {
   const delivered: Delivered[] = []
   const sessions: Awaited<ReturnType<Delivery['sessions']>> = []
   const made = createScriptHost({
-    config: { ...defaults, scripts_dir: folder, ...config },
+    config: { ...defaults, scripts_dir: join(folder, options.scriptsIn ?? ''), ...config },
     clock: options.gameClock ?? clock,
     processClock: options.gameClock && clock,
     log,

@@ -33,6 +33,7 @@ function write(files: Readonly<Record<string, string>>): void {
 it.each([
   ['init', 'main.ts'],
   ['init --language lua', 'main.lua'],
+  ['init --language python', 'main.py'],
 ])(
   '%s writes a first game, whose script loads and whose test passes',
   async (command, file) => {

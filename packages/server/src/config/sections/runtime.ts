@@ -9,7 +9,7 @@ import {
   strings,
   stringUnset,
 } from '../key.ts'
-import { address, hostName } from '../values/formats.ts'
+import { address, folderName, hostName } from '../values/formats.ts'
 
 const backoffMs = [10, 600_000] as const
 
@@ -26,6 +26,11 @@ export const runtime = {
     'How much the script is trusted; `sandboxed` has no way out but the script API.',
   ),
   scripts_dir: path('./game', 'Folder of the script.'),
+  shared_dirs: strings(
+    16,
+    folderName,
+    'Folders beside `scripts_dir` whose files the script may import too, e.g. as `../shared/rules.ts`.',
+  ),
   deadline_ms: integer(100, [10, 5_000], 'Time that one piece of script work may compute.'),
   call_timeout_ms: integer(10_000, [100, 300_000], 'Time for a whole call, with its waiting.'),
   load_timeout_ms: integer(5_000, [100, 300_000], 'Time to load the script.'),

@@ -60,6 +60,11 @@ export const hostName: Format = {
     !/(^|\.)\d+$/.test(text),
 }
 
+export const folderName: Format = {
+  allowed: 'the name of a folder, such as shared',
+  accepts: (text) => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(text) && text !== 'node_modules',
+}
+
 export const nodeId: Format = {
   allowed: '1 to 64 of A-Z a-z 0-9 . _ -',
   accepts: (text) => /^[A-Za-z0-9._-]{1,64}$/.test(text),

@@ -30,7 +30,7 @@ const trustedJavascript: Engine = {
 const sandboxedJavascript = guestEngine({
   entry: new URL('../worker/engines/quickjs/main.ts', import.meta.url),
   package: 'quickjs-wasi',
-  files: { extensions: ['.ts', '.mts', '.js', '.mjs'], isUtf8: true },
+  files: { extensions: ['.ts', '.mts', '.js', '.mjs', '.map'], isUtf8: true },
 })
 
 const lua = guestEngine({
@@ -156,11 +156,12 @@ export type HandedFiles = {
 /** Undefined where the engine reads the files itself. */
 export async function filesToHandOver(
   { engine: { files } }: Selection,
-  scriptsDir: string,
+  { scripts_dir: own, shared_dirs: shared }: Pick<ScriptConfig, 'scripts_dir' | 'shared_dirs'>,
 ): Promise<HandedFiles | undefined> {
   if (files.by !== 'node') return undefined
   const folders: string[] = []
-  const read = await readScriptFiles(scriptsDir, files, (folder) => folders.push(folder))
+  const visited = (folder: string) => void folders.push(folder)
+  const read = await readScriptFiles({ own, shared }, files, visited)
   return { files: read, folders }
 }
 

@@ -18,7 +18,7 @@ function folderWith(files: { [path: string]: string | Uint8Array }): string {
 }
 
 const pathsIn = async (folder: string, language = lua) =>
-  (await readScriptFiles(folder, language)).map(({ path }) => path)
+  (await readScriptFiles({ own: folder, shared: [] }, language)).map(({ path }) => path)
 
 it('[S-SEL-7] hands over files of the language and JSON, and nothing of node_modules', async () => {
   const folder = folderWith({
@@ -30,7 +30,7 @@ it('[S-SEL-7] hands over files of the language and JSON, and nothing of node_mod
     'node_modules/x/init.lua': '',
     'a/node_modules/y.lua': '',
   })
-  const files = await readScriptFiles(folder, lua)
+  const files = await readScriptFiles({ own: folder, shared: [] }, lua)
   expect(files.map(({ path }) => path)).toEqual(['a/b.lua', 'a/items.json', 'main.lua'])
   expect(new TextDecoder().decode(files[2]?.bytes)).toBe('return 1')
 })
@@ -74,4 +74,24 @@ it('[S-SEL-7] holds Python and JSON to UTF-8, and Lua to no encoding', async () 
   await expect(pathsIn(json)).rejects.toThrow('a/items.json: the file is not UTF-8')
   const module = folderWith({ 'main.py': latin })
   await expect(pathsIn(module, python)).rejects.toThrow('main.py: the file is not UTF-8')
+})
+
+it('[S-SEL-8] hands over shared folders beside the script, under their names', async () => {
+  const project = folderWith({
+    'game/main.lua': '',
+    'shared/rules/cards.lua': '',
+    'shared/node_modules/x.lua': '',
+    'shared/items.json': '{}',
+    'other/secret.lua': '',
+  })
+  const own = join(project, 'game')
+  const visited: string[] = []
+  const read = (...shared: string[]) =>
+    readScriptFiles({ own, shared }, lua, (folder) => void visited.push(folder))
+  const paths = (await read('shared')).map(({ path }) => path)
+  expect(paths).toEqual(['main.lua', '../shared/items.json', '../shared/rules/cards.lua'])
+  expect(visited).toEqual(['', '../shared', '../shared/rules'])
+  await expect(read('gone')).rejects.toThrow(`there is no folder ${join(project, 'gone')}`)
+  symlinkSync(join(project, 'other/secret.lua'), join(project, 'shared/out.lua'))
+  await expect(read('shared')).rejects.toThrow('../shared/out.lua: the link leads out')
 })

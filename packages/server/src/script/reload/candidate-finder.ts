@@ -16,6 +16,7 @@ type FinderDeps = {
     ScriptConfig,
     | 'language'
     | 'scripts_dir'
+    | 'shared_dirs'
     | 'tier'
     | 'memory_mb'
     | 'inspect'
@@ -133,7 +134,7 @@ export class CandidateFinder {
   async #isWhole(found: Found): Promise<boolean> {
     if (found.selection === undefined) return true
     try {
-      const again = await filesToHandOver(found.selection, this.#deps.config.scripts_dir)
+      const again = await filesToHandOver(found.selection, this.#deps.config)
       return again === undefined || revisionId(again.files) === revisionId(filesOf(found))
     } catch {
       return 'problem' in found

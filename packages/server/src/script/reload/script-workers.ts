@@ -5,6 +5,7 @@ import { type ScriptConfig, tickDeadlineMs } from '../config.ts'
 import { imageFolder, prepareImage } from '../process/engine-image.ts'
 import { filesToHandOver, type HandedFiles, type Selection } from '../process/languages.ts'
 import { type AskedFiles, ScriptWorker, type WorkerEnd } from '../process/script-worker.ts'
+import { besideScripts } from '../process/script-files.ts'
 import type { ServingScript } from '../serving/serving-script.ts'
 import type { Handlers } from '../wire/hooks.ts'
 import type { LineSettings, NodeTime } from '../wire/protocol.ts'
@@ -118,7 +119,7 @@ export class ScriptWorkers {
 
   async #filesFor({ selection, files }: Request): Promise<HandedFiles | undefined> {
     if (files !== undefined) return { files, folders: [] }
-    return filesToHandOver(selection, this.#deps.config.scripts_dir)
+    return filesToHandOver(selection, this.#deps.config)
   }
 
   /** Where there is no image, the worker starts all the same. */
@@ -139,6 +140,9 @@ export class ScriptWorkers {
       program: selection.engine,
       settings: {
         scriptsDir: realDirectory(config.scripts_dir),
+        sharedDirs: config.shared_dirs.map((name) => {
+          return { name, folder: realDirectory(besideScripts(config.scripts_dir, name)) }
+        }),
         packagesRoot: realDirectory(this.#deps.packagesRoot ?? ''),
         nodeId: this.#deps.nodeId,
         deadlineMs: config.deadline_ms,

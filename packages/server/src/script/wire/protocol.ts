@@ -7,6 +7,8 @@ import type { ScriptFile } from './revision.ts'
 export type WorkerSettings = {
   /** Absolute path of the scripts folder, without symbolic links. */
   readonly scriptsDir: string
+  /** Folders beside it whose files belong to the script as well, as `../NAME/...`. */
+  readonly sharedDirs: readonly SharedDir[]
   /** The last folder above it whose packages scripts may import; '' for their own alone. */
   readonly packagesRoot: string
   readonly nodeId: string
@@ -25,6 +27,9 @@ export type WorkerSettings = {
   /** What the script reads as the time while it loads; absent, its machine's. */
   readonly now?: NodeTime | undefined
 }
+
+/** A folder beside that of the script: its name there, and where it is, without symbolic links. */
+export type SharedDir = { readonly name: string; readonly folder: string }
 
 /** The time of a node whose clock is moved by hand, in milliseconds. */
 export type NodeTime = { readonly unixMs: number; readonly monotonicMs: number }
@@ -176,9 +181,10 @@ function parseAsked({ path, bytes }: Untrusted): FromWorker | undefined {
   return { type: 'asked', path, bytes }
 }
 
-/** Whether a path stays in the folder that it is relative to. */
+/** Whether a path stays in the folder that it is relative to, or leads into one beside it. */
 function isBelow(path: string): boolean {
-  return path !== '' && !path.startsWith('/') && !path.split('/').includes('..')
+  const below = path.replace(/^\.\.\/(?=.*\/)/, '')
+  return below !== '' && !below.startsWith('/') && !below.split('/').includes('..')
 }
 
 function parseLoaded({ handlers }: Untrusted): FromWorker | undefined {

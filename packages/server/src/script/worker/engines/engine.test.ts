@@ -113,6 +113,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
     program: lines,
     settings: {
       scriptsDir: '/nowhere',
+      sharedDirs: [],
       packagesRoot: '',
       nodeId: 'node-1',
       deadlineMs: 200,

@@ -1,16 +1,24 @@
 import { limits } from '../../../wire/limits.ts'
 import type { ErrorPlace } from '../../errors.ts'
+import type { CodePlace, SourceMaps } from '../../source-maps.ts'
+
+/** Where the files of a script are. */
+export type ScriptPlaces = {
+  /** The URL of each of its folders, with what its files' paths begin with. */
+  readonly roots: readonly { readonly url: string; readonly path: string }[]
+  readonly sourceOf: SourceMaps
+}
 
 /**
  * Message and place of whatever a script threw: the author's line nearest to the throw. The message
  * says which lines led there, and where a package threw. Reading it may run code of the script
  * (getters), which may throw again; then there is nothing more to say.
  */
-export function describeError(error: unknown, scriptsUrl: string): ErrorPlace {
+export function describeError(error: unknown, places: ScriptPlaces): ErrorPlace {
   try {
     if (!(error instanceof Error)) return { message: cut(`thrown: ${String(error)}`) }
     const message = cut(`${String(error.name)}: ${String(error.message)}`)
-    const frames = framesIn(String(error.stack), scriptsUrl)
+    const frames = framesIn(String(error.stack), places)
     const [top] = frames
     if (top === undefined) return { message }
     const own = frames.filter(({ file }) => !isOfPackage(file))
@@ -21,15 +29,17 @@ export function describeError(error: unknown, scriptsUrl: string): ErrorPlace {
   }
 }
 
-type Frame = { readonly file: string; readonly line: number }
-
-/** The places inside the scripts folder that the stack names, the top first. */
-function framesIn(stack: string, scriptsUrl: string): Frame[] {
-  const frames: Frame[] = []
-  for (let at = stack.indexOf(scriptsUrl); at >= 0; at = stack.indexOf(scriptsUrl, at + 1)) {
-    const found = /^([^\s():]+):(\d+)/.exec(stack.slice(at + scriptsUrl.length))
-    const [, file, line] = found ?? []
-    if (file !== undefined) frames.push({ file: decodeURIComponent(file), line: Number(line) })
+/** The places inside the folders of the script that the stack names, the top first. */
+function framesIn(stack: string, { roots, sourceOf }: ScriptPlaces): CodePlace[] {
+  const frames: CodePlace[] = []
+  for (const text of stack.split('\n')) {
+    const root = roots.find(({ url }) => text.includes(url))
+    if (root === undefined) continue
+    const found = /^([^\s():]+):(\d+)(?::(\d+))?/.exec(text.slice(text.indexOf(root.url) + root.url.length))
+    const [, below, line, column] = found ?? []
+    if (below === undefined) continue
+    const file = root.path + decodeURIComponent(below)
+    frames.push(sourceOf({ file, line: Number(line), column: column === undefined ? undefined : Number(column) }))
   }
   return frames
 }
@@ -40,8 +50,10 @@ function isOfPackage(file: string): boolean {
 
 const callersMax = 4
 
-function wayTo(place: Frame, { top, own }: { top: Frame; own: readonly Frame[] }): string {
-  const text = ({ file, line }: Frame) => `${file}:${line}`
+type Way = { top: CodePlace; own: readonly CodePlace[] }
+
+function wayTo(place: CodePlace, { top, own }: Way): string {
+  const text = ({ file, line }: CodePlace) => `${file}:${line}`
   const callers = [...new Set(own.slice(1).map(text))].slice(0, callersMax)
   const said = [
     ...(place === top ? [] : [`thrown at ${text(top)}`]),

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { url } from 'node:inspector'
-import { sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { LoadProblem } from '../../../process/load-error.ts'
 import type { Invocation } from '../../invocation.ts'
+import { createSourceMaps } from '../../source-maps.ts'
 import type { Engine, EngineDeps, Scope } from '../engine.ts'
 import { describeError } from './describe-error.ts'
 import { createGuard } from './guard.ts'
@@ -16,8 +15,8 @@ import { profileThread } from './profile.ts'
 export function createJavascriptEngine(deps: EngineDeps): Engine {
   const { settings, clock, exit, asked } = deps
   Error.stackTraceLimit = stackFrames
-  const scriptsUrl = pathToFileURL(settings.scriptsDir + sep).href
   const loader = createLoader(settings, asked)
+  const places = { roots: loader.roots, sourceOf: createSourceMaps(loader.bytesOf) }
   const memory = createMemoryBound(settings.memoryMb, exit)
 
   function problemOf(error: unknown): LoadProblem {
@@ -25,7 +24,7 @@ export function createJavascriptEngine(deps: EngineDeps): Engine {
       const { message, file, line } = error
       return { message, file, line }
     }
-    const place = describeError(error, scriptsUrl)
+    const place = describeError(error, places)
     const unplaced = error instanceof SyntaxError && place.file === undefined
     return { ...place, ...(unplaced ? findSyntaxError(loader.files()) : {}) }
   }
@@ -37,7 +36,7 @@ export function createJavascriptEngine(deps: EngineDeps): Engine {
     },
     filesRead: loader.files,
     problemOf,
-    describe: (error) => describeError(error, scriptsUrl),
+    describe: (error) => describeError(error, places),
     profile: (durationMs) => profileThread(clock, durationMs),
     inspectorPort: settings.inspects ? inspectorPort() : undefined,
     guard: createGuard(deps),

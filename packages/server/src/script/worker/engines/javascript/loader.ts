@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { dirname, extname, join, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import type { ScriptFile } from '../../../wire/revision.ts'
 import { HostMap } from '../../host-map.ts'
+import { mapFileOf } from '../../source-maps.ts'
 import type { EngineDeps } from '../engine.ts'
 
 /** An import that cannot be followed; the place is that of the import. */
@@ -28,7 +29,13 @@ export type Loader = {
   load(entry: string, snapshot: readonly ScriptFile[] | undefined): Promise<void>
   /** The local files that have been loaded so far. */
   files(): ScriptFile[]
+  /** What one of them holds. */
+  bytesOf(path: string): Uint8Array | undefined
+  /** The URL of each folder of the script, with what the paths of its files begin with. */
+  readonly roots: readonly Root[]
 }
+
+type Root = { readonly url: string; readonly path: string; readonly folder: string }
 
 const formats: { readonly [extension: string]: 'module' | 'module-typescript' | 'json' } = {
   '.ts': 'module-typescript',
@@ -45,18 +52,26 @@ const formats: { readonly [extension: string]: 'module' | 'module-typescript' | 
  */
 export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked']): Loader {
   const { scriptsDir } = settings
+  const roots = rootsOf(settings)
+  const [own] = roots
   const packages = packageFolders(settings)
-  const root = pathToFileURL(scriptsDir + sep).href
   const loaded = new HostMap<string, Uint8Array>()
   const given = new HostMap<string, Uint8Array>()
   let hasSnapshot = false
   let open = true
 
-  /** The path below the scripts folder, if the URL is one of the script's own files. */
+  /** The path from the scripts folder, if the URL is one of the script's own files. */
   function localPath(url: string | undefined): string | undefined {
-    if (!url?.startsWith(root)) return undefined
-    const path = decodeURIComponent(new URL(url).pathname.slice(new URL(root).pathname.length))
-    return path.split('/').includes('node_modules') ? undefined : path
+    const root = roots.find((each) => url?.startsWith(each.url))
+    if (url === undefined || root === undefined) return undefined
+    const below = decodeURIComponent(new URL(url).pathname.slice(new URL(root.url).pathname.length))
+    return below.split('/').includes('node_modules') ? undefined : root.path + below
+  }
+
+  /** Where a local file is, and the folder that it must not lead out of. */
+  function placeOf(path: string): { at: string; folder: string } {
+    const { folder, path: start } = roots.find((root) => isIn(root, path)) ?? own
+    return { at: join(folder, path.slice(start.length)), folder }
   }
 
   function read(path: string): Uint8Array {
@@ -64,21 +79,26 @@ export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked'
     if (known) return known
     if (!open) throw new ModuleProblem('local files are loaded while the script starts', path)
     if (hasSnapshot) throw new ModuleProblem('the file is not part of this revision', path)
-    const file = join(scriptsDir, path)
-    if (!realpathSync(file).startsWith(scriptsDir + sep)) {
+    const { at, folder } = placeOf(path)
+    if (!realpathSync(at).startsWith(folder + sep)) {
       throw new ModuleProblem('the file lies outside of the scripts folder', path)
     }
-    const bytes = new Uint8Array(readFileSync(file))
+    const bytes = new Uint8Array(readFileSync(at))
     asked(path, bytes)
     if (!isUtf8(bytes)) throw new ModuleProblem('the file is not UTF-8', path)
     return bytes
   }
 
+  /** The map that a file names is loaded with it, for the places of errors. */
+  function loadMap(path: string, source: Uint8Array): void {
+    const map = mapFileOf(path, new TextDecoder().decode(source))
+    const isOwn = map !== undefined && roots.some((root) => isIn(root, map))
+    if (isOwn && isThere(map)) loaded.set(map, read(map))
+  }
+
   function isThere(path: string): boolean {
     if (given.has(path) || loaded.has(path)) return true
-    return (
-      !hasSnapshot && statSync(join(scriptsDir, path), { throwIfNoEntry: false })?.isFile() === true
-    )
+    return !hasSnapshot && statSync(placeOf(path).at, { throwIfNoEntry: false })?.isFile() === true
   }
 
   /** What an import of a file that is not there may have meant. */
@@ -110,7 +130,8 @@ export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked'
       if (!/^(\.{0,2}\/|file:)/.test(specifier)) {
         const missing = missingPackage(packages, specifier)
         if (missing !== undefined) throw problem(missing)
-        return next(specifier, context)
+        // Shared folders have the packages of the script.
+        return next(specifier, { ...context, parentURL: own.url })
       }
       const { href } = new URL(specifier, context.parentURL)
       const path = localPath(href)
@@ -128,6 +149,7 @@ export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked'
       if (!format) throw new ModuleProblem('the file is no ES module (.ts, .js, .mjs, .json)', path)
       const source = read(path)
       loaded.set(path, source)
+      loadMap(path, source)
       return { format, source, shortCircuit: true }
     },
   })
@@ -137,16 +159,32 @@ export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked'
       hasSnapshot = snapshot !== undefined
       for (const { path, bytes } of snapshot ?? []) given.set(path, bytes)
       try {
-        await import(pathToFileURL(join(fileURLToPath(root), entry)).href)
+        await import(pathToFileURL(join(scriptsDir, entry)).href)
       } finally {
         open = false
       }
     },
+    roots,
+    bytesOf: (path) => loaded.get(path),
     files: () => Array.from(loaded, ([path, bytes]) => ({ path, bytes })),
   }
 }
 
-type LoaderSettings = Pick<EngineDeps['settings'], 'scriptsDir' | 'packagesRoot'>
+type LoaderSettings = Pick<EngineDeps['settings'], 'scriptsDir' | 'sharedDirs' | 'packagesRoot'>
+
+/** The folder of the script, and those beside it that belong to it as well. */
+function rootsOf({ scriptsDir, sharedDirs }: LoaderSettings): [Root, ...Root[]] {
+  const urlOf = (folder: string) => pathToFileURL(folder + sep).href
+  const beside = dirname(scriptsDir)
+  const shared = sharedDirs.map(({ name, folder }) => {
+    return { url: urlOf(join(beside, name)), path: `../${name}/`, folder }
+  })
+  return [{ url: urlOf(scriptsDir), path: '', folder: scriptsDir }, ...shared]
+}
+
+function isIn({ path: start }: Root, path: string): boolean {
+  return start === '' ? !path.startsWith('../') : path.startsWith(start)
+}
 
 /** The `node_modules` of the scripts folder, and of the folders above it up to the last one. */
 function packageFolders({ scriptsDir, packagesRoot }: LoaderSettings): string[] {
@@ -173,7 +211,7 @@ function missingPackage(packages: readonly string[], specifier: string): string 
  */
 export function findSyntaxError(files: readonly ScriptFile[]): { file?: string; line?: number } {
   for (const { path, bytes } of files) {
-    if (extname(path) === '.json') continue
+    if (['.json', '.map'].includes(extname(path))) continue
     try {
       stripTypeScriptTypes(new TextDecoder().decode(bytes), { sourceUrl: path })
     } catch (error) {

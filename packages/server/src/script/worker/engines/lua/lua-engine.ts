@@ -66,7 +66,9 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
   function findModule(name: string): string | undefined {
     const stem = name === 'main' ? 'main' : name.replaceAll('.', '/')
     const paths = [`${stem}.lua`, `${stem}/init.lua`, `${stem}.json`]
-    return paths.find((path) => machine.files.has(path))
+    // Shared folders stand beside the script's own, and are found by their names.
+    const all = [...paths, ...paths.map((path) => `../${path}`)]
+    return all.find((path) => machine.files.has(path))
   }
 
   function pushGuildhall({ identity, hooks, functions }: Surface): void {

@@ -40,7 +40,7 @@ export function createModules(files: readonly ScriptFile[]): Modules {
     paths: [...texts.keys()],
     findSyntaxError() {
       for (const [path, text] of texts) {
-        if (path.endsWith('.json')) continue
+        if (/\.(json|map)$/.test(path)) continue
         const line = wrongLine(text, path)
         if (line !== undefined)
           return Number.isInteger(line) ? { file: path, line } : { file: path }

@@ -4,6 +4,7 @@ import type { Surface } from '../../bindings/surface.ts'
 import type { ErrorPlace } from '../../errors.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { Engine, EngineDeps, Script } from '../engine.ts'
+import { createSourceMaps } from '../../source-maps.ts'
 import { createGuest } from '../guest.ts'
 import { createBridge } from './bridge.ts'
 import { createModules, type Modules } from './modules.ts'
@@ -23,6 +24,7 @@ export class GuestProblem extends Error {
 export function createQuickjsEngine({ settings, clock, resume, exit }: EngineDeps): Engine {
   const guest = createGuest(clock)
   let modules: Modules = createModules([])
+  let sourceOf = createSourceMaps(() => undefined)
   const bridge = createBridge({
     settings,
     guest,
@@ -32,15 +34,26 @@ export function createQuickjsEngine({ settings, clock, resume, exit }: EngineDep
     problem: (message, stack) => new GuestProblem(message, stack),
   })
 
+  /** The first place of a stack that lies in a file of the script. */
+  function placeIn(stack: string): { file?: string; line?: number } {
+    for (const [, file = '', line, column] of stack.matchAll(framePattern)) {
+      if (!modules.paths.includes(file)) continue
+      return sourceOf({ file, line: Number(line), column: column ? Number(column) : undefined })
+    }
+    return {}
+  }
+
   function describe(error: unknown): ErrorPlace {
     if (!(error instanceof Error)) return { message: cut(String(error)) }
-    const place = error instanceof GuestProblem ? placeIn(error.guestStack, modules.paths) : {}
+    const place = error instanceof GuestProblem ? placeIn(error.guestStack) : {}
     return { message: cut(error.message), ...place }
   }
 
   return {
     async load({ entry, files = [], surface }: Script): Promise<void> {
       modules = createModules(files)
+      const bytes = new Map(files.map((file) => [file.path, file.bytes]))
+      sourceOf = createSourceMaps((path) => bytes.get(path))
       bridge.expose(surface satisfies Surface)
       await bridge.load(entry)
     },
@@ -58,13 +71,7 @@ export function createQuickjsEngine({ settings, clock, resume, exit }: EngineDep
   }
 }
 
-/** The first place of a stack that lies in a file of the script. */
-function placeIn(stack: string, paths: readonly string[]): { file?: string; line?: number } {
-  for (const [, file = '', line] of stack.matchAll(/(?:\(|at )([^\s()]+?):(\d+)(?::\d+)?\)?$/gm)) {
-    if (paths.includes(file)) return { file, line: Number(line) }
-  }
-  return {}
-}
+const framePattern = /(?:\(|at )([^\s()]+?):(\d+)(?::(\d+))?\)?$/gm
 
 function cut(text: string): string {
   return text.length > limits.errorTextChars

@@ -21,6 +21,8 @@ from _guildhall.loop import Loop, owner
 from _guildhall.values import Fail, encode
 
 game = "/game/"
+# Folders that are shared: `../` for the author.
+beside = "/beside/"
 
 _pending = encode((PENDING,))
 _coroutine = types.CoroutineType
@@ -141,6 +143,7 @@ def release(number):
 
 def load(module, files):
     sys.path.insert(0, game[:-1])
+    sys.path.append(beside[:-1])
     try:
         for file in files:
             _expect_own_name(file)
@@ -152,7 +155,7 @@ def load(module, files):
 
 def _expect_own_name(file):
     """A file that has the name of a module of Python would never be imported."""
-    first = file.split("/")[0].removesuffix(".py")
+    first = file.removeprefix("../").split("/")[0].removesuffix(".py")
     if file.endswith(".py") and first in sys.stdlib_module_names:
         message = f"{file} has the name of a module of Python: give it another"
         raise ImportError(message, name=first)
@@ -190,11 +193,11 @@ def _describe(error):
     places.extend(reversed(_frames(error.__traceback__)))
     if not places:
         return message, None, None
-    names = list(dict.fromkeys(f"{file[len(game):]}:{line}" for file, line in places))
+    names = list(dict.fromkeys(f"{_path_of(file)}:{line}" for file, line in places))
     if len(names) > 1:
         message += f" (called from {', '.join(names[1 : 1 + _callers_most])})"
     file, line = places[0]
-    return message, file[len(game) :], line
+    return message, _path_of(file), line
 
 
 def _full_name(kind):
@@ -212,7 +215,12 @@ def _frames(traceback):
 
 
 def _is_of_game(file):
-    return isinstance(file, str) and file.startswith(game)
+    return isinstance(file, str) and file.startswith((game, beside))
+
+
+def _path_of(file):
+    """As the author knows it."""
+    return file[len(game) :] if file.startswith(game) else "../" + file[len(beside) :]
 
 
 def _sleep(delay, result=None):
