@@ -52,9 +52,30 @@ async function expectRecord(url: string): Promise<void> {
   expect(result.scores[0]).toBeGreaterThanOrEqual(12)
 }
 
-it('passes the tests of its script', async () => {
-  const config = fileURLToPath(new URL('./node.toml', import.meta.url))
-  const { code, stdout } = await runScriptTests(['--config', config])
-  expect(code, stdout).toBe(0)
-  expect(stdout).toContain('pass 3')
-}, 90_000)
+it.each(['lua', 'python'])(
+  'is played the same with its script in %s',
+  async (language) => {
+    const folder = fileURLToPath(new URL(`./${language}`, import.meta.url))
+    const node = await startNodeProcess({ ...keys, 'runtime.scripts_dir': folder })
+    try {
+      expect(await playArena(node.url)).toContain(
+        'ana reloads the page and has her seat and her sparks',
+      )
+    } finally {
+      await node.stop()
+    }
+  },
+  90_000,
+)
+
+it.each(['game', 'lua', 'python'])(
+  'passes the tests of its script in ./%s',
+  async (folder) => {
+    const config = fileURLToPath(new URL('./node.toml', import.meta.url))
+    const game = fileURLToPath(new URL(`./${folder}`, import.meta.url))
+    const { code, stdout } = await runScriptTests([game, '--config', config])
+    expect(code, stdout).toBe(0)
+    expect(stdout).toContain('pass 3')
+  },
+  90_000,
+)

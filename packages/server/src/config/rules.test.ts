@@ -50,7 +50,11 @@ describe('what works and is warned of', () => {
 
 describe('a rule across keys', () => {
   it.each([
-    ['S-SEL-8', 'runtime = { scripts_dir = "game", shared_dirs = ["game"] }', 'has the folder of the script'],
+    [
+      'S-SEL-8',
+      'runtime = { scripts_dir = "game", shared_dirs = ["game"] }',
+      'has the folder of the script',
+    ],
     ['S-DBG-1', 'runtime.inspect = "0.0.0.0:9229"', 'is reachable from other machines'],
     ['S-DBG-1', 'runtime = { inspect = "127.0.0.1:1", tier = "sandboxed" }', 'no debugger'],
     ['S-DBG-1', 'runtime = { inspect = "127.0.0.1:1", language = "lua" }', 'no debugger'],

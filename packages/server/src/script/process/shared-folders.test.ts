@@ -119,7 +119,9 @@ describe('[S-SEL-8] places are those of the source that a file was made of', () 
 
 guildhall.on_rpc('fails', () => { throw new Error('here') })
 //# sourceMappingURL=${url}`
-  const inline = Buffer.from(JSON.stringify({ ...map, sources: ['src/game.ts'] })).toString('base64')
+  const inline = Buffer.from(JSON.stringify({ ...map, sources: ['src/game.ts'] })).toString(
+    'base64',
+  )
 
   it.each([
     ['in a file', 'maps/main.js.map', { 'maps/main.js.map': JSON.stringify(map) }, 'src/game.ts:1'],

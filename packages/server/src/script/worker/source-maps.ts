@@ -5,11 +5,13 @@ import { HostMap } from './host-map.ts'
 /** A place in a file, or in the source that it was made of. Lines and columns begin with 1. */
 export type CodePlace = { readonly file: string; readonly line: number }
 
-type Generated = CodePlace & { readonly column?: number | undefined }
+type Generated = CodePlace & { readonly column: number }
 
 /** Leads from lines of files that were made by a tool to those of their author. */
 export type SourceMaps = (place: Generated) => CodePlace
 
+const mapInside =
+  /^\/\/[#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(\S+)/m
 const comment = /^\/\/[#@] sourceMappingURL=(\S+)\s*$/gm
 
 /** The file of the map that a text names; undefined without one, and for one inside of the text. */
@@ -19,8 +21,10 @@ export function mapFileOf(path: string, text: string): string | undefined {
   return posix.normalize(posix.join(posix.dirname(path), url))
 }
 
-/** @param bytesOf what a local file holds; undefined for other files and those that are not there */
-export function createSourceMaps(bytesOf: (path: string) => Uint8Array | undefined): SourceMaps {
+type ReadFile = (path: string) => Uint8Array | undefined
+
+/** @param bytesOf what a local file holds; undefined for one that is not there */
+export function createSourceMaps(bytesOf: ReadFile): SourceMaps {
   const known = new HostMap<string, ((place: Generated) => CodePlace | undefined) | undefined>()
 
   function sourceFinder(file: string) {
@@ -32,16 +36,15 @@ export function createSourceMaps(bytesOf: (path: string) => Uint8Array | undefin
 }
 
 /** Undefined where the file names no map, or one that cannot be read. */
-function findSources(file: string, bytesOf: (path: string) => Uint8Array | undefined) {
+function findSources(file: string, bytesOf: ReadFile) {
   const text = textOf(bytesOf(file))
   const at = mapFileOf(file, text)
-  const inside = /^\/\/[#@] sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(\S+)/m
-  const json =
-    at === undefined ? Buffer.from(inside.exec(text)?.[1] ?? '', 'base64').toString() : textOf(bytesOf(at))
-  const map = readMap(json)
+  const [, encoded = ''] = mapInside.exec(text) ?? []
+  const inside = Buffer.from(encoded, 'base64').toString()
+  const map = readMap(at === undefined ? inside : textOf(bytesOf(at)))
   if (map === undefined) return undefined
   const folder = posix.join(posix.dirname(at ?? file), map.payload.sourceRoot ?? '')
-  return ({ line, column = 1 }: Generated): CodePlace | undefined => {
+  return ({ line, column }: Generated): CodePlace | undefined => {
     const found = map.findEntry(line - 1, column - 1)
     if (!('originalSource' in found) || /^[a-z]+:|^\//i.test(found.originalSource)) return undefined
     const source = posix.normalize(posix.join(folder, found.originalSource))

@@ -29,17 +29,19 @@ export function describeError(error: unknown, places: ScriptPlaces): ErrorPlace 
   }
 }
 
+const placeIn = /^([^\s():]+):(\d+)(?::(\d+))?/
+
 /** The places inside the folders of the script that the stack names, the top first. */
 function framesIn(stack: string, { roots, sourceOf }: ScriptPlaces): CodePlace[] {
   const frames: CodePlace[] = []
   for (const text of stack.split('\n')) {
     const root = roots.find(({ url }) => text.includes(url))
     if (root === undefined) continue
-    const found = /^([^\s():]+):(\d+)(?::(\d+))?/.exec(text.slice(text.indexOf(root.url) + root.url.length))
-    const [, below, line, column] = found ?? []
-    if (below === undefined) continue
-    const file = root.path + decodeURIComponent(below)
-    frames.push(sourceOf({ file, line: Number(line), column: column === undefined ? undefined : Number(column) }))
+    const below = text.slice(text.indexOf(root.url) + root.url.length)
+    const [, path, line, column = 1] = placeIn.exec(below) ?? []
+    if (path === undefined) continue
+    const file = root.path + decodeURIComponent(path)
+    frames.push(sourceOf({ file, line: Number(line), column: Number(column) }))
   }
   return frames
 }

@@ -3,8 +3,8 @@ import { limits } from '../../../wire/limits.ts'
 import type { Surface } from '../../bindings/surface.ts'
 import type { ErrorPlace } from '../../errors.ts'
 import type { Invocation } from '../../invocation.ts'
-import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createSourceMaps } from '../../source-maps.ts'
+import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createGuest } from '../guest.ts'
 import { createBridge } from './bridge.ts'
 import { createModules, type Modules } from './modules.ts'
@@ -36,9 +36,9 @@ export function createQuickjsEngine({ settings, clock, resume, exit }: EngineDep
 
   /** The first place of a stack that lies in a file of the script. */
   function placeIn(stack: string): { file?: string; line?: number } {
-    for (const [, file = '', line, column] of stack.matchAll(framePattern)) {
+    for (const [, file = '', line, column = 1] of stack.matchAll(framePattern)) {
       if (!modules.paths.includes(file)) continue
-      return sourceOf({ file, line: Number(line), column: column ? Number(column) : undefined })
+      return sourceOf({ file, line: Number(line), column: Number(column) })
     }
     return {}
   }
