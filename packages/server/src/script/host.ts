@@ -170,7 +170,7 @@ function ticks(script: ServingScript | undefined): boolean {
   return script?.identity.handlers.hooks.includes('on_tick') ?? false
 }
 
-type ServingParts = Omit<ServingDeps, 'inbox' | 'answer' | 'settled'> & {
+type ServingParts = Omit<ServingDeps, 'inbox' | 'hostCalls' | 'settled'> & {
   config: ScriptConfig
   router: Router
 }
@@ -181,7 +181,7 @@ function createServingScript({ router, ...parts }: ServingParts): ServingScript 
   return new ServingScript({
     ...parts,
     inbox: router.inbox,
-    answer: createHostCallAnswerer({ functions: ports.functions, tier: config.tier, log }),
+    hostCalls: createHostCallAnswerer({ functions: ports.functions, tier: config.tier, log }),
     settled: (script) => router.settled(script),
   })
 }

@@ -18,6 +18,8 @@ export type ScriptCaller = Omit<CallContext, 'username'> & {
   origin: ScriptOrigin
   /** Which script it is. */
   revision_id: string
+  /** Aborted when whoever called is given up: nobody waits for the answer any more. */
+  signal?(): AbortSignal
   /** Who called from the console. */
   operator?: HumanPrincipal | undefined
 }

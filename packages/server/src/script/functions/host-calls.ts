@@ -7,6 +7,7 @@ import type { HostFunctions } from '../ports.ts'
 import type { HostCall, HostResult, Refusal } from '../wire/protocol.ts'
 import { answerFilter } from './answers.ts'
 import { checkedArguments, scriptRows } from './arguments.ts'
+import { StoppableCalls } from './stoppable-calls.ts'
 
 type Deps = { functions: HostFunctions; tier: ScriptTier; log: Log }
 
@@ -17,7 +18,10 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
   const filters = new Map(
     Object.keys(functions).map((name) => [name, answerFilter(scriptRows.get(name)?.ok)]),
   )
-  return async ({ id, name, args }: HostCall, caller: ScriptCaller): Promise<HostResult> => {
+  const stoppable = new StoppableCalls()
+
+  async function answer(call: HostCall, caller: ScriptCaller): Promise<HostResult> {
+    const { id, name, args } = call
     const row = scriptRows.get(name)
     const fn = functions[name]
     if (row?.runs !== 'node' || row.planned || !fn)
@@ -25,8 +29,10 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
     if (row.tier === 'trusted' && tier !== 'trusted') {
       return refused(id, 'forbidden', `${name} is not for sandboxed scripts`)
     }
+    const { signal, end } = stoppable.begin(call.invocation)
     try {
-      const value: unknown = await fn(caller, checkedArguments(name, row, args), undefined)
+      const asking = { ...caller, signal }
+      const value: unknown = await fn(asking, checkedArguments(name, row, args), undefined)
       return { id, ok: true, value: filters.get(name)?.(value) }
     } catch (error) {
       const refusal = refusalOf(name, error)
@@ -34,7 +40,16 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
         log.error('a call of the script failed', { function: name, error })
       }
       return { id, ok: false, ...refusal }
+    } finally {
+      end()
     }
+  }
+
+  return {
+    answer,
+    /** The invocation is given up: what can stop of its calls does. */
+    giveUp: (invocation: number) => stoppable.stop(invocation),
+    giveUpAll: () => stoppable.stopAll(),
   }
 }
 

@@ -45,7 +45,7 @@ export type ServingDeps = {
   metrics: ScriptMetrics
   inbox: Inbox
   ports: Pick<ScriptPorts, 'delivery' | 'functions' | 'states'>
-  answer: HostCallAnswerer
+  hostCalls: HostCallAnswerer
   view: Pick<FailuresView, 'handlerFailed' | 'callEnded'>
   /** The time that the script shall read; undefined = it reads its own clock. */
   nodeTime: () => NodeTime | undefined
@@ -76,7 +76,7 @@ export class ServingScript {
   #gated: OpenCall[] = []
   /** Calls of the worker that wait for a feature. */
   #asked = 0
-  #whenSettled: (() => void)[] = []
+  readonly #whenSettled: (() => void)[] = []
 
   constructor(deps: ServingDeps) {
     this.#deps = deps
@@ -233,6 +233,7 @@ export class ServingScript {
     this.#state = 'ended'
     this.#sink = undefined
     this.#timers.end()
+    this.#deps.hostCalls.giveUpAll()
     const unsent = this.#takeUnsent()
     for (const open of [...this.#open.values()]) {
       const timedOut = overdue !== undefined && isOverdue(open.record.id, overdue)
@@ -322,7 +323,8 @@ export class ServingScript {
 
   async #answerHostCall(call: OutputBatch['calls'][number]): Promise<void> {
     this.#asked += 1
-    const result = await this.#deps.answer(call, this.#callerOf(call.invocation, call.room_id))
+    const caller = this.#callerOf(call.invocation, call.room_id)
+    const result = await this.#deps.hostCalls.answer(call, caller)
     this.#asked -= 1
     if (this.#state !== 'ended') this.#batches.addResult(result)
   }
@@ -372,16 +374,12 @@ export class ServingScript {
   /** Ends a call that was sent. */
   #close(open: OpenCall, outcome: Outcome): void {
     this.#open.delete(open.record.id)
+    if (outcome.status === 'timed_out') this.#deps.hostCalls.giveUp(open.record.id)
     this.#lanes.leave(open.call)
     this.#settle(open, outcome)
-    if (this.#open.size === 0) this.#tellSettled()
-    if (this.#state === 'retired' || this.#state === 'ended') this.#deps.settled(this)
-  }
-
-  #tellSettled(): void {
-    const listeners = this.#whenSettled
-    this.#whenSettled = []
+    const listeners = this.#open.size === 0 ? this.#whenSettled.splice(0) : []
     for (const listener of listeners) listener()
+    if (this.#state === 'retired' || this.#state === 'ended') this.#deps.settled(this)
   }
 
   #settle({ record, call }: OpenCall, outcome: Outcome): void {

@@ -49,7 +49,7 @@ export function createScripts() {
       metrics,
       inbox,
       ports: noPorts,
-      answer: createHostCallAnswerer({ functions: {}, tier: 'trusted', log }),
+      hostCalls: createHostCallAnswerer({ functions: {}, tier: 'trusted', log }),
       view: { handlerFailed: (each) => failed.push(each), callEnded() {} },
       nodeTime: () => undefined,
       settled,

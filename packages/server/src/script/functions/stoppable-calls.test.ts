@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { createSystemClock } from '../../kernel/clock.ts'
+import type { ScriptCaller } from '../../kernel/play/script.ts'
+import { startHarness } from '../host.fixture.ts'
+import type { HostFunctions } from '../ports.ts'
+
+const dayMs = 86_400_000
+
+/** `sleep` of a node, with how many of them wait. */
+function sleeps() {
+  const clock = createSystemClock()
+  let open = 0
+  const functions: HostFunctions = {
+    async sleep(caller, args) {
+      const { ms } = args as { ms: number }
+      open += 1
+      await clock.sleep(ms, (caller as ScriptCaller).signal?.()).catch(() => {})
+      open -= 1
+    },
+  }
+  return { functions, open: () => open }
+}
+
+const script = `
+guildhall.on_rpc('day', () => guildhall.sleep(${dayMs}))
+guildhall.on_rpc('later', () => {
+  void guildhall.sleep(20).then(() => guildhall.broadcast(100, 'later'))
+  return 'now'
+})
+guildhall.on_rpc('exit', () => {
+  void guildhall.sleep(${dayMs})
+  setTimeout(() => process.exit(1), 20)
+})`
+
+it('[S-API-34] [S-LIM-4] a sleep ends with the call that is given up, and leaves no timer', async () => {
+  const { functions, open } = sleeps()
+  const config = { call_timeout_ms: 200 }
+  const { rpc, until } = await startHarness({ files: { 'main.ts': script }, config, functions })
+  const asked = [rpc('day'), rpc('day')]
+  await until(() => open() === 2)
+  expect(await Promise.all(asked)).toEqual([
+    { error: 'RPC handler timed out' },
+    { error: 'RPC handler timed out' },
+  ])
+  await until(() => open() === 0)
+})
+
+it('[S-API-34] and one that nobody waits for goes on behind its call', async () => {
+  const { functions, open } = sleeps()
+  const { rpc, until, delivered } = await startHarness({ files: { 'main.ts': script }, functions })
+  expect(await rpc('later')).toBe('now')
+  await until(() => delivered.length === 1)
+  expect(open()).toBe(0)
+})
+
+it('[S-API-34] [S-REC-5] no sleep outlives its worker', async () => {
+  const { functions, open } = sleeps()
+  const { rpc, until } = await startHarness({ files: { 'main.ts': script }, functions })
+  await rpc('exit')
+  await until(() => open() === 0)
+})
