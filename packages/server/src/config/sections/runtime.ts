@@ -29,7 +29,7 @@ export const runtime = {
   shared_dirs: strings(
     16,
     folderName,
-    'Folders beside `scripts_dir` that scripts import from too, e.g. `../shared/rules.ts`.',
+    'Folders beside `scripts_dir` that scripts import from too, e.g. `../common/rules.ts`.',
   ),
   deadline_ms: integer(100, [10, 5_000], 'Time that one piece of script work may compute.'),
   call_timeout_ms: integer(10_000, [100, 300_000], 'Time for a whole call, with its waiting.'),

@@ -61,7 +61,7 @@ export const hostName: Format = {
 }
 
 export const folderName: Format = {
-  allowed: 'the name of a folder, such as shared',
+  allowed: 'the name of a folder, such as common',
   accepts: (text) => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(text) && text !== 'node_modules',
 }
 

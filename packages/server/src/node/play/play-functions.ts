@@ -7,7 +7,12 @@ import type { Gateway } from '../../realtime/gateway.ts'
 /** What scripts ask of the gateway itself, and of its clock. */
 export function gatewayFunctions(gateway: Gateway, clock: Pick<Clock, 'sleep'>) {
   return {
-    sleep: (caller, { ms }) => clock.sleep(ms, caller.signal?.()).catch(() => undefined),
+    async sleep(caller, { ms }) {
+      const signal = caller.signal?.()
+      // Aborted, it is waited for by nobody.
+      await clock.sleep(ms, signal).catch(() => {})
+      return undefined
+    },
     session_list: () => gateway.sessions(),
     online: (_caller, { user_ids }) => gateway.online(user_ids),
     room_list: () => gateway.rooms(),

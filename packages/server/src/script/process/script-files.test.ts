@@ -79,19 +79,19 @@ it('[S-SEL-7] holds Python and JSON to UTF-8, and Lua to no encoding', async () 
 it('[S-SEL-8] hands over shared folders beside the script, under their names', async () => {
   const project = folderWith({
     'game/main.lua': '',
-    'shared/rules/cards.lua': '',
-    'shared/node_modules/x.lua': '',
-    'shared/items.json': '{}',
+    'common/rules/cards.lua': '',
+    'common/node_modules/x.lua': '',
+    'common/items.json': '{}',
     'other/secret.lua': '',
   })
   const own = join(project, 'game')
   const visited: string[] = []
   const read = (...shared: string[]) =>
     readScriptFiles({ own, shared }, lua, (folder) => void visited.push(folder))
-  const paths = (await read('shared')).map(({ path }) => path)
-  expect(paths).toEqual(['main.lua', '../shared/items.json', '../shared/rules/cards.lua'])
-  expect(visited).toEqual(['', '../shared', '../shared/rules'])
+  const paths = (await read('common')).map(({ path }) => path)
+  expect(paths).toEqual(['main.lua', '../common/items.json', '../common/rules/cards.lua'])
+  expect(visited).toEqual(['', '../common', '../common/rules'])
   await expect(read('gone')).rejects.toThrow(`there is no folder ${join(project, 'gone')}`)
-  symlinkSync(join(project, 'other/secret.lua'), join(project, 'shared/out.lua'))
-  await expect(read('shared')).rejects.toThrow('../shared/out.lua: the link leads out')
+  symlinkSync(join(project, 'other/secret.lua'), join(project, 'common/out.lua'))
+  await expect(read('common')).rejects.toThrow('../common/out.lua: the link leads out')
 })

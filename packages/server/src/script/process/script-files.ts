@@ -26,7 +26,7 @@ export function besideScripts(own: string, name: string): string {
 /**
  * Reads the files of a script that its worker must not read itself: those of the language and
  * `.json`, outside of `node_modules`. They are the whole revision. Those of a shared folder have
- * paths such as `../shared/rules.lua`.
+ * paths such as `../common/rules.lua`.
  *
  * @param visited called with the path of each folder that is looked into, the first is empty
  * @throws ScriptLoadError for more than a script may have, a link that leads out of the folder, and

@@ -3,38 +3,38 @@ import { openHarness, startHarness } from '../host.fixture.ts'
 import { startReloading } from '../reload/reload.fixture.ts'
 import { sha256 } from '../wire/revision.ts'
 
-const config = { shared_dirs: ['shared'] }
+const config = { shared_dirs: ['common'] }
 
 /** The same game in each language: rules that are shared, and a place in them that fails. */
 const games = {
   TypeScript: {
-    'game/main.ts': `import { twice } from '../shared/rules.ts'
+    'game/main.ts': `import { twice } from '../common/rules.ts'
 guildhall.on_rpc('twice', () => twice(2))
 guildhall.on_rpc('fails', () => twice(0))`,
-    'shared/rules.ts': `import items from './items.json' with { type: 'json' }
+    'common/rules.ts': `import items from './items.json' with { type: 'json' }
 export function twice(n: number): number {
   if (n === 0) throw new Error('of nothing')
   return n * items.factor
 }`,
-    'shared/items.json': '{"factor":2}',
+    'common/items.json': '{"factor":2}',
   },
   Lua: {
-    'game/main.lua': `local rules = require("shared.rules")
+    'game/main.lua': `local rules = require("common.rules")
 guildhall.on_rpc("twice", function() return rules.twice(2) end)
 guildhall.on_rpc("fails", function() return rules.twice(0) end)`,
-    'shared/rules.lua': `local items = require("shared.items")
+    'common/rules.lua': `local items = require("common.items")
 return { twice = function(n)
   if n == 0 then error("of nothing") end
   return n * items.factor
 end }`,
-    'shared/items.json': '{"factor":2}',
+    'common/items.json': '{"factor":2}',
   },
   Python: {
     'game/main.py': `import guildhall
-from shared import rules
+from common import rules
 guildhall.on_rpc("twice", lambda: rules.twice(2))
 guildhall.on_rpc("fails", lambda: rules.twice(0))`,
-    'shared/rules.py': `def twice(n):
+    'common/rules.py': `def twice(n):
     if n == 0:
         raise ValueError("of nothing")
     return n * 2`,
@@ -43,10 +43,10 @@ guildhall.on_rpc("fails", lambda: rules.twice(0))`,
 
 describe('[S-SEL-8] a script has files of shared folders', () => {
   it.each([
-    ['TypeScript', {}, '../shared/rules.ts:3'],
-    ['TypeScript', { tier: 'sandboxed' }, '../shared/rules.ts:3'],
-    ['Lua', {}, '../shared/rules.lua:3'],
-    ['Python', { memory_mb: 128 }, '../shared/rules.py:3'],
+    ['TypeScript', {}, '../common/rules.ts:3'],
+    ['TypeScript', { tier: 'sandboxed' }, '../common/rules.ts:3'],
+    ['Lua', {}, '../common/rules.lua:3'],
+    ['Python', { memory_mb: 128 }, '../common/rules.py:3'],
   ] as const)('in %s %o', async (language, more, place) => {
     const files = games[language]
     const options = { files, scriptsIn: 'game', config: { ...config, ...more } }
@@ -65,10 +65,10 @@ describe('[S-SEL-8] a script has files of shared folders', () => {
   it('[S-REL-3] [S-REL-4] a change in one is a change of the script', async () => {
     const files = games.TypeScript
     const reloading = await startReloading({ files, scriptsIn: 'game', config })
-    reloading.save('shared/rules.ts', 'export const twice = (n: number): string => `${n} ${n}`')
+    reloading.save('common/rules.ts', "export const twice = (n: number): string => n + ' ' + n")
     expect(await reloading.seen(2)).toMatchObject({
       outcome: 'active',
-      files: ['../shared/items.json', '../shared/rules.ts'],
+      files: ['../common/items.json', '../common/rules.ts'],
     })
     expect(await reloading.rpc('twice')).toBe('2 2')
     await reloading.rpc('fails')
@@ -91,19 +91,19 @@ guildhall.on_rpc('exit', () => process.exit(1))`,
     const files = {
       'game/main.ts': main('../other/secret.ts'),
       'other/secret.ts': '',
-      'shared/a.ts': '',
+      'common/a.ts': '',
     }
     const { host } = openHarness({ files, scriptsIn: 'game', config })
     await expect(host.start()).rejects.toThrow('lies outside of the scripts folder')
-    const beyond = { ...files, 'game/main.ts': main('../shared/../other/secret.ts') }
+    const beyond = { ...files, 'game/main.ts': main('../common/../other/secret.ts') }
     const second = openHarness({ files: beyond, scriptsIn: 'game', config })
     await expect(second.host.start()).rejects.toThrow('lies outside of the scripts folder')
   })
 
   it('with the packages of the script', async () => {
     const files = {
-      'game/main.ts': `import { one } from '../shared/one.ts'\nguildhall.on_rpc('one', () => one)`,
-      'shared/one.ts': `export { one } from 'pack'`,
+      'game/main.ts': `import { one } from '../common/one.ts'\nguildhall.on_rpc('one', () => one)`,
+      'common/one.ts': `export { one } from 'pack'`,
       'game/node_modules/pack/package.json': '{"name":"pack","type":"module","main":"index.js"}',
       'game/node_modules/pack/index.js': 'export const one = 1',
     }
