@@ -11,7 +11,19 @@ afterAll(() => browser?.close())
 
 /** A player of the SDK: says what carried it, and what came back both ways and after the end. */
 const program = `
-import { createPlayer } from './packages/client/src/index.ts'
+import { createPlayer, localStorageStore } from './packages/client/src/index.ts'
+
+/** Whoever is signed in, or somebody new; connected, and asked to enter a room if it is in none. */
+export async function come(url) {
+  const player = createPlayer(url, { store: localStorageStore('player') })
+  if (!(await player.restore())) {
+    await player.signIn.device({ id: crypto.randomUUID(), create: true, username: 'q' + Date.now() })
+  }
+  const connection = await player.connect()
+  const wasIn = connection.rooms.current !== null
+  const room = connection.rooms.current ?? (await connection.rooms.joinOrCreate('hall'))
+  return { transport: connection.transport, wasIn, members: [...room.members.keys()] }
+}
 
 export async function play(url) {
   const player = createPlayer(url)
@@ -38,26 +50,39 @@ const script = `guildhall.on_message(100, (ctx, body) => {
   guildhall.send(ctx.sender, 101, body, ctx.unreliable)
 })`
 
+/** A node, and the bundle of the program above. */
+async function start() {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
+  await writeFile(join(folder, 'main.ts'), script)
+  const node = await startNodeProcess({
+    'runtime.scripts_dir': folder,
+    'transport.quic.enabled': 'true',
+    'transport.quic.bind': '127.0.0.1:0',
+  })
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: join(import.meta.dirname, '../..'), loader: 'ts' },
+    bundle: true,
+    format: 'iife',
+    globalName: 'Sdk',
+    write: false,
+  })
+  return {
+    url: node.url,
+    content: outputFiles[0]?.text ?? '',
+    async stop() {
+      await node.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
 it.skipIf(browser === undefined).each(['127.0.0.1', 'localhost'])(
   '[R-SDK-6] [R-SDK-23] a page at %s plays over WebTransport without asking for it',
   async (host) => {
-    const folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
-    await writeFile(join(folder, 'main.ts'), script)
-    const node = await startNodeProcess({
-      'runtime.scripts_dir': folder,
-      'transport.quic.enabled': 'true',
-      'transport.quic.bind': '127.0.0.1:0',
-    })
-    const { outputFiles } = await build({
-      stdin: { contents: program, resolveDir: join(import.meta.dirname, '../..'), loader: 'ts' },
-      bundle: true,
-      format: 'iife',
-      globalName: 'Sdk',
-      write: false,
-    })
+    const { url, content, stop } = await start()
     const page = await browser?.newPage({ bypassCSP: true })
-    await page?.goto(`${node.url.replace('127.0.0.1', host)}/health`)
-    await page?.addScriptTag({ content: outputFiles[0]?.text ?? '' })
+    await page?.goto(`${url.replace('127.0.0.1', host)}/health`)
+    await page?.addScriptTag({ content })
     expect(await page?.evaluate('Sdk.play(location.origin)')).toEqual({
       transport: 'webtransport',
       echoed: ['stream', 'datagram'],
@@ -65,8 +90,27 @@ it.skipIf(browser === undefined).each(['127.0.0.1', 'localhost'])(
       state: 'closed',
     })
     await page?.close()
-    await node.stop()
-    await rm(folder, { recursive: true, force: true })
+    await stop()
+  },
+  90_000,
+)
+
+it.skipIf(browser === undefined)(
+  '[R-RET-1] a page that is loaded again has its seat',
+  async () => {
+    const { url, content, stop } = await start()
+    const page = await browser?.newPage({ bypassCSP: true })
+    const come = async () => {
+      await page?.addScriptTag({ content })
+      return page?.evaluate('Sdk.come(location.origin)')
+    }
+    await page?.goto(`${url}/health`)
+    const before = await come()
+    expect(before).toMatchObject({ transport: 'webtransport', wasIn: false })
+    await page?.reload()
+    expect(await come()).toEqual({ ...Object(before), wasIn: true })
+    await page?.close()
+    await stop()
   },
   90_000,
 )

@@ -18,6 +18,8 @@ export type Host = {
    * What happened meanwhile, the page has slept through.
    */
   onWake(run: () => void): () => void
+  /** Calls `run` when the page goes, e.g. to be loaded again; the answer ends that. */
+  onLeave(run: () => void): () => void
 }
 
 /** Of the browser's WebTransport what the SDK uses. */
@@ -70,7 +72,11 @@ export function runtimeHost(options: HostOptions = {}): Host {
       return () => clearTimeout(timer)
     },
     ...options.clock,
-    onWake: (run) => onWake(globalThis as Page, run),
+    onWake: (run) =>
+      listen(['online', 'pageshow', 'visibilitychange'], ({ type }) => {
+        if (type !== 'visibilitychange' || page.document?.visibilityState === 'visible') run()
+      }),
+    onLeave: (run) => listen(['pagehide'], run),
   }
 }
 
@@ -78,20 +84,13 @@ export function runtimeHost(options: HostOptions = {}): Host {
 const timerMsMax = 2 ** 31 - 1
 
 /** Workers have no document; elsewhere than in browsers nothing says any of it. */
-type Events = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
-type Page = Partial<Events> & { document?: Events & { visibilityState: string } }
+const page = globalThis as Partial<Pick<EventTarget, 'addEventListener'>> & {
+  document?: { visibilityState: string }
+}
 
-function onWake(page: Page, run: () => void): () => void {
-  const { document } = page
-  const shown = () => {
-    if (document?.visibilityState === 'visible') run()
-  }
-  page.addEventListener?.('online', run)
-  page.addEventListener?.('pageshow', run)
-  document?.addEventListener('visibilitychange', shown)
-  return () => {
-    page.removeEventListener?.('online', run)
-    page.removeEventListener?.('pageshow', run)
-    document?.removeEventListener('visibilitychange', shown)
-  }
+/** Events of the document reach the window too. */
+function listen(types: readonly string[], run: (event: Event) => void): () => void {
+  const listening = new AbortController()
+  for (const type of types) page.addEventListener?.(type, run, listening)
+  return () => listening.abort()
 }

@@ -9,13 +9,17 @@ type Event = { eventType: number; streamId: number; dataOff?: number; dataLen?: 
 const events = { data: [2, 4], closed: 7, established: 11, datagram: 14 } as const
 /** A client takes 16 MiB of the GiB that an engine may have. */
 const connectionsPerCore = 40
-/** The two faults that the node mends as well: memory for few, and a trap where TLS fails. */
+/** What the node mends as well: memory for few, a trap where TLS fails, and windows ignored. */
 const patches = [
   { before: [0x01, 0x01, 0x15, 0x80, 0x08], after: [0x01, 0x01, 0x15, 0xff, 0x7f] },
   {
     before: [0x10, 0xc9, 0x09, 0x1a, 0x00, 0x0b, 0x42, 0x00],
     after: [0x0c, 0x02, 0x01, 0x01, 0x01],
   },
+  ...Array.from({ length: 4 }, () => ({
+    before: [0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x9a, 0xc0, 0x00],
+    after: [0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xf8, 0xbf, 0x00],
+  })),
 ]
 const windowBytes = 1 << 20
 const ownStream = 0n

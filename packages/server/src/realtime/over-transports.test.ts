@@ -54,10 +54,6 @@ const ofWebSocket: ReadonlyMap<string, string> = new Map([
     'is dropped when the connection ends before on_join does',
     'the packets of a peer that is not read are held, its close among them',
   ],
-  [
-    '[R-HS-2] reading pauses behind 256 KiB of waiting frames and loses none of them',
-    'what was dropped in a pause is sent again by timers of QUIC, which may take long',
-  ],
   ['[R-SDK-27] a 4008 that arrived is not reported again', 'nobody confirms a close'],
 ])
 

@@ -1,11 +1,11 @@
-import { GuildhallError, invalidArgument } from '../../error.ts'
+import { invalidArgument } from '../../error.ts'
 import type { Host } from '../../host.ts'
 import { sendRequest, withDeadline } from '../../http/request.ts'
 import { statusRoute } from '../../session/player-routes.ts'
 import type { ConnectOptions } from '../connection-types.ts'
 import type { OpenLink, Target } from './transport.ts'
 import { websocketTransport } from './websocket-transport.ts'
-import { webTransport } from './webtransport-transport.ts'
+import { noWebTransport, webTransport } from './webtransport-transport.ts'
 
 /** How long `/status` may take, and how long only WebSocket is tried after a fallback. */
 const statusMs = 2_000
@@ -52,7 +52,7 @@ export function createTransportChoice(host: Host, baseUrl: string): TransportCho
       const offer = await offered(options)
       if (transport === 'webtransport') {
         if (offer !== undefined) return [{ transport: 'webtransport', ...offer }]
-        throw new GuildhallError('network_error', 'WebTransport is not to be had here')
+        throw noWebTransport()
       }
       const isRefused = host.monotonicMs() < websocketOnlyUntilMs
       if (offer === undefined || isRefused) return [websocket]
@@ -69,7 +69,7 @@ export function createTransportChoice(host: Host, baseUrl: string): TransportCho
 function targetAt(url: string, { webTransport: given }: ConnectOptions): Target {
   if (/^wss?:/.test(url)) return { transport: 'websocket', url }
   if (/^https:/.test(url)) return { ...given, transport: 'webtransport', url }
-  throw invalidArgument('the address of a connection begins with ws://, wss:// or https://')
+  throw invalidArgument('url begins with ws://, wss:// or https://')
 }
 
 /** What `/status` says about WebTransport; no answer in time counts as no offer. */

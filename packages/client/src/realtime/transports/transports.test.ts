@@ -249,7 +249,7 @@ it('[R-SDK-6] a write that is not taken for 5 s is a failure: it comes back over
   expect(connection.state).toBe('open')
   host.advance(1)
   expect(connection.state).toBe('reconnecting')
-  expect(sessions[0]?.closedWith?.closeCode).toBe(4006)
+  expect(sessions[0]?.closedWith?.closeCode).toBe(1001)
   host.advance(500)
   await server.connection()
   await vi.waitFor(() => expect(connection.state).toBe('open'))

@@ -4,7 +4,7 @@ import type { OpenLink } from './transport.ts'
 /** Links over WebSocket. Datagrams do not exist there: everything is a message. */
 export function websocketTransport(Socket: typeof WebSocket | undefined): OpenLink {
   return ({ url }, events) => {
-    if (Socket === undefined) throw new GuildhallError('network_error', 'there is no WebSocket')
+    if (Socket === undefined) throw new GuildhallError('network_error', 'no WebSocket here')
     const socket = openSocket(Socket, url)
     socket.binaryType = 'arraybuffer'
     socket.addEventListener('open', () => events.opened())
@@ -27,6 +27,6 @@ function openSocket(Socket: typeof WebSocket, url: string): WebSocket {
   try {
     return new Socket(url)
   } catch (cause) {
-    throw invalidArgument('this is no address of a WebSocket', cause)
+    throw invalidArgument('url is none of a WebSocket', cause)
   }
 }

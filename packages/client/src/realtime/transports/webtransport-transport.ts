@@ -9,18 +9,23 @@ import type { Link, LinkEvents, OpenLink, Target } from './transport.ts'
 export function webTransport(host: LinkHost, stalled: () => void): OpenLink {
   return (target, events) => {
     const { WebTransport: Session } = host
-    if (Session === undefined) throw new GuildhallError('network_error', 'there is no WebTransport')
+    if (Session === undefined) throw noWebTransport()
     return new WebTransportLink(openSession(Session, target), { host, events, stalled })
   }
 }
 
-type LinkHost = Pick<Host, 'WebTransport' | 'startTimer'>
+/** The runtime has none, or one without datagrams, or the node does not offer it. */
+export function noWebTransport(): GuildhallError {
+  return new GuildhallError('network_error', 'no WebTransport here')
+}
+
+type LinkHost = Pick<Host, 'WebTransport' | 'startTimer' | 'onLeave'>
 type LinkParts = { host: LinkHost; events: LinkEvents; stalled: () => void }
 
 /** In some browsers flow control never refills: nothing leaves, and nothing says so. */
 const stallMs = 5_000
 /** No code that is meant, so that the node keeps the seat. */
-const stalledCode = 4006
+const lostCode = 1001
 
 function openSession(
   Session: WebTransportConstructor,
@@ -33,8 +38,8 @@ function openSession(
 
 class WebTransportLink implements Link {
   readonly #session: WebTransportSession
-  readonly #events: LinkEvents
   readonly #parts: LinkParts
+  readonly #stopLeaving: () => void
   #stopStallTimer: (() => void) | undefined
   #stream: WritableStreamDefaultWriter<Uint8Array> | undefined
   #datagrams: WritableStreamDefaultWriter<Uint8Array> | undefined
@@ -43,10 +48,11 @@ class WebTransportLink implements Link {
 
   constructor(session: WebTransportSession, parts: LinkParts) {
     this.#session = session
-    this.#events = parts.events
     this.#parts = parts
-    const lost = () => this.#end(null, '')
-    session.closed.then(({ closeCode, reason }) => this.#end(closeCode ?? null, reason ?? ''), lost)
+    // By itself a browser says that the session was ended on purpose.
+    this.#stopLeaving = parts.host.onLeave(() => this.close(lostCode))
+    const lost = () => this.#end(null)
+    session.closed.then(({ closeCode = null, reason = '' }) => this.#end(closeCode, reason), lost)
     this.#open().catch(lost)
   }
 
@@ -71,7 +77,7 @@ class WebTransportLink implements Link {
     return this.#bufferedBytes
   }
 
-  close(code: number, reason: string): void {
+  close(code: number, reason = ''): void {
     this.#stopWatching()
     // 0 is what WebTransport says for an ordinary end.
     this.#session.close({ closeCode: code === 1000 ? 0 : code, reason })
@@ -83,12 +89,12 @@ class WebTransportLink implements Link {
     this.#stream = writable.getWriter()
     this.#datagrams = writableOf(this.#session).getWriter()
     if (this.#hasEnded) return
-    this.#events.opened()
+    this.#parts.events.opened()
     const { incomingUnidirectionalStreams, datagrams } = this.#session
-    const received = (bytes: Uint8Array) => this.#events.received(bytes)
+    const received = (bytes: Uint8Array) => this.#parts.events.received(bytes)
     await Promise.all([
       readAll(incomingUnidirectionalStreams, (stream) => void readAll(stream, received)),
-      readAll(datagrams.readable, (bytes) => this.#events.receivedDatagram(bytes)),
+      readAll(datagrams.readable, (bytes) => this.#parts.events.receivedDatagram(bytes)),
     ])
   }
 
@@ -97,8 +103,8 @@ class WebTransportLink implements Link {
     if (this.#hasEnded) return
     this.#stopStallTimer ??= this.#parts.host.startTimer(stallMs, () => {
       this.#parts.stalled()
-      this.close(stalledCode, 'nothing leaves')
-      this.#end(null, '')
+      this.close(lostCode)
+      this.#end(null)
     })
   }
 
@@ -107,17 +113,18 @@ class WebTransportLink implements Link {
     this.#stopStallTimer = undefined
   }
 
-  #end(code: number | null, reason: string): void {
+  #end(code: number | null, reason = ''): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#stopLeaving()
     this.#stopWatching()
-    this.#events.ended({ code: code === 0 ? 1000 : code, reason })
+    this.#parts.events.ended({ code: code === 0 ? 1000 : code, reason })
   }
 }
 
 function writableOf({ datagrams }: WebTransportSession): WritableStream<Uint8Array> {
   const writable = datagrams.writable ?? datagrams.createWritable?.()
-  if (writable === undefined) throw new GuildhallError('network_error', 'there are no datagrams')
+  if (writable === undefined) throw noWebTransport()
   return writable
 }
 
@@ -131,6 +138,6 @@ async function readAll<T>(stream: ReadableStream<T>, take: (value: T) => void): 
       take(value)
     }
   } catch {
-    reader.releaseLock()
+    // Nobody reads it any more.
   }
 }

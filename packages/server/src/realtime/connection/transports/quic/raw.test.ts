@@ -125,6 +125,34 @@ describe('pauses and slow peers', () => {
       .toEqual(Array.from({ length: 20 }, (_, count) => String(count)))
   })
 
+  test('[R-LIM-3, R-QU-5] whatever the network loses arrives, while windows of 1 MiB are full', async () => {
+    let packets = 0
+    const change = (packet: Uint8Array) => {
+      packets += 1
+      return packets > 10 && packets % 12 === 0 ? undefined : packet
+    }
+    const client = await joined({ limits: { inbound_bytes_per_sec: 0 } }, { change })
+    const texts = Array.from({ length: 70 }, (_, at) => `${at} ${'x'.repeat(60_000)}`)
+    for (const text of texts) client.send(100, text)
+    await expect.poll(() => messages().length, waiting).toBe(70)
+    expect(messages()).toEqual(texts)
+  })
+
+  test('[R-QU-4] the node sends no more than the window of its peer', async () => {
+    const windowBytes = 64 * 1024
+    const client = await joined({}, { windowBytes })
+    client.isReading = false
+    for (let count = 0; count < 40; count += 1) send('x'.repeat(30_000))
+    await expect
+      .poll(() => node.realtime.gateway.metrics().reliable_queue_bytes, waiting)
+      .toBeGreaterThan(600_000)
+    client.isReading = true
+    for (let count = 0; count < 40; count += 1) {
+      expect((await client.next()).body.length).toBe(30_000)
+    }
+    expect(client.end).toBeUndefined()
+  })
+
   test('[R-BP-1] a reader that stops fills its lane and is closed as slow', async () => {
     const limits = { reliable_queue_bytes: 1_000_000, max_envelope_bytes: 65_536 }
     const client = await joined({ limits })
@@ -220,14 +248,19 @@ async function seated(): Promise<number> {
   return room?.players ?? 0
 }
 
-async function started(options: QuicFixtureOptions = {}): Promise<QuicClient> {
+type ClientOptions = Parameters<typeof QuicClient.connect>[1]
+
+async function started(
+  options: QuicFixtureOptions = {},
+  clientOptions?: ClientOptions,
+): Promise<QuicClient> {
   node = await startQuic(options)
   node.realtime.script.kinds.add(100)
-  return node.connect()
+  return node.connect(clientOptions)
 }
 
-async function joined(options: QuicFixtureOptions = {}): Promise<QuicClient> {
-  const client = await started(options)
+async function joined(...options: Parameters<typeof started>): Promise<QuicClient> {
+  const client = await started(...options)
   client.send(5, 't-ann')
   expect((await client.next()).kind).toBe(6)
   return client
