@@ -9,7 +9,6 @@ import { playArena } from './arena.ts'
 /** As in node.toml. */
 const keys = {
   'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
-  'runtime.tick_hz': '20',
   'rooms.reconnect_grace_ms': '20000',
 }
 

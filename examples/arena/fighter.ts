@@ -1,25 +1,18 @@
 import { type Connection, createPlayer, type Room, type Session } from '@guildhall/client'
-import {
-  type Arena,
-  type Happening,
-  happeningKind,
-  type Snapshot,
-  snapshotKind,
-  steerKind,
-} from './game/protocol.ts'
+import { type Arena, steerKind } from './game/protocol.ts'
 
 /** A player without a screen: it runs to the nearest spark. */
 export type FighterBot = {
   readonly session: Session
   readonly connection: Connection<Arena>
   readonly room: Room<Arena>
-  readonly happenings: readonly Happening[]
-  /** The last snapshot that satisfies `holds`, now or later. */
-  sees(holds: (snapshot: Snapshot) => boolean): Promise<Snapshot>
-  hears(type: Happening['type']): Promise<Happening>
+  /** The first view that satisfies `holds`, now or later. */
+  sees(holds: (view: View) => boolean): Promise<View>
   /** From now on it plays, or stands still. */
   play(isPlaying: boolean): void
 }
+
+type View = NonNullable<Room<Arena>['state']>
 
 /** Signs a new player up and enters a room, which is made if it is not there. */
 export async function joinArena(baseUrl: string, name: string, roomName: string) {
@@ -46,53 +39,39 @@ function fighterIn(
   room: Room<Arena>,
   { session, connection }: { session: Session; connection: Connection<Arena> },
 ): FighterBot {
-  const happenings: Happening[] = []
-  const waiting = new Set<() => void>()
-  let last: Snapshot | undefined
+  const waiting = new Set<(view: View) => void>()
   let isPlaying = false
-  const look = () => {
-    for (const one of [...waiting]) one()
-  }
 
-  room.on(happeningKind, (message) => {
-    happenings.push(message.json())
-    look()
+  const run = (view: View) => room.send(steerKind, directionIn(view, connection.participant))
+  room.on('state', (view) => {
+    if (isPlaying) run(view)
+    for (const look of [...waiting]) look(view)
   })
-  room.on(snapshotKind, (message) => {
-    last = message.json()
-    if (isPlaying) room.send(steerKind, directionIn(last, connection.participant))
-    look()
-  })
-
-  /** Resolves with the first answer that is not undefined. */
-  function until<T>(find: () => T | undefined): Promise<T> {
-    return new Promise((resolve) => {
-      const again = () => {
-        const found = find()
-        if (found === undefined) return
-        waiting.delete(again)
-        resolve(found)
-      }
-      waiting.add(again)
-      again()
-    })
-  }
 
   return {
     session,
     connection,
     room,
-    happenings,
-    sees: (holds) => until(() => (last !== undefined && holds(last) ? last : undefined)),
-    hears: (type) => until(() => happenings.find((happening) => happening.type === type)),
+    sees: (holds) =>
+      new Promise((resolve) => {
+        const look = (view: View) => {
+          if (!holds(view)) return
+          waiting.delete(look)
+          resolve(view)
+        }
+        waiting.add(look)
+        if (room.state !== undefined) look(room.state)
+      }),
     play(next) {
       isPlaying = next
+      // Where nothing moves, no state comes.
+      if (next && room.state !== undefined) run(room.state)
       if (!next) room.send(steerKind, { x: 0, y: 0, dash: false })
     },
   }
 }
 
-function directionIn({ players, sparks }: Snapshot, own: number) {
+function directionIn({ players, sparks }: View, own: number) {
   const me = players.find(({ id }) => id === own)
   if (me === undefined) return { x: 0, y: 0, dash: false }
   const away = ([x, y]: readonly [number, number]) => Math.hypot(x - me.x, y - me.y)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Status } from '@guildhall/contract'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 import { joinArena } from './fighter.ts'
@@ -19,7 +19,6 @@ it.skipIf(browser === undefined).each([
     onTestFinished(() => page.close())
     const node = await startNodeProcess({
       'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
-      'runtime.tick_hz': '20',
       'rooms.reconnect_grace_ms': '20000',
       'http.cors_origins': page.url,
       'transport.quic.enabled': String(byDatagrams),
@@ -52,10 +51,13 @@ it.skipIf(browser === undefined).each([
     const transport = byDatagrams ? 'WebTransport, with datagrams' : 'WebSocket'
     expect(await tab.textContent('#transport')).toBe(`over ${transport}`)
     if (byDatagrams) {
-      const answer = await fetch(`${node.url}/status`)
-      const { metrics } = (await answer.json()) as Status
-      expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
-      expect(metrics.quic_datagrams_out_total).toBeGreaterThan(0)
+      // The flash of a spark that ana gathers.
+      ana.play(true)
+      await vi.waitFor(async () => {
+        const { metrics } = (await (await fetch(`${node.url}/status`)).json()) as Status
+        expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
+        expect(metrics.quic_datagrams_out_total).toBeGreaterThan(0)
+      }, 20_000)
       return
     }
 

@@ -13,7 +13,6 @@ it('[S-REL-4] [S-REL-8] the arena is edited while it is played: scores stay, and
   cpSync(fileURLToPath(new URL('./game', import.meta.url)), game, { recursive: true })
   const node = await startNodeProcess({
     'runtime.scripts_dir': game,
-    'runtime.tick_hz': '20',
     'runtime.hot_reload': 'true',
     'runtime.hot_reload_poll_ms': '100',
     'rooms.reconnect_grace_ms': '20000',

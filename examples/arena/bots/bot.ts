@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '@guildhall/client'
-import { type Arena, snapshotKind, steerKind } from '../game/protocol.ts'
+import { type Arena, steerKind } from '../game/protocol.ts'
 
 type Bot = {
   connection: Connection<Arena>
@@ -13,8 +13,8 @@ type Bot = {
 export default async function bot({ connection, index, signal, call }: Bot): Promise<void> {
   const name = `bots-${Math.floor(index / 8)}`
   const room = await call('join', () => connection.rooms.joinOrCreate(name))
-  const isMoving = new Promise<void>((resolve) => room.on(snapshotKind, () => resolve()))
-  await call('first snapshot', () => isMoving)
+  const isMoving = new Promise<void>((resolve) => room.on('state', () => resolve()))
+  await call('first state', () => isMoving)
   for (let turn = index; !signal.aborted; turn += 1) {
     room.send(steerKind, { x: Math.cos(turn), y: Math.sin(turn), dash: turn % 4 === 0 })
     await sleep(500)

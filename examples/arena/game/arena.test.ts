@@ -3,30 +3,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openGame, type TestGame, type TestPlayer } from 'guildhall/test'
-import {
-  type Arena,
-  type Happening,
-  happeningKind,
-  type Snapshot,
-  snapshotKind,
-  steerKind,
-} from './protocol.ts'
+import { type Arena, type ArenaView, steerKind } from './protocol.ts'
 
 /** npm start -- test-script --config examples/arena/node.toml */
 
 test('the world moves twenty times a second, and only where a player steers', async (t) => {
   const game = await openGame<Arena>(t)
   const ana = await game.signIn('ana')
-  await ana.rooms.create('yard')
+  const yard = await ana.rooms.create('yard')
   await game.advance(1000)
-  const still = snapshots(ana)
-  assert.equal(still.length, 20)
-  assert.deepEqual(still.at(0)?.players, still.at(-1)?.players)
+  const still = ana.state?.players[0]
+  await game.advance(1000)
+  // A part that did not change is the same object.
+  assert.equal(ana.state?.players[0], still)
 
   ana.send(steerKind, { x: 1, y: 0, dash: false })
-  await game.advance(1000)
-  const moved = snapshots(ana).at(-1)?.players
-  assert.notDeepEqual(moved, still.at(-1)?.players)
+  const states = new Set<unknown>()
+  for (let n = 0; n < 20; n += 1) {
+    await game.advance(50)
+    states.add(ana.state)
+  }
+  assert.equal(yard.mode, 'sparks')
+  assert.notDeepEqual(ana.state?.players[0], still)
+  assert.equal(states.size, 20)
 })
 
 test('a round ends with a winner, and the next one begins after a pause', async (t) => {
@@ -35,12 +34,10 @@ test('a round ends with a winner, and the next one begins after a pause', async 
   const yard = await ana.rooms.create('yard')
   await ben.rooms.join(yard.id)
   await playRound(game, ana)
-  const over = happenings(ben).find((happening) => happening.type === 'over')
-  assert.equal(over?.winner, ana.participant)
-  assert.equal(snapshots(ben).at(-1)?.pause, 5)
+  assert.equal(ben.state?.winner, ana.participant)
+  assert.equal(ben.state?.pause, 5)
   await game.advance(5100)
-  const begun = happenings(ben).filter(({ type }) => type === 'begin')
-  assert.deepEqual(begun.at(-1), { type: 'begin', round: 2 })
+  assert.deepEqual([ben.state?.round, ben.state?.winner, ben.state?.pause], [2, null, 0])
 })
 
 test('a room takes eight', async (t) => {
@@ -57,12 +54,12 @@ test('a room takes eight', async (t) => {
 /** Runs from spark to spark until somebody has won. */
 async function playRound(game: TestGame<Arena>, player: TestPlayer<Arena>): Promise<void> {
   for (let steps = 0; steps < 2000; steps += 1) {
-    if (happenings(player).some(({ type }) => type === 'over')) return
     await game.advance(50)
-    const seen = snapshots(player).at(-1)
-    const me = seen?.players.find(({ id }) => id === player.participant)
-    if (me === undefined || seen === undefined) continue
-    const [x, y] = nearest(me, seen.sparks)
+    const { state } = player
+    if (state === undefined || state.winner !== null) return
+    const me = state.players.find(({ id }) => id === player.participant)
+    if (me === undefined) continue
+    const [x, y] = nearest(me, state.sparks)
     // A pillar is run around.
     const turn = steps % 40 < 10 ? 0.9 : 0
     const angle = Math.atan2(y - me.y, x - me.x) + turn
@@ -70,16 +67,9 @@ async function playRound(game: TestGame<Arena>, player: TestPlayer<Arena>): Prom
   }
 }
 
-function nearest(me: { x: number; y: number }, sparks: Snapshot['sparks']): [number, number] {
-  const far = ([x, y]: [number, number]) => Math.hypot(x - me.x, y - me.y)
+type Spark = ArenaView['sparks'][number]
+
+function nearest(me: { x: number; y: number }, sparks: readonly Readonly<Spark>[]) {
+  const far = ([x, y]: Readonly<Spark>) => Math.hypot(x - me.x, y - me.y)
   return sparks.reduce((best, spark) => (far(spark) < far(best) ? spark : best))
-}
-
-function snapshots({ received }: TestPlayer<Arena>): Snapshot[] {
-  return received.filter(({ kind }) => kind === snapshotKind).map((each) => each.json() as Snapshot)
-}
-
-function happenings({ received }: TestPlayer<Arena>): Happening[] {
-  const found = received.filter(({ kind }) => kind === happeningKind)
-  return found.map((each) => each.json() as Happening)
 }

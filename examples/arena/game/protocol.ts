@@ -3,23 +3,24 @@ export type Arena = {
   rpcs: Record<never, never>
   kinds: {
     100: { up: Steer }
-    101: { down: Snapshot }
-    102: { down: Happening }
+    101: { down: Flash }
   }
+  rooms: { sparks: { state: ArenaView } }
 }
 
 export const steerKind = 100
-export const snapshotKind = 101
-export const happeningKind = 102
+export const flashKind = 101
 
 /** Where a player wants to go: a direction of length 0 to 1, and whether to dash. */
 export type Steer = { x: number; y: number; dash: boolean }
 
 /** The whole arena, 20 times a second. Numbers are in the units of the world. */
-export type Snapshot = {
+export type ArenaView = {
   round: number
   /** Seconds until the next round; 0 while one is played. */
   pause: number
+  /** Who has won the round, during the pause. */
+  winner: number | null
   players: FighterView[]
   sparks: [x: number, y: number][]
 }
@@ -35,9 +36,5 @@ export type FighterView = {
   away: boolean
 }
 
-/** What players should see at once. */
-export type Happening =
-  | { type: 'spark'; by: number; x: number; y: number }
-  | { type: 'stolen'; by: number; from: number; x: number; y: number }
-  | { type: 'over'; round: number; winner: number; scores: [id: number, score: number][] }
-  | { type: 'begin'; round: number }
+/** What players should see at once; a lost one is no loss. */
+export type Flash = { type: 'spark' | 'stolen'; x: number; y: number }

@@ -1,6 +1,6 @@
-import type { Happening, Snapshot, Steer } from './protocol.ts'
+import type { ArenaView, Flash, Steer } from './protocol.ts'
 
-/** The rules of the arena, without a server: numbers in, numbers out. */
+/** The rules of the arena, without a server. A world is JSON, as a room keeps it. */
 
 export const width = 1600
 export const height = 900
@@ -32,6 +32,8 @@ const safeS = 1.5
 type Point = { x: number; y: number }
 
 export type Fighter = Point & {
+  /** Participant id. */
+  id: number
   userId: string | null
   vx: number
   vy: number
@@ -48,44 +50,32 @@ export type World = {
   round: number
   /** Seconds until the next round; 0 while one is played. */
   pauseLeftS: number
-  fighters: Map<number, Fighter>
+  fighters: Fighter[]
   sparks: Point[]
-  random(): number
+  /** Who has won the round before the pause. */
+  winner: number | null
+  /** Of the last whole round; operators find it in the record of the match. */
+  result?: { round: number; winner: string | null; scores: number[] }
 }
 
-export function createWorld(random: () => number = Math.random): World {
-  const world: World = { round: 1, pauseLeftS: 0, fighters: new Map(), sparks: [], random }
-  while (world.sparks.length < sparksMax) world.sparks.push(freePlace(world))
-  return world
+export function createWorld(): World {
+  const sparks = Array.from({ length: sparksMax }, freePlace)
+  return { round: 1, pauseLeftS: 0, fighters: [], sparks, winner: null }
 }
 
-/** A world as JSON has it. */
-export type SavedWorld = Omit<World, 'fighters' | 'random'> & { fighters: [number, Fighter][] }
-
-export function saveWorld({ round, pauseLeftS, fighters, sparks }: World): SavedWorld {
-  return { round, pauseLeftS, fighters: [...fighters], sparks }
-}
-
-export function restoreWorld({ fighters, ...saved }: SavedWorld): World {
-  return { ...saved, fighters: new Map(fighters), random: Math.random }
-}
-
-/** Puts a player in; one who is there already stays as it is. */
 export function enter(world: World, id: number, userId: string | null): void {
-  if (world.fighters.has(id)) return
   const still = { vx: 0, vy: 0, steer: { x: 0, y: 0, dash: false } }
   const clocks = { dashLeftS: 0, dashInS: 0, safeLeftS: safeS }
-  const fighter = { ...freePlace(world), ...still, ...clocks, userId, score: 0, away: false }
-  world.fighters.set(id, fighter)
+  world.fighters.push({ id, userId, ...freePlace(), ...still, ...clocks, score: 0, away: false })
 }
 
 export function leave(world: World, id: number): void {
-  world.fighters.delete(id)
+  world.fighters = world.fighters.filter((fighter) => fighter.id !== id)
 }
 
 /** Takes what a player wants, made harmless: a direction is never longer than 1. */
 export function steer(world: World, id: number, { x, y, dash }: Steer): void {
-  const fighter = world.fighters.get(id)
+  const fighter = world.fighters.find((each) => each.id === id)
   if (fighter === undefined || !Number.isFinite(x) || !Number.isFinite(y)) return
   const length = Math.max(1, Math.hypot(x, y))
   fighter.steer = { x: x / length, y: y / length, dash: dash === true }
@@ -93,47 +83,45 @@ export function steer(world: World, id: number, { x, y, dash }: Steer): void {
 
 /** Whoever has lost the connection stands still until it is back. */
 export function setAway(world: World, id: number, away: boolean): void {
-  const fighter = world.fighters.get(id)
+  const fighter = world.fighters.find((each) => each.id === id)
   if (fighter === undefined) return
   fighter.away = away
   fighter.steer = { x: 0, y: 0, dash: false }
 }
 
-/** Moves the world on by `dtS` seconds and returns what happened. */
-export function step(world: World, dtS: number): Happening[] {
-  if (world.pauseLeftS > 0) return wait(world, dtS)
-  const happenings: Happening[] = []
-  for (const fighter of world.fighters.values()) move(fighter, dtS)
-  for (const [id, fighter] of world.fighters) happenings.push(...collect(world, id, fighter))
-  for (const [id, fighter] of world.fighters) happenings.push(...rob(world, id, fighter))
-  return [...happenings, ...judge(world)]
+/** Moves the world on by `dtS` seconds and returns what players should see at once. */
+export function step(world: World, dtS: number): Flash[] {
+  if (world.pauseLeftS > 0) {
+    wait(world, dtS)
+    return []
+  }
+  for (const fighter of world.fighters) move(fighter, dtS)
+  const flashes = world.fighters.flatMap((fighter) => collect(world, fighter))
+  flashes.push(...world.fighters.flatMap((fighter) => rob(world, fighter)))
+  judge(world)
+  return flashes
 }
 
-export function snapshotOf({ round, pauseLeftS, fighters, sparks }: World): Snapshot {
+export function viewOf({ round, pauseLeftS, fighters, sparks, winner }: World): ArenaView {
   return {
     round,
     pause: Math.ceil(pauseLeftS),
-    players: Array.from(fighters, ([id, { x, y, score, dashLeftS, away }]) => ({
-      id,
-      x: Math.round(x),
-      y: Math.round(y),
-      score,
-      dashing: dashLeftS > 0,
-      away,
-    })),
-    sparks: sparks.map(({ x, y }) => [Math.round(x), Math.round(y)]),
+    winner,
+    players: fighters.map(({ id, x, y, score, dashLeftS, away }) => {
+      return { id, x, y, score, dashing: dashLeftS > 0, away }
+    }),
+    sparks: sparks.map(({ x, y }) => [x, y]),
   }
 }
 
-function wait(world: World, dtS: number): Happening[] {
+function wait(world: World, dtS: number): void {
   world.pauseLeftS = Math.max(0, world.pauseLeftS - dtS)
-  if (world.pauseLeftS > 0) return []
+  if (world.pauseLeftS > 0) return
   world.round += 1
-  for (const fighter of world.fighters.values()) {
-    fighter.score = 0
-    Object.assign(fighter, freePlace(world), { vx: 0, vy: 0, safeLeftS: safeS })
+  world.winner = null
+  for (const fighter of world.fighters) {
+    Object.assign(fighter, freePlace(), { score: 0, vx: 0, vy: 0, safeLeftS: safeS })
   }
-  return [{ type: 'begin', round: world.round }]
 }
 
 function move(fighter: Fighter, dtS: number): void {
@@ -172,44 +160,48 @@ function keepInside(fighter: Fighter): void {
   fighter.y = Math.min(height - fighterRadius, Math.max(fighterRadius, fighter.y))
 }
 
-function collect(world: World, id: number, fighter: Fighter): Happening[] {
-  return world.sparks.flatMap((spark, index) => {
-    if (distanceOf(spark, fighter) > fighterRadius + sparkRadius) return []
-    world.sparks[index] = freePlace(world)
+function collect(world: World, fighter: Fighter): Flash[] {
+  return world.sparks.flatMap(({ x, y }, index) => {
+    if (distanceOf({ x, y }, fighter) > fighterRadius + sparkRadius) return []
+    world.sparks[index] = freePlace()
     fighter.score += 1
-    return [{ type: 'spark', by: id, x: Math.round(spark.x), y: Math.round(spark.y) }]
+    return [{ type: 'spark', x, y }]
   })
 }
 
 /** A dash into somebody takes a spark and pushes. */
-function rob(world: World, id: number, robber: Fighter): Happening[] {
+function rob({ fighters }: World, robber: Fighter): Flash[] {
   if (robber.dashLeftS === 0) return []
-  return Array.from(world.fighters).flatMap(([from, victim]): Happening[] => {
+  return fighters.flatMap((victim): Flash[] => {
     const isNear = distanceOf(robber, victim) <= 2 * fighterRadius + 6
-    if (from === id || !isNear || victim.safeLeftS > 0) return []
+    if (victim === robber || !isNear || victim.safeLeftS > 0) return []
     victim.safeLeftS = safeS
     victim.vx = robber.vx
     victim.vy = robber.vy
     if (victim.score === 0) return []
     victim.score -= 1
     robber.score += 1
-    return [{ type: 'stolen', by: id, from, x: Math.round(victim.x), y: Math.round(victim.y) }]
+    return [{ type: 'stolen', x: victim.x, y: victim.y }]
   })
 }
 
-function judge(world: World): Happening[] {
-  const scores = Array.from(world.fighters, ([id, { score }]): [number, number] => [id, score])
-  scores.sort(([, one], [, other]) => other - one)
-  const [first] = scores
-  if (first === undefined || first[1] < goal) return []
+function judge(world: World): void {
+  const sorted = world.fighters.toSorted((one, other) => other.score - one.score)
+  const [first] = sorted
+  if (first === undefined || first.score < goal) return
   world.pauseLeftS = pauseS
-  return [{ type: 'over', round: world.round, winner: first[0], scores }]
+  world.winner = first.id
+  const scores = sorted.map(({ score }) => score)
+  world.result = { round: world.round, winner: first.userId, scores }
 }
 
 /** A place away from pillars and edges. */
-function freePlace({ random }: Pick<World, 'random'>): Point {
+function freePlace(): Point {
   for (;;) {
-    const place = { x: 60 + random() * (width - 120), y: 60 + random() * (height - 120) }
+    const place = {
+      x: 60 + Math.random() * (width - 120),
+      y: 60 + Math.random() * (height - 120),
+    }
     if (pillars.every((pillar) => distanceOf(place, pillar) > pillar.radius + 50)) return place
   }
 }

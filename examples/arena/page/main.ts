@@ -1,5 +1,5 @@
 import { type Connection, createPlayer, GuildhallError, type Room } from '@guildhall/client'
-import { type Arena, happeningKind, type Steer, snapshotKind, steerKind } from '../game/protocol.ts'
+import { type Arena, flashKind, type Steer, steerKind } from '../game/protocol.ts'
 import { colourOf } from './colours.ts'
 import { listenToKeys } from './keyboard.ts'
 import { createMotion } from './motion.ts'
@@ -89,13 +89,11 @@ function enter(room: Room<Arena>): void {
   element('door').hidden = true
   element('hud').hidden = false
   element('room-name').textContent = `${room.map}, room ${room.id}`
-  room.on(snapshotKind, (message) => motion.take(message.json()))
-  room.on(happeningKind, (message) => {
-    const happening = message.json()
-    painter.show(happening)
-    if (happening.type === 'over') say(`${nameOf(happening.winner)} wins the round`)
-    if (happening.type === 'begin') say('')
+  room.on('state', (view) => {
+    motion.take(view)
+    say(view.winner === null ? '' : `${nameOf(view.winner)} wins the round`)
   })
+  room.on(flashKind, (message) => painter.show(message.json()))
   room.on('closed', () => showDoor(''))
   room.send(steerKind, steer)
 }

@@ -1,7 +1,9 @@
-import type { FighterView, Happening, Snapshot } from '../game/protocol.ts'
+import type { Flash } from '../game/protocol.ts'
 import { fighterRadius, height, pillars, sparkRadius, width } from '../game/world.ts'
 import { colourOf } from './colours.ts'
+import type { View } from './motion.ts'
 
+type FighterSeen = View['players'][number]
 type Burst = { x: number; y: number; colour: string; startedMs: number }
 
 const burstMs = 500
@@ -26,14 +28,12 @@ export class Painter {
   }
 
   /** A flash where something happened. */
-  show(happening: Happening): void {
-    if (happening.type !== 'spark' && happening.type !== 'stolen') return
-    const colour = happening.type === 'spark' ? '#ffd166' : '#ff5d7d'
-    const { x, y } = happening
+  show({ type, x, y }: Flash): void {
+    const colour = type === 'spark' ? '#ffd166' : '#ff5d7d'
     this.#bursts.push({ x, y, colour, startedMs: performance.now() })
   }
 
-  draw(view: Snapshot | null, names: (id: number) => string, own: number): void {
+  draw(view: View | null, names: (id: number) => string, own: number): void {
     const context = this.#context
     this.#fit()
     this.#floor()
@@ -101,7 +101,7 @@ export class Painter {
     context.restore()
   }
 
-  #trace(players: readonly FighterView[]): void {
+  #trace(players: readonly FighterSeen[]): void {
     for (const id of this.#trails.keys()) {
       if (!players.some((player) => player.id === id)) this.#trails.delete(id)
     }
@@ -117,7 +117,7 @@ export class Painter {
     }
   }
 
-  #fighter({ id, x, y, dashing, away }: FighterView, name: string, isOwn: boolean): void {
+  #fighter({ id, x, y, dashing, away }: FighterSeen, name: string, isOwn: boolean): void {
     const context = this.#context
     const colour = colourOf(id)
     context.globalAlpha = away ? 0.35 : 1
