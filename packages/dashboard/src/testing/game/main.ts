@@ -5,7 +5,19 @@
  * result.
  */
 
-guildhall.on_room_create(() => ({ map: 'courtyard', mode: '<b>duel</b>', max_players: 4 }))
+guildhall.on_room_create(({ options }) => {
+  if (options.mode === 'board') return { mode: 'board' }
+  return { map: 'courtyard', mode: '<b>duel</b>', max_players: 4 }
+})
+
+guildhall.room('board', {
+  create: () => ({ pieces: [{ at: 'a1', is: '<i>king</i>' }], moves: 0 }),
+  message: {
+    102: (_ctx, _body, { state }) => {
+      state.moves += 1
+    },
+  },
+})
 
 guildhall.on_match_join(({ room_id, participant }) => {
   guildhall.log.write('info', 'duel', `participant ${participant} comes in`, { room_id })

@@ -1,5 +1,5 @@
 import { createPlayer } from '@guildhall/client'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { LiveStage } from '../stage.ts'
 
 /** Sections that show what a running game does: a script, rooms and players are there. */
@@ -23,6 +23,30 @@ export function liveTests(stage: () => LiveStage): void {
       await pane.getByText('2 of 4').waitFor()
       await pane.getByRole('listitem').first().getByRole('link').click()
       await page.getByRole('heading', { level: 1 }).getByText('player-1').waitFor()
+    })
+  })
+
+  it('[R-STA-7] the state of a room is a tree that follows, and stays as it was unfolded', async () => {
+    const { node } = stage()
+    const player = createPlayer(node.url)
+    await player.signIn.device({ id: 'board-player', create: true, username: 'board-player' })
+    const connection = await player.connect()
+    const room = await connection.rooms.joinOrCreate('board-1', { mode: 'board' })
+    onTestFinished(() => void connection.close())
+    await stage().with(async ({ page, open, complaints }) => {
+      await open(`/rooms/${room.id}`)
+      await page.getByRole('button', { name: 'Show its state' }).click()
+      const tree = page.getByRole('region', { name: 'State' })
+      await tree.getByText('moves').waitFor()
+      await expect.poll(() => tree.textContent()).toContain('moves: 0')
+      await tree.getByText('{2}').last().click()
+      await expect.poll(() => tree.textContent()).not.toContain('<i>king</i>')
+      await tree.getByText('{2}').last().click()
+      await tree.getByText('<i>king</i>').waitFor()
+      room.send(102, 'move')
+      await expect.poll(() => tree.textContent(), { timeout: 10_000 }).toContain('moves: 1')
+      await tree.getByText('<i>king</i>').waitFor()
+      expect(complaints).toEqual([])
     })
   })
 

@@ -92,12 +92,17 @@ async function join(room: string, options: object = { mode: 'cards' }) {
 
 /** What an operator sees of the state of a room. */
 async function savedTable(roomId: number): Promise<unknown> {
+  const { table } = (await savedState(roomId)) as { table: unknown[] }
+  return table
+}
+
+async function savedState(roomId: number): Promise<unknown> {
   const { token } = await post('/console/v1/login', { username: 'admin', password: 'password' })
   const answer = await fetch(`${node.url}/console/v1/matches/${roomId}/state`, {
     headers: { authorization: `Bearer ${token}` },
   })
-  const { state } = (await answer.json()) as { state: { table: unknown[] } }
-  return state.table
+  const { state } = (await answer.json()) as { state: unknown }
+  return state
 }
 
 async function post(path: string, body: object): Promise<{ token: string }> {
@@ -182,6 +187,11 @@ describe('rooms with state', () => {
       .poll(() => viewOf(ana.room)?.table.map(({ card }) => card))
       .toEqual(['ace', 'king'])
     expect(ana.room.own).toEqual([])
+  })
+
+  it('[R-STA-6] what create has returned is kept from the creation on', async () => {
+    const ana = await join('race-2', { mode: 'cards', deck: 'red' })
+    expect(await savedState(ana.room.id)).toMatchObject({ options: { deck: 'red' } })
   })
 
   it('[R-STA-4] a returned member has the whole again', async () => {

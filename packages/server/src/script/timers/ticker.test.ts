@@ -68,3 +68,36 @@ it('[S-HK-4] makes more calls for more than 16,384 rooms, all with one dt', asyn
   await clock.advance(100)
   expect([calls.length, metrics]).toEqual([3, { ticks: 1, ticksSkipped: 1 }])
 })
+
+it('[R-STA-2] rooms of one definition are spread over the interval, at an even pace', async () => {
+  const rooms = Array.from({ length: 16 }, (_, index) => {
+    return { room_id: index + 1, match_id: 'mt1-0', generation: null, definition: 'race' }
+  })
+  const clock = createFakeClock()
+  const calls: { atMs: number; rooms: number[]; dt: number }[] = []
+  const startMs = clock.monotonicMs()
+  const router: Parameters<typeof createTicker>[0]['router'] = {
+    inbox: createInbox({ inbox_calls: 1000, inbox_bytes: 1000 }),
+    call: ({ rooms: due = [], detail = 0, settle }) => {
+      const ids = due.map(({ room_id }) => room_id)
+      calls.push({ atMs: clock.monotonicMs() - startMs, rooms: ids, dt: detail })
+      settle({ status: 'ok', reply: new Uint8Array() })
+    },
+    active: {} as never,
+    former: undefined,
+  }
+  const metrics = { ticks: 0, ticksSkipped: 0 }
+  const wanted = () => false
+  const ticker = createTicker({ config: { tick_hz: 0 }, clock, router, metrics, wanted })
+  ticker.start(() => rooms)
+  ticker.define([{ name: 'race', tick_hz: 20, kinds: [], methods: [] }])
+  await clock.advance(99)
+  expect(calls.map(({ atMs }) => atMs)).toEqual(
+    Array.from({ length: 8 }, (_, group) => 50 + group * 6.25),
+  )
+  expect(calls.map(({ rooms: [first, second] }) => [first, second])).toEqual(
+    [8, 1, 2, 3, 4, 5, 6, 7].map((room) => [room, room + 8]),
+  )
+  await clock.advance(50)
+  expect(calls.slice(8).map(({ dt }) => dt)).toEqual(Array(8).fill(0.05))
+})

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../kernel/clock.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
+import { startPulse } from '../../kernel/time/pulse.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import type { Router } from '../serving/router.ts'
@@ -19,9 +20,16 @@ type TickerDeps = {
   wanted: () => boolean
 }
 
-/** What ticks at one rate: all rooms without state, or those of one definition. */
+/** The rooms of a definition tick in so many groups at most, one after the other. */
+const groupsMax = 8
+/** Between two groups, in milliseconds at least. */
+const groupEveryMs = 5
+
+/** What ticks at one rate: all rooms without state, or a group of those of one definition. */
 type Beat = {
   readonly hz: number
+  /** Behind the first group, in milliseconds. */
+  readonly laterMs?: number
   /** Also runs without a room, for the script as a whole. */
   readonly hasOwnRun: boolean
   wanted(): boolean
@@ -38,7 +46,8 @@ type Part = { generation: number | null; isFirst: boolean }
 export function createTicker({ config, clock, router, metrics, wanted }: TickerDeps) {
   let rooms: () => readonly TickRoom[] = () => []
   let own: Timer | undefined
-  const defined = new Map<string, { hz: number; timer: Timer }>()
+  const defined = new Map<string, { hz: number; timers: readonly Timer[] }>()
+  const part = createParts(() => rooms())
 
   function start(beat: Beat): Timer {
     let lastMs: number | undefined
@@ -98,16 +107,22 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       router.call({ hook: hookCode.on_tick, ...about, body, rooms: due, settle })
     }
 
-    return clock.every(1000 / beat.hz, tick)
+    return startPulse(clock, { everyMs: 1000 / beat.hz, laterMs: beat.laterMs }, tick)
   }
 
-  function startDefined({ name, tick_hz: hz }: RoomDefinitionSummary): Timer {
-    return start({
-      hz,
-      hasOwnRun: false,
-      wanted: () => router.active !== undefined,
-      rooms: () => rooms().filter(({ definition }) => definition === name),
-    })
+  /** Rooms of one rate are spread over its interval, so that they do not all compute at once. */
+  function startDefined({ name, tick_hz: hz }: RoomDefinitionSummary): Timer[] {
+    const everyMs = 1000 / hz
+    const groups = Math.min(groupsMax, Math.max(1, Math.floor(everyMs / groupEveryMs)))
+    return Array.from({ length: groups }, (_, group) =>
+      start({
+        hz,
+        laterMs: (group * everyMs) / groups,
+        hasOwnRun: false,
+        wanted: () => router.active !== undefined,
+        rooms: () => part(name, group, groups),
+      }),
+    )
   }
 
   return {
@@ -119,25 +134,46 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
         hz: config.tick_hz,
         hasOwnRun: true,
         wanted,
-        rooms: () => rooms().filter(({ definition = null }) => definition === null),
+        rooms: () => part(null, 0, 1),
       })
     },
     /** The definitions of the script that serves from now on. */
     define(definitions: readonly RoomDefinitionSummary[]) {
       const ticking = new Map(definitions.map((definition) => [definition.name, definition]))
-      for (const [name, { hz, timer }] of defined) {
+      for (const [name, { hz, timers }] of defined) {
         if (ticking.get(name)?.tick_hz === hz) continue
-        timer.cancel()
+        for (const timer of timers) timer.cancel()
         defined.delete(name)
       }
       for (const definition of definitions) {
         const { name, tick_hz: hz } = definition
-        if (hz > 0 && !defined.has(name)) defined.set(name, { hz, timer: startDefined(definition) })
+        if (hz === 0 || defined.has(name)) continue
+        defined.set(name, { hz, timers: startDefined(definition) })
       }
     },
     stop() {
       own?.cancel()
-      for (const { timer } of defined.values()) timer.cancel()
+      for (const { timers } of defined.values()) for (const timer of timers) timer.cancel()
     },
+  }
+}
+
+/** The rooms of a definition, null for those of none, and of these one group. */
+function createParts(rooms: () => readonly TickRoom[]) {
+  let split: readonly TickRoom[] | undefined
+  const parts = new Map<string, readonly TickRoom[]>()
+  return (definition: string | null, group: number, groups: number): readonly TickRoom[] => {
+    const all = rooms()
+    // The list is another one when a room has come or gone.
+    if (split !== all) parts.clear()
+    split = all
+    const key = `${group} ${definition}`
+    const known = parts.get(key)
+    if (known !== undefined) return known
+    const isOf = (room: TickRoom) =>
+      (room.definition ?? null) === definition && room.room_id % groups === group
+    const found = all.filter(isOf)
+    parts.set(key, found)
+    return found
   }
 }

@@ -11,6 +11,7 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
+import { RoomState } from './room-state.tsx'
 
 /** So often the rooms are read, in milliseconds. */
 const everyMs = 3_000
@@ -138,6 +139,7 @@ function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
                 </li>
               ))}
             </ul>
+            <RoomState id={id} />
           </>
         )}
       </Await>

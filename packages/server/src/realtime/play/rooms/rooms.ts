@@ -7,7 +7,7 @@ import {
 } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { MatchRecorder } from '../../../kernel/play/match-recorder.ts'
-import type { TickRoom } from '../../../kernel/play/room-commands.ts'
+import type { SavedState, TickRoom } from '../../../kernel/play/room-commands.ts'
 import type {
   BoundMatch,
   MatchEvent,
@@ -54,6 +54,12 @@ export type Rooms = {
   relabel(room: Room, label: Partial<Label>): void
   /** The script keeps the state of the room by this definition from now on. */
   giveState(room: Room, definition: string): void
+  /** The script is making the state of a room, and may hand it over before the room is there. */
+  expectState(roomId: number): void
+  /** What the script has handed over; nothing for a room without state. */
+  keepState(roomId: number, saved: SavedState): void
+  /** The state that was expected is not wanted any more. */
+  refuseState(roomId: number): void
   byId(id: number): Room | undefined
   byName(name: string): Room | undefined
   /** By id ascending. */
@@ -87,6 +93,8 @@ export function createRooms(deps: RoomsDeps): Rooms {
   const rooms = new Map<number, Room>()
   const names = new Map<string, Room>()
   let ticking: TickRoom[] | undefined
+  /** What the script has handed over of rooms that are being made. */
+  const firstStates = new Map<number, SavedState | undefined>()
   let listed: Room[] | undefined
 
   /** What was derived from all rooms and their labels is made again when somebody asks. */
@@ -264,10 +272,20 @@ export function createRooms(deps: RoomsDeps): Rooms {
       if (label.tick !== undefined || label.listed !== undefined) forgetDerived()
       if (room.phase !== 'new') records.labelled(room.matchId, room.label)
     },
+    expectState(roomId) {
+      firstStates.set(roomId, undefined)
+    },
+    keepState(roomId, saved) {
+      const state = rooms.get(roomId)?.state
+      if (state !== undefined) state.saved = saved
+      else if (firstStates.has(roomId)) firstStates.set(roomId, saved)
+    },
     giveState(room, definition) {
-      room.state = { definition, saved: undefined }
+      room.state = { definition, saved: firstStates.get(room.id) }
+      firstStates.delete(room.id)
       forgetDerived()
     },
+    refuseState: (roomId) => void firstStates.delete(roomId),
     byId: (id) => rooms.get(id),
     byName: (name) => names.get(name),
     all: () => rooms.values(),

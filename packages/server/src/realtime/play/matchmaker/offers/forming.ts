@@ -55,9 +55,11 @@ export function createForming(deps: FormingDeps) {
     const { id, matchId, name, label } = room
     if (!hooks.definesRoom(label.mode)) return true
     const identity = { definition: label.mode, room_id: id, match_id: matchId, name, label }
+    rooms.expectState(id)
     const answer = await hooks.stateCreate(nobody, { room: identity, options: '{}' })
     const said = stateLabel(answer, label)
     if (said === undefined || room.phase === 'ended') {
+      rooms.refuseState(id)
       hooks.stateDrop(id)
       return false
     }

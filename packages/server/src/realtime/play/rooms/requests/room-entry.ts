@@ -272,10 +272,14 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const ids = rooms.reserve(id)
     const definition = base.mode
     const room = { definition, ...ids, name, label: base }
+    rooms.expectState(ids.room_id)
     const answer = await hooks.stateCreate(asker.participant.context, { room, options })
     const label = stateLabel(answer, base)
     const isWanted = label !== undefined && isThere(asker) && mayMake(name)
-    if (!isWanted) hooks.stateDrop(ids.room_id)
+    if (!isWanted) {
+      rooms.refuseState(ids.room_id)
+      hooks.stateDrop(ids.room_id)
+    }
     if (label === undefined) return 'room creation failed'
     if (!isWanted) return isThere(asker) ? unavailable : undefined
     const open = rooms.make(name, label, ids)

@@ -25,8 +25,7 @@ export function createKeptStates(deps: KeptStatesDeps): Omit<RoomStates, 'delive
 
   return {
     saveState({ room_id, seq, text }) {
-      const state = rooms.byId(room_id)?.state
-      if (state !== undefined) state.saved = { seq, text, atUnixMs: clock.nowUnixMs() }
+      rooms.keepState(room_id, { seq, text, atUnixMs: clock.nowUnixMs() })
     },
     keptRooms() {
       return Array.from(rooms.all()).flatMap((room) => {

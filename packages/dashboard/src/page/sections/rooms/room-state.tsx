@@ -1,0 +1,49 @@
+import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
+import { useState } from 'react'
+import { grouped } from '../../../model/time.ts'
+import { useRead } from '../../data/reads.ts'
+import { Await } from '../../kit/states.tsx'
+import { JsonView } from '../../kit/text/json-view.tsx'
+import { Time } from '../../kit/text/time.tsx'
+
+/** Scripts hand a state over at most once a second. */
+const everyMs = 1_000
+
+/** The state of a room as a tree that follows, for those who ask: it may be large. */
+export function RoomState({ id }: { id: string }) {
+  const [isShown, setShown] = useState(false)
+  const read = (desk: ConsoleClient) => stateOf(desk, id)
+  const state = useRead(['matches', 'state', id], read, { everyMs, enabled: isShown })
+  if (!isShown) {
+    return (
+      <button type="button" onClick={() => setShown(true)}>
+        Show its state
+      </button>
+    )
+  }
+  return (
+    <Await query={state}>
+      {(found) =>
+        found === null ? (
+          <p className="muted">It is a room without state.</p>
+        ) : (
+          <>
+            <JsonView value={found.state} label="State" />
+            <p className="small muted">
+              handed over <Time at={found.checkpoint_at_unix_ms} />, {grouped(found.seq)} sent before
+            </p>
+          </>
+        )
+      }
+    </Await>
+  )
+}
+
+async function stateOf(desk: ConsoleClient, id: string) {
+  try {
+    return await desk.matches.state({ params: { id } })
+  } catch (error) {
+    if (error instanceof GuildhallError && error.status === 404) return null
+    throw error
+  }
+}
