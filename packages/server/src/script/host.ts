@@ -39,6 +39,8 @@ export type ScriptHostDeps = {
   nodeId: string
   /** How lines of log.write and results of matches are kept; by default they are not. */
   lines?: LineSettings
+  /** Of the states of all rooms; by default without a bound. */
+  stateBytesMax?: number
   setIndexFilter?: IndexFilterPort
   /** Called with the hook of each answered call, and the milliseconds that it took. */
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
@@ -130,6 +132,7 @@ export type ScriptHost = ReturnType<typeof createScriptHost>
 function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const { config, clock, nodeId, journal, observeCall, processClock = clock } = deps
   const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
+  const { stateBytesMax = Number.POSITIVE_INFINITY } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   // Somebody is at work on a script that is loaded again as it changes.
@@ -152,7 +155,8 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const wanted = () => [router.active, router.former].some(ticks)
   const ticker = createTicker({ ...base, wanted })
   const lifecycle = new Lifecycle({
-    ...{ ...base, nodeId, environment, lines, nodeTime, packagesRoot: deps.packagesRoot },
+    ...{ ...base, nodeId, environment, lines, stateBytesMax, nodeTime },
+    packagesRoot: deps.packagesRoot,
     inspectAt: deps.inspectAt,
     activations: createActivations({ ...base, showsSource }),
     createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),

@@ -130,6 +130,11 @@ export const rooms = {
     [0, 120_000],
     'How long the seat of a player whose connection is lost is kept; 0 keeps none.',
   ),
+  state_bytes_total: integer(
+    67_108_864,
+    [1_048_576, 1_073_741_824],
+    'Bytes of the states of all rooms together, as JSON text.',
+  ),
 }
 
 const ttlMs = [1_000, 86_400_000] as const

@@ -161,6 +161,7 @@ function createScript(deps: PlayDeps) {
     log: log.component('script'),
     journal: deps.journal,
     nodeId: config.server.node_id,
+    stateBytesMax: config.rooms.state_bytes_total,
     environment: deps.environment,
     lines: {
       durable: deps.durable,

@@ -18,6 +18,7 @@ export type ScriptWorkersDeps = {
   packagesRoot?: string | undefined
   nodeId: string
   lines: LineSettings
+  stateBytesMax: number
   /** By this clock the process is watched: its deadlines are real. */
   processClock: Clock
   nodeTime: () => NodeTime | undefined
@@ -154,6 +155,7 @@ export class ScriptWorkers {
         imageFile,
         inspects: config.inspect !== undefined,
         lines: this.#deps.lines,
+        stateBytesMax: this.#deps.stateBytesMax,
         now: this.#deps.nodeTime(),
       },
       environment: scriptEnvironment(this.#deps.environment),

@@ -16,6 +16,8 @@ export type WorkerSettings = {
   readonly tickDeadlineMs: number
   readonly callTimeoutMs: number
   readonly memoryMb: number
+  /** Of the states of all rooms together, as JSON text. */
+  readonly stateBytesMax: number
   readonly tier: ScriptTier
   /** Where the package of the engine lies; empty for the engine of Node.js itself. */
   readonly packageDir: string

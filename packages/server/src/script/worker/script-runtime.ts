@@ -62,6 +62,7 @@ export class ScriptRuntime {
       clock: this.#scriptClock(),
       runSoon: (hook, roomId) => this.#started?.runner.runSoon(hook, roomId),
       describe: (error) => errorText(this.#describe(error)),
+      stateBytesMax: () => this.#started?.settings.stateBytesMax ?? 0,
       // Only tests move the clock of a node by hand.
       isTested: () => this.#now !== undefined,
     })

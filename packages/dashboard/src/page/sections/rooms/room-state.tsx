@@ -30,7 +30,8 @@ export function RoomState({ id }: { id: string }) {
           <>
             <JsonView value={found.state} label="State" />
             <p className="small muted">
-              handed over <Time at={found.checkpoint_at_unix_ms} />, {grouped(found.seq)} sent before
+              handed over <Time at={found.checkpoint_at_unix_ms} /> behind {grouped(found.seq)}{' '}
+              syncs
             </p>
           </>
         )

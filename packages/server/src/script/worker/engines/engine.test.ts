@@ -120,6 +120,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
       tickDeadlineMs: 200,
       callTimeoutMs,
       memoryMb: 64,
+      stateBytesMax: 1_048_576,
       tier: 'trusted',
       packageDir: '',
       imageFile: '',

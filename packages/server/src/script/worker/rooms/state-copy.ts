@@ -1,5 +1,6 @@
 import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
 import { stateDepthMax } from '@guildhall/contract/state'
+import type { StateBudget } from './state-budget.ts'
 
 /** Why a state is none, for the script's author. */
 export class StateProblem extends Error {
@@ -23,6 +24,14 @@ export class StateCopy {
   #added = 0
   #undo: (() => void)[] = []
   readonly #frozen = new WeakSet<object>()
+  readonly #budget: StateBudget | undefined
+  /** Nothing was added since the text was measured. */
+  #isExact = false
+
+  /** Of a room whose state counts among all others. */
+  constructor(budget?: StateBudget) {
+    this.#budget = budget
+  }
 
   get bytes(): number {
     return this.#bytes
@@ -39,12 +48,13 @@ export class StateCopy {
     const before = { value: this.value, bytes: this.#bytes }
     try {
       const hasChanged = this.#whole(state)
-      this.#measure(state)
+      this.#bound(state)
       return hasChanged
     } catch (error) {
       for (let n = this.#undo.length - 1; n >= 0; n -= 1) this.#undo[n]?.()
       this.value = before.value
       this.#bytes = before.bytes
+      this.#budget?.giveBack(this)
       if (error instanceof StateProblem) throw error
       throw new StateProblem(`room.state cannot be read: ${String(error)}`)
     } finally {
@@ -120,7 +130,7 @@ export class StateCopy {
     const before = Object.hasOwn(copy, name) ? copy[name] : undefined
     if (typeof next !== 'object' || next === null) {
       if (before === next) return false
-      this.#count(next, name)
+      this.#countInstead(before, next, name)
     } else if (before === next && this.#frozen.has(next)) {
       return false
     } else if (isTree(before) && isSameKind(before, next) && !this.#frozen.has(before)) {
@@ -192,14 +202,34 @@ export class StateCopy {
     }
   }
 
+  /** A number that is another one now needs no more than before. */
+  #countInstead(before: unknown, next: unknown, name: string): void {
+    const added = this.#added
+    this.#count(next, name)
+    if (typeof before === typeof next && typeof next !== 'string') this.#added = added
+  }
+
+  /** Makes the bound what it is. */
+  measure(): void {
+    if (this.#isExact) return
+    this.#bytes = Buffer.byteLength(this.text())
+    this.#isExact = true
+  }
+
   /** The text is made only when its bound says that it may be too long. */
-  #measure(state: unknown): void {
+  #bound(state: unknown): void {
     this.#bytes += this.#added
-    if (this.#bytes <= stateBytesMax) return
-    this.#bytes = Buffer.byteLength(stringifyExact(state))
+    if (this.#added > 0) this.#isExact = false
+    if (this.#bytes > stateBytesMax) {
+      this.#bytes = Buffer.byteLength(stringifyExact(state))
+      this.#isExact = true
+    }
     if (this.#bytes > stateBytesMax) {
       throw new StateProblem(`room.state: ${this.#bytes} bytes as JSON, at most ${stateBytesMax}`)
     }
+    if (this.#budget?.take(this) !== false) return
+    const most = `${this.#budget.max} bytes (rooms.state_bytes_total)`
+    throw new StateProblem(`room.state: the states of all rooms are more than ${most}`)
   }
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '@guildhall/contract'
 import { Output } from '../output.ts'
 import type { RoomDefinition } from './definition.ts'
 import { RoomFollowers, type RoomMember } from './room-followers.ts'
+import type { StateBudget } from './state-budget.ts'
 import { StateCopy } from './state-copy.ts'
 
 /** The label of a room as its handlers read it. */
@@ -32,7 +33,7 @@ export class StateRoom {
   readonly name: string | null
   label: StateLabel
   members: readonly RoomMember[] = []
-  readonly copy = new StateCopy()
+  readonly copy: StateCopy
   readonly followers: RoomFollowers
   state: unknown
   /** The state differs from what its followers have. */
@@ -52,8 +53,13 @@ export class StateRoom {
   /** What its handlers know it by. */
   face: object = {}
 
-  constructor(definition: RoomDefinition, identity: StateRoomIdentity, seq: number) {
+  constructor(
+    definition: RoomDefinition,
+    identity: StateRoomIdentity,
+    { seq, budget }: { seq: number; budget: StateBudget },
+  ) {
     this.definition = definition
+    this.copy = new StateCopy(budget)
     this.room_id = identity.room_id
     this.match_id = identity.match_id
     this.name = identity.name

@@ -11,6 +11,7 @@ import { memberContext, memberOf, pairOf, payloadOf, withPayload } from './paylo
 import { createFaces } from './room-face.ts'
 import type { RoomMember, StateMessage } from './room-followers.ts'
 import { SyncProblem } from './room-followers.ts'
+import { StateBudget } from './state-budget.ts'
 import { StateProblem } from './state-copy.ts'
 import { StateRoom, type StateRoomIdentity } from './state-room.ts'
 import { findTwice, frozenState } from './tested-states.ts'
@@ -22,6 +23,8 @@ export type StateRoomsDeps = {
   runSoon(hook: number, roomId: number): void
   /** What a view has thrown, as text for the records. */
   describe(error: unknown): string
+  /** Of all states together. */
+  stateBytesMax(): number
   /** Whether the game runs under test. */
   isTested(): boolean
 }
@@ -39,10 +42,12 @@ const saveEveryMs = 1_000
 export class StateRooms {
   readonly #deps: StateRoomsDeps
   readonly #rooms = new HostMap<number, StateRoom>()
+  readonly #budget: StateBudget
   #attached: (Attached & { faceOf(room: StateRoom): object }) | undefined
 
   constructor(deps: StateRoomsDeps) {
     this.#deps = deps
+    this.#budget = new StateBudget(() => deps.stateBytesMax())
   }
 
   /** The functions of `guildhall` are there. */
@@ -80,7 +85,7 @@ export class StateRooms {
       case hookCode.state_save:
         return { value: this.#saveAll() }
       case hookCode.state_drop:
-        return { value: void this.#rooms.delete(call.room_id ?? 0) }
+        return { value: this.#forget(call.room_id ?? 0) }
       default: {
         const room = this.#roomOf(call)
         return room === undefined ? undefined : this.#handle(room, call)
@@ -210,10 +215,16 @@ export class StateRooms {
   #newRoom(identity: StateRoomIdentity, state: unknown, seq: number): StateRoom {
     const definition = this.#deps.registry.rooms[identity.definition]
     if (definition === undefined) throw new StateProblem('there is no such definition')
-    const room = new StateRoom(definition, identity, seq)
+    const room = new StateRoom(definition, identity, { seq, budget: this.#budget })
     room.state = state
     room.face = this.#attached?.faceOf(room) ?? {}
     return room
+  }
+
+  #forget(roomId: number): void {
+    const room = this.#rooms.get(roomId)
+    if (room !== undefined) this.#budget.remove(room.copy)
+    this.#rooms.delete(roomId)
   }
 
   /** The room is there from here on, and its state is what the node keeps first. */
@@ -355,7 +366,7 @@ export class StateRooms {
       if (value !== undefined && value !== null) this.#attached?.setResult(value)
       return registry.hooks.on_match_ended?.(withPayload(call))
     })
-    this.#rooms.delete(room.room_id)
+    this.#forget(room.room_id)
     return ended
   }
 }
