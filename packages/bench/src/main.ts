@@ -14,6 +14,7 @@ import { doctor } from './benchmarks/doctor.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
+import { languages } from './benchmarks/languages.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
 import { matchmaker } from './benchmarks/matchmaker.ts'
@@ -21,6 +22,7 @@ import { metrics } from './benchmarks/metrics.ts'
 import { mix } from './benchmarks/mix.ts'
 import { peersRows } from './benchmarks/peers-rows.ts'
 import { relay } from './benchmarks/relay.ts'
+import { reload } from './benchmarks/reload.ts'
 import { rooms } from './benchmarks/rooms.ts'
 import { scriptData } from './benchmarks/script-data.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
@@ -67,6 +69,8 @@ const benchmarks: readonly Benchmark[] = [
   backup,
   doctor,
   scriptData,
+  languages,
+  reload,
 ]
 
 /** How much shorter and smaller a quick run is. */

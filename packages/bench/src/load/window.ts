@@ -5,6 +5,8 @@ export type Window = {
   seconds: number
   /** CPU time of the server and of the processes that it started, in milliseconds. */
   cpuMs: number
+  /** Of that, CPU time of the processes that the server started. */
+  startedCpuMs: number
   /** CPU time of this process, which makes the load, as a share of the time that passed. */
   loadShare: number
 }
@@ -13,6 +15,7 @@ export type Window = {
 export function startWindow(server: Child): () => Window {
   const startMs = performance.now()
   const startCpuMs = server.cpuMs()
+  const startStartedCpuMs = server.startedCpuMs()
   const startUsage = process.cpuUsage()
   return () => {
     const passedMs = performance.now() - startMs
@@ -20,6 +23,7 @@ export function startWindow(server: Child): () => Window {
     return {
       seconds: passedMs / 1000,
       cpuMs: server.cpuMs() - startCpuMs,
+      startedCpuMs: server.startedCpuMs() - startStartedCpuMs,
       loadShare: (user + system) / 1000 / passedMs,
     }
   }

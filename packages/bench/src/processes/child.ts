@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cores, pinned } from './cores.ts'
-import { cpuMsOfFamily, residentBytesOf } from './proc.ts'
+import { cpuMsOf, cpuMsOfFamily, residentBytesOf, startedBy } from './proc.ts'
 
 /** A process under measurement. Disposing of it stops it. */
 export type Child = AsyncDisposable & {
@@ -18,7 +18,11 @@ export type Child = AsyncDisposable & {
    * started and that still run: the game's script has one of its own.
    */
   cpuMs(): number
+  /** Of that, the CPU time of the processes that it started. */
+  startedCpuMs(): number
   residentBytes(): number
+  /** Of the processes that it started. */
+  startedResidentBytes(): number
   stop(): Promise<void>
 }
 
@@ -62,10 +66,16 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     fact,
     port: Number(/:(\d+)(?:\s|$)/.exec(line)?.[1]),
     cpuMs: () => alive(cpuMsOfFamily),
+    startedCpuMs: () => alive((own) => cpuMsOfFamily(own) - cpuMsOf(own)),
     residentBytes: () => alive(residentBytesOf),
+    startedResidentBytes: () => alive((own) => sumOf(startedBy(own), residentBytesOf)),
     stop,
     [Symbol.asyncDispose]: stop,
   }
+}
+
+function sumOf(pids: readonly number[], figure: (pid: number) => number): number {
+  return pids.reduce((sum, pid) => sum + figure(pid), 0)
 }
 
 const readyTimeoutMs = 30_000

@@ -4,22 +4,27 @@ import { readdirSync, readFileSync } from 'node:fs'
 const ticksPerSecond = 100
 
 /** CPU time of all threads of a process, in milliseconds, to the nearest 10. */
-function cpuMsOf(pid: number): number {
+export function cpuMsOf(pid: number): number {
   const { user, system } = statOf(pid)
   return ((user + system) * 1000) / ticksPerSecond
 }
 
 /** The same of a process, those that it started, those that they started, and so on. */
 export function cpuMsOfFamily(pid: number): number {
+  return startedBy(pid).reduce((ms, each) => ms + cpuMsOf(each), cpuMsOf(pid))
+}
+
+/** The processes that a process started, those that they started, and so on. */
+export function startedBy(pid: number): number[] {
   const childrenOf = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : undefined
     if (parent !== undefined)
       childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)])
   }
-  const sum = (each: number): number =>
-    (childrenOf.get(each) ?? []).reduce((ms, child) => ms + sum(child), cpuMsOf(each))
-  return sum(pid)
+  const below = (each: number): number[] =>
+    (childrenOf.get(each) ?? []).flatMap((child) => [child, ...below(child)])
+  return below(pid)
 }
 
 /** Undefined for a process that has just ended. */

@@ -1,0 +1,90 @@
+import { cpSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Bench, Benchmark, Row } from '../benchmark.ts'
+import { callScript, enterRoom, openGuest } from '../load/player.ts'
+import type { WebSocketClient } from '../load/websocket-client.ts'
+import type { Child } from '../processes/child.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
+import { median, percentile } from '../statistics.ts'
+
+/** A script that is changed while its rooms tick. */
+export const reload: Benchmark = { name: 'reload', run }
+
+const game = fileURLToPath(new URL('../../game-reload', import.meta.url))
+const rooms = 100
+const tickHz = 20
+/** As `guildhall dev` looks at the files, and a call of a player this often meanwhile. */
+const pollMs = 100
+const callEveryMs = 10
+
+async function run(bench: Bench): Promise<Row[]> {
+  const folder = mkdtempSync(join(bench.folder, 'game-'))
+  cpSync(game, folder, { recursive: true })
+  const reloads = Math.max(2, bench.count(10))
+  await using server = await startGuildhall(bench, {
+    keys: {
+      'runtime.scripts_dir': folder,
+      'runtime.tick_hz': tickHz,
+      'runtime.hot_reload': true,
+      'runtime.hot_reload_poll_ms': pollMs,
+    },
+  })
+  for (let n = 0; n < rooms; n += 1) await enterRoom(await openGuest(server.port), `room-${n}`)
+  const player = await openGuest(server.port)
+  const skippedBefore = await skippedTicks(server)
+  const swapsMs: number[] = []
+  const callsMs: number[] = []
+  for (let version = 1; version <= reloads; version += 1) {
+    swapsMs.push(await change(folder, version, (wanted) => callUntil(player, wanted, callsMs)))
+    await sleep(1_000)
+  }
+  const skipped = (await skippedTicks(server)) - skippedBefore
+  const what = `of a script with ${rooms} rooms at ${tickHz} Hz`
+  return [
+    {
+      what: `from a saved file to the first call of it, ${what}`,
+      product: { value: median(swapsMs), unit: 'ms' },
+      bound: { of: 'value', is: 'at most', limit: 1_000 },
+      notes: `median of ${reloads}, at most ${Math.max(...swapsMs).toFixed(0)} ms`,
+    },
+    {
+      what: `p99 of an RPC meanwhile, ${what}`,
+      product: { value: percentile(callsMs, 0.99), unit: 'ms' },
+      bound: { of: 'value', is: 'at most', limit: 100 },
+      notes: `${callsMs.length} calls, ${skipped} ticks skipped in ${reloads} reloads`,
+    },
+  ]
+}
+
+/** Saves the script with another version, as editors do; answers how long it took to serve. */
+async function change(
+  folder: string,
+  version: number,
+  served: (version: string) => Promise<void>,
+): Promise<number> {
+  const at = join(folder, 'main.ts')
+  const text = readFileSync(at, 'utf8').replace(/const version = \d+/, `const version = ${version}`)
+  writeFileSync(`${at}~`, text)
+  const startMs = performance.now()
+  renameSync(`${at}~`, at)
+  await served(String(version))
+  return performance.now() - startMs
+}
+
+async function callUntil(player: WebSocketClient, version: string, callsMs: number[]) {
+  for (;;) {
+    const startMs = performance.now()
+    const answer = await callScript(player, 'version', '')
+    callsMs.push(performance.now() - startMs)
+    if (answer === version) return
+    await sleep(callEveryMs)
+  }
+}
+
+async function skippedTicks({ port }: Child): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}/status`)
+  const text = await answer.text()
+  return Number(/"?script_ticks_skipped_total"?[": ]+(\d+)/.exec(text)?.[1] ?? Number.NaN)
+}
