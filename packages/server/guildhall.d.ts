@@ -280,6 +280,8 @@ type GuildhallGame = {
   kinds: { [kind: number]: { up?: any; down?: any } }
   /** By the name of their definition: what members see, and each of them alone. */
   rooms?: { [definition: string]: { state: any; own?: any } }
+  /** By the code that `fail` gives: the data that it gives with it. */
+  refusals?: { [code: string]: any }
 }
 
 /** Bytes that `json.decode` makes a T of. */
@@ -300,6 +302,11 @@ type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
     ? G['kinds'][K][D]
     : unknown
   : unknown
+
+/** Code and data of a failure, by those of the game; without types of its own, any. */
+type GuildhallFailure<G extends GuildhallGame> = G extends { refusals: infer R }
+  ? { [C in keyof R & string]: { code: C; data: R[C] } }[keyof R & string]
+  : { code?: string; data?: GuildhallJson }
 
 /** What operations answer, each in its place. */
 type GuildhallResults<O extends readonly GuildhallOp[]> = {
@@ -866,7 +873,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
    * if (gold < price) guildhall.fail('not enough gold')
    * guildhall.fail('not enough gold', { code: 'gold', data: { missing: price - gold } })
    */
-  fail(text: string, options?: { code?: string; data?: GuildhallJson }): never
+  fail(text: string, options?: GuildhallFailure<G>): never
 
   /**
    * Writes a line to the node's own log at once, at most 100 a second and 4,096 characters.

@@ -16,6 +16,10 @@ const options = {
   module: 'preserve',
   typeRoots: [join(root, 'node_modules/@types')],
   types: ['node'],
+  paths: {
+    '@guildhall/contract/*': [join(root, 'packages/contract/src/*.ts')],
+    zod: [join(root, 'node_modules/zod')],
+  },
 }
 
 /** What the compiler says of scripts, each in a file of its own. */

@@ -174,6 +174,7 @@ const generics: { readonly [name: string]: string } = {
     unreliable?: boolean,
     options?: { scope?: 'room' | 'all'; room_id?: number; topic?: string; except?: number[] },
   ): void`,
+  fail: 'fail(text: string, options?: GuildhallFailure<G>): never',
   transact: `transact<const O extends readonly GuildhallOp[]>(
     ops: O,
     options?: { idempotency_key?: string | null; as?: string | null },
@@ -235,6 +236,8 @@ type GuildhallGame = {
   kinds: { [kind: number]: { up?: any; down?: any } }
   /** By the name of their definition: what members see, and each of them alone. */
   rooms?: { [definition: string]: { state: any; own?: any } }
+  /** By the code that \`fail\` gives: the data that it gives with it. */
+  refusals?: { [code: string]: any }
 }
 
 /** Bytes that \`json.decode\` makes a T of. */
@@ -253,6 +256,11 @@ type GuildhallOf<G extends GuildhallGame, K, D> = K extends keyof G['kinds']
     ? G['kinds'][K][D]
     : unknown
   : unknown
+
+/** Code and data of a failure, by those of the game; without types of its own, any. */
+type GuildhallFailure<G extends GuildhallGame> = G extends { refusals: infer R }
+  ? { [C in keyof R & string]: { code: C; data: R[C] } }[keyof R & string]
+  : { code?: string; data?: GuildhallJson }
 
 /** What operations answer, each in its place. */
 type GuildhallResults<O extends readonly GuildhallOp[]> = {

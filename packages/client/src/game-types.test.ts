@@ -24,13 +24,16 @@ const arena = `type Arena = {
     101: { down: { tick: number } }
     102: { up: string; down: string }
   }
+  refusals: { gold: { missing: number }; full: null }
 }`
 const head = `
 import { createPlayer, type Connection, type Room } from ${source}
+import type { GuildhallError, RefusalOf } from ${source}
 ${arena}
 declare const c: Connection<Arena>
 declare const r: Room<Arena>
 declare const anything: Connection
+declare const e: GuildhallError
 `
 
 /** By name: a statement, and whether it compiles. */
@@ -83,6 +86,18 @@ const statements: Readonly<Record<string, readonly [statement: string, compiles:
     'const p = createPlayer<Arena>("http://localhost"); (await p.connect()).send(100, { dx: 1 })',
     true,
   ],
+  'the data of a refusal, by its code': [
+    'const said = e.refusal as RefusalOf<Arena> | undefined; if (said?.code === "gold") { const n: number = said.data.missing; n }',
+    true,
+  ],
+  'what a refusal of another code has': [
+    'const said = e.refusal as RefusalOf<Arena> | undefined; if (said?.code === "full") said.data.missing',
+    false,
+  ],
+  'an unknown code': [
+    'const said = e.refusal as RefusalOf<Arena> | undefined; said?.code === "glod"',
+    false,
+  ],
   'anything without types': [
     'anything.send(4711, { a: [1n] }); const x: unknown = await anything.rpc("any", 1)',
     true,
@@ -130,6 +145,14 @@ const scriptStatements: Readonly<Record<string, readonly [statement: string, com
       'game.on_message(1, (ctx, body) => game.broadcast(2, body, true))',
       true,
     ],
+    'a refusal with its data': ['game.fail("x", { code: "gold", data: { missing: 1 } })', true],
+    'a refusal without a code': ['game.fail("x")', true],
+    'a refusal with the data of another': [
+      'game.fail("x", { code: "full", data: { missing: 1 } })',
+      false,
+    ],
+    'a refusal of an unknown code': ['game.fail("x", { code: "glod", data: null })', false],
+    'any refusal without types': ['guildhall.fail("x", { code: "any", data: [1] })', true],
     'what is behind fail': [
       'game.on_rpc("buy", (ctx) => { if (ctx.username === null) game.fail("no guests"); return ctx.username.length })',
       true,

@@ -1,4 +1,4 @@
-export type { GameTypes } from '@guildhall/contract/wire'
+export type { GameTypes, RefusalOf } from '@guildhall/contract/wire'
 export { type ClientErrorCode, GuildhallError, type Refusal } from './error.ts'
 export type {
   HostClock,

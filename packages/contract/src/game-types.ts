@@ -15,6 +15,8 @@ export type GameTypes = {
   kinds: { [kind: number]: { up?: unknown; down?: unknown } }
   /** By the name of their definition: what members see, and each of them alone. */
   rooms?: { [definition: string]: { state: unknown; own?: unknown } }
+  /** By the code that `guildhall.fail` gives: the data that it gives with it. */
+  refusals?: { [code: string]: unknown }
 }
 
 /** What members see of the rooms of a game. Without a game's own types: unknown. */
@@ -36,6 +38,20 @@ type PartOf<Room, Part extends string> = Part extends keyof Room ? DeepReadonly<
 type DeepReadonly<Value> = Value extends object
   ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
   : Value
+
+/**
+ * What a refused call says to the program, by the codes of a game: `error.refusal as
+ * RefusalOf<Arena> | undefined`. `rpc_failed` is what gave no code, the node itself included.
+ */
+export type RefusalOf<G extends GameTypes> = G extends { refusals: infer Refusals }
+  ? ByCode<Refusals>[keyof Refusals & string] | RefusalWith<'rpc_failed', null>
+  : RefusalWith<string, unknown>
+
+type ByCode<Refusals> = {
+  [Code in keyof Refusals & string]: RefusalWith<Code, Refusals[Code]>
+}
+
+type RefusalWith<Code, Data> = { readonly code: Code; readonly data: Data }
 
 /** The methods of a game. */
 export type MethodOf<G extends GameTypes> = keyof G['rpcs'] & string

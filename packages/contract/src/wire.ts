@@ -19,6 +19,7 @@ export type {
   GameTypes,
   MethodOf,
   OwnOf,
+  RefusalOf,
   StateOf,
   UpKind,
 } from './game-types.ts'
