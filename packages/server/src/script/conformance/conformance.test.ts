@@ -55,6 +55,16 @@ describe.each(runners)('$language', ({ file, tier, source }) => {
   }, 120_000)
   afterAll(() => harness?.close())
 
+  it('[S-TIER-2] has data in the trusted tier alone', async () => {
+    const program = [
+      ['wallet.get', ['user']],
+      ['storage_read', [null, 'c', 'k']],
+    ]
+    const said: string[] = JSON.parse(String(await harness?.rpc('run', JSON.stringify(program))))
+    const forbidden = ['error forbidden', 'error forbidden']
+    expect(said).toEqual(tier === 'trusted' ? ['{"gold":9007199254740993}', 'nil'] : forbidden)
+  })
+
   it.each(served)('[$rule] [S-LANG-2] $title', async ({ steps }) => {
     if (!harness) throw new Error('the script has not started')
     const program = steps.map(([call, args]) => [call, args])

@@ -164,4 +164,6 @@ export const runners: readonly ConformanceRunner[] = [
   { language: 'sandboxed JavaScript', file: 'main.js', tier: 'sandboxed', source: javascript },
   { language: 'Lua', file: 'main.lua', tier: 'trusted', source: lua },
   { language: 'Python', file: 'main.py', tier: 'trusted', source: python },
+  { language: 'sandboxed Lua', file: 'main.lua', tier: 'sandboxed', source: lua },
+  { language: 'sandboxed Python', file: 'main.py', tier: 'sandboxed', source: python },
 ]

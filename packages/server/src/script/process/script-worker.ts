@@ -283,11 +283,15 @@ export class ScriptWorker {
   #print(stream: Readable, level: 'info' | 'error'): void {
     const limit = createLineLimiter(this.#deps.clock)
     const split = createLineSplitter((line) => {
+      if (ofInspector.test(line)) return
       limit((omitted) => this.#deps.log[level](line, omission(omitted)))
     })
     stream.setEncoding('utf8').on('data', split)
   }
 }
+
+/** What Node.js says on stderr of a debugger; the node has a line of its own for that. */
+const ofInspector = /^(Debugger attached\.|Waiting for the debugger to disconnect\.\.\.)$/
 
 /** A script has as many files as it likes; beyond these it is not followed. */
 const askedMax = 10_000

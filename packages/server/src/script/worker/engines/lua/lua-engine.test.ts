@@ -23,6 +23,39 @@ describe('a script of Lua', () => {
     expect(delivered).toMatchObject([{ kind: 100, bytes: [0, 0, 0, 0, 0, 0, 0, 1, 120] }])
   })
 
+  it('[S-LANG-1] takes no table for JSON that is neither a list nor an object', async () => {
+    const { rpc, host } = await start(`
+      local round = {}
+      round.self = round
+      local far = { {} }
+      far[1][1] = far
+      local tables = {
+        mixed = { 1, 2, x = 3 }, holes = { [1] = 1, [3] = 3 }, from_zero = { [0] = 1, 2 },
+        boolean = { [true] = 1 }, fraction = { [1.5] = 1 }, round = round, far = far,
+        inside = { list = { 1, nil, 3 } }, fn = { function() end },
+        thread = { coroutine.create(print) },
+      }
+      guildhall.on_rpc("encode", function()
+        local codes = {}
+        for name, value in pairs(tables) do
+          local ok, problem = pcall(guildhall.json.encode, value)
+          codes[name] = ok and "taken" or problem.code
+        end
+        return codes
+      end)
+      guildhall.on_rpc("reply", function(ctx, name) return tables[name] end)
+    `)
+    const names = ['mixed', 'holes', 'from_zero', 'boolean', 'fraction', 'round', 'far']
+    const all = [...names, 'inside', 'fn', 'thread']
+    expect(JSON.parse(String(await rpc('encode')))).toEqual(
+      Object.fromEntries(all.map((name) => [name, 'invalid_argument'])),
+    )
+    for (const name of all) {
+      expect(await rpc('reply', name), name).toEqual({ error: 'RPC handler error' })
+    }
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+
   it('[S-INV-1] [S-API-1] waits in a coroutine, also inside of its own, and sees refusals', async () => {
     const { rpc } = await start(`
       guildhall.on_rpc("plain", function() return #guildhall.session_list() end)
