@@ -11,6 +11,7 @@ import { closings } from './connection/closing/closings.ts'
 import { createEdge } from './connection/edge.ts'
 import type { Acceptor } from './connection/transports/transport.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { ownCoordination } from './play/coordination.port.ts'
 import { alone } from './play/elsewhere.port.ts'
 import type { MatchmakerConfig } from './play/matchmaker/config.ts'
 import type { Matchmaker } from './play/matchmaker/matchmaker.ts'
@@ -105,6 +106,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...deps,
     ...{ limits: config.limits, metrics, registry, ledger, relieve },
     elsewhere: relay?.elsewhere ?? alone,
+    coordination: relay?.coordination ?? ownCoordination,
     others: online.others,
   })
   if (relay !== undefined) online.joinOthers(relay.others)
@@ -142,6 +144,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       edge.endAll()
     },
     async close() {
+      await relay?.leave()
       play.close()
       await edge.close()
       await relay?.stop()

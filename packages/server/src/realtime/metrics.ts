@@ -46,6 +46,8 @@ export const metricNames = [
   'relay_messages_out_total',
   'link_dropped_total',
   'names_suspended',
+  'coordinator',
+  'takeovers_total',
   'script_readiness_state',
   'script_gate_rejections_total',
 ] as const

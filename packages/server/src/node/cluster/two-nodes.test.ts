@@ -96,6 +96,27 @@ it('[R-CL-13] members elsewhere of a killed owner get MATCH_CLOSED, and their no
   await ben.close()
 }, 60_000)
 
+it('[R-CL-12] players of two nodes are in one party, and a third one is matched with them', async () => {
+  const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
+  const cid = await player(1, 'cid')
+  const { party_id } = await ana.party.create({ open: true })
+  const joined = await ben.party.join({ party_id })
+  expect(joined).toMatchObject({
+    members: [{ user_id: ana.userId }, { user_id: ben.userId, online: true }],
+  })
+  const follows = new Promise<number>((resolve) => {
+    ben.on('matched', async (match) => resolve((await match.accept()).id))
+  })
+  const [search, own] = await Promise.all([
+    ana.matchmaker.find({ party_id, min_count: 3 }),
+    cid.matchmaker.find({ min_count: 3 }),
+  ])
+  const [first, second] = await Promise.all([search.room, own.room])
+  expect(second.id).toBe(first.id)
+  expect(await follows).toBe(first.id)
+  for (const each of [ana, ben, cid]) await each.close()
+}, 60_000)
+
 it('[R-CL-1] a start beside a live node with another setting is refused, and names the key', async () => {
   const other = { 'rooms.reconnect_grace_ms': '4000' }
   await expect(start('other', other)).rejects.toThrow(/ended with 2[\s\S]*reconnect_grace_ms/)

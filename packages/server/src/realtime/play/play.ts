@@ -11,6 +11,7 @@ import type { QueueHolder, QueueLedger } from '../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { GameScript } from '../ports.ts'
+import type { Coordination, Gathered } from './coordination.port.ts'
 import type { Elsewhere } from './elsewhere.port.ts'
 import { createGatherings } from './gatherings.ts'
 import type { MatchmakerConfig } from './matchmaker/config.ts'
@@ -67,6 +68,7 @@ export type PlayDeps = {
   nodeSlot(): number
   /** The other nodes; `alone` without a cluster. */
   elsewhere: Elsewhere
+  coordination: Coordination
   others(): Others
 }
 
@@ -87,6 +89,8 @@ export type Play = {
   seats: Pick<Seats, 'sessionIds' | 'endSessions'>
   /** What the relay to other nodes does with participants and rooms here. */
   visits: Visits
+  /** Tickets and parties, as they pass from node to node. */
+  gathered: Gathered
   /** The seat that holds most bytes. */
   largestSeat(): QueueHolder | undefined
   /** Ends every room and every seat. */
@@ -109,22 +113,22 @@ export function createPlay(deps: PlayDeps): Play {
     newMatchId: () => ids.durable('mt1-'),
   })
   const topics = createTopics({ clock, log, metrics })
-  const accounts = createAccounts(registry)
-  const { matchmaker, disconnected, cameOnline, methods } = createGatherings({
-    ...deps,
-    ...{ accounts, rooms, limits: deps.rooms },
-  })
+  const local = createAccounts(registry)
+  const gatherings = createGatherings({ ...deps, local, rooms, limits: deps.rooms })
+  const { matchmaker, disconnected, cameOnline } = gatherings
   const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
   const costs = createPresenceCosts(clock)
-  const seats = createSeats({
-    ...{ ...deps, graceMs, rooms, costs, snapshots, states, disconnected, finish },
+  const common = { ...deps, rooms, costs, snapshots, states }
+  const seats = createSeats({ ...common, graceMs, disconnected, finish })
+  const entry = createRoomEntry({
+    ...{ ...common, log, config: deps.rooms, hooks: script },
+    enterByToken: matchmaker.enter,
   })
-  const entry = createRoomEntry({ ...deps, log, config: deps.rooms, hooks: script, rooms, costs })
   const requests = createRoomRequests({ registry, rooms, entry, log })
   const builtIns = {
     'rooms.list': createRoomsList({ rooms, hooks: script, clock }),
-    ...methods(requests),
+    ...gatherings.methods(requests),
   }
   const { closeAll, ...commands } = createRoomCommands({
     ...{ rooms, registry, topics, seats, records },
@@ -157,6 +161,7 @@ export function createPlay(deps: PlayDeps): Play {
     backfill: matchmaker.backfill,
     seats,
     visits: createVisits({ registry, rooms, entry, seats, finish }),
+    gathered: gatherings.gathered,
     largestSeat: seats.largest,
     endAll,
     close() {

@@ -36,8 +36,16 @@ const place = struct({
 })
 
 const target = union({
-  id: struct({ room_id: whole }),
+  id: struct({ room_id: whole, token: nullable(text) }),
   name: struct({ name: nullable(text), mayJoin: flag }),
+})
+
+/** A participant of an account, or a guest, that has been connected for so long. */
+const presence = struct({
+  participant: whole,
+  user_id: nullable(text),
+  username: nullable(text),
+  age_ms: whole,
 })
 
 const frame = struct({ bytes, mergeKey: whole })
@@ -137,6 +145,27 @@ const contents = {
   revoked: struct({ session_ids: list(text) }),
   ask: struct({ call: varint, about: text, value: json }),
   answer: struct({ call: varint, value: json }),
+  /** The sender coordinates matchmaker and parties, or does not, or not any more. */
+  coordinates: struct({ generation: whole }),
+  notCoordinating: struct({ generation: whole }),
+  /** Who is connected to an edge, all or what has changed; one without changes is a beat. */
+  presence: struct({
+    generation: whole,
+    sequence: whole,
+    isAll: flag,
+    here: list(presence),
+    gone: list(whole),
+  }),
+  /** The coordinator has missed something of it. */
+  presenceAgain: struct({ generation: whole }),
+  /** The edge stops; its clients will be back elsewhere. */
+  edgeStops: struct({ generation: whole }),
+  /** What an edge was last sent of tickets and parties. */
+  kept: struct({ generation: whole, records: json }),
+  /** What an edge is to keep; `isAll`: and nothing else. */
+  keep: struct({ generation: whole, isAll: flag, records: json }),
+  /** For the connections of an account, but that of a participant. */
+  reach: struct({ generation: whole, account: text, except: nullable(whole), frame }),
 }
 
 const content = union(contents)
@@ -154,6 +183,7 @@ const anyMessage = struct({ head, content })
 export type Content = Message<typeof contents>
 export type Ask = Message<typeof asks>
 export type Report = Message<typeof reports>
+export type Present = ValueOf<typeof presence>
 export type WirePlace = ValueOf<typeof place>
 
 export function encodeMessage(from: string, value: Content): Uint8Array {

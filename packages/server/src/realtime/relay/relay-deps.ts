@@ -5,6 +5,7 @@ import type { Membership } from '../../kernel/cluster/membership.ts'
 import type { Randomness } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { GatewayMetrics } from '../metrics.ts'
+import type { Gathered } from '../play/coordination.port.ts'
 import type { Local } from '../play/participants/local.ts'
 import type { Registry } from '../play/participants/registry.ts'
 import type { Visits } from '../play/visits.ts'
@@ -27,8 +28,8 @@ export type RelayDeps = ClusterDeps & {
   /** How long a seat is kept; 0 keeps none. */
   graceMs: number
   /** The owner of this node; asked when there is something to ask only. */
-  play(): { port: PlayPort; visits: Visits; local: Local }
-  registry: Pick<Registry, 'byId' | 'watch'>
+  play(): { port: PlayPort; visits: Visits; local: Local; gathered: Gathered }
+  registry: Pick<Registry, 'byId' | 'watch' | 'connected'>
   /** Another node has a newer connection of a session. */
   replaceSession(sessionId: string, participant: number): void
 }

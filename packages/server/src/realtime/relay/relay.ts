@@ -2,8 +2,11 @@ import type { Replaced } from '../../kernel/cluster/directory.ts'
 import type { Membership } from '../../kernel/cluster/membership.ts'
 import { BadMessage } from '../../kernel/cluster/wire.ts'
 import { slotOf } from '../counting-ids.ts'
+import type { Coordination } from '../play/coordination.port.ts'
 import type { Elsewhere } from '../play/elsewhere.port.ts'
 import type { Others } from '../play/others.port.ts'
+import { createAsks } from './asks.ts'
+import { createCoordination } from './coordination/coordination.ts'
 import { createEdgeSide } from './edge-side.ts'
 import { createEverywhere } from './everywhere.ts'
 import { createLinks, type Links } from './links.ts'
@@ -17,12 +20,15 @@ import type { RelayDeps } from './relay-deps.ts'
 export type Relay = {
   elsewhere: Elsewhere
   others: Others
+  coordination: Coordination
   /** A message of the bus. */
   received(message: Uint8Array): void
   /** How many messages were none. */
   readonly invalid: number
   /** Nothing is under way, and nobody is in a room elsewhere. */
   readonly isEmpty: boolean
+  /** Hands over what this node does for all, before it stops. */
+  leave(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -52,7 +58,12 @@ export function createRelay(deps: RelayDeps): Relay {
     isHere: (participant) => deps.registry.byId(participant.context.participant) === participant,
     replaced: sendReplaced,
   })
-  deps.registry.watch(places.touched)
+  const asks = createAsks(deps)
+  const coordination = createCoordination({ ...deps, asks, gathered: () => play().gathered })
+  deps.registry.watch((participant) => {
+    places.touched(participant)
+    coordination.touched(participant)
+  })
   let invalid = 0
 
   membership.onChange(() => {
@@ -82,6 +93,10 @@ export function createRelay(deps: RelayDeps): Relay {
   function take(from: string, content: Content): void {
     if (content.type === 'asks' || content.type === 'reports' || content.type === 'reset') {
       links.received(from, content)
+    } else if (content.type === 'ask' || content.type === 'answer') {
+      asks.received(from, content)
+    } else if ('generation' in content) {
+      coordination.received(from, content)
     } else if (content.type === 'replaced') {
       deps.replaceSession(content.session_id, content.participant)
     } else if (content.type === 'forward') {
@@ -113,7 +128,10 @@ export function createRelay(deps: RelayDeps): Relay {
       return edge.size + owner.size === 0 && names.releasing === 0
     },
     others: everywhere.others,
+    coordination: coordination.port,
+    leave: coordination.leave,
     async stop() {
+      coordination.stop()
       links.stop()
       await places.stop().catch(() => {})
     },

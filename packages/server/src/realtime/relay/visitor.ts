@@ -178,7 +178,7 @@ export class Visitor implements Receiver {
       ...{ kind, options, mayCreate },
       target:
         target.type === 'id'
-          ? { by: 'id', room_id: target.room_id }
+          ? { by: 'id', room_id: target.room_id, token: target.token }
           : { by: 'name', name: target.name, mayJoin: target.mayJoin },
     })
     this.#entering = undefined

@@ -56,7 +56,7 @@ export function enterAsk(
     account: accountOf(participant),
     target:
       target.by === 'id'
-        ? { type: 'id', room_id: target.room_id }
+        ? { type: 'id', room_id: target.room_id, token: target.token }
         : { type: 'name', name: target.name, mayJoin: target.mayJoin },
   }
 }

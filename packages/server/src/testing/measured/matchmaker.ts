@@ -10,6 +10,7 @@ import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import { countingIds } from '../../realtime/counting-ids.ts'
 import { createGatewayMetrics } from '../../realtime/metrics.ts'
 import { accountKey } from '../../realtime/play/accounts.port.ts'
+import { ownCoordination } from '../../realtime/play/coordination.port.ts'
 import { createMatchmaker } from '../../realtime/play/matchmaker/matchmaker.ts'
 import { createTicketQueue } from '../../realtime/play/matchmaker/tickets/ticket-queue.ts'
 import { createAccounts } from '../../realtime/play/participants/accounts.ts'
@@ -114,6 +115,7 @@ function start(count: number, gateOpen: boolean) {
     newMatchId: () => ids.durable('mt1-'),
   })
   const matchmaker = createMatchmaker({
+    coordination: ownCoordination,
     config: {
       max_tickets: count,
       interval_ms: 250,

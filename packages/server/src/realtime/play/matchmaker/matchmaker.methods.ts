@@ -1,15 +1,12 @@
+import type { JsonObject } from '@guildhall/contract'
 import type { CallContext } from '../../../kernel/play/calls.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
 import { accountKey } from '../accounts.port.ts'
+import type { Coordination } from '../coordination.port.ts'
 import type { RoomRequests } from '../rooms/requests/request-queue.ts'
-import type { BuiltInAnswer, BuiltInMethods } from '../rpc/built-in.ts'
+import type { BuiltInAnswer, BuiltInMethod, BuiltInMethods } from '../rpc/built-in.ts'
+import type { Caller } from '../rpc/caller.ts'
 import type { Matchmaker } from './matchmaker.ts'
-
-type MatchmakerMethodsDeps = {
-  matchmaker: Matchmaker
-  hooks: RoomHooks
-  requests: RoomRequests
-}
 
 const criteriaFields = [
   'query',
@@ -25,37 +22,15 @@ const criteriaFields = [
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
 
-/** The RPC methods `matchmaker.*`. */
-export function matchmakerMethods(deps: MatchmakerMethodsDeps): BuiltInMethods {
-  const { matchmaker, hooks, requests } = deps
-
-  /** Runs with the room requests of the connection; the reply stands before ROOM_JOINED. */
-  function accept(context: CallContext, ticketId: unknown, token: string): Promise<BuiltInAnswer> {
-    const answer = Promise.withResolvers<BuiltInAnswer>()
-    const done = Promise.withResolvers<void>()
-    const isQueued = requests.run(context.participant, () => {
-      const handoff = find(context, ticketId, token)
-      if (handoff === undefined) {
-        answer.resolve({ refusal: 'match handoff not found or expired' })
-        return undefined
-      }
-      matchmaker.handoffs.use(handoff)
-      const reply = { accepted: true, match_id: handoff.room.id }
-      const after = () => {
-        matchmaker.enter(context.participant, handoff)
-        done.resolve()
-      }
-      answer.resolve({ reply, after })
-      return done.promise
-    })
-    if (!isQueued) answer.resolve({ refusal: 'too many requests' })
-    return answer.promise
-  }
-
-  function find(context: CallContext, ticketId: unknown, token: string) {
+/** The RPC methods `matchmaker.*`, where the tickets are. */
+export function matchmakerMethods(matchmaker: Matchmaker): BuiltInMethods {
+  /** What becomes of a call where the tickets are. */
+  function acceptHere(context: CallContext, ticketId: unknown, token: unknown): BuiltInAnswer {
     const account = accountKey(context)
-    if (typeof ticketId !== 'string') return undefined
-    return matchmaker.handoffs.find({ token, ticketId, account })
+    const isText = typeof ticketId === 'string' && typeof token === 'string'
+    const roomId = isText ? matchmaker.accept(account, ticketId, token) : undefined
+    if (roomId === undefined) return { refusal: 'match handoff not found or expired' }
+    return { reply: { accepted: true, match_id: roomId } }
   }
 
   return {
@@ -85,12 +60,51 @@ export function matchmakerMethods(deps: MatchmakerMethodsDeps): BuiltInMethods {
     'matchmaker.accept': {
       fields: ['ticket_id', 'join_token'],
       call({ context }, { ticket_id, join_token }) {
-        if (typeof join_token !== 'string' || !tokenForm.test(join_token)) {
-          return { refusal: 'invalid match join token' }
-        }
-        if (!hooks.admit()) return { refusal: 'game script unavailable' }
-        return accept(context, ticket_id, join_token)
+        return acceptHere(context, ticket_id, join_token)
       },
+    },
+  }
+}
+
+type AcceptDeps = {
+  hooks: RoomHooks
+  requests: RoomRequests
+  coordination: Pick<Coordination, 'call'>
+  /** The methods of this node. */
+  methods: BuiltInMethods
+}
+
+/** `matchmaker.accept` as its caller's node serves it. */
+export function acceptMethod(deps: AcceptDeps): BuiltInMethod {
+  const { hooks, requests, coordination } = deps
+
+  /** Runs with the room requests of the connection; the reply stands before ROOM_JOINED. */
+  function accept(caller: Caller, payload: JsonObject, token: string): Promise<BuiltInAnswer> {
+    const answer = Promise.withResolvers<BuiltInAnswer>()
+    const { participant } = caller.context
+    const isQueued = requests.run(participant, async () => {
+      const call = { method: 'matchmaker.accept', caller, payload }
+      const answered = await coordination.call(call, deps.methods)
+      if ('refusal' in answered) return answer.resolve(answered)
+      const done = Promise.withResolvers<void>()
+      const { match_id } = answered.reply as { match_id: number }
+      const after = () => void requests.redeem(participant, match_id, token).finally(done.resolve)
+      answer.resolve({ ...answered, after })
+      await done.promise
+    })
+    if (!isQueued) answer.resolve({ refusal: 'too many requests' })
+    return answer.promise
+  }
+
+  return {
+    fields: ['ticket_id', 'join_token'],
+    call(caller, payload) {
+      const { join_token } = payload
+      if (typeof join_token !== 'string' || !tokenForm.test(join_token)) {
+        return { refusal: 'invalid match join token' }
+      }
+      if (!hooks.admit()) return { refusal: 'game script unavailable' }
+      return accept(caller, payload, join_token)
     },
   }
 }

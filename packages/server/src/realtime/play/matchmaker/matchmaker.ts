@@ -1,8 +1,14 @@
-import type { JsonObject, MatchmakerTotals, TicketStatus } from '@guildhall/contract'
+import {
+  type JsonObject,
+  type MatchmakerTotals,
+  stringifyExact,
+  type TicketStatus,
+} from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
 import type { AccountKey, Accounts } from '../accounts.port.ts'
+import type { Coordination } from '../coordination.port.ts'
 import { keptQuery } from '../query/kept-query.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { MatchmakerConfig } from './config.ts'
@@ -22,6 +28,7 @@ import { createExpiry } from './tickets/expiry.ts'
 import { createRemovalPush, type RemovalReason } from './tickets/removal-push.ts'
 import { type Handoff, isGood, Ticket } from './tickets/ticket.ts'
 import type { TicketQueue } from './tickets/ticket-queue.ts'
+import { recordOfTicket, type TicketRecord, ticketFrom } from './tickets/ticket-record.ts'
 
 export type MatchmakerDeps = {
   config: MatchmakerConfig
@@ -32,6 +39,7 @@ export type MatchmakerDeps = {
   rooms: Rooms
   accounts: Accounts
   queue: TicketQueue
+  coordination: Coordination
   mayMakeRooms(): boolean
   /** 24 base64url characters. */
   newId(): string
@@ -75,19 +83,16 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     expired: offers.tokenOver,
   })
   const pushRemoval = createRemovalPush(deps.accounts)
-  const form = createForming({ ...deps, log, handoffs, countFormed, dropped })
+  const forming = createForming({ ...deps, log, handoffs, countFormed, dropped })
   const expiry = createExpiry({ clock, log, queue, expired })
   const passes = createPasses({
-    clock,
-    log,
-    queue,
+    ...{ clock, log, queue, form: forming.here },
     intervalMs: config.interval_ms,
     widenAfterMs: config.widen_after_ms,
     membersMax: limits.max_members,
     expire: expiry.takeOut,
     gateOpen: hooks.gateOpen,
     fillOffers: offers.fill,
-    form,
   })
   function countFormed(group: readonly Ticket[]): void {
     totals.matches_formed_total += 1
@@ -108,6 +113,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
 
   function countMatched(ticket: Ticket): void {
     totals.tickets_formed_total += 1
+    ticket.isHandedOver = true
+    deps.coordination.ticketChanged(ticket)
     deps.observeWait?.((ticket.finishedMs ?? clock.monotonicMs()) - ticket.createdMs)
   }
 
@@ -138,6 +145,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     if (isFull()) return { refusal: 'matchmaker is temporarily unavailable' }
     const ticket = new Ticket({
       id: deps.newId(),
+      asked: deps.coordination.isShared ? stringifyExact(payload) : '',
       criteria: keptCriteria(criteria),
       accounts: members.accounts,
       partyId: typeof payload.party_id === 'string' ? payload.party_id : undefined,
@@ -167,11 +175,40 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     return hooks.gateOpen() ? ticket.reason : 'gate_closed'
   }
 
-  /** Puts the holder of a token into its room; the place is held until then. */
-  function enter(participant: number, handoff: Handoff): void {
-    rooms.admit(participant, handoff.room.id, handoff.ticket.criteria.properties)
+  /** The room that a token of the account leads to; of several who accept it the first wins. */
+  function accept(account: AccountKey, id: string, token: string): number | undefined {
+    const handoff = queue.find(id, account)?.handoffOf(account)
+    if (handoff?.token !== token || !isGood(handoff)) return undefined
+    handoff.state = 'accepted'
+    deps.coordination.ticketChanged(handoff.ticket)
+    return handoff.room.id
+  }
+
+  /** Puts the holder of a token into its room here, which holds a place until then. */
+  function enter(participant: number, token: string): boolean {
+    const handoff = handoffs.use(token)
+    if (handoff === undefined) return false
+    const { room, ticket } = handoff
+    const isIn = rooms.admit(participant, room.id, ticket.criteria.properties)
     handoffs.release(handoff)
     offers.tokenOver(handoff)
+    return isIn
+  }
+
+  /** Takes a ticket over from another node; false when an account of it has one already. */
+  function restore(record: TicketRecord): boolean {
+    const nowMs = clock.monotonicMs()
+    const ticket = ticketFrom(record, { ttl: config, nowMs })
+    const isTwice = ticket?.accounts.some((account) => queue.ofAccount(account) !== undefined)
+    if (ticket === undefined || isTwice) return false
+    queue.add(ticket)
+    if (record.state === 'queued') return true
+    queue.finish(ticket, 'matched')
+    ticket.isHandedOver = true
+    for (const { expires_at, ...made } of record.tokens) {
+      handoffs.keep(ticket, { ...made, ttl_ms: expires_at - clock.nowUnixMs() })
+    }
+    return true
   }
 
   return {
@@ -181,8 +218,11 @@ export function createMatchmaker(deps: MatchmakerDeps) {
       const ticket = queue.find(id, account)
       return ticket?.accounts[0] === account && remove(ticket)
     },
-    handoffs,
-    enter,
+    ...{ accept, enter, restore, form: forming.ordered },
+    records(): TicketRecord[] {
+      const nowMs = clock.monotonicMs()
+      return Array.from(queue.all(), (ticket) => recordOfTicket(ticket, nowMs))
+    },
     /** The last connection of an account has ended. */
     accountGone(account: AccountKey): void {
       remove(queue.ofAccount(account), 'offline')

@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts.port.ts'
 import type { PartyConfig } from './config.ts'
 import { type Member, Party, type Pending } from './party.ts'
 import type { PartyEvents } from './party-events.ts'
+import { type PartyRecord, recordOfParty } from './party-record.ts'
 
 export type PartiesDeps = {
   config: PartyConfig
@@ -14,6 +15,8 @@ export type PartiesDeps = {
   newId(): string
   /** Cancels the party's queued ticket, if there is one. */
   cancelTicket(partyId: string): void
+  /** A party has no members any more. */
+  closed(party: Party): void
 }
 
 export type Parties = ReturnType<typeof createParties>
@@ -92,6 +95,8 @@ export function createParties(deps: PartiesDeps) {
     for (const { userId } of members) partyOf.delete(userId)
     party.members.clear()
     parties.delete(party.id)
+    party.revision += 1
+    deps.closed(party)
     const seen = members.map(({ userId }) => userId)
     events.send(seen, { type: 'party.closed', party_id: party.id, reason })
   }
@@ -117,7 +122,48 @@ export function createParties(deps: PartiesDeps) {
     if (party !== undefined) takeOut(party, userId)
   }
 
+  /** Takes a party over from another node; who is in another one already is not in it. */
+  function restore(record: PartyRecord): void {
+    const members = record.members.filter(({ user_id }) => !partyOf.has(user_id))
+    const leader = members.find(({ user_id }) => user_id === record.leader) ?? members[0]
+    if (leader === undefined || parties.has(record.id)) return
+    const { user_id: userId, username } = leader
+    const party = new Party(record.id, { userId, username }, record.open)
+    party.members.clear()
+    for (const { user_id, username: name } of members) {
+      const member: Member = { userId: user_id, username: name }
+      party.members.set(user_id, member)
+      partyOf.set(user_id, party)
+      if (!accounts.isOnline(user_id)) startAbsence(member)
+    }
+    party.revision = record.revision
+    party.presenceSequence = record.presence_sequence
+    parties.set(party.id, party)
+    for (const of of ['invitations', 'requests'] as const) {
+      for (const { user_id, expires_at } of record[of]) {
+        const known = { party, userId: user_id, expiresAtUnixMs: expires_at }
+        pending.add(known)
+        party[of].set(user_id, known)
+        if (of === 'invitations') continue
+        requestsOf.set(user_id, (requestsOf.get(user_id) ?? new Set()).add(known))
+      }
+    }
+    events.resync(party)
+  }
+
   return {
+    restore,
+    records: () => Array.from(parties.values(), recordOfParty),
+    /** Forgets all parties without a word to anybody. */
+    clear(): void {
+      for (const party of parties.values()) {
+        for (const member of party.members.values()) absent.remove(member)
+        for (const each of [party.invitations, party.requests]) {
+          for (const known of each.values()) pending.remove(known)
+        }
+      }
+      for (const each of [parties, partyOf, requestsOf]) each.clear()
+    },
     byId: (id: unknown) => (typeof id === 'string' ? parties.get(id) : undefined),
     of: (userId: string) => partyOf.get(userId),
 

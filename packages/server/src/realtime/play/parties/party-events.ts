@@ -11,9 +11,11 @@ export type PartyEvents = {
   send(userIds: Iterable<string>, push: PartyPush, except?: number): void
   /** Notifies the members of a change; `newcomer` gets a snapshot instead. */
   changed(party: Party, newcomer?: string): void
+  /** Sends the members where they are, after another node had the party. */
+  resync(party: Party): void
 }
 
-export function createPartyEvents(accounts: Accounts): PartyEvents {
+export function createPartyEvents(accounts: Accounts, grown: (party: Party) => void): PartyEvents {
   function deliver(userIds: Iterable<string>, frame: OutgoingFrame, except?: number): void {
     for (const userId of userIds) accounts.deliver(userId, frame, except)
   }
@@ -29,11 +31,20 @@ export function createPartyEvents(accounts: Accounts): PartyEvents {
     }
   }
 
+  function grow(party: Party): void {
+    party.revision += 1
+    party.presenceSequence += 1
+    grown(party)
+  }
+
   return {
     send: (userIds, push, except) => deliver(userIds, frameOf(push), except),
+    resync(party) {
+      grow(party)
+      deliver(party.members.keys(), frameOf(presence(party, 'party.presence.resync')))
+    },
     changed(party, newcomer) {
-      party.revision += 1
-      party.presenceSequence += 1
+      grow(party)
       const others = [...party.members.keys()].filter((userId) => userId !== newcomer)
       if (newcomer !== undefined) {
         deliver([newcomer], frameOf(presence(party, 'party.presence.snapshot')))

@@ -1,16 +1,23 @@
 import type { Log } from '../../../../kernel/log/log.ts'
 import { nobody } from '../../../../kernel/play/calls.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
+import type { Clock } from '../../../../kernel/clock.ts'
 import type { AccountKey, Accounts } from '../../accounts.port.ts'
+import type { Coordination } from '../../coordination.port.ts'
 import { defaultLabel, labelFrom, stateLabel } from '../../rooms/requests/label-answers.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import type { RemovalReason } from '../tickets/removal-push.ts'
-import type { Ticket } from '../tickets/ticket.ts'
+import { byAge, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
+import { recordOfTicket, ticketFrom } from '../tickets/ticket-record.ts'
 import type { Handoffs } from './handoffs.ts'
+import { type FormedMatch, type MatchOrder, type Recipients, recipientsOf } from './match-order.ts'
 
 export type FormingDeps = {
+  clock: Clock
+  coordination: Pick<Coordination, 'placeOfMatch' | 'form'>
+  config: { default_ttl_ms: number; max_ttl_ms: number }
   log: Log
   hooks: RoomHooks
   rooms: Rooms
@@ -27,15 +34,15 @@ export type FormingDeps = {
   dropped(ticket: Ticket, reason: RemovalReason): void
 }
 
-/** Makes the room of a group and gives everybody a token; false when there is no room to have. */
+/** Makes the rooms of groups and gives everybody a token, here or on another node. */
 export function createForming(deps: FormingDeps) {
   const { hooks, rooms, accounts, handoffs, queue } = deps
 
   /** Lets the script set the label; what it leaves out, or gets wrong, stays as it is. */
-  async function label(room: Room, group: readonly Ticket[]): Promise<void> {
+  async function label(room: Room, group: readonly Ticket[], to: Recipients): Promise<void> {
     const members = group.flatMap((ticket) =>
       ticket.accounts.map((account) => {
-        const context = accounts.contextOf(account)
+        const context = to.contextOf(account)
         return {
           user_id: context?.user_id ?? null,
           participant: context?.participant ?? 0,
@@ -92,30 +99,92 @@ export function createForming(deps: FormingDeps) {
     }
   }
 
-  /** Never rejects; whatever the script does, everybody gets a token while there is the room. */
-  async function handOver(room: Room, group: readonly Ticket[]): Promise<void> {
+  /**
+   * Never rejects; whatever the script does, everybody gets a token while there is the room. False
+   * when it has ended.
+   */
+  async function handOver(room: Room, group: readonly Ticket[], to: Recipients): Promise<boolean> {
     try {
-      await label(room, group)
+      await label(room, group, to)
     } catch (error) {
       deps.log.error('the label of a formed match failed', { room_id: room.id, error })
     }
     if (room.phase !== 'ended' && !(await makeState(room))) rooms.close(room, () => {})
-    if (room.phase === 'ended') return giveBack(group)
+    if (room.phase === 'ended') return false
     for (const ticket of group) {
-      for (const account of ticket.accounts) handoffs.give(ticket, account, room)
+      for (const account of ticket.accounts) handoffs.give(ticket, account, room, to)
     }
-    deps.countFormed(group)
+    return true
   }
 
-  return (group: readonly Ticket[]): boolean => {
-    if (!deps.mayMakeRooms() || rooms.size >= deps.limits.max_rooms) return false
+  /** A room with a place for everybody of the group; undefined when there is none to have. */
+  function makeRoom(group: readonly Ticket[]): Room | undefined {
+    if (!deps.mayMakeRooms() || rooms.size >= deps.limits.max_rooms) return undefined
     const players = group.reduce((sum, { size }) => sum + size, 0)
     const base = { ...defaultLabel('default'), mode: 'matchmaker', open: false }
     const room = rooms.make(null, { ...base, max_players: players })
     room.heldPlaces = players
-    for (const ticket of group) queue.finish(ticket, 'matched')
-    rooms.open(room)
-    void handOver(room, group)
-    return true
+    return room
   }
+
+  /** The same on another node; whether it has made the room. */
+  async function handOverAt(boot: string, group: readonly Ticket[]): Promise<boolean> {
+    const nowMs = deps.clock.monotonicMs()
+    const tickets = group.map((ticket) => recordOfTicket(ticket, nowMs))
+    const members = group.flatMap((ticket) =>
+      ticket.accounts.flatMap((account) => {
+        const context = accounts.contextOf(account)
+        if (context === undefined) return []
+        return [{ account, participant: context.participant, user_id: context.user_id }]
+      }),
+    )
+    const formed = await deps.coordination.form(boot, { tickets, members })
+    for (const { ticket_id, ...token } of formed?.tokens ?? []) {
+      const ticket = group.find(({ id }) => id === ticket_id)
+      const made = { ...token, room_id: formed?.room_id ?? 0 }
+      if (ticket?.accounts.includes(made.account)) handoffs.pass(ticket, made, accounts)
+    }
+    return formed !== undefined
+  }
+
+  async function form(group: readonly Ticket[], work: Promise<boolean>): Promise<void> {
+    if (await work) deps.countFormed(group)
+    else giveBack(group)
+  }
+
+  return {
+    /** False when there is no room to have. */
+    here(group: readonly Ticket[]): boolean {
+      const boot = deps.coordination.placeOfMatch(accountsOf(group))
+      const room = boot === undefined ? makeRoom(group) : undefined
+      if (boot === undefined && room === undefined) return false
+      for (const ticket of group) queue.finish(ticket, 'matched')
+      if (room !== undefined) rooms.open(room)
+      const work =
+        room === undefined ? handOverAt(boot ?? '', group) : handOver(room, group, accounts)
+      void form(group, work)
+      return true
+    },
+    /** Makes the room of a match of another node; undefined when there is none to have. */
+    async ordered(order: MatchOrder): Promise<FormedMatch | undefined> {
+      const known = { ttl: deps.config, nowMs: deps.clock.monotonicMs() }
+      const group = order.tickets.flatMap((record) => ticketFrom(record, known) ?? [])
+      const room = group.length === order.tickets.length ? makeRoom(group) : undefined
+      if (room === undefined) return undefined
+      rooms.open(room)
+      if (!(await handOver(room, group, recipientsOf(order)))) return undefined
+      const nowUnixMs = deps.clock.nowUnixMs()
+      const tokens = group.flatMap(({ id, handoffs }) =>
+        handoffs.map(({ account, token, expiresAtUnixMs }) => {
+          return { ticket_id: id, account, token, ttl_ms: expiresAtUnixMs - nowUnixMs }
+        }),
+      )
+      return { room_id: room.id, tokens }
+    },
+  }
+}
+
+/** The accounts of the oldest ticket first. */
+function accountsOf(group: readonly Ticket[]): AccountKey[] {
+  return group.toSorted(byAge).flatMap((ticket) => [...ticket.accounts])
 }

@@ -2,10 +2,11 @@ import { kinds, type MatchmakerMatched } from '@guildhall/contract'
 import type { Clock } from '../../../../kernel/clock.ts'
 import { createDeadlineQueue } from '../../../../kernel/time/deadline-queue.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
-import type { AccountKey, Accounts } from '../../accounts.port.ts'
+import type { AccountKey } from '../../accounts.port.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
-import { type Handoff, isGood, type Ticket } from '../tickets/ticket.ts'
+import type { Handoff, Ticket } from '../tickets/ticket.ts'
+import type { Recipients } from './match-order.ts'
 
 /** The tokens by which matched players enter their room. Each holds a place in it. */
 export type Handoffs = {
@@ -13,18 +14,22 @@ export type Handoffs = {
    * Gives an account its token for a place that is held, and sends it to its connections. Without a
    * connection, or when the room has ended, it gets none, and the place is free again.
    */
-  give(ticket: Ticket, account: AccountKey, room: Room): void
-  /** The valid token of an account; undefined for every other. */
-  find(found: { token: string; ticketId: string; account: AccountKey }): Handoff | undefined
-  /** Uses a token; its place is held until `release`. */
-  use(handoff: Handoff): void
+  give(ticket: Ticket, account: AccountKey, room: Room, to: Recipients): void
+  /** Keeps a token that another node has made, and sends it to the account's connections. */
+  pass(ticket: Ticket, made: MadeElsewhere, to: Recipients): void
+  /** Takes over a token of which its account knows. */
+  keep(ticket: Ticket, made: MadeElsewhere): void
+  /** Uses the token of a room of this node; undefined for every other. */
+  use(token: string): Handoff | undefined
   release(handoff: Handoff): void
 }
+
+/** A token of a room of another node. */
+type MadeElsewhere = { account: AccountKey; token: string; room_id: number; ttl_ms: number }
 
 export type HandoffsDeps = {
   clock: Clock
   rooms: Rooms
-  accounts: Accounts
   ttlMs: number
   /** Secure random bytes. */
   randomness(size: number): Buffer
@@ -35,38 +40,62 @@ export type HandoffsDeps = {
 const tokenBytes = 32
 
 export function createHandoffs(deps: HandoffsDeps): Handoffs {
-  const { clock, rooms, accounts, ttlMs } = deps
+  const { clock, rooms, ttlMs } = deps
   const valid = new Map<string, Handoff>()
   const deadlines = createDeadlineQueue<Handoff>({ clock, delayMs: ttlMs }, (handoff) => {
     valid.delete(handoff.token)
     handoff.state = 'expired'
     deps.expired(handoff)
-    rooms.releasePlace(handoff.room)
+    release(handoff)
   })
 
+  function release({ room: { id } }: Handoff): void {
+    const room = rooms.byId(id)
+    if (room !== undefined) rooms.releasePlace(room)
+  }
+
+  function add(handoff: Handoff): void {
+    const { ticket } = handoff
+    ticket.handoffs = [...ticket.handoffs, handoff]
+    deadlines.add(handoff)
+  }
+
+  function keep(ticket: Ticket, { account, token, room_id, ttl_ms }: MadeElsewhere): Handoff {
+    const room = { id: room_id, phase: 'opened' } as const
+    const expiresAtUnixMs = clock.nowUnixMs() + Math.min(ttl_ms, ttlMs)
+    const handoff: Handoff = { token, ticket, account, room, expiresAtUnixMs, state: 'valid' }
+    add(handoff)
+    return handoff
+  }
+
+  function send(handoff: Handoff, to: Recipients): void {
+    const frame = outgoingFrame(kinds.MATCHMAKER_MATCHED.first, matchedBody(handoff))
+    to.deliver(handoff.account, frame)
+  }
+
   return {
-    give(ticket, account, room) {
-      if (!accounts.isOnline(account) || room.phase === 'ended') return rooms.releasePlace(room)
+    give(ticket, account, room, to) {
+      if (!to.isOnline(account) || room.phase === 'ended') return rooms.releasePlace(room)
       const token = deps.randomness(tokenBytes).toString('base64url')
       const expiresAtUnixMs = clock.nowUnixMs() + ttlMs
       const handoff: Handoff = { token, ticket, account, room, expiresAtUnixMs, state: 'valid' }
-      ticket.handoffs = [...ticket.handoffs, handoff]
       valid.set(token, handoff)
-      deadlines.add(handoff)
-      accounts.deliver(account, outgoingFrame(kinds.MATCHMAKER_MATCHED.first, matchedBody(handoff)))
+      add(handoff)
+      send(handoff, to)
     },
-    find({ token, ticketId, account }) {
+    pass(ticket, made, to) {
+      if (to.isOnline(made.account)) send(keep(ticket, made), to)
+    },
+    keep: (ticket, made) => void keep(ticket, made),
+    use(token) {
       const handoff = valid.get(token)
-      if (handoff === undefined || !isGood(handoff)) return undefined
-      const isTheirs = handoff.ticket.id === ticketId && handoff.account === account
-      return isTheirs ? handoff : undefined
-    },
-    use(handoff) {
-      valid.delete(handoff.token)
+      if (handoff === undefined || handoff.room.phase === 'ended') return undefined
+      valid.delete(token)
       deadlines.remove(handoff)
       handoff.state = 'used'
+      return handoff
     },
-    release: ({ room }) => rooms.releasePlace(room),
+    release,
   }
 }
 

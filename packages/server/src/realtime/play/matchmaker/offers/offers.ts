@@ -7,6 +7,7 @@ import { propertyOf } from '../tickets/criteria.ts'
 import { byAge, type Handoff, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import type { Handoffs } from './handoffs.ts'
+import type { Recipients } from './match-order.ts'
 
 /** A running room that takes players in. */
 type Offer = {
@@ -56,6 +57,7 @@ export type OffersDeps = {
   rooms: Rooms
   queue: TicketQueue
   handoffs(): Handoffs
+  accounts: Recipients
   /** An offer has taken a ticket. */
   taken(ticket: Ticket): void
   membersMax: number
@@ -119,7 +121,7 @@ export function createOffers(deps: OffersDeps): Offers {
     takenBy.set(ticket, offer)
     deps.taken(ticket)
     const handoffs = deps.handoffs()
-    for (const account of ticket.accounts) handoffs.give(ticket, account, offer.room)
+    for (const account of ticket.accounts) handoffs.give(ticket, account, offer.room, deps.accounts)
     offer.waiting += ticket.handoffs.length
     // Who has no connection any more leaves the seat free.
     offer.seats += ticket.size - ticket.handoffs.length

@@ -43,7 +43,14 @@ export function startPasses(options: Partial<PassDeps> = {}) {
     const accounts =
       options.accounts ?? Array.from({ length: size }, (_, index) => `${name}-${index}`)
     const createdMs = clock.monotonicMs() - ageMs
-    const ticket = new Ticket({ id: name, criteria, accounts, partyId: undefined, createdMs })
+    const ticket = new Ticket({
+      asked: '',
+      id: name,
+      criteria,
+      accounts,
+      partyId: undefined,
+      createdMs,
+    })
     queue.add(ticket)
     return ticket
   }

@@ -24,7 +24,9 @@ function start(expireMs: number) {
     const criteria = readCriteria({ ttl_ms }, { default_ttl_ms: 1, max_ttl_ms: 60_000 })
     if (typeof criteria === 'string') throw new Error(criteria)
     const createdMs = clock.monotonicMs()
-    queue.add(new Ticket({ id, criteria, accounts: [id], partyId: undefined, createdMs }))
+    queue.add(
+      new Ticket({ asked: '', id, criteria, accounts: [id], partyId: undefined, createdMs }),
+    )
   }
   return { clock, slices, log, queue, over, expiry, add }
 }

@@ -7,7 +7,7 @@ export type RemovalReason = MatchmakerRemoved['reason']
 
 /** Sends every connection of a ticket's accounts that it has left the queue without a match. */
 export function createRemovalPush(accounts: Pick<Accounts, 'deliver'>) {
-  return (ticket: Ticket, reason: RemovalReason): void => {
+  return (ticket: Pick<Ticket, 'id' | 'accounts'>, reason: RemovalReason): void => {
     const push: MatchmakerRemoved = { type: 'matchmaker.removed', ticket_id: ticket.id, reason }
     const body = new TextEncoder().encode(JSON.stringify(push))
     const frame = outgoingFrame(kinds.NOTIFICATION.first, body)

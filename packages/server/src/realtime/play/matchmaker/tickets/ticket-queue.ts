@@ -20,11 +20,19 @@ export type TicketQueue = {
   readonly size: number
   /** How many tickets were ever put back. */
   readonly givenBack: number
+  /** All that are known. */
+  all(): Iterable<Ticket>
+  /** Forgets all of them. */
+  clear(): void
 }
 
 const finishedVisibleMs = 60_000
 
-export function createTicketQueue(clock: Clock): TicketQueue {
+/** `changed` hears of every ticket that has come, left or come back. */
+export function createTicketQueue(
+  clock: Clock,
+  changed: (ticket: Ticket) => void = () => {},
+): TicketQueue {
   const known = new Map<string, Ticket>()
   const accounts = new Map<AccountKey, Ticket>()
   const parties = new Map<string, Ticket>()
@@ -58,6 +66,7 @@ export function createTicketQueue(clock: Clock): TicketQueue {
     known.set(ticket.id, ticket)
     for (const account of ticket.accounts) accounts.set(account, ticket)
     if (ticket.partyId !== undefined) parties.set(ticket.partyId, ticket)
+    changed(ticket)
   }
 
   return {
@@ -71,6 +80,7 @@ export function createTicketQueue(clock: Clock): TicketQueue {
       if (ticket.partyId !== undefined) parties.delete(ticket.partyId)
       finished.add(ticket)
       if (size === 0) order = []
+      changed(ticket)
     },
     giveBack(ticket, reason) {
       givenBack += 1
@@ -94,6 +104,13 @@ export function createTicketQueue(clock: Clock): TicketQueue {
     byAge() {
       if (order.length > 2 * size) order = order.filter(({ state }) => state === 'queued')
       return order.slice()
+    },
+    all: () => known.values(),
+    clear() {
+      for (const ticket of known.values()) finished.remove(ticket)
+      for (const each of [known, accounts, parties]) each.clear()
+      order = []
+      size = 0
     },
     get size() {
       return size

@@ -11,9 +11,11 @@ export type Handoff = {
   readonly token: string
   readonly ticket: Ticket
   readonly account: AccountKey
-  readonly room: Room
+  /** It may be one of another node. */
+  readonly room: Pick<Room, 'id' | 'phase'>
   readonly expiresAtUnixMs: number
-  state: 'valid' | 'used' | 'expired'
+  /** `accepted` is one whose holder is on the way. */
+  state: 'valid' | 'accepted' | 'used' | 'expired'
 }
 
 /** Whether the token still leads somewhere. */
@@ -32,6 +34,8 @@ const noHandoffs: readonly Handoff[] = []
 
 type TicketParts = {
   id: string
+  /** The payload that it was made of; empty where no other node may need it. */
+  asked: string
   criteria: Criteria
   /** The submitter first. */
   accounts: readonly AccountKey[]
@@ -41,6 +45,7 @@ type TicketParts = {
 
 export class Ticket implements Candidate {
   readonly id: string
+  readonly asked: string
   readonly criteria: Criteria
   readonly accounts: readonly AccountKey[]
   readonly partyId: string | undefined
@@ -48,6 +53,10 @@ export class Ticket implements Candidate {
   /** Of its accounts; some may have none. */
   handoffs: readonly Handoff[] = noHandoffs
   state: 'queued' | 'matched' | 'removed' = 'queued'
+  /** Whether those of its match have their tokens. */
+  isHandedOver = false
+  /** Grows with every change that others are to know. */
+  revision = 0
   /** When it left the queue. */
   finishedMs: number | undefined
   seen = 0
@@ -57,8 +66,9 @@ export class Ticket implements Candidate {
   /** Whether it has waited long enough for its wide query and for smaller groups. */
   isWide = false
 
-  constructor({ id, criteria, accounts, partyId, createdMs }: TicketParts) {
+  constructor({ id, asked, criteria, accounts, partyId, createdMs }: TicketParts) {
     this.id = id
+    this.asked = asked
     this.criteria = criteria
     this.accounts = accounts
     this.partyId = partyId

@@ -14,6 +14,8 @@ export type RoomRequests = {
   ask(participant: number, envelope: Envelope): void
   /** Runs what enters a room in another way; false when too many requests wait. */
   run(participant: number, work: () => Promise<void> | undefined): boolean
+  /** Lets the holder of a token of a match into its room, wherever that is. */
+  redeem(participant: number, roomId: number, token: string): Promise<void>
 }
 
 type RoomRequestsDeps = {
@@ -98,6 +100,12 @@ export function createRoomRequests({
       if (!add(participant, { isLeave, run })) {
         entry.reject(participant, envelope.kind, 'too many requests')
       }
+    },
+    async redeem(id, room_id, token) {
+      const participant = registry.byId(id)
+      if (!participant?.isConnected) return
+      const target = { by: 'id' as const, room_id, token }
+      await entry.enter(participant, { kind: kinds.ROOM_JOIN.first, target, options: '{}' })
     },
     run(id, work) {
       const participant = registry.byId(id)

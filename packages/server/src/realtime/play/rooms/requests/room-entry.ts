@@ -27,6 +27,8 @@ export type RoomEntryDeps = {
   elsewhere: Elsewhere
   /** False while the node has lost its node id. */
   mayMakeRooms(): boolean
+  /** Lets the holder of a token of a match in; false when it is not good any more. */
+  enterByToken(participant: number, token: string): boolean
 }
 
 /** Serves requests to enter a room. Each is answered by ROOM_JOINED or ROOM_REJECT. */
@@ -107,6 +109,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
       const isElsewhere = target.by === 'id' && elsewhere.isElsewhere(target.room_id)
       if (isElsewhere && relayed === undefined) return visit(asker, request)
       if (!hooks.admit()) return 'game script unavailable'
+      if (target.by === 'id' && target.token !== null) return redeem(asker, target.token)
       if (target.by === 'id') return join(asker, rooms.byId(target.room_id), options)
       const { name, mayJoin } = target
       if (name !== null && !elsewhere.servesNames()) return unavailable
@@ -122,6 +125,11 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
       await reservation.released
       if (!isThere(asker)) return undefined
     }
+  }
+
+  function redeem({ participant }: Asker, token: string): string | undefined {
+    const isIn = deps.enterByToken(participant.context.participant, token)
+    return isIn ? undefined : 'match handoff not found or expired'
   }
 
   /** Lets the node of the room decide. */

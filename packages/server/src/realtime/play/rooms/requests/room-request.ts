@@ -15,8 +15,8 @@ import { isObject, isRoomText, isWithinLevels } from './label-answers.ts'
 export type EnterRequest = {
   /** The kind that refusals name. */
   kind: number
-  target:
-    | { by: 'id'; room_id: number }
+  target: /** `token` is that of a match; null is for everybody else. */
+    | { by: 'id'; room_id: number; token: string | null }
     /** A name may be taken by a room to join; null makes a room without a name. */
     | { by: 'name'; name: string | null; mayJoin: boolean }
   /** JSON text of an object. */
@@ -40,7 +40,7 @@ export function readEnterRequest({ kind, body }: Envelope): EnterRequest | Malfo
 }
 
 function targetOf(enter: RoomEnter): EnterRequest['target'] {
-  if (enter.mode === 'join') return { by: 'id', room_id: enter.room_id }
+  if (enter.mode === 'join') return { by: 'id', room_id: enter.room_id, token: null }
   const mayJoin = enter.mode === 'join_or_create'
   const unnamed = mayJoin ? 'default' : null
   return { by: 'name', name: enter.name === '' ? unnamed : enter.name, mayJoin }

@@ -1,0 +1,46 @@
+import { kinds, type PartyPush } from '@guildhall/contract'
+import { kindOf, type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
+import type { AccountKey, Accounts } from '../../play/accounts.port.ts'
+import type { GatheringRecords } from '../../play/coordination.port.ts'
+import { createRemovalPush } from '../../play/matchmaker/tickets/removal-push.ts'
+
+/** How many matches are known to have been sent. */
+const sentMax = 10_000
+
+export type Reaching = ReturnType<typeof createReaching>
+
+/** What an edge sends its clients about tickets and parties. */
+export function createReaching(local: () => Accounts) {
+  const sent = new Set<string>()
+
+  /** Whether an account has been sent this match of its ticket before. */
+  function isSecond(account: AccountKey, { bytes }: OutgoingFrame): boolean {
+    const key = `${account} ${Buffer.from(bytes).toString('latin1')}`
+    if (sent.has(key)) return true
+    sent.add(key)
+    for (const first of sent) {
+      if (sent.size <= sentMax) break
+      sent.delete(first)
+    }
+    return false
+  }
+
+  return {
+    deliver(account: AccountKey, frame: OutgoingFrame, except?: number): void {
+      const isMatch = kindOf(frame) === kinds.MATCHMAKER_MATCHED.first
+      if (isMatch && isSecond(account, frame)) return
+      local().deliver(account, frame, except)
+    },
+    /** The new coordinator does not have them. */
+    lost({ tickets, parties }: GatheringRecords): void {
+      const pushRemoval = createRemovalPush(local())
+      for (const { id, accounts } of tickets) pushRemoval({ id, accounts }, 'offline')
+      for (const { id, members } of parties) {
+        const push: PartyPush = { type: 'party.closed', party_id: id, reason: 'coordinator_lost' }
+        const body = new TextEncoder().encode(JSON.stringify(push))
+        const frame = outgoingFrame(kinds.NOTIFICATION.first, body)
+        for (const { user_id } of members) local().deliver(user_id, frame)
+      }
+    },
+  }
+}
