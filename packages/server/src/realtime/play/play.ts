@@ -118,8 +118,7 @@ export function createPlay(deps: PlayDeps): Play {
   const { matchmaker, disconnected, cameOnline } = gatherings
   const finish = createEnding({ registry, script, rooms, topics, disconnected })
   const graceMs = deps.rooms.reconnect_grace_ms
-  const costs = createPresenceCosts(clock)
-  const common = { ...deps, rooms, costs, snapshots, states }
+  const common = { ...deps, rooms, costs: createPresenceCosts(clock), snapshots, states }
   const seats = createSeats({ ...common, graceMs, disconnected, finish })
   const entry = createRoomEntry({
     ...{ ...common, log, config: deps.rooms, hooks: script },

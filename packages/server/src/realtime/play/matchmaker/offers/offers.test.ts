@@ -28,7 +28,8 @@ function startOffers() {
     clock: passes.clock,
     rooms: rooms as Rooms,
     queue: passes.queue,
-    handoffs: () => ({ give() {}, find: () => undefined, use() {}, release() {} }),
+    accounts: { isOnline: () => true, contextOf: () => undefined, deliver() {} },
+    handoffs: () => ({ give() {}, pass() {}, keep() {}, use: () => undefined, release() {} }),
     taken: ({ id }) => taken.push(id),
     membersMax: 1000,
     newId() {
