@@ -1,5 +1,5 @@
-import { kinds, type MatchmakerMatched, rpcRequestBody, rpcResponseBody } from '@guildhall/contract'
 import type { Envelope } from '@guildhall/contract'
+import { kinds, type MatchmakerMatched, rpcRequestBody, rpcResponseBody } from '@guildhall/contract'
 import { joinAs, type Player } from '../../play/rooms/rooms.fixture.ts'
 import {
   bytesOf,

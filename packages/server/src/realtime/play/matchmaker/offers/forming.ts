@@ -1,7 +1,7 @@
+import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
 import { nobody } from '../../../../kernel/play/calls.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
-import type { Clock } from '../../../../kernel/clock.ts'
 import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import type { Coordination } from '../../coordination.port.ts'
 import { defaultLabel, labelFrom, stateLabel } from '../../rooms/requests/label-answers.ts'
