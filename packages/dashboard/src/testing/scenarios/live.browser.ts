@@ -197,9 +197,18 @@ export function liveTests(stage: () => LiveStage): void {
       await open('')
       const head = page.locator('.card-head').filter({ hasText: 'Answer time' })
       await head.getByText(/\d{3},\d{3} ms/).waitFor()
-      const overflow = `[...document.querySelectorAll('.card-head')]
-        .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`
-      expect(await page.evaluate<string[]>(overflow)).toEqual([])
+      // Neither beyond the card nor squeezed: a value stays on one line, beside its name.
+      const broken = `[...document.querySelectorAll('.card-head')]
+        .filter((head) => head.scrollWidth > head.clientWidth ||
+          [...head.querySelectorAll('h2, .swatch, .plot-now')].some((one) => {
+            const text = document.createRange()
+            text.selectNodeContents(one)
+            return new Set([...text.getClientRects()].map(({ top }) => Math.round(top))).size > 1
+          }) ||
+          [...head.querySelectorAll('.legend')].some(({ children: [name, value] }) =>
+            value && Math.abs(value.getBoundingClientRect().top - name.getBoundingClientRect().top) > 8))
+        .map((one) => one.textContent)`
+      expect(await page.evaluate<string[]>(broken)).toEqual([])
     })
   })
 

@@ -26,6 +26,7 @@ const list = statement({
     WHERE user_id = :user_id ORDER BY other_id`,
   params: { user_id: 'text' },
   row: friendRow,
+  long: true,
 })
 
 const page = statement({

@@ -10,6 +10,7 @@ const list = statement({
   name: 'leaderboards.list',
   text: `SELECT ${boardNames.join(', ')} FROM leaderboards ORDER BY id`,
   row: boardRow,
+  long: true,
 })
 
 const newRow = without(leaderboards, 'records')

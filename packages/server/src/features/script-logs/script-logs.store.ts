@@ -29,6 +29,7 @@ const count = statement({
   text: 'SELECT COUNT(*) AS lines FROM script_logs WHERE match_id = :match_id',
   params: { match_id: 'text' },
   row: { lines: 'integer' },
+  long: true,
 })
 
 const prune = statement({

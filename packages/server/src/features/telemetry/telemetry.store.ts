@@ -46,6 +46,7 @@ const count = statement({
   text: 'SELECT COUNT(*) AS slices FROM telemetry_slices WHERE match_id = :match_id',
   params: { match_id: 'text' },
   row: { slices: 'integer' },
+  long: true,
 })
 
 const prune = statement({

@@ -123,6 +123,7 @@ const countOfMatch = statement({
     JOIN lag_reports r ON r.capture_id = c.capture_id WHERE c.match_id = :match_id`,
   params: { match_id: 'text' },
   row: { reports: 'integer' },
+  long: true,
 })
 
 const prune = statement({
