@@ -205,8 +205,10 @@ export function liveTests(stage: () => LiveStage): void {
             text.selectNodeContents(one)
             return new Set([...text.getClientRects()].map(({ top }) => Math.round(top))).size > 1
           }) ||
-          [...head.querySelectorAll('.legend')].some(({ children: [name, value] }) =>
-            value && Math.abs(value.getBoundingClientRect().top - name.getBoundingClientRect().top) > 8))
+          [...head.querySelectorAll('.legend')].some(({ children }) => {
+            const [name, value = name] = [...children].map((one) => one.getBoundingClientRect().top)
+            return Math.abs(value - name) > 8
+          }))
         .map((one) => one.textContent)`
       expect(await page.evaluate<string[]>(broken)).toEqual([])
     })

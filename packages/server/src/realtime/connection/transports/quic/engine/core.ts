@@ -62,6 +62,7 @@ export class CoreServer {
   readonly #cell: number
   readonly #addressAt: number
   readonly #encoder = new TextEncoder()
+  #memory = new Uint8Array()
 
   constructor(core: Http3WasmCore, options: CoreOptions) {
     this.#core = core
@@ -109,15 +110,19 @@ export class CoreServer {
     }
   }
 
-  /** What has happened since; bytes of an event are copied by `bytesOf` before the next call. */
+  /** What has happened since. */
   events(): CoreEvent[] {
     const length = Number(this.#core.exports.qs_drain_events(this.#handle, this.#cell))
     if (length <= 2) return []
     return JSON.parse(this.#core.readOutPtrResultUtf8(this.#cell, length))
   }
 
+  /** The bytes of an event, in the engine's own memory: they are gone with the next call. */
   bytesOf({ dataOff = 0, dataLen = 0 }: CoreEvent): Uint8Array {
-    return this.#core.copyOut(dataOff, dataLen)
+    const { buffer } = this.#core.exports.memory
+    // It is another one whenever it has grown.
+    if (this.#memory.buffer !== buffer) this.#memory = new Uint8Array(buffer)
+    return this.#memory.subarray(dataOff, dataOff + dataLen)
   }
 
   /** False when flow control takes no more; what was given is kept, and `drained` is reported. */

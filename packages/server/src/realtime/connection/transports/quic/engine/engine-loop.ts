@@ -9,6 +9,7 @@ import { commands, type EngineCounterName, reports } from './engine.ts'
 import { closeInitial, type Initial, readInitial } from './initial-packet.ts'
 import { Peer } from './peer.ts'
 import { retryTokens } from './retry-token.ts'
+import { Servers } from './servers.ts'
 
 export type EngineLoopDeps = {
   core: Http3WasmCore
@@ -42,7 +43,7 @@ export class EngineLoop {
   readonly #begun = new Set<string>()
   readonly #peers = new Map<number, Peer>()
   readonly #byAddress = new Map<string, readonly Peer[]>()
-  readonly #byHandle = new Map<CoreServer, Map<number, Peer>>()
+  readonly #servers: Servers
   /** In the order in which their keep-alives are due. */
   readonly #keepAlives = new Set<Peer>()
   readonly #paused = new Set<Peer>()
@@ -50,7 +51,6 @@ export class EngineLoop {
   readonly #written = new Set<Peer>()
   readonly #reports = new BatchWriter()
   readonly #ticks: Timer
-  #server: CoreServer
   #made = 0
   #unreadBytes = 0
   #turnIsDue = false
@@ -59,7 +59,7 @@ export class EngineLoop {
   constructor(deps: EngineLoopDeps) {
     this.#deps = deps
     const { clock, options } = deps
-    this.#server = this.#serve(options.certificate)
+    this.#servers = new Servers(clock, () => this.#serve(options.certificate))
     this.#gate = new DatagramGate({
       clock,
       isKnown: (address) => this.#byAddress.has(address),
@@ -97,28 +97,21 @@ export class EngineLoop {
 
   /** Connections that begin from here on get this certificate; the others keep theirs. */
   setCertificate(certificate: CertificatePair): void {
-    const before = this.#server
-    this.#server = this.#serve(certificate)
-    this.#freeIfUnused(before)
+    for (const server of this.#servers.renew(() => this.#serve(certificate))) server.free()
   }
 
   stop(): void {
     this.#ticks.cancel()
     this.#timer?.cancel()
     for (const peer of this.#peers.values()) this.#sendClose(peer)
-    const servers = [...this.#byHandle.keys()]
-    // Nothing is due from here on.
-    this.#byHandle.clear()
-    for (const server of servers) {
+    for (const server of this.#servers.end()) {
       server.flush(this.#deps.sendPacket)
       server.free()
     }
   }
 
   #serve(certificate: CertificatePair): CoreServer {
-    const server = new CoreServer(this.#deps.core, { ...this.#deps.options, certificate })
-    this.#byHandle.set(server, new Map())
-    return server
+    return new CoreServer(this.#deps.core, { ...this.#deps.options, certificate })
   }
 
   #stateOf(key: string): 'open' | 'waits' | undefined {
@@ -158,7 +151,9 @@ export class EngineLoop {
     if (isAdmitted) {
       this.#begun.add(key)
       this.#admitted.set(address, [...(this.#admitted.get(address) ?? []), { id, key }])
-      for (const packet of packets) this.#server.receive(packet, address)
+      const server = this.#servers.forNew(this.#byAddress.get(address))
+      for (const packet of packets) server.receive(packet, address)
+      this.#servers.touch(server)
     } else this.#refuse(initial, address)
   }
 
@@ -175,8 +170,11 @@ export class EngineLoop {
   /** Gives a packet to whoever may know it: the connections of an address may differ. */
   #receive(packet: Uint8Array, address: string): void {
     const servers = new Set(this.#byAddress.get(address)?.map(({ server }) => server))
-    if (servers.size === 0) servers.add(this.#server)
-    for (const server of servers) server.receive(packet, address)
+    if (servers.size === 0) servers.add(this.#servers.forNew())
+    for (const server of servers) {
+      server.receive(packet, address)
+      this.#servers.touch(server)
+    }
   }
 
   #command({ kind, connection, stream, value, bytes }: Row): void {
@@ -190,6 +188,7 @@ export class EngineLoop {
     }
     const peer = this.#peers.get(connection)
     if (peer === undefined) return
+    this.#servers.touch(peer.server)
     const nowMs = this.#deps.clock.monotonicMs()
     if (kind === commands.send || kind === commands.sendLast) {
       peer.send({ stream, bytes, fin: kind === commands.sendLast }, nowMs)
@@ -229,11 +228,12 @@ export class EngineLoop {
 
   #turn(): void {
     this.#closeDue()
-    for (const server of this.#byHandle.keys()) {
+    for (const server of this.#servers.touched()) {
       for (const event of server.events()) this.#report(server, event)
     }
     this.#forgetUnbegun()
-    for (const server of this.#byHandle.keys()) server.flush(this.#deps.sendPacket)
+    for (const server of this.#servers.touched()) server.flush(this.#deps.sendPacket)
+    this.#servers.settle()
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
       const batch = this.#reports.take()
@@ -246,7 +246,7 @@ export class EngineLoop {
   #report(server: CoreServer, event: CoreEvent): void {
     const { eventType, connHandle } = event
     if (eventType === eventTypes.opened) this.#opened(server, event)
-    const peer = this.#byHandle.get(server)?.get(connHandle)
+    const peer = this.#servers.find(server, connHandle)
     if (peer === undefined) return
     const { streamId: stream } = event
     const reported = this.#reports
@@ -276,7 +276,7 @@ export class EngineLoop {
     const peer = new Peer(admitted.id, { address, key: admitted.key, server, handle: connHandle })
     this.#peers.set(peer.id, peer)
     this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
-    this.#byHandle.get(server)?.set(connHandle, peer)
+    this.#servers.add(peer)
     peer.keepAliveAtMs = this.#deps.clock.monotonicMs() + this.#deps.options.keepAliveMs
     this.#keepAlives.add(peer)
     this.#deps.count('quic_connections_active', 1)
@@ -309,30 +309,26 @@ export class EngineLoop {
   #closed(peer: Peer, { meta }: CoreEvent): void {
     if (!peer.isEstablished) this.#deps.count('quic_handshake_failures_total', 1)
     this.#deps.count('quic_connections_active', -1)
-    const { server } = peer
     this.#peers.delete(peer.id)
     this.#begun.delete(peer.key)
     const others = this.#byAddress.get(peer.address)?.filter((each) => each !== peer)
     if (others?.length) this.#byAddress.set(peer.address, others)
     else this.#byAddress.delete(peer.address)
-    this.#byHandle.get(server)?.delete(peer.handle)
     for (const set of [this.#keepAlives, this.#paused, this.#closing, this.#written]) {
       set.delete(peer)
     }
     this.#reports.add(reports.closed, peer.id, { value: meta?.errorCode ?? -1 })
-    this.#freeIfUnused(server)
-  }
-
-  #freeIfUnused(server: CoreServer): void {
-    if (server === this.#server || this.#byHandle.get(server)?.size !== 0) return
-    this.#byHandle.delete(server)
     // Its last packets and events are out with this turn.
-    atEndOfTurn(() => server.free())
+    if (this.#servers.remove(peer)) atEndOfTurn(() => peer.server.free())
   }
 
   #reportTaken(): void {
     for (const peer of this.#written) {
-      peer.flushDatagrams()
+      // What there is room for now leaves with the next turn.
+      if (peer.flushDatagrams()) {
+        this.#servers.touch(peer.server)
+        this.#endTurn()
+      }
       const { takenBytes: value, takenDatagrams: stream } = peer
       if (value > 0 || stream > 0) this.#reports.add(reports.taken, peer.id, { value, stream })
       peer.takenBytes = 0
@@ -347,13 +343,17 @@ export class EngineLoop {
     for (const peer of this.#closing) {
       if (peer.closeAtMs() > nowMs) continue
       // It must have arrived before the close, as everything else must.
-      if (peer.farewell !== undefined) peer.sendFarewell(nowMs)
-      else this.#sendClose(peer)
+      if (peer.farewell === undefined) this.#sendClose(peer)
+      else {
+        peer.sendFarewell(nowMs)
+        this.#servers.touch(peer.server)
+      }
     }
   }
 
   #sendClose(peer: Peer): void {
     this.#closing.delete(peer)
+    this.#servers.touch(peer.server)
     const { code, reason, drains } = peer.end ?? destroyed
     // What may leave now leaves in front of the close, which takes the place of all the rest.
     if (!drains) peer.server.flush(this.#deps.sendPacket)
@@ -368,7 +368,9 @@ export class EngineLoop {
       this.#keepAlives.delete(peer)
       this.#keepAlives.add(peer)
       peer.keepAliveAtMs = nowMs + keepAliveMs
-      if (peer.isEstablished) peer.server.ping(peer.handle)
+      if (!peer.isEstablished) continue
+      peer.server.ping(peer.handle)
+      this.#servers.touch(peer.server)
     }
     // A paused peer that is never heard would time out.
     for (const peer of this.#paused) {
@@ -382,15 +384,12 @@ export class EngineLoop {
 
   #arm(): void {
     this.#timer?.cancel()
-    let dueMs = Number.POSITIVE_INFINITY
-    for (const server of this.#byHandle.keys()) {
-      dueMs = Math.min(dueMs, server.timeoutMs() ?? dueMs)
-    }
     const nowMs = this.#deps.clock.monotonicMs()
+    let dueMs = this.#servers.dueAtMs - nowMs
     for (const peer of this.#closing) dueMs = Math.min(dueMs, peer.closeAtMs() - nowMs)
     if (dueMs === Number.POSITIVE_INFINITY) return
     this.#timer = this.#deps.clock.after(Math.max(0, Math.ceil(dueMs)), () => {
-      for (const server of this.#byHandle.keys()) server.onTimeout()
+      this.#servers.runTimers()
       this.#turn()
     })
   }

@@ -79,12 +79,15 @@ export class Peer {
     }
   }
 
-  flushDatagrams(): void {
+  /** Answers whether the engine took any. */
+  flushDatagrams(): boolean {
+    const before = this.takenDatagrams
     while (this.#datagrams[0] !== undefined) {
-      if (!this.server.datagram(this.handle, this.#datagrams[0])) return
+      if (!this.server.datagram(this.handle, this.#datagrams[0])) break
       this.#datagrams.shift()
       this.takenDatagrams += 1
     }
+    return this.takenDatagrams > before
   }
 
   /** The engine's queue of the stream is empty again. */
