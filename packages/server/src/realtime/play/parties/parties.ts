@@ -139,12 +139,12 @@ export function createParties(deps: PartiesDeps) {
     party.revision = record.revision
     party.presenceSequence = record.presence_sequence
     parties.set(party.id, party)
-    for (const of of ['invitations', 'requests'] as const) {
-      for (const { user_id, expires_at } of record[of]) {
+    for (const list of ['invitations', 'requests'] as const) {
+      for (const { user_id, expires_at } of record[list]) {
         const known = { party, userId: user_id, expiresAtUnixMs: expires_at }
         pending.add(known)
-        party[of].set(user_id, known)
-        if (of === 'invitations') continue
+        party[list].set(user_id, known)
+        if (list === 'invitations') continue
         requestsOf.set(user_id, (requestsOf.get(user_id) ?? new Set()).add(known))
       }
     }
