@@ -14,13 +14,17 @@ export type SdkNode = {
 }
 
 /** Runs a node with this script for the tests of a file. */
-export function serveForSdk(script: string, settings: Record<string, string> = {}): SdkNode {
+export function serveForSdk(
+  script: string,
+  settings: Record<string, string> = {},
+  file = 'main.ts',
+): SdkNode {
   let folder = ''
   let node: NodeProcess
   let line: Line
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
-    await writeFile(join(folder, 'main.ts'), script)
+    await writeFile(join(folder, file), script)
     node = await startNodeProcess({
       'runtime.scripts_dir': folder,
       'authentication.limits.source.limit': '1000',

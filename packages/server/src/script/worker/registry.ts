@@ -2,7 +2,12 @@ import type { HookName } from '@guildhall/contract'
 import { type Handlers, isHookName } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
 import { invalidArgument } from './errors.ts'
-import { type RoomDefinition, readDefinition, summaryOf } from './rooms/definition.ts'
+import {
+  type GuestStates,
+  type RoomDefinition,
+  readDefinition,
+  summaryOf,
+} from './rooms/definition.ts'
 
 /** A handler as it was registered; what it takes and returns is the hook's business. */
 export type Handler = (...args: unknown[]) => unknown
@@ -19,7 +24,7 @@ export type Registry = {
   addHook(name: HookName, handler: unknown): void
   addFilter(index: unknown, handler: unknown): void
   /** A definition of rooms with state. */
-  addRoom(name: unknown, definition: unknown): void
+  addRoom(name: unknown, definition: unknown, guest?: GuestStates): void
   /** Ends registration. */
   close(): void
   /** What was registered, sorted; undefined if nothing was. */
@@ -86,8 +91,8 @@ export function createRegistry(): Registry {
       filters[index] = fn
       hooks[name] ??= fn
     },
-    addRoom(name, given) {
-      const definition = readDefinition(name, given)
+    addRoom(name, given, guest) {
+      const definition = readDefinition(name, given, guest)
       if (!open) throw invalidArgument('room: definitions are made while the script starts')
       if (rooms[definition.name]) throw invalidArgument(`room ${definition.name} is there already`)
       if (counts.rooms >= limits.roomDefinitions) {

@@ -8,6 +8,7 @@ import {
 } from '@guildhall/contract'
 import { isHookName } from '../../wire/hooks.ts'
 import { GuildhallError } from '../errors.ts'
+import { createGuestRooms, type GuestRoomFunction } from '../rooms/guest-rooms.ts'
 import type { StateRooms } from '../rooms/state-rooms.ts'
 import { createAllowBinding } from './allowing.ts'
 import type { BindingHost } from './binding-host.ts'
@@ -43,6 +44,8 @@ export type Surface = {
   readonly hooks: readonly { readonly name: string; readonly fn: Fn; readonly row: ScriptHook }[]
   /** `guildhall.room`, which defines rooms with state. */
   readonly room: Fn
+  /** What `guildhall.room` is built of where values cross as copies. */
+  readonly guestRooms: readonly GuestRoomFunction[]
   /** By their full name, such as `wallet.adjust`. */
   readonly functions: readonly SurfaceFunction[]
 }
@@ -78,6 +81,11 @@ export function createSurface(
       return { name, fn, row }
     }),
     room: (name, definition) => host.registry.addRoom(name, definition),
+    guestRooms: createGuestRooms({
+      registry: host.registry,
+      roomOf: (roomId) => host.rooms.byId(roomId),
+      relabel: (roomId, label) => functionOf(functions, 'room_update')(roomId, label),
+    }),
     functions,
   }
 }

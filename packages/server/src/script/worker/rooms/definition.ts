@@ -5,6 +5,15 @@ import { invalidArgument } from '../errors.ts'
 
 type Fn = (...args: unknown[]) => unknown
 
+/** The states of a script whose values cross as copies: they stay inside of its engine. */
+export type GuestStates = {
+  read(roomId: number): unknown
+  write(roomId: number, state: unknown): void
+  forget(roomId: number): void
+  view(roomId: number): unknown
+  own(roomId: number, member: object): unknown
+}
+
 /** What `guildhall.room(name, definition)` was given, checked. */
 export type RoomDefinition = {
   readonly name: string
@@ -13,6 +22,7 @@ export type RoomDefinition = {
   readonly decimals: StateDecimals | undefined
   readonly kinds: { readonly [kind: number]: Fn }
   readonly methods: { readonly [method: string]: Fn }
+  readonly guest: GuestStates | undefined
 } & { readonly [handler in Handler]: Fn | undefined }
 
 const handlers = [
@@ -36,7 +46,11 @@ const known: readonly string[] = [...handlers, ...others]
 const syncHzDefault = 20
 
 /** @throws GuildhallError `invalid_argument` for what is no definition */
-export function readDefinition(name: unknown, given: unknown): RoomDefinition {
+export function readDefinition(
+  name: unknown,
+  given: unknown,
+  guest: GuestStates | undefined,
+): RoomDefinition {
   if (!isName(name)) {
     throw invalidArgument('room: name must be 1 to 128 bytes without control characters')
   }
@@ -66,6 +80,7 @@ export function readDefinition(name: unknown, given: unknown): RoomDefinition {
     decimals: decimalsOf(given.decimals, problem),
     kinds: handlersBy(given.message, { what: 'message', isKey: isKind }, problem),
     methods: handlersBy(given.rpc, { what: 'rpc', isKey: isMethod }, problem),
+    guest,
     create: fns.create,
     restore: fns.restore,
     admit: fns.admit,

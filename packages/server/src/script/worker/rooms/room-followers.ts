@@ -97,8 +97,7 @@ export class RoomFollowers {
   sync(state: unknown): StateMessage[] {
     if (this.#followers.size === 0) return []
     this.#seq += 1
-    const { view } = this.#definition
-    const shared = this.#view.compare(view === undefined ? state : view(state))
+    const shared = this.#view.compare(this.#viewOf(state))
     if (shared === 'whole') this.#checkBytes(this.#view.text())
     const list = typeof shared === 'string' ? undefined : shared
     const messages: StateMessage[] = []
@@ -131,7 +130,7 @@ export class RoomFollowers {
   ): void {
     const { state, list, messages, alike } = made
     const { participant } = member
-    const change = own?.compare(this.#definition.own?.(state, member)) ?? 'none'
+    const change = own?.compare(this.#ownOf(state, member)) ?? 'none'
     if (change === 'none') {
       if (list !== undefined) alike.push(participant)
     } else if (change === 'whole' || list?.anew === true || change.anew) {
@@ -145,7 +144,7 @@ export class RoomFollowers {
 
   #whole(follower: Follower, state: unknown): StateMessage {
     const { member, own } = follower
-    own?.compare(this.#definition.own?.(state, member))
+    own?.compare(this.#ownOf(state, member))
     follower.wantsWhole = false
     return this.#wholeOf(member.participant, own)
   }
@@ -153,6 +152,17 @@ export class RoomFollowers {
   #wholeOf(participant: number, own: StateEncoder | undefined): StateMessage {
     const about = { seq: this.#seq, room_id: this.#roomId }
     return { body: encodeStateFull(about, this.#view, own), participants: [participant] }
+  }
+
+  #viewOf(state: unknown): unknown {
+    const { view, guest } = this.#definition
+    if (view === undefined) return state
+    return guest === undefined ? view(state) : guest.view(this.#roomId)
+  }
+
+  #ownOf(state: unknown, member: RoomMember): unknown {
+    const { own, guest } = this.#definition
+    return guest === undefined ? own?.(state, member) : guest.own(this.#roomId, member)
   }
 
   #checkBytes(text: string): void {

@@ -67,6 +67,18 @@ export class StateRoom {
     this.followers = new RoomFollowers(definition, identity.room_id, seq)
   }
 
+  /** Where the script's values are copies, the state comes out of its engine. */
+  fetchState(): unknown {
+    const { guest } = this.definition
+    if (guest !== undefined) this.state = guest.read(this.room_id)
+    return this.state
+  }
+
+  setState(state: unknown): void {
+    this.state = state
+    this.definition.guest?.write(this.room_id, state)
+  }
+
   enter(member: RoomMember): void {
     this.members = [...this.members.filter(isOther(member.participant)), member]
   }

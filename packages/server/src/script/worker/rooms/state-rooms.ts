@@ -101,7 +101,7 @@ export class StateRooms {
   sliceEnded(call: CallRecord, output: Output): void {
     const room = this.#roomOf(call)
     if (room === undefined) return
-    if (room.copy.update(room.state)) {
+    if (room.copy.update(room.fetchState())) {
       room.isUnsent = true
       room.isUnsaved = true
       if (this.#deps.isTested()) reportTwice(room, output)
@@ -121,8 +121,12 @@ export class StateRooms {
       room.isUnsent = true
       return
     }
-    room.state = room.copy.fresh()
+    room.setState(room.copy.fresh())
     room.behindSync.rollback()
+  }
+
+  byId(roomId: number): StateRoom | undefined {
+    return this.#rooms.get(roomId)
   }
 
   relabel(roomId: number, label: unknown): void {
@@ -216,21 +220,23 @@ export class StateRooms {
     const definition = this.#deps.registry.rooms[identity.definition]
     if (definition === undefined) throw new StateProblem('there is no such definition')
     const room = new StateRoom(definition, identity, { seq, budget: this.#budget })
-    room.state = state
+    room.setState(state)
     room.face = this.#attached?.faceOf(room) ?? {}
     return room
   }
 
   #forget(roomId: number): void {
     const room = this.#rooms.get(roomId)
-    if (room !== undefined) this.#budget.remove(room.copy)
+    if (room === undefined) return
+    this.#budget.remove(room.copy)
+    room.definition.guest?.forget(roomId)
     this.#rooms.delete(roomId)
   }
 
   /** The room is there from here on, and its state is what the node keeps first. */
   #begin(identity: StateRoomIdentity, state: unknown, seq: number, made?: StateRoom): void {
     const room = made ?? this.#newRoom(identity, state, seq)
-    room.state = state
+    room.setState(state)
     room.copy.update(state)
     this.#rooms.set(room.room_id, room)
     this.relabel(room.room_id, identity.label)

@@ -2,7 +2,13 @@ import { nameIn } from '../../../functions/guest-names.ts'
 import type { LoadProblem } from '../../../process/load-error.ts'
 import type { ScriptFile } from '../../../wire/revision.ts'
 import type { Surface } from '../../bindings/surface.ts'
-import { planFunction, planHandler, taskPlan } from '../../conversions/plans.ts'
+import {
+  type FunctionPlan,
+  jsonPlan,
+  planFunction,
+  planHandler,
+  taskPlan,
+} from '../../conversions/plans.ts'
 import type { ErrorPlace } from '../../errors.ts'
 import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createGuest } from '../guest.ts'
@@ -27,7 +33,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
   function openSandbox(surface: Surface): bigint {
     const { _lua_pcallk, _lua_pushlightuserdata, _lua_settop } = lua
     loadText(sandboxSource)
-    pushOwnFunctions()
+    pushOwnFunctions(surface)
     pushGuildhall(surface)
     _lua_pushlightuserdata(L, waitsAddress)
     if (_lua_pcallk(L, 3, 4, 0, 0, 0) !== 0) throw machine.problemIn(L)
@@ -48,7 +54,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
   }
 
   /** What the sandbox's source itself calls. */
-  function pushOwnFunctions(): void {
+  function pushOwnFunctions({ guestRooms }: Surface): void {
     const own = {
       is_overdue: () => machine.wasInterrupted || guest.isOverdue(),
       check_time: () => guest.checkTime(),
@@ -60,6 +66,13 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
     for (const [name, fn] of Object.entries(own)) {
       machine.pushOwnFunction(L, fn)
       setField(name)
+    }
+    for (const { name, fn, bytesAt, handler } of guestRooms) {
+      const planAt = (n: number) => ({ ...jsonPlan, strings: n === bytesAt ? 'bytes' : 'text' })
+      const args = [0, 1, 2, 3, 4].map((n) => ({ ...planAt(n), name: String(n) }) as const)
+      const plan = { args, hasOptions: false, ok: jsonPlan } as FunctionPlan
+      machine.pushFunction(L, { plan, waits: false, fn, handler })
+      setField(`room_${name}`)
     }
   }
 

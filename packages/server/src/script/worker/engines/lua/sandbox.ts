@@ -129,6 +129,70 @@ local function message_of(problem) return tostring(rawget(problem, 'message')) e
 local failure = { __metatable = false, __name = 'guildhall.Error', __tostring = message_of }
 local signal = { __metatable = false, __name = 'guildhall.fail', __tostring = message_of }
 
+-- Rooms with state: the state stays in here, and is read when a slice has ended.
+local states, faces = {}, {}
+
+local function info_of(id) return host.room_info(id) end
+
+local function face_of(id)
+  local face = faces[id]
+  if face ~= nil then return face end
+  local fixed = { room_id = id }
+  function fixed.broadcast(kind, body, options) host.room_broadcast(id, kind, body, options) end
+  function fixed.send(to, kind, body, options) host.room_send(id, to, kind, body, options) end
+  function fixed.after(ms, fn) return host.room_after(id, ms, fn) end
+  local function read(_, key)
+    if key == 'state' then return states[id] end
+    local known = fixed[key]
+    if known ~= nil then return known end
+    local value = info_of(id)[key]
+    if value ~= guildhall.json.null then return value end
+  end
+  local function write(_, key, value)
+    if key == 'state' then states[id] = value
+    elseif key == 'label' then host.room_relabel(id, value)
+    else error('room: only state and label are set', 2) end
+  end
+  face = setmetatable({}, { __index = read, __newindex = write, __metatable = false })
+  faces[id] = face
+  return face
+end
+
+local shapes = {
+  create = function(fn) return function(ctx, options) return fn(ctx, options) end end,
+  restore = function(fn) return function(_, state, id) return fn(state, face_of(id)) end end,
+  view = function(fn) return function(_, _, id) return fn(states[id]) end end,
+  own = function(fn) return function(member, _, id) return fn(states[id], member) end end,
+  ended = function(fn) return function(_, _, id) return fn(face_of(id)) end end,
+}
+local function usual(fn) return function(about, _, id) return fn(about, face_of(id)) end end
+local function with_body(fn)
+  return function(ctx, body, id) return fn(ctx, body, face_of(id)) end
+end
+
+local room_own = {
+  ['@read'] = function(_, _, id) return states[id] end,
+  ['@write'] = function(_, state, id) states[id] = state end,
+  ['@forget'] = function(_, _, id) states[id], faces[id] = nil, nil end,
+}
+
+function guildhall.room(name, definition)
+  if type(definition) ~= 'table' then error('room: the definition must be a table', 2) end
+  local members = {}
+  host.room_define(name)
+  for key, value in pairs(definition) do
+    if type(value) == 'function' then host.room_handler(key, (shapes[key] or usual)(value))
+    elseif (key == 'message' or key == 'rpc') and type(value) == 'table' then
+      for each, fn in pairs(value) do
+        if type(fn) ~= 'function' then error('room: ' .. key .. ' holds functions', 2) end
+        host.room_reply(key .. '.' .. tostring(each), with_body(fn))
+      end
+    else members[key] = value end
+  end
+  for key, fn in pairs(room_own) do host.room_handler(key, fn) end
+  host.room_done(members)
+end
+
 local decode = guildhall.json.decode
 lib.guildhall = sealed('guildhall', guildhall)
 local loaded, loading = { guildhall = lib.guildhall }, {}

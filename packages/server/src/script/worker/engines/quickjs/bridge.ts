@@ -249,14 +249,15 @@ export function createBridge(deps: BridgeDeps): Bridge {
   }
 
   return {
-    expose({ identity, hooks, functions: rows }) {
+    expose({ identity, hooks, functions: rows, guestRooms }) {
       const { node_id, tier, generation, revision_id } = identity
       const listed = [
         ...hooks.map(({ name, fn }) => ({ name, fn, waiting: false })),
         ...rows.map(({ name, fn, row }) => ({ name, fn, waiting: row.runs === 'node' })),
       ].map(({ name, fn, waiting }) => ({ name, waiting, id: functions.push(fn) - 1 }))
       const own = { node_id, tier, generation, revision_id: revision_id() }
-      enter('build', [JSON.stringify({ identity: own, functions: listed })])
+      const rooms = guestRooms.map(({ name, fn }) => ({ name, id: functions.push(fn) - 1 }))
+      enter('build', [JSON.stringify({ identity: own, functions: listed, rooms })])
     },
     async load(entry) {
       await start((run) => enter('load', [entry, run]))

@@ -13,7 +13,7 @@ export function writeMarked(value: unknown): string {
 
 /** The same for what a handler is called with: texts of the node, which seldom need a mark. */
 export function writeArguments(args: readonly unknown[]): string {
-  if (args.includes(undefined)) return writeMarked(args)
+  if (args.some(needsMark)) return writeMarked(args)
   try {
     const text = JSON.stringify(args)
     return text.includes(escapedMark) ? writeMarked(args) : text
@@ -21,6 +21,10 @@ export function writeArguments(args: readonly unknown[]): string {
     // A bigint.
     return writeMarked(args)
   }
+}
+
+function needsMark(value: unknown): boolean {
+  return value === undefined || value instanceof Uint8Array
 }
 
 function marked(value: unknown): unknown {

@@ -290,10 +290,71 @@ for (const name of keys(globals)) {
   defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true })
 }
 
+// Rooms with state: the state stays in here, and is read when a slice has ended.
+function roomDefiner(rooms) {
+  const call = {}
+  for (const { name, id } of rooms) call[name] = fn(id, false)
+  const states = new NativeMap(), faces = new NativeMap()
+  const stateOf = (id) => apply(mapGet, states, [id])
+  const faceOf = (id) => {
+    const known = apply(mapGet, faces, [id])
+    if (known !== undefined) return known
+    const face = freeze({
+      room_id: id,
+      get match_id() { return call.info(id)?.match_id },
+      get name() { return call.info(id)?.name },
+      get members() { return call.info(id)?.members ?? [] },
+      get label() { return call.info(id)?.label },
+      set label(label) { call.relabel(id, label) },
+      get state() { return stateOf(id) },
+      set state(state) { apply(mapSet, states, [id, state]) },
+      broadcast: (kind, body, options) => { call.broadcast(id, kind, body, options) },
+      send: (to, kind, body, options) => { call.send(id, to, kind, body, options) },
+      after: (ms, task) => call.after(id, ms, task),
+    })
+    apply(mapSet, faces, [id, face])
+    return face
+  }
+  const own = {
+    '@read': (_, __, id) => stateOf(id),
+    '@write': (_, state, id) => { apply(mapSet, states, [id, state]) },
+    '@forget': (_, __, id) => { apply(mapDelete, states, [id]); apply(mapDelete, faces, [id]) },
+  }
+  const shapes = {
+    create: (given) => (ctx, options) => given(ctx, options),
+    restore: (given) => (_, state, id) => given(state, faceOf(id)),
+    view: (given) => (_, __, id) => given(stateOf(id)),
+    own: (given) => (member, _, id) => given(stateOf(id), member),
+    ended: (given) => (_, __, id) => given(faceOf(id)),
+    message: (given) => (ctx, body, id) => given(ctx, body, faceOf(id)),
+    rpc: (given) => (ctx, body, id) => given(ctx, body, faceOf(id)),
+  }
+  const usual = (given) => (about, _, id) => given(about, faceOf(id))
+  return (name, definition) => {
+    if (typeof definition !== 'object' || definition === null || isArray(definition)) {
+      throw refuse('room: the definition must be an object')
+    }
+    const members = {}
+    call.define(name)
+    for (const key of keys(definition)) {
+      const value = definition[key]
+      if (typeof value === 'function') call.handler(key, (shapes[key] ?? usual)(value))
+      else if ((key === 'message' || key === 'rpc') && typeof value === 'object' && value) {
+        for (const each of keys(value)) {
+          if (typeof value[each] !== 'function') throw refuse(key + '.' + each + ' is not a function')
+          call.reply(key + '.' + each, shapes[key](value[each]))
+        }
+      } else members[key] = value
+    }
+    for (const key of keys(own)) call.handler(key, own[key])
+    call.done(members)
+  }
+}
+
 return {
   build(text) {
-    const { identity, functions } = parse(text)
-    const api = { ...identity }
+    const { identity, functions, rooms } = parse(text)
+    const api = { ...identity, room: freeze(roomDefiner(rooms)) }
     for (const { name, id, waiting } of functions) {
       const [space, member] = name.split('.')
       if (member === undefined) api[space] = freeze(fn(id, waiting))
