@@ -19,6 +19,21 @@ class Row:
     """What the host answers: members are attributes and keys."""
     def __getitem__(self, name: str) -> Any: ...
 
+class StateRoom:
+    room_id: int
+    match_id: str
+    name: str | None
+    label: Any
+    members: list[Row]
+    state: Any
+    def broadcast(self, kind: int, body: bytes | str, **options: Any) -> None: ...
+    def send(self, participant: int, kind: int, body: bytes | str, **options: Any) -> None: ...
+    def after(self, ms: int, fn: Callable[[], Any]) -> int: ...
+
+def room(name: str, definition: dict[str, Any] | None = None, **members: Any) -> None:
+    """Defines rooms with state, by the name that their labels have as mode: handlers, with
+    `message` by kind and `rpc` by method, and tick_hz, sync_hz, decimals."""
+
 class Context(Row):
     sender: int | float
     user_id: str | None

@@ -88,7 +88,14 @@ guildhall.json.null = nil
 ---@generic T
 ---@param t T[]
 ---@return T[]
-function guildhall.json.array(t) end`
+function guildhall.json.array(t) end
+
+---Defines rooms with state, by the name that their labels have as mode: a table of handlers, with
+---\`message\` by kind and \`rpc\` by method, and of tick_hz, sync_hz and decimals. Handlers have the
+---room as their last argument: room_id, match_id, name, label, members, state, broadcast, send, after.
+---@param name string
+---@param definition table<string, any>
+function guildhall.room(name, definition) end`
 
 function luaClass(name: string, shape: Shape): string {
   if (shape.kind !== 'object') return `---@alias ${name} ${luaType(shape, true)}`
@@ -185,7 +192,22 @@ class Error(Exception):
 
 class Row:
     """What the host answers: members are attributes and keys."""
-    def __getitem__(self, name: str) -> Any: ...`
+    def __getitem__(self, name: str) -> Any: ...
+
+class StateRoom:
+    room_id: int
+    match_id: str
+    name: str | None
+    label: Any
+    members: list[Row]
+    state: Any
+    def broadcast(self, kind: int, body: bytes | str, **options: Any) -> None: ...
+    def send(self, participant: int, kind: int, body: bytes | str, **options: Any) -> None: ...
+    def after(self, ms: int, fn: Callable[[], Any]) -> int: ...
+
+def room(name: str, definition: dict[str, Any] | None = None, **members: Any) -> None:
+    """Defines rooms with state, by the name that their labels have as mode: handlers, with
+    \`message\` by kind and \`rpc\` by method, and tick_hz, sync_hz, decimals."""`
 
 function pythonClass(name: string, shape: Shape): string {
   if (shape.kind !== 'object') return `${name} = ${pythonType(shape, true)}`

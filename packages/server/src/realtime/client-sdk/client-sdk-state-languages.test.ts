@@ -97,6 +97,64 @@ guildhall.room('cards', {
 guildhall.on_rpc('echo', function(ctx, body) return body end)
 `
 
+const python = `
+import guildhall
+from guildhall import json
+
+def create(ctx, options):
+    state = {'table': [], 'hands': {}, 'x': 0, 'deck': options.get('deck')}
+    return {'state': state, 'label': {'map': 'green', 'max_players': 4}}
+
+def restore(state, room):
+    state['table'].append('restored')
+    return state
+
+def admit(ctx, room):
+    return 'not with that key' if ctx.options.get('key') == 'wrong' else True
+
+def join(ctx, room):
+    room.state['hands'][str(ctx.sender)] = ['ace', 'king']
+
+def leave(ctx, room):
+    del room.state['hands'][str(ctx.sender)]
+
+def play(ctx, body, room):
+    room.state['table'].append(json.decode(body)['card'])
+    room.state['x'] += 0.26
+    room.broadcast(101, 'played', after_state=True)
+
+def cheat(ctx, body, room):
+    room.state['table'].append('cheat')
+    raise ValueError('no such card')
+
+async def slow(ctx, body, room):
+    room.state['table'].append('slow')
+    await guildhall.session_list()
+    table = room.state['table']
+    table.append('later')
+    return {'table': len(table), 'members': len(room.members), 'map': room.label.map}
+
+def wait(ctx, body, room):
+    room.after(5, lambda: room.state['table'].append('timer'))
+
+guildhall.room('cards', {
+    'sync_hz': 60,
+    'decimals': {'x': 1},
+    'create': create,
+    'restore': restore,
+    'admit': admit,
+    'join': join,
+    'leave': leave,
+    'message': {100: play, 102: cheat},
+    'rpc': {'slow': slow, 'wait': wait, 'text': lambda: 'a text'},
+    'view': lambda state: {'table': state['table'], 'x': state['x'], 'deck': state['deck']},
+    'own': lambda state, member: state['hands'].get(str(member.participant), []),
+    'ended': lambda room: {'cards': len(room.state['table'])},
+})
+
+guildhall.on_rpc('echo', lambda ctx, body: body)
+`
+
 type View = { table: string[]; x: number; deck: string | null }
 
 let names = 0
@@ -123,6 +181,7 @@ const languages = [
   ['trusted JavaScript', 'main.js', javascript, 'trusted'],
   ['sandboxed JavaScript', 'main.js', javascript, 'sandboxed'],
   ['Lua', 'main.lua', lua, 'sandboxed'],
+  ['Python', 'main.py', python, 'sandboxed'],
 ] as const
 
 describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, tier) => {

@@ -9,7 +9,7 @@ import { describePythonError, PythonError, placeOf } from './python-error.ts'
 import { placeFiles } from './script-files.ts'
 import type { MarshalReader } from './values/marshal-reader.ts'
 import type { MarshalWriter } from './values/marshal-writer.ts'
-import { createVocabulary, type Entry, writeArgument } from './vocabulary.ts'
+import { type ArgumentForms, createVocabulary, type Entry, writeArgument } from './vocabulary.ts'
 
 /** Runs Python in an interpreter in WebAssembly, which reaches no more than `guildhall`. */
 export async function createPythonEngine(deps: EngineDeps): Promise<Engine> {
@@ -78,10 +78,11 @@ class PythonEngine implements Engine {
     this.#revision = revision_id
     placeFiles(this.#python, files)
     this.#python
-      .begin(3)
+      .begin(4)
       .value({ node_id, tier, generation })
       .value(vocabulary.functions)
       .value(vocabulary.hooks)
+      .value(vocabulary.rooms)
     this.#ended(this.#python.call('build'), noRun)
     this.#python
       .begin(2)
@@ -241,7 +242,8 @@ class PythonEngine implements Engine {
     } catch (error) {
       throw invalidArgument(`${entry.name}: ${error instanceof Error ? error.message : 'invalid'}`)
     }
-    if (entry.kind === 'hook') this.#register(entry, args)
+    if (entry.kind === 'hook') this.#register(entry.args, args)
+    else if (entry.kind === 'room') this.#takeOfRoom(entry.name, args)
     else if (typeof args[entry.taskAt] === 'number') {
       args[entry.taskAt] = this.#task(Number(args[entry.taskAt]))
     }
@@ -251,10 +253,16 @@ class PythonEngine implements Engine {
   }
 
   /** The last argument is the number of a handler. */
-  #register({ args: forms }: Entry & { kind: 'hook' }, args: unknown[]): void {
+  #register(forms: ArgumentForms, args: unknown[]): void {
     const number = args.pop()
     if (typeof number !== 'number') return
     args.push((...values: unknown[]) => this.#begin('run_handler', number, { values, forms }))
+  }
+
+  /** Functions of `guildhall.room` take handlers, and `after` a task. */
+  #takeOfRoom(name: string, args: unknown[]): void {
+    if (name === 'handler' || name === 'reply') this.#register([], args)
+    else if (name === 'after' && typeof args[2] === 'number') args[2] = this.#task(args[2])
   }
 
   #task(number: number): () => unknown {

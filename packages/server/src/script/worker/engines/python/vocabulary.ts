@@ -10,6 +10,8 @@ type Fn = (...args: unknown[]) => unknown
 export type Vocabulary = {
   readonly functions: readonly object[]
   readonly hooks: readonly object[]
+  /** What `guildhall.room` is built of. */
+  readonly rooms: readonly object[]
   /** By the number in its row. */
   readonly entries: readonly Entry[]
 }
@@ -17,12 +19,13 @@ export type Vocabulary = {
 /** What a script can call, as the worker does it. */
 export type Entry =
   | { readonly kind: 'function'; readonly name: string; readonly fn: Fn; readonly taskAt: number }
+  | { readonly kind: 'room'; readonly name: string; readonly fn: Fn }
   | { readonly kind: 'hook'; readonly name: string; readonly fn: Fn; readonly args: ArgumentForms }
 
 /** Of each argument of a handler: its members in their order, if it has some. */
 export type ArgumentForms = readonly (readonly string[] | undefined)[]
 
-export function createVocabulary({ functions, hooks }: Surface): Vocabulary {
+export function createVocabulary({ functions, hooks, guestRooms }: Surface): Vocabulary {
   const entries: Entry[] = []
   const functionRows = functions.map(({ name, fn, row }) => {
     const plan = planFunction(row)
@@ -40,7 +43,10 @@ export function createVocabulary({ functions, hooks }: Surface): Vocabulary {
     const number = entries.push({ kind: 'hook', name, fn, args: args.map(members) }) - 1
     return { number, name, doc: row.doc, planned: row.planned === true, slot: row.slot, args }
   })
-  return { functions: functionRows, hooks: hookRows, entries }
+  const rooms = guestRooms.map(({ name, fn }) => {
+    return { name, number: entries.push({ kind: 'room', name, fn }) - 1 }
+  })
+  return { functions: functionRows, hooks: hookRows, rooms, entries }
 }
 
 /** As keyword arguments: a parameter, or a member of the options behind them. */

@@ -7,6 +7,7 @@ const kernel = [
   { name: 'values', text: readFileSync(new URL('../kernel/values.py', import.meta.url), 'utf8') },
   { name: 'loop', text: readFileSync(new URL('../kernel/loop.py', import.meta.url), 'utf8') },
   { name: 'api', text: readFileSync(new URL('../kernel/api.py', import.meta.url), 'utf8') },
+  { name: 'rooms', text: readFileSync(new URL('../kernel/rooms.py', import.meta.url), 'utf8') },
   { name: 'kernel', text: readFileSync(new URL('../kernel/kernel.py', import.meta.url), 'utf8') },
 ]
 

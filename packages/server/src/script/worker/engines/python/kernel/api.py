@@ -80,7 +80,7 @@ class Guildhall(Space):
         return ask(REVISION)
 
 
-def build(loop, identity, functions, hooks):
+def build(loop, identity, functions, hooks, place_rooms):
     """Makes the module of rows of the script API."""
     api = Guildhall("guildhall")
     members = api.__dict__
@@ -89,6 +89,7 @@ def build(loop, identity, functions, hooks):
         _place(api, row, _function(loop, row))
     for row in hooks:
         _place(api, row, _hook(row))
+    place_rooms(members)
     builtins.guildhall = sys.modules["guildhall"] = api
     install(loop)
     gc.freeze()

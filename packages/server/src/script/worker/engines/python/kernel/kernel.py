@@ -15,7 +15,7 @@ import time
 import types
 from inspect import isawaitable
 
-from _guildhall import api
+from _guildhall import api, rooms
 from _guildhall.api import FAILED, OK, PENDING, TIMER, WAKE, ask, handlers, raised, tasks, waiting
 from _guildhall.loop import Loop, owner
 from _guildhall.values import Fail, encode
@@ -96,8 +96,9 @@ def settle(run, number, *answer):
     return _ended(loop.go_on(run, _settle, number, answer))
 
 
-def build(identity, functions, hooks):
-    api.build(loop, identity, functions, hooks)
+def build(identity, functions, hooks, room_functions):
+    place_rooms = lambda members: rooms.place(members, room_functions)
+    api.build(loop, identity, functions, hooks, place_rooms)
 
 
 def _settle(number, answer):

@@ -119,6 +119,10 @@ def _row_maker(members):
     return make
 
 
+# Of rows without a plan: their members are what the node has sent.
+row_of = _row_maker({})
+
+
 def encode(message):
     """A tuple as the worker reads it. TypeError for what has no form there."""
     try:
