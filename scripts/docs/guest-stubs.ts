@@ -91,8 +91,9 @@ guildhall.json.null = nil
 function guildhall.json.array(t) end
 
 ---Defines rooms with state, by the name that their labels have as mode: a table of handlers, with
----\`message\` by kind and \`rpc\` by method, and of tick_hz, sync_hz and decimals. Handlers have the
----room as their last argument: room_id, match_id, name, label, members, state, broadcast, send, after.
+---\`message\` by kind and \`rpc\` by method, and of tick_hz, sync_hz and decimals. Handlers have
+---the room as their last argument: room_id, match_id, name, label, members, state, broadcast,
+---send, after.
 ---@param name string
 ---@param definition table<string, any>
 function guildhall.room(name, definition) end`

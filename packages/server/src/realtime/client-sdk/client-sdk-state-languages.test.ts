@@ -91,7 +91,9 @@ guildhall.room('cards', {
     text = function() return 'a text' end,
   },
   view = function(state) return { table = state.table, x = state.x, deck = state.deck } end,
-  own = function(state, member) return state.hands[tostring(member.participant)] or json.array() end,
+  own = function(state, member)
+    return state.hands[tostring(member.participant)] or json.array()
+  end,
   ended = function(room) return { cards = #room.state.table } end,
 })
 guildhall.on_rpc('echo', function(ctx, body) return body end)

@@ -341,8 +341,9 @@ function roomDefiner(rooms) {
       if (typeof value === 'function') call.handler(key, (shapes[key] ?? usual)(value))
       else if ((key === 'message' || key === 'rpc') && typeof value === 'object' && value) {
         for (const each of keys(value)) {
-          if (typeof value[each] !== 'function') throw refuse(key + '.' + each + ' is not a function')
-          call.reply(key + '.' + each, shapes[key](value[each]))
+          const path = key + '.' + each
+          if (typeof value[each] !== 'function') throw refuse(path + ' is not a function')
+          call.reply(path, shapes[key](value[each]))
         }
       } else members[key] = value
     }
