@@ -326,9 +326,8 @@ function roomDefiner(rooms) {
     view: (given) => (_, __, id) => given(stateOf(id)),
     own: (given) => (member, _, id) => given(stateOf(id), member),
     ended: (given) => (_, __, id) => given(faceOf(id)),
-    message: (given) => (ctx, body, id) => given(ctx, body, faceOf(id)),
-    rpc: (given) => (ctx, body, id) => given(ctx, body, faceOf(id)),
   }
+  const withBody = (given) => (ctx, body, id) => given(ctx, body, faceOf(id))
   const usual = (given) => (about, _, id) => given(about, faceOf(id))
   return (name, definition) => {
     if (typeof definition !== 'object' || definition === null || isArray(definition)) {
@@ -343,7 +342,7 @@ function roomDefiner(rooms) {
         for (const each of keys(value)) {
           const path = key + '.' + each
           if (typeof value[each] !== 'function') throw refuse(path + ' is not a function')
-          call.reply(path, shapes[key](value[each]))
+          call.reply(path, withBody(value[each]))
         }
       } else members[key] = value
     }
