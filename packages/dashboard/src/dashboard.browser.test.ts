@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { auditTests } from './testing/scenarios/audit.browser.ts'
 import { carelessTests } from './testing/scenarios/careless.browser.ts'
 import { keyboardTests } from './testing/scenarios/keyboard.browser.ts'
+import { lagTests } from './testing/scenarios/lag.browser.ts'
 import { liveTests } from './testing/scenarios/live.browser.ts'
 import { realStoreTests } from './testing/scenarios/real-store.browser.ts'
 import { restartTests } from './testing/scenarios/restart.browser.ts'
@@ -21,6 +22,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('the views', () => viewTests(live))
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))
+  describe('lag diagnostics', () => lagTests(live))
   describe('the audit trail', () => auditTests(live))
   describe('huge', () => sizeTests(memory))
   describe('a store of years', () => realStoreTests(memory))

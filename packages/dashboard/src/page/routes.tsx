@@ -16,6 +16,8 @@ import { ConfigPage } from './sections/config/config-page.tsx'
 import { DatabasePage } from './sections/database/database-page.tsx'
 import { ErrorJournalPage } from './sections/error-journal/error-journal-page.tsx'
 import { GroupsPage } from './sections/groups/groups-page.tsx'
+import { CapturePage } from './sections/lag/capture-page.tsx'
+import { LagPage } from './sections/lag/lag-page.tsx'
 import { LeaderboardsPage } from './sections/leaderboards/leaderboards-page.tsx'
 import { LogsPage } from './sections/logs/logs-page.tsx'
 import { MatchRecordsPage } from './sections/match-records/match-records-page.tsx'
@@ -53,6 +55,8 @@ const pages: Readonly<Record<string, RouteComponent>> = {
   '/rooms': RoomsPage,
   '/rooms/$id': RoomsPage,
   '/telemetry': TelemetryPage,
+  '/lag': LagPage,
+  '/lag/$id': CapturePage,
   '/errors': ErrorJournalPage,
   '/match-records': MatchRecordsPage,
   '/match-records/$id': MatchRecordsPage,

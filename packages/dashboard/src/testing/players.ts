@@ -1,4 +1,5 @@
 import { createPlayer, type Room } from '@guildhall/client'
+import { recordLag } from '@guildhall/client/lag'
 
 /** The rooms that `play` leaves behind: one that goes on, and one whose match has ended. */
 export type Played = {
@@ -29,5 +30,7 @@ export async function play(url: string): Promise<Played> {
 async function enter(url: string, id: string) {
   const player = createPlayer(url)
   const { user_id } = await player.signIn.device({ id, create: true, username: id })
-  return { user_id, connection: await player.connect() }
+  const connection = await player.connect()
+  recordLag(connection, { consent: () => true })
+  return { user_id, connection }
 }

@@ -45,6 +45,8 @@ export async function describeInBrowser(tests: (stages: Stages) => void): Promis
       const settings = {
         GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'live.db')}`,
         GUILDHALL_RUNTIME__SCRIPTS_DIR: join(import.meta.dirname, 'game'),
+        GUILDHALL_LAG_DIAGNOSTICS__ENABLED: 'true',
+        GUILDHALL_LAG_DIAGNOSTICS__RAW_ROOT: folder,
       }
       memory = await openStage(browser, manySignIns)
       const stage = await openStage(browser, settings)

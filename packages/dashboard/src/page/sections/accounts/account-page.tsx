@@ -13,6 +13,7 @@ import { Page } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { Tabs } from '../../kit/tabs.tsx'
 import { Text } from '../../kit/text/text.tsx'
+import { StartCaptureButton } from '../lag/start-capture.tsx'
 import { EditAccount } from './account-forms.tsx'
 import { AccountProfile } from './account-profile.tsx'
 import { AccountState } from './account-state.tsx'
@@ -117,7 +118,8 @@ function AccountActions({ account }: { account: AccountDetail }) {
 
 function AccountButtons({ account, onAsk }: { account: AccountDetail; onAsk(asked: Asked): void }) {
   const mayChange = useMay(api.consoleAccounts.update)
-  const { id, state } = account
+  const mayRecord = useMay(api.runtime.rpc)
+  const { id, username, state } = account
   const exportAll = async () => {
     try {
       const all = await call((desk) => desk.consoleAccounts.export({ params: { id } }))
@@ -131,6 +133,9 @@ function AccountButtons({ account, onAsk }: { account: AccountDetail; onAsk(aske
       <button type="button" onClick={() => void exportAll()}>
         Export
       </button>
+      {mayRecord && state === 'active' && (
+        <StartCaptureButton whom={{ user_ids: [id], name: username }} />
+      )}
       {mayChange && (
         <button type="button" onClick={() => onAsk('edit')}>
           Edit

@@ -1,7 +1,8 @@
-import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
+import { api, type LiveRoom, type MatchmakerTotals } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
@@ -12,6 +13,7 @@ import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { RoomState } from './room-state.tsx'
+import { StartCaptureButton } from '../lag/start-capture.tsx'
 
 /** So often the rooms are read, in milliseconds. */
 const everyMs = 3_000
@@ -115,8 +117,13 @@ function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
   const room = useRead(['matches', 'one', id], (desk) => desk.matches.get({ params: { id } }), {
     everyMs,
   })
+  const mayRecord = useMay(api.runtime.rpc)
+  const { data } = room
+  const record = data && mayRecord && (
+    <StartCaptureButton whom={{ room_id: data.id, name: data.name ?? `room ${id}` }} />
+  )
   return (
-    <Pane title={`Room ${id}`} label="Room" onClose={onClose}>
+    <Pane title={`Room ${id}`} label="Room" actions={record} onClose={onClose}>
       <Await query={room}>
         {(found) => (
           <>

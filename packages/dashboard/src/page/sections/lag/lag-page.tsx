@@ -1,0 +1,118 @@
+import { api, type LagCapture } from '@guildhall/contract'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useMemo } from 'react'
+import { isLive } from '../../../model/lag.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useMay } from '../../data/permissions.ts'
+import { usePages } from '../../data/reads.ts'
+import { NewButton, Page } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
+import type { Column } from '../../kit/table/columns.ts'
+import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
+import { DataTable } from '../../kit/table/table.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { Time } from '../../kit/text/time.tsx'
+import { MatchLink } from '../logs/log-lines.tsx'
+import { CaptureState, Outcome, recorderWords } from './lag-words.tsx'
+import { StartCapture } from './start-capture.tsx'
+
+/** So often captures are read while one of them changes, in milliseconds. */
+const liveMs = 2_000
+
+const columns: readonly Column<LagCapture>[] = [
+  {
+    key: 'created',
+    head: 'Started',
+    width: 110,
+    cell: ({ created_at_unix_ms }) => <Time at={created_at_unix_ms} />,
+  },
+  { key: 'label', head: 'Label', cell: ({ label }) => (label ? <Text>{label}</Text> : <None />) },
+  { key: 'state', head: 'State', width: 110, cell: CaptureState },
+  { key: 'recorders', medium: true, head: 'Recorders', width: 210, cell: recorderWords },
+  {
+    key: 'deadline',
+    head: 'Deadline',
+    width: 110,
+    wide: true,
+    cell: ({ deadline_unix_ms }) => <Time at={deadline_unix_ms} />,
+  },
+  {
+    key: 'match',
+    head: 'Match',
+    width: 130,
+    wide: true,
+    cell: ({ match_id }) => (match_id === null ? <None /> : <MatchLink id={match_id} />),
+  },
+  {
+    key: 'reports',
+    head: 'Newest report',
+    width: 130,
+    cell: ({ latest_report_status: status }) =>
+      status === null ? <None>none yet</None> : <Outcome status={status} />,
+  },
+]
+
+/** Captures of arrival times, newest first. */
+export function LagPage() {
+  const [label, setLabel] = useQueryPart('label')
+  const [match, setMatch] = useQueryPart('match')
+  const [state, setState] = useQueryPart('state')
+  const [isNew, setNew] = useQueryPart('new', { pushes: true })
+  const mayStart = useMay(api.runtime.rpc)
+  const navigate = useNavigate()
+  const listing = useLiveCaptures()
+  const shown = useMemo(() => {
+    const rows = listing.rows.filter(
+      (capture) =>
+        (capture.label ?? '').toLowerCase().includes(label.toLowerCase()) &&
+        (match === '' || capture.match_id === match) &&
+        (state === '' || (state === 'live') === isLive(capture)),
+    )
+    return { ...listing, rows, asked: `${listing.asked} ${label} ${match} ${state}` }
+  }, [listing, label, match, state])
+  return (
+    <Page
+      title="Lag"
+      actions={mayStart && <NewButton onNew={() => setNew('yes')}>Start capture</NewButton>}
+    >
+      <div className="page-tools">
+        <FilterInput label="Part of a label" value={label} onValue={setLabel} isMain={true} />
+        <FilterInput label="Match id" value={match} onValue={setMatch} />
+        <FilterChoice label="State" value={state} choices={['live', 'over']} onValue={setState} />
+      </div>
+      <DataTable
+        label="Captures"
+        columns={columns}
+        listing={shown}
+        rowKey={({ capture_id }) => capture_id}
+        onOpen={({ capture_id }) => void navigate({ to: '/lag/$id', params: { id: capture_id } })}
+        empty={<NoCaptures isFiltered={listing.rows.length > 0} />}
+      />
+      {isNew && mayStart && <StartCapture onClose={() => setNew('')} />}
+    </Page>
+  )
+}
+
+function useLiveCaptures() {
+  const listing = usePages(['lag', 'captures'], async (desk, after?: string) => {
+    const page = await desk.lag.captures({ query: { after, limit: 100 } })
+    return { items: page.items, next: page.next_after }
+  })
+  const { again } = listing
+  const changes = listing.rows.some(isLive)
+  useEffect(() => {
+    if (!changes) return
+    const timer = setInterval(again, liveMs)
+    return () => clearInterval(timer)
+  }, [changes, again])
+  return listing
+}
+
+function NoCaptures({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No capture is like that" />
+  return (
+    <Empty title="No captures yet">
+      A capture records when messages arrive at players who agree to it, never what they say.
+    </Empty>
+  )
+}
