@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Status } from '@guildhall/contract'
+import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
+import { kinds, type Status } from '@guildhall/contract'
+import type { Page } from 'playwright-core'
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
@@ -17,14 +22,20 @@ it.skipIf(browser === undefined).each([
   async (_does, byDatagrams) => {
     const page = await servePage(0)
     onTestFinished(() => page.close())
+    const folder = mkdtempSync(join(tmpdir(), 'guildhall-arena-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const node = await startNodeProcess({
       'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
       'rooms.reconnect_grace_ms': '20000',
       'http.cors_origins': page.url,
+      'database.url': `sqlite:${join(folder, 'arena.db')}`,
+      'lag_diagnostics.enabled': 'true',
+      'lag_diagnostics.raw_root': folder,
+      'lag_diagnostics.allowed_origins': page.url,
       'transport.quic.enabled': String(byDatagrams),
       'transport.quic.bind': '127.0.0.1:0',
     })
-    onTestFinished(() => void node.stop())
+    onTestFinished(() => node.stop().then(() => {}))
     const tab = await browser?.newPage()
     if (tab === undefined) return
     const problems: string[] = []
@@ -50,6 +61,7 @@ it.skipIf(browser === undefined).each([
     await tab.keyboard.up('KeyD')
     const transport = byDatagrams ? 'WebTransport, with datagrams' : 'WebSocket'
     expect(await tab.textContent('#transport')).toBe(`over ${transport}`)
+    await record({ tab, url: node.url, participant: you?.participant ?? 0 })
     if (byDatagrams) {
       // The flash of a spark that ana gathers.
       ana.play(true)
@@ -70,3 +82,58 @@ it.skipIf(browser === undefined).each([
   },
   90_000,
 )
+
+type Recorded = { tab: Page; url: string; participant: number }
+
+const stateKind = kinds.ROOM_STATE.first
+
+/** [R-SDK-28] [L-UP-6] An operator records when states arrive, and who plays is asked for it. */
+async function record({ tab, url, participant }: Recorded): Promise<void> {
+  const desk = createConsoleClient(url)
+  await desk.signIn({ username: 'admin', password: 'password' })
+  const filters = [{ kind: stateKind, direction: 'inbound' }]
+  const options = { participants: [participant], filters, duration_ms: 60_000 }
+  const words = () => tab.textContent('#recording-words')
+  const box = tab.locator('#recording')
+
+  await expect.poll(() => ask(desk, 'lag.start', options)).toHaveProperty('capture_id')
+  await expect.poll(words).toBe('May the operator record timings, never content?')
+  await tab.click('text=No')
+  await box.waitFor({ state: 'hidden' })
+  await expect.poll(async () => (await newest(desk)).state).toBe('expired')
+
+  await ask(desk, 'lag.start', options)
+  await tab.click('text=Allow')
+  await expect.poll(words).toBe('A recording of timings runs, never of content.')
+  const { capture_id } = await newest(desk)
+  const counts = async () => (await ask(desk, 'lag.status', { capture_id })).recorders[0]
+  // It says how much it has every five seconds.
+  await expect.poll(async () => (await counts()).packets, { timeout: 20_000 }).toBeGreaterThan(20)
+  await ask(desk, 'lag.flush', { capture_id })
+  await box.waitFor({ state: 'hidden' })
+  const report = async () => (await desk.lag.reports({ query: {} })).items[0]
+  await expect.poll(async () => (await report())?.status, { timeout: 20_000 }).toBe('complete')
+  expect(await report()).toMatchObject({
+    summaries: [{ key: { packet_kind: stateKind, direction: 'inbound' } }],
+    server: [{ key: { packet_kind: stateKind, direction: 'inbound' } }],
+  })
+
+  await ask(desk, 'lag.start', options)
+  await tab.click('text=Allow')
+  await expect.poll(words).toBe('A recording of timings runs, never of content.')
+  await tab.click('text=Stop')
+  await box.waitFor({ state: 'hidden' })
+  await expect.poll(async () => (await newest(desk)).recorders.failed).toBe(1)
+}
+
+async function ask(desk: ConsoleClient, method: string, payload: object) {
+  const body = { payload: JSON.stringify(payload) }
+  const answer = await desk.runtime.rpc({ params: { method }, body })
+  return answer.ok ? JSON.parse(answer.reply) : undefined
+}
+
+async function newest(desk: ConsoleClient) {
+  const [capture] = (await desk.lag.captures({ query: {} })).items
+  if (capture === undefined) throw new Error('no capture')
+  return capture
+}

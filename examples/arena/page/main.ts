@@ -4,6 +4,7 @@ import { colourOf } from './colours.ts'
 import { listenToKeys } from './keyboard.ts'
 import { createMotion } from './motion.ts'
 import { Painter } from './painter.ts'
+import { offerRecording } from './recording.ts'
 import { tabStore } from './tab-store.ts'
 
 const nodeUrl = new URLSearchParams(location.search).get('node') ?? 'http://127.0.0.1:7350'
@@ -70,6 +71,12 @@ async function connect(): Promise<Connection<Arena>> {
     if (event.state === 'closed') showDoor(`The connection was closed: ${event.reason}`)
   })
   connection = next
+  offerRecording(next, {
+    box: element('recording'),
+    words: element('recording-words'),
+    allow: element('recording-allow', HTMLButtonElement),
+    stop: element('recording-stop', HTMLButtonElement),
+  })
   showTransport(next)
   return next
 }

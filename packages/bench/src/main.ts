@@ -14,6 +14,7 @@ import { doctor } from './benchmarks/doctor.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
+import { lag } from './benchmarks/lag.ts'
 import { languages } from './benchmarks/languages.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
 import { lists } from './benchmarks/lists.ts'
@@ -58,6 +59,7 @@ const benchmarks: readonly Benchmark[] = [
   accountList,
   lists,
   matchmaker,
+  lag,
   auditCost,
   peersRows,
   mix,

@@ -220,6 +220,40 @@ it('[L-LIFE-4] stop while the player is still being asked withdraws, whatever th
   expect(states).toEqual(['asking', 'stopped'])
 })
 
+it('[L-LIFE-3] a player who does not answer in 10 s has declined, also with a late yes', async () => {
+  let answer: (agrees: boolean) => void = () => {}
+  const asking = new Promise<boolean>((resolve) => {
+    answer = resolve
+  })
+  const { host, peer, recording, states } = await recorder(() => asking)
+  start(peer, host.nowMs())
+  await vi.waitFor(() => expect(recording.state).toBe('asking'))
+  host.advance(10_000)
+  expect(await statusOf(peer)).toMatchObject({ state: 'failed' })
+  answer(true)
+  await settle()
+  expect(states).toEqual(['asking', 'idle'])
+})
+
+it('[R-SDK-28] a second start is asked about anew, and the answer to the first counts no more', async () => {
+  const answers: ((agrees: boolean) => void)[] = []
+  const { host, peer, recording } = await recorder(
+    () => new Promise((resolve) => void answers.push(resolve)),
+  )
+  start(peer, host.nowMs())
+  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  start(peer, host.nowMs(), { capture_id: 'f'.repeat(32) })
+  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  answers[0]?.(true)
+  await settle()
+  expect(recording.state).toBe('asking')
+  answers[1]?.(true)
+  await vi.waitFor(() => expect(recording.state).toBe('recording'))
+  flush(peer, 1)
+  await settle()
+  expect(recording.state).toBe('recording')
+})
+
 it('[L-LIFE-3] a connection that is lost ends the recording, and the next one offers anew', async () => {
   const { server, host, peer, recording } = await recorder()
   start(peer, host.nowMs())

@@ -26,7 +26,7 @@ import { reportToConsole } from './report.ts'
  * | state     | what comes next                                                       |
  * |-----------|-----------------------------------------------------------------------|
  * | idle      | asking, when a capture starts                                         |
- * | asking    | recording with consent, else idle                                     |
+ * | asking    | recording with consent, else idle; without an answer in 10 s, too     |
  * | recording | uploading at a flush, frozen at the deadline                          |
  * | frozen    | uploading at a flush: nothing more is recorded                        |
  * | uploading | uploaded, or frozen when that failed                                  |
@@ -49,6 +49,12 @@ export type LagRequest = {
   maxBytes: number
 }
 
+/** What a recorder needs of a connection, whatever the types of its game are. */
+export type RecordedConnection = Pick<
+  Connection,
+  'on' | 'state' | 'serverNow' | 'serverTimeUncertaintyMs'
+>
+
 export type LagOptions = {
   /** Asked for each capture; false, or an error, declines it. */
   consent(request: LagRequest): boolean | Promise<boolean>
@@ -60,6 +66,9 @@ export type LagRecorder = {
   /** Withdraws: nothing is recorded or uploaded any more. */
   stop(): void
 }
+
+/** So long the node waits for an answer to a start, in milliseconds. */
+const answerMs = 10_000
 
 /** How often a recording says how much it has, in milliseconds. */
 const reportEveryMs = 5_000
@@ -73,14 +82,14 @@ const reportEveryMs = 5_000
  * const recorder = recordLag(connection, { consent: () => confirm('Record timings, no content?') })
  * recorder.on('state', (state) => { banner.hidden = state !== 'recording' })
  */
-export function recordLag(connection: Connection, options: LagOptions): LagRecorder {
+export function recordLag(connection: RecordedConnection, options: LagOptions): LagRecorder {
   const port = recordingPortOf(connection)
   if (port === undefined) throw invalidArgument('this is no connection of createPlayer')
   return new Recorder(connection, { port, ...options })
 }
 
 class Recorder implements LagRecorder {
-  readonly #connection: Connection
+  readonly #connection: RecordedConnection
   readonly #port: RecordingPort
   readonly #consent: LagOptions['consent']
   readonly #listeners = new Listeners<'state'>(reportToConsole)
@@ -88,9 +97,14 @@ class Recorder implements LagRecorder {
   #state: LagRecorderState = 'idle'
   #offerId = 0n
   #recording: Recording | undefined
+  /** The start that the player is being asked about. */
+  #asked: object | undefined
   #cancelTimers: (() => void)[] = []
 
-  constructor(connection: Connection, { port, consent }: LagOptions & { port: RecordingPort }) {
+  constructor(
+    connection: RecordedConnection,
+    { port, consent }: LagOptions & { port: RecordingPort },
+  ) {
     this.#connection = connection
     this.#port = port
     this.#consent = consent
@@ -137,6 +151,7 @@ class Recorder implements LagRecorder {
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
     this.#port.tap(undefined)
     this.#recording = undefined
+    this.#asked = undefined
     this.#offerId = this.#connection.state === 'open' ? this.#offerId : 0n
   }
 
@@ -180,13 +195,19 @@ class Recorder implements LagRecorder {
       now: () => this.#connection.serverNow(),
       uncertaintyMs: () => this.#connection.serverTimeUncertaintyMs,
     }
+    const asked = {}
+    this.#asked = asked
     this.#enter('asking')
-    if (!(await this.#agrees(start))) {
+    const agrees = await Promise.race([this.#agrees(start), this.#tooLate()])
+    // A start or an end that came meanwhile has an answer of its own.
+    if (this.#asked !== asked) return
+    this.#asked = undefined
+    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+    if (!agrees) {
       this.#say(start, 'failed')
-      if (this.#state === 'asking') this.#enter('idle')
+      this.#enter('idle')
       return
     }
-    if (this.#state !== 'asking') return
     const recording = new Recording(start, { host, time })
     this.#recording = recording
     this.#port.tap(recording.tap)
@@ -209,6 +230,13 @@ class Recorder implements LagRecorder {
     } catch {
       return false
     }
+  }
+
+  /** The node has taken the recorder for failed by then. */
+  #tooLate(): Promise<false> {
+    return new Promise((resolve) => {
+      this.#cancelTimers.push(this.#port.host.startTimer(answerMs, () => resolve(false)))
+    })
   }
 
   #freeze(): void {

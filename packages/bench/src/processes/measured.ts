@@ -21,7 +21,7 @@ export type MeasuredOptions = {
   secondsPerRound?: number
   /** Stored objects. */
   objects?: number
-  /** Of one leaderboard. */
+  /** Of one leaderboard, or of one recording. */
   records?: number
   /** Of each measurement. */
   seconds?: number
@@ -29,23 +29,31 @@ export type MeasuredOptions = {
   small?: number
   large?: number
   waiting?: number
+  /** That a recorder is queued. */
+  envelopes?: number
 }
 
 const programs = new URL('../../../server/src/testing/measured/', import.meta.url)
+/** Programs that are no part of the node. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'sdk-recorder': '../../../client/src/testing/measured-recorder.ts',
+}
 /** Filling a database with a million rows takes a while. */
 const readyWithinMs = 600_000
 
 /**
  * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
- * database that it fills first; `wallets`, `objects`, `leaderboards` and `matchmaker`
+ * database that it fills first; `wallets`, `objects`, `leaderboards`, `matchmaker` and `lag`
  * work in process and print what they measured.
  */
 export function startMeasured(
   bench: Bench,
-  program: 'node' | 'wallets' | 'objects' | 'leaderboards' | 'matchmaker',
+  program: 'node' | 'wallets' | 'objects' | 'leaderboards' | 'matchmaker' | 'lag' | 'sdk-recorder',
   { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
 ): Promise<Child> {
-  const path = fileURLToPath(new URL(`${program}.ts`, programs))
+  const other = elsewhere[program]
+  const url = other ? new URL(other, import.meta.url) : new URL(`${program}.ts`, programs)
+  const path = fileURLToPath(url)
   const args = [path, JSON.stringify(options)]
   // They run from their sources: the next one finds what the compiler made of them.
   const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import { createLeases } from '../database/jobs/leases.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createSourceAddress } from '../kernel/http/request/source-address.ts'
 import { createHttpServer, type FailedRequest, type HttpServerDeps } from '../kernel/http/server.ts'
@@ -70,6 +71,8 @@ type TestApiOptions = {
   recording?: RecordingPlayers
   /** The gateway and the script; without it nobody plays. */
   play?: PlayPorts
+  /** Takes what goes to the error journal. */
+  journal?: Pick<ErrorJournal, 'record'>
   /** Mounted beside those of the features. */
   routes?: readonly MountedRoute[]
   server?: Partial<HttpServerDeps>
@@ -148,7 +151,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
     players,
     recording: options.recording ?? nobodyRecords(),
-    journal: { record: () => '' },
+    journal: options.journal ?? { record: () => '' },
   })
   const features = { ...stored, ...createPlayFeatures(shared, stored, options.play ?? nobodyPlays) }
   const routes = Object.values(joinRoutes(features)).flat()

@@ -33,6 +33,8 @@ export type LagScenario = {
   clock: FakeClock
   recording: FakeRecording
   rawRoot: string
+  /** What went to the error journal. */
+  readonly journal: unknown[]
   /** Ends the node as a crash does, and starts it anew over the same store and folder. */
   restart(config?: Record<string, string>): Promise<void>
   rpc(method: string, payload: unknown): Promise<RpcAnswer>
@@ -71,12 +73,20 @@ export async function openLag(
     ...viewerKeys,
   }
 
+  const journal: unknown[] = []
+
   async function open(config: Record<string, string>) {
     const recording = createFakeRecording()
     const api = await openTestApi({
       db: test.db,
       clock,
       recording: recording.players,
+      journal: {
+        record({ error }) {
+          journal.push(error)
+          return ''
+        },
+      },
       config: { ...lagKeys, ...config },
     })
     await api.features.lag.afterClaim?.()
@@ -97,6 +107,7 @@ export async function openLag(
     db: test.db,
     clock,
     rawRoot,
+    journal,
     async restart(config: Record<string, string> = keys) {
       await node.api.close()
       node = await open(config)

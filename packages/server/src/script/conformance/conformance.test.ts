@@ -2,6 +2,7 @@ import { type JsonObject, parseExact, type TournamentState } from '@guildhall/co
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refuse } from '../../kernel/failure.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
+import { ScriptFailure } from '../../kernel/play/script.ts'
 import { createHarness, type Harness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
 import { runners } from './runners.ts'
@@ -16,6 +17,15 @@ const functions: HostFunctions = {
     if (user_id === 'nobody') throw refuse.notFound('there is no such account')
     return { balance: delta, seq: 1, replayed: false }
   },
+  'lag.start'(_caller, { options }: { options: { room_id?: number; filters: unknown[] } }) {
+    if (options.room_id !== 7) throw new ScriptFailure('not_found', 'nobody can record')
+    const skipped = [{ participant: 2, reason: 'guest' }]
+    return { capture_id: 'ab', started: [options.filters.length], skipped }
+  },
+  'lag.flush'() {
+    throw new ScriptFailure('conflict', 'the capture is over')
+  },
+  'lag.status': () => null,
   storage_read: () => null,
   storage_list(_caller, { owner, collection, options }: Listing) {
     const { prefix, limit, after } = options

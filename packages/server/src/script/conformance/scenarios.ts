@@ -33,6 +33,7 @@ const again = (text: string, shown = text): Step[] => [
   ['json.encode', [last], `text ${shown}`],
 ]
 const refused = 'error invalid_argument'
+const recorded = { duration_ms: 1000, filters: [{ kind: 100, direction: 'inbound' }] }
 
 /** The tournament of the scenarios. */
 export const drafted = {
@@ -245,6 +246,24 @@ export const scenarios: readonly Scenario[] = [
       ],
       ['storage_write', [none, 'c', 'k', [1]], refused],
       ['storage_read', [none, 'c', 'gone'], 'nil'],
+    ],
+  },
+  {
+    rule: 'L-START-1',
+    title: 'captures are started, ended and looked at',
+    trusted: true,
+    steps: [
+      [
+        'lag.start',
+        [{ room_id: 7, label: 'x', ...recorded }],
+        '{"capture_id":"ab","started":[1],"skipped":[{"participant":2,"reason":"guest"}]}',
+      ],
+      ['lag.start', [{ room_id: 8, ...recorded }], 'error not_found'],
+      ['lag.start', [{ room_id: 7, ...recorded, filters: { $list: true } }], refused],
+      ['lag.start', [{ room_id: 7, ...recorded, more: 1 }], refused],
+      ['lag.flush', ['ab'], 'error conflict'],
+      ['lag.flush', [7], refused],
+      ['lag.status', ['ab'], 'nil'],
     ],
   },
   {

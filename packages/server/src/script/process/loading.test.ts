@@ -151,6 +151,13 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
     { 'main.ts': `guildhall.on_rpc('party.x', () => 1)` },
     /^main\.ts:1: .*method must be/,
   ],
+  ...['lag.start', 'lag.flush', 'lag.status'].map(
+    (name): [string, { [path: string]: string }, RegExp] => [
+      `registers ${name}, which the console calls without a script`,
+      { 'main.ts': `guildhall.on_rpc('${name}', () => 1)` },
+      /^main\.ts:1: .*method must be/,
+    ],
+  ),
   [
     'ends its process',
     { 'main.ts': `process.exit(3)` },

@@ -2,8 +2,11 @@ import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
 import type { LagFlushed, LagReport, LagStart, LagStarted, LagState } from '@guildhall/contract'
 import { captureCursor } from '../../../model/lag.ts'
 
+/** What is not given has its default. */
+export type Start = Pick<LagStart, 'filters' | 'duration_ms'> & Partial<LagStart>
+
 type Calls = {
-  'lag.start': { payload: LagStart; reply: LagStarted }
+  'lag.start': { payload: Start; reply: LagStarted }
   'lag.flush': { payload: { capture_id: string }; reply: LagFlushed }
   'lag.status': { payload: { capture_id: string }; reply: LagState | null }
 }

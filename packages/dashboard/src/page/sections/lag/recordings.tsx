@@ -108,7 +108,9 @@ export function Recordings({ capture }: { capture: LagCapture }) {
 
 async function save(capture_id: string, { handle }: LagArtifact): Promise<void> {
   try {
-    const bytes = await call((desk) => desk.lag.download({ params: { capture_id, handle } }))
+    const bytes = await call((desk) =>
+      desk.lag.download({ params: { capture_id, handle }, query: {} }),
+    )
     downloadParts(`${handle}.clag.gz`, [new Blob([new Uint8Array(bytes)])], 'application/gzip')
   } catch {
     toast('The recording could not be read; another node may keep it.', 'bad')
@@ -120,7 +122,7 @@ type DialogProps = { capture: LagCapture; artifact: LagArtifact; onClose(): void
 function Delete({ capture: { capture_id }, artifact: { handle }, onClose }: DialogProps) {
   const change = useChange({
     send: (desk, handle: string, idempotencyKey) =>
-      desk.lag.deleteRaw({ params: { capture_id, handle }, idempotencyKey }),
+      desk.lag.deleteRaw({ params: { capture_id, handle }, query: {}, idempotencyKey }),
     touches: ['lag'],
     done: 'Deleted the recording',
   })
@@ -153,7 +155,12 @@ function Analyse({ capture: { capture_id }, artifact: { handle }, onClose }: Dia
   )
   const change = useChange({
     send: (desk, options: { send_rate_hz?: number; max_windows: number }, idempotencyKey) =>
-      desk.lag.regenerate({ params: { capture_id }, body: { handle, options }, idempotencyKey }),
+      desk.lag.regenerate({
+        params: { capture_id },
+        query: {},
+        body: { handle, options },
+        idempotencyKey,
+      }),
     touches: ['lag'],
     done: ({ outcome }) => outcomes[outcome],
   })

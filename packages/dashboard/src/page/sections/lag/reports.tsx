@@ -26,7 +26,7 @@ export function Reports({ capture }: { capture: LagCapture }) {
       return Promise.all(
         reports.slice(0, shownMax).map(async (report) => {
           const params = { report_id: report.report_id }
-          const { windows } = await desk.lag.windows({ params })
+          const { windows } = await desk.lag.windows({ params, query: {} })
           return { report, windows }
         }),
       )

@@ -1,4 +1,3 @@
-import type { LagStart } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { kindsOf } from '../../../model/lag.ts'
@@ -15,7 +14,7 @@ import {
   type Words,
 } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { callLag } from './lag-calls.ts'
+import { callLag, type Start } from './lag-calls.ts'
 
 /** Whom to record: given where the dialog was opened, else it is asked for. */
 export type Whom = { user_ids: [string]; name: string } | { room_id: number; name: string }
@@ -80,7 +79,7 @@ type Typed = {
   label: string | undefined
 }
 
-function startOf(typed: Typed, whom: Whom | undefined): LagStart {
+function startOf(typed: Typed, whom: Whom | undefined): Start {
   const { kinds, direction, seconds, rate, label = typed.account?.username } = typed
   const ways = ['inbound', 'outbound'] as const
   const chosen = ways.filter((_, way) => direction === 'both' || directions[way] === direction)
@@ -107,7 +106,7 @@ export function StartCapture({ whom, onClose }: { whom?: Whom; onClose(): void }
   const navigate = useNavigate()
   const fields = useMemo(() => fieldsOf(whom), [whom])
   const change = useChange({
-    send: (desk, payload: LagStart, idempotencyKey) =>
+    send: (desk, payload: Start, idempotencyKey) =>
       callLag(desk, 'lag.start', { payload, idempotencyKey }),
     touches: ['lag'],
     done: ({ started, skipped }) => {

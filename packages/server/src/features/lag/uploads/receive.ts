@@ -70,17 +70,22 @@ function readHeader(head: Buffer): LagHeader {
 /** The pieces of a body, as long as it keeps coming. */
 async function* timed(message: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
   const pieces = message.iterator({ destroyOnReturn: false })
-  let late: ((fault: UploadFault) => void) | undefined
-  const isLate = new Promise<never>((_resolve, reject) => {
-    late = reject
-  })
-  isLate.catch(() => {})
-  const fail = () => late?.(new UploadFault('time'))
+  let isLate = false
+  let interrupt: (fault: UploadFault) => void = () => {}
+  const fail = () => {
+    isLate = true
+    interrupt(new UploadFault('time'))
+  }
   const total = clock.after(totalMs, fail)
   let silence = clock.after(silenceMs, fail)
   try {
     for (;;) {
-      const next = await Promise.race([nextOf(pieces), isLate])
+      if (isLate) throw new UploadFault('time')
+      // One promise for each piece: what races with one that stays would be held until its end.
+      const next = await new Promise<Buffer | undefined>((resolve, reject) => {
+        interrupt = reject
+        nextOf(pieces).then(resolve, reject)
+      })
       silence.cancel()
       if (next === undefined) return
       yield next
