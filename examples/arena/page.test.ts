@@ -61,10 +61,11 @@ it.skipIf(browser === undefined).each([
     await tab.keyboard.up('KeyD')
     const transport = byDatagrams ? 'WebTransport, with datagrams' : 'WebSocket'
     expect(await tab.textContent('#transport')).toBe(`over ${transport}`)
+    // Where nothing moves, no state comes.
+    ana.play(true)
     await record({ tab, url: node.url, participant: you?.participant ?? 0 })
     if (byDatagrams) {
       // The flash of a spark that ana gathers.
-      ana.play(true)
       await vi.waitFor(async () => {
         const { metrics } = (await (await fetch(`${node.url}/status`)).json()) as Status
         expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
@@ -73,6 +74,7 @@ it.skipIf(browser === undefined).each([
       return
     }
 
+    ana.play(false)
     const returned = new Promise((resolve) => ana.room.on('return', resolve))
     await tab.reload()
     expect(await returned).toMatchObject({ participant: you?.participant })
