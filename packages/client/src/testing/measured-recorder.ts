@@ -2,8 +2,8 @@ import { runtimeHost } from '../host.ts'
 import { Recording } from '../lag/recording.ts'
 
 /**
- * What the recorder of lag diagnostics costs for each envelope, for the benchmarks: nanoseconds, and
- * bytes that the heap grew by.
+ * What the recorder of lag diagnostics costs for each envelope, for the benchmarks: nanoseconds and
+ * bytes of heap.
  */
 type Options = { envelopes: number; rounds: number }
 const options: Options = JSON.parse(process.argv[2] ?? '')

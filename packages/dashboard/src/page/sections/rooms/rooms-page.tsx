@@ -12,8 +12,8 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
-import { RoomState } from './room-state.tsx'
 import { StartCaptureButton } from '../lag/start-capture.tsx'
+import { RoomState } from './room-state.tsx'
 
 /** So often the rooms are read, in milliseconds. */
 const everyMs = 3_000
