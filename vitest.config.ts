@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['packages/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
-          exclude: [...notOurs, 'examples/*/{game,lua,python}/**', ...pure],
+          exclude: [...notOurs, 'examples/*/{game,messages,lua,python}/**', ...pure],
           globalSetup: ['packages/server/src/database/testing/global-setup.ts'],
           // Processes, because workers, crash tests and native modules never share one with vitest.
           pool: 'forks',

@@ -51,22 +51,6 @@ async function expectRecord(url: string): Promise<void> {
   expect(result.scores[0]).toBeGreaterThanOrEqual(12)
 }
 
-it.each(['lua', 'python'])(
-  'is played the same with its script in %s',
-  async (language) => {
-    const folder = fileURLToPath(new URL(`./${language}`, import.meta.url))
-    const node = await startNodeProcess({ ...keys, 'runtime.scripts_dir': folder })
-    try {
-      expect(await playArena(node.url)).toContain(
-        'ana reloads the page and has her seat and her sparks',
-      )
-    } finally {
-      await node.stop()
-    }
-  },
-  90_000,
-)
-
 it.each(['game', 'lua', 'python'])(
   'passes the tests of its script in ./%s',
   async (folder) => {

@@ -1,2 +1,2 @@
-/** Players meet the same game as that in TypeScript: so its tests are those of this one. */
-import '../game/arena.test.ts'
+/** Lua and Python play the same game, so they have the same tests. */
+import '../messages/arena.test.ts'

@@ -1,7 +1,7 @@
 """The server's side of the arena: a world per room, moved 20 times a second.
 
-Clients say where they want to go; what happens is decided here alone. `../game` is the same in
-TypeScript, and `../game/protocol.ts` says what the page and the script say to each other.
+Clients say where they want to go; what happens is decided here alone. `../messages/protocol.ts`
+has what is sent. `../game` is the same game in TypeScript, by a room with state.
 """
 
 import guildhall
