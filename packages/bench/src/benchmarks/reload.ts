@@ -2,8 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { envelopeBytesMax, FrameDecoder, kinds, rpcResponseBody } from '@guildhall/contract'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
-import { callScript, enterRoom, openGuest } from '../load/player.ts'
+import { enterRoom, openGuest } from '../load/player.ts'
+import { rpcMessage } from '../load/rpc-load.ts'
 import type { WebSocketClient } from '../load/websocket-client.ts'
 import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
@@ -31,13 +33,17 @@ async function run(bench: Bench): Promise<Row[]> {
       'runtime.hot_reload_poll_ms': pollMs,
     },
   })
-  for (let n = 0; n < rooms; n += 1) await enterRoom(await openGuest(server.port), `room-${n}`)
-  const player = await openGuest(server.port)
+  for (let n = 0; n < rooms; n += 1) {
+    const member = await openGuest(server.port)
+    await enterRoom(member, `room-${n}`)
+    member.onPayload = () => {}
+  }
+  const call = callerOf(await openGuest(server.port))
   const skippedBefore = await skippedTicks(server)
   const swapsMs: number[] = []
   const callsMs: number[] = []
   for (let version = 1; version <= reloads; version += 1) {
-    swapsMs.push(await change(folder, version, (wanted) => callUntil(player, wanted, callsMs)))
+    swapsMs.push(await change(folder, version, (wanted) => callUntil(call, wanted, callsMs)))
     await sleep(1_000)
   }
   const skipped = (await skippedTicks(server)) - skippedBefore
@@ -73,10 +79,31 @@ async function change(
   return performance.now() - startMs
 }
 
-async function callUntil(player: WebSocketClient, version: string, callsMs: number[]) {
+type Call = () => Promise<string>
+
+/** Asks for the version, one call at a time; all that the connection hears goes through here. */
+function callerOf(client: WebSocketClient): Call {
+  const decoder = new FrameDecoder(envelopeBytesMax)
+  const request = rpcMessage('version', '')
+  let answered = (_text: string): void => {}
+  client.onPayload = (piece) => {
+    decoder.push(Buffer.from(piece))
+    for (let next = decoder.next(); next; next = decoder.next()) {
+      if (next.kind !== kinds.RPC_RESPONSE.first) continue
+      answered(new TextDecoder().decode(rpcResponseBody.decode(next.body).payload))
+    }
+  }
+  return () =>
+    new Promise((resolve) => {
+      answered = resolve
+      client.write(request)
+    })
+}
+
+async function callUntil(call: Call, version: string, callsMs: number[]): Promise<void> {
   for (;;) {
     const startMs = performance.now()
-    const answer = await callScript(player, 'version', '')
+    const answer = await call()
     callsMs.push(performance.now() - startMs)
     if (answer === version) return
     await sleep(callEveryMs)

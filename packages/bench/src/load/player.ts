@@ -37,19 +37,17 @@ export async function openPlayer(
   return client
 }
 
-/** Calls a method of the game's script and waits for its answer, a text. */
+/** Calls a method of the game's script and waits for its answer. */
 export async function callScript(
   client: WebSocketClient,
   method: string,
   payload: string,
-): Promise<string> {
+): Promise<void> {
   const request = { request_id: 1n, method, payload: new TextEncoder().encode(payload) }
   client.write(frameMessage(kinds.RPC_REQUEST.first, rpcRequestBody.encode(request)))
   const { body } = await nextEnvelope(client, kinds.RPC_RESPONSE.first)
   const answer = rpcResponseBody.decode(body)
-  const text = new TextDecoder().decode(answer.payload)
-  if (!answer.ok) throw new Error(`${method}: ${text}`)
-  return text
+  if (!answer.ok) throw new Error(`${method}: ${new TextDecoder().decode(answer.payload)}`)
 }
 
 /** Enters a room by its name, and makes it if it is not there; resolves once it is in. */
