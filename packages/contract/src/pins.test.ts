@@ -26,6 +26,7 @@ const pins: readonly string[] = [
   'apiKeys.rotate | POST /console/v1/api-keys/{id}/rotate | admin | - | api_keys.rotate | 200 | not_found conflict',
   'apiKeys.revoke | POST /console/v1/api-keys/{id}/revoke | admin | - | api_keys.revoke | 200 | not_found conflict',
   'consoleAccounts.list | GET /console/v1/accounts | operator | accounts:read | - | 200 | -',
+  'consoleAccounts.search | GET /console/v1/account-search | operator | accounts:read | - | 200 | -',
   'consoleAccounts.usernames | GET /console/v1/usernames | operator | accounts:read | - | 200 | -',
   'consoleAccounts.create | POST /console/v1/accounts | admin | - | accounts.create | 201 | conflict',
   'consoleAccounts.get | GET /console/v1/accounts/{id} | operator | accounts:read | - | 200 | not_found',

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { auditTests } from './testing/scenarios/audit.browser.ts'
 import { carelessTests } from './testing/scenarios/careless.browser.ts'
+import { findingTests } from './testing/scenarios/finding.browser.ts'
 import { keyboardTests } from './testing/scenarios/keyboard.browser.ts'
 import { lagTests } from './testing/scenarios/lag.browser.ts'
 import { liveTests } from './testing/scenarios/live.browser.ts'
@@ -20,6 +21,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('the sections', () => sectionTests(memory))
   describe('sessions of players', () => sessionTests(memory))
   describe('the views', () => viewTests(live))
+  describe('finding', () => findingTests(live))
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))
   describe('lag diagnostics', () => lagTests(live))

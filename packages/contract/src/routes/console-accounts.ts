@@ -13,17 +13,20 @@ import {
   unixMs,
   utf8Bytes,
 } from '../values/fields.ts'
-import { int64ByName, offset, pageOf } from '../values/numbers.ts'
+import { int64ByName, offset, pageOf, queryTime } from '../values/numbers.ts'
 import { Friend } from './friends.ts'
 import { groupRoles } from './groups.ts'
 import { defineApi } from './route.ts'
+import { emailAddress } from './sign-in.ts'
+
+const accountStates = ['active', 'disabled', 'tombstoned'] as const
 
 /** An account as operators see it in lists and in the answers of changes. */
 export const AccountRow = z.strictObject({
   id: z.string(),
   username: z.string(),
   display_name: z.string().nullable(),
-  state: z.enum(['active', 'disabled', 'tombstoned']),
+  state: z.enum(accountStates),
   created_at_unix_ms: unixMs,
   updated_at_unix_ms: unixMs,
 })
@@ -143,10 +146,35 @@ export const consoleAccountsApi = defineApi({
     summary: 'Accounts in every state, by username; the filter is a substring of id or username',
     query: z.strictObject({
       filter: reference().optional(),
+      id: presentReference().optional().meta({ description: 'Exactly this one, in place of all' }),
+      username: presentReference().optional().meta({ description: 'Exactly, in place of all' }),
       limit: limit({ default: 50, cap: 200 }),
       offset,
     }),
     ok: pageOf(AccountRow),
+  },
+  search: {
+    method: 'GET',
+    path: '/console/v1/account-search',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary:
+      'Accounts by exactly one of display_name, email, device_id, custom_id, or by state and the ' +
+      'time of their creation; by id',
+    query: z.strictObject({
+      display_name: label(255)
+        .optional()
+        .meta({ description: 'How it begins, whatever the case of letters' }),
+      email: emailAddress().optional(),
+      device_id: presentReference().optional(),
+      custom_id: presentReference().optional(),
+      state: z.enum(accountStates).optional(),
+      created_from: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+      created_to: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+      after: presentReference().optional().meta({ description: '`next_after` of the page before' }),
+      limit: limit({ default: 50, cap: 200 }),
+    }),
+    ok: z.strictObject({ items: z.array(AccountRow), next_after: z.string().optional() }),
   },
   usernames: {
     method: 'GET',

@@ -80,7 +80,7 @@ export const signInApi = defineApi({
 })
 
 /** Trimmed and ASCII-lower-cased before it is checked, so that one person has one address. */
-function emailAddress() {
+export function emailAddress() {
   return z
     .string()
     .transform((sent) => asciiLowerCase(trimmed(sent)))

@@ -27,6 +27,11 @@ export const before = safeDecimal('must be a decimal integer up to 2^53 - 1')
   .optional()
   .meta({ jsonSchema: { type: 'integer', minimum: 0 } })
 
+/** A time in a query: decimal digits of Unix milliseconds. */
+export const queryTime = safeDecimal('must be Unix milliseconds in decimal digits')
+  .optional()
+  .meta({ jsonSchema: { type: 'integer', minimum: 0 } })
+
 /** An integer id in a path: 1 to 16 decimal digits without sign, at most 2^53 - 1. */
 export const pathInteger = safeDecimal('must be 1..16 decimal digits').meta({
   jsonSchema: { type: 'integer', minimum: 0 },

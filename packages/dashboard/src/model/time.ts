@@ -42,6 +42,12 @@ export function inputTime(unixMs: number): string {
   return date.toISOString().slice(0, 19)
 }
 
+/** The moment that a `datetime-local` input has; undefined for none. */
+export function readInputTime(text: string): number | undefined {
+  const unixMs = new Date(text).getTime()
+  return text === '' || Number.isNaN(unixMs) || unixMs < 0 ? undefined : unixMs
+}
+
 /** E.g. `2 h 5 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`

@@ -65,6 +65,8 @@ function optionsOf(
     return getComputedStyle(probe).color
   }
   const axis = { stroke: colour('--muted'), font: '11px sans-serif', ticks: { show: false } }
+  // Asked for now: the probe is gone when the lines are drawn.
+  const markColour = colour('--plot-mark')
   const grid = { stroke: colour('--plot-grid'), width: 1 }
   const options: UPlot.Options = {
     ...size,
@@ -86,7 +88,7 @@ function optionsOf(
       },
       { ...axis, grid, size: 40, space: 24 },
     ],
-    hooks: { drawAxes: [(plot) => drawMarks(plot, marks(), colour('--plot-mark'))] },
+    hooks: { drawAxes: [(plot) => drawMarks(plot, marks(), markColour)] },
     series: [
       {},
       ...names.map((label, index) => ({

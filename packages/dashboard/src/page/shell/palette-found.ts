@@ -1,51 +1,35 @@
-import { api } from '@guildhall/contract'
 import { mayNow } from '../data/permissions.ts'
-import { useRead } from '../data/reads.ts'
 import { useSettled } from '../data/settled.ts'
 import { actions } from './palette-actions.ts'
+import { directTargets, isWhole } from './palette-direct.ts'
+import { useSources } from './palette-sources.ts'
 import type { Target } from './palette-target.ts'
 import { type Section, sections } from './sections.ts'
 
-/** What the text finds: sections and actions at once, stored things when typing pauses. */
+/**
+ * What the text finds: sections, actions and what an id says by itself at once, stored things when
+ * typing pauses. An id that can be only one thing is searched for nowhere.
+ */
 export function useFound(text: string): readonly Target[] {
   const filter = useSettled(text.trim())
-  const enabled = filter.length >= 2
-  const people = useRead(
-    ['accounts', 'palette', filter],
-    (desk) => desk.consoleAccounts.list({ query: { filter, limit: 8 } }),
-    { enabled: enabled && mayNow(api.consoleAccounts.list) },
-  )
-  const groups = useRead(
-    ['groups', 'palette', filter],
-    (desk) => desk.groups.list({ query: { filter, limit: 5 } }),
-    { enabled: enabled && mayNow(api.groups.list) },
-  )
+  const stored = useSources(filter.length >= 2 && !isWhole(filter) ? filter : '')
   const words = text.trim().toLowerCase()
   const isNamed = ({ label }: { label: string }) => label.toLowerCase().includes(words)
+  const direct = directTargets(text.trim())
   return [
+    ...direct.first,
     ...sections.filter((section) => mayNow(section.reads) && isNamed(section)).map(sectionTarget),
     ...actions.filter((action) => mayNow(action.calls) && isNamed(action)),
-    ...(enabled ? (people.data?.items ?? []) : []).map(
-      ({ id, username, display_name }): Target => ({
-        key: id,
-        label: display_name === null ? username : `${username} · ${display_name}`,
-        kind: 'account',
-        glyph: 'person',
-        to: '/accounts/$id',
-        params: { id },
-      }),
-    ),
-    ...(enabled ? (groups.data?.items ?? []) : []).map(
-      ({ id, name }): Target => ({
-        key: `group-${id}`,
-        label: name,
-        kind: 'group',
-        glyph: 'people',
-        to: '/groups/$id',
-        params: { id: String(id) },
-      }),
-    ),
-  ]
+    ...stored.targets,
+    // Behind all else, and not before that is there: nobody means it who types a name.
+    ...(stored.isWhole && filter === text.trim() ? direct.last : []),
+  ].filter(isOnce())
+}
+
+/** An account may be found by several of its names. */
+function isOnce(): (target: Target) => boolean {
+  const seen = new Set<string>()
+  return ({ key }) => !seen.has(key) && seen.add(key) !== undefined
 }
 
 function sectionTarget({ path, label, glyph }: Section): Target {

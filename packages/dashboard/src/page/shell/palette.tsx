@@ -47,7 +47,7 @@ export function Palette({ onClose }: { onClose(): void }) {
         aria-controls="found"
         aria-activedescendant={found.length > 0 ? `found-${at}` : undefined}
         aria-label="Search"
-        placeholder="Sections, actions, accounts, groups"
+        placeholder="Anything by its name or id"
         value={text}
         spellCheck={false}
         onKeyDown={onKeyDown}

@@ -9,6 +9,7 @@ import { playRecords } from './0008-play-records.ts'
 import { cluster } from './0009-cluster.ts'
 import { lag } from './0010-lag.ts'
 import { stories } from './0011-stories.ts'
+import { accountSearch } from './0012-account-search.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   cluster,
   lag,
   stories,
+  accountSearch,
 ]

@@ -11,6 +11,7 @@ export const accounts = defineTable('accounts', {
     created_at_unix_ms: 'time',
     updated_at_unix_ms: 'time',
     counted: 'flag',
+    display_folded: 'text?',
   },
   key: ['id'],
 })

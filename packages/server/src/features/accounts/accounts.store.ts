@@ -1,5 +1,6 @@
 import type { Queries } from '../../database/database.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
+import { foldedName } from '../../database/writes/folded-name.ts'
 import { inTheirOrder } from '../../database/writes/in-their-order.ts'
 
 export type Provider = 'device' | 'custom' | 'email'
@@ -28,6 +29,7 @@ const newAccount = {
   id: 'text',
   username: 'text',
   display_name: 'text?',
+  display_folded: 'text?',
   metadata: 'json?',
   now_unix_ms: 'integer',
   provider: 'text',
@@ -37,9 +39,10 @@ const newAccount = {
 /** Adds no account whose username, or the credential that it is for, is known. */
 const insertAccounts = batchStatement({
   name: 'accounts.insert',
-  text: `INSERT INTO accounts (id, username, display_name, metadata, state,
+  text: `INSERT INTO accounts (id, username, display_name, display_folded, metadata, state,
       created_at_unix_ms, updated_at_unix_ms)
-    SELECT r.id, r.username, r.display_name, r.metadata, 'active', r.now_unix_ms, r.now_unix_ms
+    SELECT r.id, r.username, r.display_name, r.display_folded, r.metadata, 'active',
+      r.now_unix_ms, r.now_unix_ms
     FROM {{rows}} AS r
     WHERE NOT EXISTS (SELECT 1 FROM identities i
       WHERE i.provider = r.provider AND i.external_id = r.external_id)
@@ -80,6 +83,8 @@ const updateProfile = statement({
   text: `UPDATE accounts
     SET username = COALESCE(:username, username),
       display_name = CASE WHEN :keep_display_name = 1 THEN display_name ELSE :display_name END,
+      display_folded =
+        CASE WHEN :keep_display_name = 1 THEN display_folded ELSE :display_folded END,
       updated_at_unix_ms = :now_unix_ms
     WHERE id = :id AND state = 'active'
     RETURNING id, username, display_name`,
@@ -88,6 +93,7 @@ const updateProfile = statement({
     username: 'text?',
     keep_display_name: 'flag',
     display_name: 'text?',
+    display_folded: 'text?',
     now_unix_ms: 'integer',
   },
   row: profileRow,
@@ -95,10 +101,16 @@ const updateProfile = statement({
 
 const setDisplayNames = batchStatement({
   name: 'accounts.set-display-names',
-  text: `UPDATE accounts SET display_name = r.display_name, updated_at_unix_ms = r.now_unix_ms
+  text: `UPDATE accounts SET display_name = r.display_name, display_folded = r.display_folded,
+      updated_at_unix_ms = r.now_unix_ms
     FROM {{rows}} AS r WHERE accounts.id = r.id AND accounts.state = 'active'
     RETURNING accounts.id, accounts.username`,
-  params: { id: 'text', display_name: 'text?', now_unix_ms: 'integer' },
+  params: {
+    id: 'text',
+    display_name: 'text?',
+    display_folded: 'text?',
+    now_unix_ms: 'integer',
+  },
   row: { id: 'text', username: 'text' },
 })
 
@@ -132,10 +144,12 @@ const accountState = statement({
   row: { state: 'text' },
 })
 
-export type DisplayName = Row<(typeof setDisplayNames)['params']>
+export type DisplayName = Omit<Row<(typeof setDisplayNames)['params']>, 'display_folded'>
 
 /** An account with its first credential. */
-export type StoredAccount = Row<typeof newAccount> & { password_verifier: string | null }
+export type StoredAccount = Omit<Row<typeof newAccount>, 'display_folded'> & {
+  password_verifier: string | null
+}
 
 /** Queries about accounts and their credentials; every function takes the transaction first. */
 export const accountsStore = {
@@ -146,7 +160,7 @@ export const accountsStore = {
   async register(tx: Queries, accounts: readonly StoredAccount[]) {
     const identities = accounts.map(({ id, ...account }) => ({ ...account, account_id: id }))
     const [added, identified] = await inTheirOrder([
-      tx.each(insertAccounts, accounts),
+      tx.each(insertAccounts, accounts.map(foldedName)),
       tx.each(insertIdentities, identities),
     ])
     return {
@@ -158,10 +172,13 @@ export const accountsStore = {
     tx.each(identityLookup, credentials),
   replaceVerifier: (tx: Queries, change: Row<(typeof replaceVerifier)['params']>) =>
     tx.run(replaceVerifier, change),
-  updateProfile: (tx: Queries, change: Row<(typeof updateProfile)['params']>) =>
-    tx.get(updateProfile, change),
+  updateProfile: (
+    tx: Queries,
+    change: Omit<Row<(typeof updateProfile)['params']>, 'display_folded'>,
+  ) => tx.get(updateProfile, foldedName(change)),
   /** Answers the active ones of these accounts, each given once. */
-  setDisplayNames: (tx: Queries, names: readonly DisplayName[]) => tx.each(setDisplayNames, names),
+  setDisplayNames: (tx: Queries, names: readonly DisplayName[]) =>
+    tx.each(setDisplayNames, names.map(foldedName)),
   activeById: (tx: Queries, ids: readonly string[]) =>
     tx.each(
       activeById,

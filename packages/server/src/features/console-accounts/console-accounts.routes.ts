@@ -1,14 +1,23 @@
 import type { consoleAccountsApi } from '@guildhall/contract'
 import type { ServerHandlers } from '../../kernel/http/exchange.ts'
 import type { ConsoleAccounts } from './console-accounts.service.ts'
+import type { createSearch } from './search/search.ts'
 import type { Timeline } from './timeline/timeline.ts'
 
-export function consoleAccountHandlers(
-  accounts: ConsoleAccounts,
-  timeline: Timeline,
-): ServerHandlers<typeof consoleAccountsApi> {
+type Parts = {
+  accounts: ConsoleAccounts
+  timeline: Timeline
+  search: ReturnType<typeof createSearch>
+}
+
+export function consoleAccountHandlers({
+  accounts,
+  timeline,
+  search,
+}: Parts): ServerHandlers<typeof consoleAccountsApi> {
   return {
     list: ({ query }) => accounts.list(query),
+    search: ({ query }) => search(query),
     usernames: async ({ query }) => ({ items: await accounts.names(query.user_ids) }),
     create: ({ mutation, body }) => accounts.create(mutation, body),
     get: ({ params }) => accounts.get(params.id),

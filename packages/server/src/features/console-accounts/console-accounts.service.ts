@@ -19,6 +19,7 @@ import type { Ids } from '../../kernel/ids.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { RelatedReads } from '../feature.ts'
 import { consoleAccountsStore } from './console-accounts.store.ts'
+import { searchStore } from './search/search.store.ts'
 
 export type ConsoleAccountsDeps = {
   db: Database
@@ -47,9 +48,29 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
   const { db, mutate } = deps
   const rules = createRules(deps)
 
+  async function exactly(id: string | undefined, username: string | undefined) {
+    if (username !== undefined) {
+      const rows = await searchStore.byUsername(db, username)
+      return rows.filter((row) => id === undefined || row.id === id)
+    }
+    const found = id === undefined ? undefined : await consoleAccountsStore.byId(db, id)
+    return found === undefined ? [] : [found]
+  }
+
   return {
-    /** Accounts in every state by username; `filter` is a part of the id or the username. */
-    async list({ filter = '', ...page }: AccountQuery) {
+    /**
+     * Accounts in every state by username; `filter` is a part of the id or the username. Exactly
+     * an `id` or a `username` are found by an index.
+     */
+    async list({ filter = '', id, username, ...page }: AccountQuery) {
+      if (id !== undefined || username !== undefined) {
+        const exact = await exactly(id, username)
+        const found = exact.filter(
+          (row) => row.id.includes(filter) || row.username.includes(filter),
+        )
+        const { offset, limit } = page
+        return { items: found.slice(offset, offset + limit), total: found.length }
+      }
       const [items, total] = await Promise.all(
         filter === ''
           ? [consoleAccountsStore.page(db, page), consoleAccountsStore.count(db)]
@@ -128,7 +149,13 @@ type AccountKeys = {
   usernames?: readonly string[] | undefined
 }
 
-export type AccountQuery = { filter?: string | undefined; limit: number; offset: number }
+export type AccountQuery = {
+  filter?: string | undefined
+  id?: string | undefined
+  username?: string | undefined
+  limit: number
+  offset: number
+}
 
 /** The reads and changes themselves, within whatever transaction carries them. */
 function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {

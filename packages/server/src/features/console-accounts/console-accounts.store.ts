@@ -1,13 +1,14 @@
 import type { Queries } from '../../database/database.ts'
-import { batchStatement, type Row, statement } from '../../database/statement.ts'
+import { batchStatement, type Columns, type Row, statement } from '../../database/statement.ts'
 import { accounts, identities } from '../../database/tables/accounts.ts'
 import { pick, without } from '../../database/tables/table.ts'
+import { foldedName } from '../../database/writes/folded-name.ts'
 
-const accountRow = without(accounts, 'metadata', 'counted')
-const detailRow = without(accounts, 'counted')
+export const accountRow = without(accounts, 'metadata', 'counted', 'display_folded')
+const detailRow = without(accounts, 'counted', 'display_folded')
 
 const columns = Object.keys(accountRow).join(', ')
-const columnsOf = (table: string) =>
+export const columnsOf = (table: string) =>
   Object.keys(accountRow)
     .map((column) => `${table}.${column}`)
     .join(', ')
@@ -157,12 +158,16 @@ const identitiesOf = statement({
 
 const insert = statement({
   name: 'console-accounts.insert',
-  text: `INSERT INTO accounts (id, username, display_name, metadata, state,
+  text: `INSERT INTO accounts (id, username, display_name, display_folded, metadata, state,
       created_at_unix_ms, updated_at_unix_ms)
-    VALUES (:id, :username, :display_name, :metadata, 'active', :now_unix_ms, :now_unix_ms)
+    VALUES (:id, :username, :display_name, :display_folded, :metadata, 'active',
+      :now_unix_ms, :now_unix_ms)
     ON CONFLICT (username) DO NOTHING
     RETURNING ${columns}`,
-  params: { ...pick(accounts, 'id', 'username', 'display_name', 'metadata'), now_unix_ms: 'time' },
+  params: {
+    ...pick(accounts, 'id', 'username', 'display_name', 'display_folded', 'metadata'),
+    now_unix_ms: 'time',
+  },
   row: accountRow,
 })
 
@@ -171,6 +176,8 @@ const update = statement({
   text: `UPDATE accounts
     SET username = COALESCE(:username, username),
       display_name = CASE WHEN :keep_display_name = 1 THEN display_name ELSE :display_name END,
+      display_folded =
+        CASE WHEN :keep_display_name = 1 THEN display_folded ELSE :display_folded END,
       metadata = COALESCE(:metadata, metadata),
       updated_at_unix_ms = :now_unix_ms
     WHERE id = :id
@@ -180,6 +187,7 @@ const update = statement({
     username: 'text?',
     keep_display_name: 'flag',
     display_name: 'text?',
+    display_folded: 'text?',
     metadata: 'json?',
     now_unix_ms: 'integer',
   },
@@ -208,6 +216,8 @@ const unlinkIdentities = statement({
   params: { account_id: 'text' },
 })
 
+type Unfolded<P extends Columns> = Omit<Row<P>, 'display_folded'>
+
 /** Queries of operators about accounts; every function takes the transaction first. */
 export const consoleAccountsStore = {
   page: (tx: Queries, page: Row<typeof pageParams>) =>
@@ -234,8 +244,10 @@ export const consoleAccountsStore = {
     ),
   identitiesOf: (tx: Queries, account_id: string) => tx.all(identitiesOf, { account_id }),
   /** Undefined when another account owns the username. */
-  insert: (tx: Queries, account: Row<(typeof insert)['params']>) => tx.get(insert, account),
-  update: (tx: Queries, change: Row<(typeof update)['params']>) => tx.get(update, change),
+  insert: (tx: Queries, account: Unfolded<(typeof insert)['params']>) =>
+    tx.get(insert, foldedName(account)),
+  update: (tx: Queries, change: Unfolded<(typeof update)['params']>) =>
+    tx.get(update, foldedName(change)),
   lock: (tx: Queries, id: string) => tx.get(lock, { id }),
   setState: (tx: Queries, change: Row<(typeof setState)['params']>) => tx.get(setState, change),
   /** How many credentials the account had. */

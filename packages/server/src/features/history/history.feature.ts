@@ -61,5 +61,10 @@ export function historyFeature({ db, clock, version, host, reloads }: HistoryDep
 
 function markOf({ at_unix_ms, outcome, reason, revision_id }: ScriptActivation): Mark[] {
   if (outcome !== 'active') return []
-  return [{ at_unix_ms, kind: 'revision', text: `revision ${revision_id ?? 'none'} by ${reason}` }]
+  return [{ at_unix_ms, kind: 'revision', text: `revision ${shortOf(revision_id)} by ${reason}` }]
+}
+
+/** As much of a revision's hash as people compare. */
+function shortOf(revisionId: string | null): string {
+  return revisionId?.replace(/^sha256:/, '').slice(0, 12) ?? 'none'
 }

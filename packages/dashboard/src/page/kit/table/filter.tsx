@@ -45,6 +45,18 @@ export function FilterInput({ label, value, onValue, placeholder, isMain }: Filt
   )
 }
 
+type TimeProps = { label: string; value: string; onValue(value: string): void }
+
+/** A moment by the clock of the browser, as its own field gives it; empty is any. */
+export function FilterTime({ label, value, onValue }: TimeProps) {
+  return (
+    <label className="filter">
+      <span>{label}</span>
+      <input type="datetime-local" value={value} onChange={({ target }) => onValue(target.value)} />
+    </label>
+  )
+}
+
 type ChoiceProps = {
   label: string
   value: string

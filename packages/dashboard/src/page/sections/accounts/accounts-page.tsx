@@ -2,17 +2,16 @@ import { type AccountRow, api } from '@guildhall/contract'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
-import { nextOffset, usePages } from '../../data/reads.ts'
 import { NewButton, Page } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { FilterInput } from '../../kit/table/filter.tsx'
 import { usePicking } from '../../kit/table/picking.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
+import { AccountFinding, useFoundAccounts } from './account-finding.tsx'
 import { CreateAccount } from './account-forms.tsx'
 import { AccountState } from './account-state.tsx'
 
@@ -56,30 +55,18 @@ const columns: readonly Column<AccountRow>[] = [
 ]
 
 export function AccountsPage() {
-  const [filter, setFilter] = useQueryPart('filter')
   const [isNew, setNew] = useQueryPart('new')
   const navigate = useNavigate()
   const mayBan = useMay(api.consoleAccounts.ban)
   const mayCreate = useMay(api.consoleAccounts.create)
-  const listing = usePages(['accounts', 'list', filter], async (desk, offset?: number) => {
-    const query = { filter, limit: 200, offset: offset ?? 0 }
-    const page = await desk.consoleAccounts.list({ query })
-    return { ...page, next: nextOffset(offset, page) }
-  })
+  const { listing, isAll } = useFoundAccounts()
   const picking = usePicking({ listing, keyOf, nameOf })
   return (
     <Page
       title="Accounts"
       actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New account</NewButton>}
     >
-      <div className="page-tools">
-        <FilterInput
-          label="Part of an id or username"
-          value={filter}
-          onValue={setFilter}
-          isMain={true}
-        />
-      </div>
+      <AccountFinding />
       <DataTable
         label="Accounts"
         columns={columns}
@@ -88,8 +75,8 @@ export function AccountsPage() {
         onOpen={({ id }) => void navigate({ to: '/accounts/$id', params: { id } })}
         picking={mayBan ? picking : undefined}
         empty={
-          <Empty title={filter === '' ? 'No accounts yet' : 'No account matches'}>
-            {filter === '' ? 'Players make theirs when they first sign in.' : undefined}
+          <Empty title={isAll ? 'No accounts yet' : 'No account matches'}>
+            {isAll ? 'Players make theirs when they first sign in.' : undefined}
           </Empty>
         }
       />

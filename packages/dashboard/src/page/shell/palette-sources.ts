@@ -1,0 +1,124 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import { api, type Route } from '@guildhall/contract'
+import { isEmail } from '../data/accounts.ts'
+import { mayNow } from '../data/permissions.ts'
+import { type ReadKey, useRead } from '../data/reads.ts'
+import type { Target } from './palette-target.ts'
+
+/** So many of each kind are offered. */
+const eachMax = 6
+
+/** What was found, and whether all that was asked has answered. */
+type Found = { targets: readonly Target[]; isWhole: boolean }
+
+/** What is stored and has one of the names in it; nothing is read for the empty text. */
+export function useSources(filter: string): Found {
+  const accounts = useSource(['accounts', 'palette', filter], api.consoleAccounts.list, {
+    isOn: filter !== '',
+    read: async (desk) => {
+      const query = { filter, limit: eachMax }
+      return (await desk.consoleAccounts.list({ query })).items.map(accountTarget)
+    },
+  })
+  const named = useSource(['accounts', 'palette-named', filter], api.consoleAccounts.search, {
+    isOn: filter !== '' && filter.length <= 60,
+    read: async (desk) => {
+      const by = isEmail(filter) ? { email: filter } : { display_name: filter }
+      const query = { ...by, limit: eachMax }
+      return (await desk.consoleAccounts.search({ query })).items.map(accountTarget)
+    },
+  })
+  const groups = useSource(['groups', 'palette', filter], api.groups.list, {
+    isOn: filter !== '',
+    read: async (desk) => {
+      const { items } = await desk.groups.list({ query: { filter, limit: eachMax } })
+      return items.map(({ id, name }) =>
+        target({ label: name, kind: 'group', glyph: 'people', to: '/groups/$id' }, String(id)),
+      )
+    },
+  })
+  const channels = useSource(['chat', 'palette', filter], api.chat.list, {
+    isOn: filter !== '',
+    read: async (desk) => {
+      const { items } = await desk.chat.list({ query: { filter, limit: eachMax } })
+      return items.map(({ channel }) => ({
+        ...target(
+          { label: channel, kind: 'channel', glyph: 'chat', to: '/chat/$channel' },
+          channel,
+        ),
+        params: { channel },
+      }))
+    },
+  })
+  const rooms = useSource(['matches', 'palette', filter], api.matches.list, {
+    isOn: filter !== '',
+    read: async (desk) => {
+      const { rooms } = await desk.matches.list({ query: { filter, limit: eachMax } })
+      return rooms.map(({ id, name, mode }) => {
+        const label = name ?? `Room ${id}, ${mode}`
+        return target({ label, kind: 'room', glyph: 'door', to: '/rooms/$id' }, String(id))
+      })
+    },
+  })
+  return joined([accounts, named, groups, channels, rooms, ...useWholeLists(filter)])
+}
+
+/** Lists that come as a whole are read once and searched here. */
+function useWholeLists(filter: string): readonly Found[] {
+  const isOn = filter !== ''
+  const boards = useSource(['leaderboards', 'palette'], api.leaderboards.list, {
+    isOn,
+    read: async (desk) =>
+      (await desk.leaderboards.list({})).items.map(({ id }) =>
+        target({ label: id, kind: 'leaderboard', glyph: 'trophy', to: '/leaderboards/$id' }, id),
+      ),
+  })
+  const tournaments = useSource(['tournaments', 'palette'], api.tournaments.list, {
+    isOn,
+    read: async (desk) =>
+      (await desk.tournaments.list({})).items.map(({ id }) =>
+        target({ label: id, kind: 'tournament', glyph: 'flag', to: '/tournaments/$id' }, id),
+      ),
+  })
+  const collections = useSource(['storage', 'palette'], api.storage.collections, {
+    isOn,
+    read: async (desk) =>
+      (await desk.storage.collections({})).collections.map(({ collection }) => ({
+        ...target(
+          { label: collection, kind: 'collection', glyph: 'box', to: '/storage' },
+          collection,
+        ),
+        search: { collection },
+      })),
+  })
+  const words = filter.toLowerCase()
+  const isNamed = ({ label }: Target) => isOn && label.toLowerCase().includes(words)
+  return [boards, tournaments, collections].map(({ targets, isWhole }) => {
+    return { isWhole, targets: targets.filter(isNamed).slice(0, eachMax) }
+  })
+}
+
+function joined(all: readonly Found[]): Found {
+  const targets = all.flatMap(({ targets }) => targets)
+  return { targets, isWhole: all.every(({ isWhole }) => isWhole) }
+}
+
+type Source = { isOn: boolean; read(desk: ConsoleClient): Promise<readonly Target[]> }
+
+function useSource(key: ReadKey, route: Route, { isOn, read }: Source): Found {
+  const enabled = isOn && mayNow(route)
+  const { data, error } = useRead(key, read, { enabled })
+  const isWhole = !enabled || data !== undefined || error !== null
+  return { targets: (isOn ? data : undefined) ?? [], isWhole }
+}
+
+function target(words: Omit<Target, 'key' | 'params'>, id: string): Target {
+  return { ...words, key: `${words.kind}-${id}`, params: { id } }
+}
+
+type Named = { id: string; username: string; display_name: string | null }
+
+function accountTarget({ id, username, display_name }: Named): Target {
+  const label = display_name === null ? username : `${username} · ${display_name}`
+  return { key: id, label, kind: 'account', glyph: 'person', to: '/accounts/$id', params: { id } }
+}

@@ -1,0 +1,87 @@
+import { createPlayer } from '@guildhall/client'
+import { expect, it } from 'vitest'
+import type { Operator } from '../operator.ts'
+import type { LiveStage } from '../stage.ts'
+
+/** Whatever an operator has of a thing leads to it. */
+export function findingTests(stage: () => LiveStage): void {
+  it('[H-OPS-4] the palette finds each kind of thing by its name or id', async () => {
+    const { node, played } = stage()
+    const query = { limit: 10 }
+    const [match] = (await node.desk.matchRecords.list({ query })).items
+    const [line] = (await node.desk.scriptLogs.list({ query })).items
+    const found: readonly (readonly [text: string, option: RegExp, path: RegExp])[] = [
+      ['weekl', /^weekly.*leaderboard/, /\/leaderboards\/weekly$/],
+      ['cup-2', /^cup-2.*tournament/, /\/tournaments\/cup-2$/],
+      ['guild/r', /^guild\/red.*channel/, /\/chat\/guild%2Fred$/],
+      ['setti', /^settings.*collection/, /\/storage\?collection=settings$/],
+      ['open-du', /^open-duel.*room/, /\/rooms\/\d+$/],
+      [String(played.open.id), /^Room \d+.*room/, /\/rooms\/\d+$/],
+      ['T-1', /exactly this id.*transaction/, /\/purchases\/T-1$/],
+      [match?.match_id ?? '', /^mt1-.*match record/, /\/match-records\/mt1-/],
+      [line?.log_id ?? '', /^ml1-.*log line/, /\/logs\/ml1-/],
+      ['ana the', /^ana · Ana the Bold.*account/, /\/accounts\/user-/],
+      ['Red T', /^Red Team.*group/, /\/groups\/\d+$/],
+    ]
+    await stage().with(async ({ page, open, complaints }) => {
+      await open('')
+      await page.getByText('Background tasks').first().waitFor()
+      for (const [text, option, path] of found) {
+        await page.keyboard.press('Control+k')
+        await page.getByRole('combobox', { name: 'Search' }).fill(text)
+        await page.getByRole('option', { name: option }).first().click()
+        await expect.poll(() => page.url()).toMatch(path)
+      }
+      expect(complaints).toEqual([])
+    })
+  })
+
+  it('[H-OPS-4] an id that says what it is of is searched for nowhere', async () => {
+    const [match] = (await stage().node.desk.matchRecords.list({ query: { limit: 1 } })).items
+    await stage().with(async ({ page, open }) => {
+      await open('/config')
+      await page.getByText('http.bind').or(page.getByText('bind')).first().waitFor()
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Search' }).fill(match?.match_id ?? '')
+      await page.getByRole('option', { name: /match record/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByText('Timeline').first().waitFor()
+      const searched = asked.filter((path) => /accounts$|search$|groups$|chat$/.test(path))
+      expect(searched).toEqual([])
+    })
+  })
+
+  it('[H-OPS-4] accounts are found by what players say of themselves, and the address keeps it', async () => {
+    const player = createPlayer(stage().node.url)
+    await player.signIn.email({
+      ...{ email: 'Support.Case@example.com', password: 'a long password' },
+      ...{ create: true, username: 'the-case' },
+    })
+    await stage().with(async ({ page, open, complaints, violations }) => {
+      await open('/accounts')
+      await page.getByText('Ana the Bold').waitFor()
+      await page.getByLabel('Find by').selectOption('display name')
+      await page.getByLabel('Display name begins with').fill('ANA')
+      await expect.poll(() => rowsOf(page)).toEqual(['ana'])
+      await page.getByLabel('Find by').selectOption('e-mail')
+      await page.getByLabel('E-mail, the whole of it').fill('support.case@EXAMPLE.com')
+      await expect.poll(() => rowsOf(page)).toEqual(['the-case'])
+      await page.getByLabel('Find by').selectOption('state and time')
+      await page.getByLabel(/^State/).selectOption('banned')
+      await expect.poll(() => rowsOf(page)).toEqual(['gus'])
+      expect(await violations()).toEqual([])
+      await page.getByText('gus').click()
+      await page.getByRole('heading', { level: 1 }).getByText('gus').waitFor()
+      await page.goBack()
+      await expect.poll(() => rowsOf(page)).toEqual(['gus'])
+      expect(complaints).toEqual([])
+    })
+  })
+}
+
+async function rowsOf(page: Operator['page']): Promise<(string | null)[]> {
+  const rows = page.getByRole('table', { name: 'Accounts' }).locator('tbody tr[data-row]')
+  return rows.locator('td:nth-child(2)').allTextContents()
+}

@@ -1,0 +1,158 @@
+import type { Queries } from '../../../database/database.ts'
+import {
+  batchStatement,
+  type Columns,
+  oneOf,
+  type Row,
+  statement,
+} from '../../../database/statement.ts'
+import { accounts, identities } from '../../../database/tables/accounts.ts'
+import { pick } from '../../../database/tables/table.ts'
+import { accountRow, columnsOf } from '../console-accounts.store.ts'
+
+const page = { after: 'text', limit: 'integer' } as const
+
+/**
+ * The accounts of a page of ids. What an index finds is sorted by an expression, so that no planner
+ * follows the ids of all accounts instead; CROSS JOIN lets SQLite take nothing but the page first.
+ */
+const pageOf = (where: string) => `SELECT ${columnsOf('a')} FROM (
+    SELECT id FROM accounts WHERE ${where} AND id > :after ORDER BY id || '' LIMIT :limit
+  ) AS found CROSS JOIN accounts a WHERE a.id = found.id ORDER BY a.id`
+
+function finding<const P extends Columns>(name: string, where: string, params: P) {
+  const text = pageOf(where)
+  const wanted = { ...params, ...page }
+  return statement({
+    name: `account-search.${name}`,
+    text,
+    params: wanted,
+    row: accountRow,
+    long: true,
+  })
+}
+
+const created = 'created_at_unix_ms >= :created_from AND created_at_unix_ms <= :created_to'
+const createdParams = { created_from: 'time', created_to: 'time' } as const
+const stateParams = pick(accounts, 'state')
+
+const byDisplayName = finding(
+  'by-display-name',
+  'display_folded >= :first AND display_folded < :end',
+  {
+    first: 'text',
+    end: 'text',
+  },
+)
+const byCreation = finding('by-creation', created, createdParams)
+const byCreationAndState = finding('by-creation-and-state', `${created} AND state = :state`, {
+  ...createdParams,
+  ...stateParams,
+})
+
+/** More accounts than these are not sorted: among so many a page of ids is near. */
+const sortedMax = 50_000
+
+const createdAtLeast = statement({
+  name: 'account-search.created-at-least',
+  text: `SELECT count(*) AS total FROM
+    (SELECT 1 FROM accounts WHERE ${created} LIMIT ${sortedMax}) AS some`,
+  params: createdParams,
+  row: { total: 'integer' },
+  long: true,
+})
+
+/** In the order of ids, which is nearly that of their creation. */
+const byWideCreation = statement({
+  name: 'account-search.by-wide-creation',
+  text: `SELECT ${columnsOf('a')} FROM accounts a
+    WHERE ${created} AND (:state IS NULL OR state = :state) AND a.id > :after
+    ORDER BY a.id LIMIT :limit`,
+  params: { ...createdParams, state: oneOf('active', 'disabled', 'tombstoned', null), ...page },
+  row: accountRow,
+  long: true,
+})
+
+/** Few accounts are anything but active: they have an index of their own. */
+const notActive = statement({
+  name: 'account-search.not-active',
+  text: `SELECT ${columnsOf('a')} FROM accounts a
+    WHERE a.state <> 'active' AND a.state = :state AND a.id > :after ORDER BY a.id LIMIT :limit`,
+  params: { ...stateParams, ...page },
+  row: accountRow,
+})
+
+/** Nearly all are, so a page of them is near in the order of ids. */
+const active = statement({
+  name: 'account-search.active',
+  text: `SELECT ${columnsOf('a')} FROM accounts a WHERE a.state = 'active' AND a.id > :after
+    ORDER BY a.id LIMIT :limit`,
+  params: page,
+  row: accountRow,
+  long: true,
+})
+
+const byCredential = statement({
+  name: 'account-search.by-credential',
+  text: `SELECT ${columnsOf('a')} FROM identities i JOIN accounts a ON a.id = i.account_id
+    WHERE i.provider = :provider AND i.external_id = :external_id`,
+  params: pick(identities, 'provider', 'external_id'),
+  row: accountRow,
+})
+
+const byUsername = statement({
+  name: 'account-search.by-username',
+  text: `SELECT ${columnsOf('a')} FROM accounts a WHERE a.username = :username`,
+  params: { username: 'text' },
+  row: accountRow,
+})
+
+/** Names of before that the code has not folded yet. */
+const unfolded = statement({
+  name: 'account-search.unfolded',
+  text: `SELECT id, display_name FROM accounts
+    WHERE display_name IS NOT NULL AND display_folded IS NULL
+    ORDER BY id LIMIT {{unplanned :items}}`,
+  params: { items: 'integer' },
+  row: { id: 'text', display_name: 'text' },
+})
+
+/** A name that was changed meanwhile has been folded with its change. */
+const fold = batchStatement({
+  name: 'account-search.fold',
+  text: `UPDATE accounts SET display_folded = r.display_folded FROM {{rows}} AS r
+    WHERE accounts.id = r.id AND accounts.display_name = r.display_name`,
+  params: { id: 'text', display_name: 'text', display_folded: 'text' },
+})
+
+type Page = Row<typeof page>
+type Created = { created_from?: number | undefined; created_to?: number | undefined }
+type State = Row<typeof stateParams>['state']
+
+/** Behind every text that begins with another one. */
+const last = '\u{10ffff}'
+
+/** What finds accounts; every function takes the transaction first. */
+export const searchStore = {
+  byDisplayName: (tx: Queries, folded: string, page: Page) =>
+    tx.all(byDisplayName, { ...page, first: folded, end: `${folded}${last}` }),
+  byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
+    tx.all(byCredential, credential),
+  byUsername: (tx: Queries, username: string) => tx.all(byUsername, { username }),
+  byState(tx: Queries, state: State, page: Page) {
+    return state === 'active' ? tx.all(active, page) : tx.all(notActive, { ...page, state })
+  },
+  async byCreation(tx: Queries, times: Created, state: State | undefined, page: Page) {
+    const { created_from = 0, created_to = Number.MAX_SAFE_INTEGER } = times
+    const wanted = { ...page, created_from, created_to }
+    const counted = await tx.get(createdAtLeast, { created_from, created_to })
+    if (counted?.total === sortedMax) {
+      return tx.all(byWideCreation, { ...wanted, state: state ?? null })
+    }
+    return state === undefined
+      ? tx.all(byCreation, wanted)
+      : tx.all(byCreationAndState, { ...wanted, state })
+  },
+  unfolded: (tx: Queries, items: number) => tx.all(unfolded, { items }),
+  fold: (tx: Queries, names: readonly Row<(typeof fold)['params']>[]) => tx.each(fold, names),
+}
