@@ -2107,7 +2107,9 @@ declare module 'guildhall/test' {
       }>
     }
     readonly consoleAccounts: {
-      list(input: { query: { filter?: string; limit?: string; offset?: string } }): Promise<{
+      list(input: {
+        query: { filter?: string; id?: string; username?: string; limit?: string; offset?: string }
+      }): Promise<{
         items: {
           id: string
           username: string
@@ -2117,6 +2119,29 @@ declare module 'guildhall/test' {
           updated_at_unix_ms: number
         }[]
         total: number
+      }>
+      search(input: {
+        query: {
+          display_name?: string
+          email?: string
+          device_id?: string
+          custom_id?: string
+          state?: 'active' | 'disabled' | 'tombstoned'
+          created_from?: string
+          created_to?: string
+          after?: string
+          limit?: string
+        }
+      }): Promise<{
+        items: {
+          id: string
+          username: string
+          display_name: string | null
+          state: 'active' | 'disabled' | 'tombstoned'
+          created_at_unix_ms: number
+          updated_at_unix_ms: number
+        }[]
+        next_after?: string
       }>
       usernames(input: { query: { user_ids: string[] } }): Promise<{
         items: {
