@@ -56,7 +56,7 @@ const sortedMax = 50_000
 const createdAtLeast = statement({
   name: 'account-search.created-at-least',
   text: `SELECT count(*) AS total FROM
-    (SELECT 1 FROM accounts WHERE ${created} LIMIT ${sortedMax}) AS some`,
+    (SELECT 1 FROM accounts WHERE ${created} LIMIT ${sortedMax}) AS counted_rows`,
   params: createdParams,
   row: { total: 'integer' },
   long: true,
