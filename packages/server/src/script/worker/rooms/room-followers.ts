@@ -26,6 +26,8 @@ type Follower = {
 
 /** Most bytes of the views of one room as JSON text, together. */
 const viewBytesMax = 1_048_576
+/** A byte of a message stands for so much text at most, but for numbers that travel as steps. */
+const textPerByte = 8
 
 /** Those who follow the state of one room, and what each of them has of it. */
 export class RoomFollowers {
@@ -33,6 +35,8 @@ export class RoomFollowers {
   readonly #roomId: number
   readonly #followers = new HostMap<number, Follower>()
   #view: StateEncoder
+  /** An upper bound of the views as JSON text, together. */
+  #viewBytes = 0
   #seq = 0
 
   /** `seq` is the number of the last sync before this worker. */
@@ -98,7 +102,6 @@ export class RoomFollowers {
     if (this.#followers.size === 0) return []
     this.#seq += 1
     const shared = this.#view.compare(this.#viewOf(state))
-    if (shared === 'whole') this.#checkBytes(this.#view.text())
     const list = typeof shared === 'string' ? undefined : shared
     const messages: StateMessage[] = []
     const alike: number[] = []
@@ -115,6 +118,7 @@ export class RoomFollowers {
     if (alike.length > 0 && list !== undefined) {
       messages.push({ body: encodeStateChanges(this.#seq, list), participants: alike })
     }
+    this.#checkBytes(messages)
     if (problem !== undefined) throw new SyncProblem(problem.error, messages)
     return messages
   }
@@ -165,8 +169,18 @@ export class RoomFollowers {
     return guest === undefined ? own?.(state, member) : guest.own(this.#roomId, member)
   }
 
-  #checkBytes(text: string): void {
-    if (text.length > viewBytesMax) throw new TypeError('the view has more than 1 MiB')
+  /** The texts are made only when what was sent may have made them too long. */
+  #checkBytes(messages: readonly StateMessage[]): void {
+    for (const { body } of messages) this.#viewBytes += body.length * textPerByte
+    if (this.#viewBytes <= viewBytesMax) return
+    this.#viewBytes = Buffer.byteLength(this.#view.text())
+    for (const { own } of this.#followers.values()) {
+      if (own !== undefined) this.#viewBytes += Buffer.byteLength(own.text())
+    }
+    if (this.#viewBytes <= viewBytesMax) return
+    // They keep what they had, and get a whole once it is smaller.
+    this.forget()
+    throw new TypeError(`the views of the room have ${this.#viewBytes} bytes, at most 1 MiB`)
   }
 }
 
