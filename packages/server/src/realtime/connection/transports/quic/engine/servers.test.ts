@@ -27,12 +27,12 @@ function start() {
   return { clock, make, servers, join }
 }
 
-test('[R-TR-3] a server has 64 connections, and a place that is free again is taken first', () => {
+test('[R-TR-3] a server has 2,000 connections, and a place that is free again is taken first', () => {
   const { servers, join } = start()
-  const peers = Array.from({ length: 128 }, () => join())
+  const peers = Array.from({ length: 4_000 }, () => join())
   const [first, second] = new Set(peers.map(({ server }) => server))
-  expect(peers.filter(({ server }) => server === first)).toHaveLength(64)
-  expect(peers.filter(({ server }) => server === second)).toHaveLength(64)
+  expect(peers.filter(({ server }) => server === first)).toHaveLength(2_000)
+  expect(peers.filter(({ server }) => server === second)).toHaveLength(2_000)
   for (const peer of peers.slice(0, 2)) expect(servers.remove(peer)).toBe(false)
   expect([join().server, join().server]).toEqual([first, first])
   expect([first, second]).not.toContain(join().server)
@@ -41,7 +41,7 @@ test('[R-TR-3] a server has 64 connections, and a place that is free again is ta
 test('[R-LIM-1] connections of one address are on one server', () => {
   const { join } = start()
   const { server } = join()
-  for (let count = 0; count < 100; count += 1) join()
+  for (let count = 0; count < 2_100; count += 1) join()
   expect(join(server).server).toBe(server)
 })
 
@@ -65,7 +65,7 @@ test('[R-TLS-2] a server that nobody has ends with its certificate, whatever has
 test('[R-TR-3] only those are looked at that something has happened to, timers included', async () => {
   const { clock, servers, join } = start()
   const one = join().server
-  for (let count = 0; count < 64; count += 1) join()
+  for (let count = 0; count < 2_000; count += 1) join()
   const other = servers.forNew()
   for (const server of [one, other]) {
     server.dueInMs = server === one ? 10 : 20

@@ -3,10 +3,11 @@ import type { CoreServer } from './core.ts'
 import type { Peer } from './peer.ts'
 
 /**
- * Each call of a server goes through all of its connections, so a server has not many. A burst of
- * one turn may exceed it.
+ * Each call of a server goes through all of its connections, so the largest node has some. But each
+ * takes 32 MiB of the GiB that the engine has, beside 79 KiB for a connection, so it has few. A
+ * burst of one turn may exceed it.
  */
-const connectionsMax = 64
+const connectionsMax = 2_000
 
 type Timed = Pick<CoreServer, 'timeoutMs' | 'onTimeout'>
 type OnServer<Server> = { readonly server: Server; readonly handle: number }
