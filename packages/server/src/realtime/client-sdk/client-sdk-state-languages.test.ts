@@ -14,7 +14,8 @@ guildhall.room('cards', {
     label: { map: 'green', max_players: 4 },
   }),
   restore(state, room) {
-    state.table.push('restored')
+    state.table.push('restored with ' + room.members.length)
+    room.after(5, () => { room.state.table.push('in time') })
     return state
   },
   admit: (ctx, room) => ctx.options.key !== 'wrong' || 'not with that key',
@@ -58,7 +59,8 @@ guildhall.room('cards', {
     return { state = state, label = { map = 'green', max_players = 4 } }
   end,
   restore = function(state, room)
-    table.insert(state.table, 'restored')
+    table.insert(state.table, 'restored with ' .. #room.members)
+    room.after(5, function() table.insert(room.state.table, 'in time') end)
     return state
   end,
   admit = function(ctx, room)
@@ -108,7 +110,8 @@ def create(ctx, options):
     return {'state': state, 'label': {'map': 'green', 'max_players': 4}}
 
 def restore(state, room):
-    state['table'].append('restored')
+    state['table'].append(f'restored with {len(room.members)}')
+    room.after(5, lambda: room.state['table'].append('in time'))
     return state
 
 def admit(ctx, room):
@@ -231,9 +234,10 @@ describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, t
     ana.room.send(100, { card: 'ace' })
     await expect.poll(() => viewOf(ana.room)?.table).toEqual(['ace'])
     await writeFile(join(node.folder, file), `${script}\n`)
-    await expect.poll(() => viewOf(ana.room)?.table).toEqual(['ace', 'restored'])
+    const restored = ['ace', 'restored with 1', 'in time']
+    await expect.poll(() => viewOf(ana.room)?.table).toEqual(restored)
     expect(ana.room.own).toEqual(['ace', 'king'])
     ana.room.send(100, { card: 'king' })
-    await expect.poll(() => viewOf(ana.room)?.table).toEqual(['ace', 'restored', 'king'])
+    await expect.poll(() => viewOf(ana.room)?.table).toEqual([...restored, 'king'])
   })
 })

@@ -42,6 +42,8 @@ const saveEveryMs = 1_000
 export class StateRooms {
   readonly #deps: StateRoomsDeps
   readonly #rooms = new HostMap<number, StateRoom>()
+  /** Their states are being made again. */
+  readonly #restoring = new HostMap<number, StateRoom>()
   readonly #budget: StateBudget
   #attached: (Attached & { faceOf(room: StateRoom): object }) | undefined
 
@@ -126,7 +128,7 @@ export class StateRooms {
   }
 
   byId(roomId: number): StateRoom | undefined {
-    return this.#rooms.get(roomId)
+    return this.#rooms.get(roomId) ?? this.#restoring.get(roomId)
   }
 
   relabel(roomId: number, label: unknown): void {
@@ -209,6 +211,7 @@ export class StateRooms {
     if (definition === undefined) throw new StateProblem('there is no such definition')
     const room = this.#newRoom(identity, state, seq)
     for (const member of members) room.enter(Object.freeze(member))
+    this.#restoring.set(room.room_id, room)
     const made = definition.restore === undefined ? state : definition.restore(state, room.face)
     return then(made, (result) => {
       this.#begin(identity, result, seq, room)
@@ -227,6 +230,7 @@ export class StateRooms {
 
   #forget(roomId: number): void {
     const room = this.#rooms.get(roomId)
+    this.#restoring.delete(roomId)
     if (room === undefined) return
     this.#budget.remove(room.copy)
     room.definition.guest?.forget(roomId)
@@ -239,6 +243,7 @@ export class StateRooms {
     room.setState(state)
     room.copy.update(state)
     this.#rooms.set(room.room_id, room)
+    this.#restoring.delete(room.room_id)
     this.relabel(room.room_id, identity.label)
     room.isUnsaved = true
     const output = this.#output()
