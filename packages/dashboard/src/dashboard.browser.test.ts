@@ -7,6 +7,7 @@ import { lagTests } from './testing/scenarios/lag.browser.ts'
 import { liveTests } from './testing/scenarios/live.browser.ts'
 import { realStoreTests } from './testing/scenarios/real-store.browser.ts'
 import { restartTests } from './testing/scenarios/restart.browser.ts'
+import { roomTests } from './testing/scenarios/rooms.browser.ts'
 import { sectionTests } from './testing/scenarios/sections.browser.ts'
 import { sessionTests } from './testing/scenarios/sessions.browser.ts'
 import { signInTests } from './testing/scenarios/sign-in.browser.ts'
@@ -24,6 +25,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('finding', () => findingTests(live))
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))
+  describe('rooms that are handled', () => roomTests(live))
   describe('lag diagnostics', () => lagTests(live))
   describe('the audit trail', () => auditTests(live))
   describe('huge', () => sizeTests(memory))

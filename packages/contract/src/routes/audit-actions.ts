@@ -40,6 +40,8 @@ export const auditActions = [
   'api_keys.revoke',
   'logs.list',
   'logs.detail',
+  'match.close',
+  'match.remove',
   'matchlog.list',
   'matchlog.detail',
   'matchlog.entries',

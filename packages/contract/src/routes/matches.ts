@@ -31,6 +31,8 @@ export type MatchmakerTotals = z.output<typeof MatchmakerTotals>
 
 const get = { method: 'GET', access: 'operator', scope: 'matches:read' } as const
 
+const change = { method: 'POST', access: 'admin', errors: ['not_found', 'conflict'] } as const
+
 export const matchesApi = defineApi({
   list: {
     ...get,
@@ -70,5 +72,19 @@ export const matchesApi = defineApi({
       checkpoint_at_unix_ms: count,
     }),
     errors: ['not_found', 'runtime_unavailable'],
+  },
+  close: {
+    ...change,
+    path: '/console/v1/matches/{room_id}/close',
+    audit: 'match.close',
+    summary: 'Ends a room: its members are told that the match is closed, and stay connected',
+    params: z.strictObject({ room_id: pathInteger }),
+  },
+  remove: {
+    ...change,
+    path: '/console/v1/matches/{room_id}/members/{participant}/remove',
+    audit: 'match.remove',
+    summary: 'Removes a member from its room; the last one ends it',
+    params: z.strictObject({ room_id: pathInteger, participant: pathInteger }),
   },
 })

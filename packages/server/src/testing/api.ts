@@ -87,6 +87,8 @@ export const nobodyPlays: PlayPorts = {
     room: async () => undefined,
     members: async () => [],
     savedState: async () => undefined,
+    endRoom: async () => 'unknown',
+    expelMember: async () => 'unknown',
     matchmaker: () => null,
   },
   script: {

@@ -1,13 +1,16 @@
 import type { LiveRoom, MatchmakerTotals, matchesApi } from '@guildhall/contract'
 import type { z } from 'zod'
+import type { Transaction } from '../../database/database.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
-import type { RoomCommands } from '../../kernel/play/room-commands.ts'
+import type { Mutate, Mutation } from '../../kernel/mutation.ts'
+import type { Ended, RoomCommands } from '../../kernel/play/room-commands.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { defineFeature, mount } from '../feature.ts'
 
 export type MatchesDeps = {
-  rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members' | 'savedState'>
+  rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members' | 'savedState' | 'endRoom' | 'expelMember'>
+  mutate: Mutate<Transaction>
   /** Whether any transport lets players in. */
   attached: boolean
   /** Null where there is no matchmaker. */
@@ -59,12 +62,27 @@ export function matchesFeature(deps: MatchesDeps) {
     return { state: value, seq: saved.seq, checkpoint_at_unix_ms: saved.atUnixMs }
   }
 
+  /** It is over when its entry is written, because nobody could undo it. */
+  async function change(mutation: Mutation, target: string, work: () => Promise<Ended>) {
+    const ended = attached ? await work() : 'unknown'
+    if (ended === 'unknown') throw refuse.notFound('no such room, or no such member')
+    if (ended === 'ending') throw refuse.conflict('the room is ending')
+    const done = { answer: undefined, target, details: '' }
+    return deps.mutate(mutation, async () => done, { isolation: 'read committed' })
+  }
+
   return defineFeature({
     routes: mount({
       matches: {
         list: ({ query }) => list(query),
         get: ({ params }) => get(params.id),
         state: ({ params }) => state(params.id),
+        close: ({ mutation, params: { room_id } }) =>
+          change(mutation, `${room_id}`, () => rooms.endRoom(room_id)),
+        remove: ({ mutation, params: { room_id, participant } }) =>
+          change(mutation, `${room_id}/${participant}`, () =>
+            rooms.expelMember(room_id, participant),
+          ),
       },
     }),
   })

@@ -1,9 +1,10 @@
 import { matchesApi, type RoomMember } from '@guildhall/contract'
 import { expect, it, onTestFinished } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
+import type { Ended } from '../../kernel/play/room-commands.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { nobodyPlays, openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openDesk, openViewer, viewerKeys } from '../../testing/desk.ts'
 
 const room = (id: number, more: Partial<OpenRoom> = {}): OpenRoom => ({
   room_id: id,
@@ -39,6 +40,12 @@ const members: RoomMember[] = [
   { participant: 9, user_id: null, username: null, connected: true },
 ]
 
+/** Room 7 is always ending. */
+function ended(id: number, rooms: readonly OpenRoom[]): Ended {
+  if (id === 7) return 'ending'
+  return rooms.some(({ room_id }) => room_id === id) ? 'done' : 'unknown'
+}
+
 async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () => boolean } = {}) {
   const [inMemory] = testBackends
   if (inMemory === undefined) throw new Error('there is no backend')
@@ -46,6 +53,7 @@ async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () =
   const { attached = true, ready = () => true } = play
   const api = await openTestApi({
     db: test.db,
+    config: viewerKeys,
     play: {
       ...nobodyPlays,
       attached,
@@ -54,6 +62,11 @@ async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () =
         rooms: async () => rooms,
         room: async (id) => rooms.find(({ room_id }) => room_id === id),
         members: async () => members,
+        endRoom: async (id) => ended(id, rooms),
+        expelMember: async (id, participant) =>
+          members.some((member) => member.participant === participant)
+            ? ended(id, rooms)
+            : 'unknown',
       },
       script: { ...nobodyPlays.script, game: { admit: ready } },
     },
@@ -62,10 +75,11 @@ async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () =
     await api.close()
     await test.dispose()
   })
-  const { send } = await openDesk(api)
+  const desk = await openDesk(api)
+  const { send } = desk
   const list = async (query = '') =>
     matchesApi.list.ok.parse((await send('GET', `/matches${query}`)).body)
-  return { send, list }
+  return { api, desk, send, list }
 }
 
 it('[R-CON-1] [R-CON-2] lists the rooms of the node, and those that a filter finds', async () => {
@@ -140,4 +154,33 @@ it('[H-MAT-2] [R-TR-2] has no rooms where no transport runs', async () => {
     rooms: [],
   })
   expect((await send('GET', '/matches/5')).status).toBe(404)
+})
+
+it('[H-OPS-5] admins close rooms and remove members, once for each key, and both are audited', async () => {
+  const { api, desk, send } = await setUp([room(5)])
+  const headers = { 'idempotency-key': 'close-5' }
+  for (let sent = 0; sent < 2; sent += 1) {
+    const answer = await send('POST', '/matches/5/close', undefined, headers)
+    expect([answer.status, answer.text]).toEqual([204, ''])
+  }
+  expect((await send('POST', '/matches/5/members/9/remove')).status).toBe(204)
+  expect(await desk.trailOf('5')).toEqual([['match.close', '']])
+  expect(await desk.trailOf('5/9')).toEqual([['match.remove', '']])
+  const refused: [path: string, status: number][] = [
+    ['/matches/6/close', 404],
+    ['/matches/7/close', 409],
+    ['/matches/x/close', 400],
+    ['/matches/5/members/77/remove', 404],
+    ['/matches/6/members/9/remove', 404],
+    ['/matches/7/members/9/remove', 409],
+    ['/matches/5/members/x/remove', 400],
+  ]
+  for (const [path, status] of refused) {
+    expect([path, (await send('POST', path)).status]).toEqual([path, status])
+  }
+  const viewer = await openViewer(api)
+  for (const path of ['/matches/5/close', '/matches/5/members/9/remove', '/matches/x/close']) {
+    expect((await viewer.send('POST', path)).status).toBe(403)
+  }
+  expect(await desk.trailOf('7')).toEqual([])
 })

@@ -18,6 +18,10 @@ export type RoomCommands = {
   updateRoom(roomId: number, label: Partial<Label>): void
   /** Removes a member with MATCH_CLOSED; the last one ends the room. */
   removeMember(roomId: number, participant: number): void
+  /** Ends a room for an operator: its members get MATCH_CLOSED and need not queue again. */
+  endRoom(roomId: number): Promise<Ended>
+  /** As `removeMember`, for an operator, who hears what came of it. */
+  expelMember(roomId: number, participant: number): Promise<Ended>
   /** The result of a match as JSON text; also while `on_match_ended` runs. */
   setMatchResult(matchId: string, resultJson: string): void
   /** The rooms whose label has `tick`, by id ascending. The list must not be changed. */
@@ -27,6 +31,9 @@ export type RoomCommands = {
   joinTopic(topic: string, participant: number): void
   leaveTopic(topic: string, participant: number): void
 }
+
+/** What came of it; `ending` while the room ends already. */
+export type Ended = 'done' | 'unknown' | 'ending'
 
 /** The state of a room as JSON, behind the sync of this number. */
 export type SavedState = { readonly seq: number; readonly text: string; readonly atUnixMs: number }

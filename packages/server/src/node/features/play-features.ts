@@ -34,6 +34,7 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
     delivery: createDelivery(shared, features, script.events),
     revocations: revocationsFeature({ ...shared, gateway }),
     matches: matchesFeature({
+      mutate: features.audit.mutate,
       rooms: gateway,
       attached,
       admit: script.game.admit,

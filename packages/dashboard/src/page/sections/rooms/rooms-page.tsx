@@ -1,19 +1,16 @@
-import { api, type LiveRoom, type MatchmakerTotals } from '@guildhall/contract'
+import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
-import { Await, Empty } from '../../kit/states.tsx'
+import { Page, Split } from '../../kit/page.tsx'
+import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
-import { StartCaptureButton } from '../lag/start-capture.tsx'
-import { RoomState } from './room-state.tsx'
+import { playersOf, RoomPane } from './room-pane.tsx'
 
 /** So often the rooms are read, in milliseconds. */
 const everyMs = 3_000
@@ -42,10 +39,6 @@ const columns: readonly Column<LiveRoom>[] = [
     cell: ({ open }) => <Badge tone={open ? 'ok' : 'none'}>{open ? 'open' : 'closed'}</Badge>,
   },
 ]
-
-function playersOf({ players, max_players }: LiveRoom): string {
-  return max_players === 0 ? grouped(players) : `${grouped(players)} of ${grouped(max_players)}`
-}
 
 export function RoomsPage() {
   const [filter, setFilter] = useQueryPart('filter')
@@ -111,45 +104,4 @@ function Matchmaker({ totals }: { totals: MatchmakerTotals | null }) {
 function passTime({ evaluations_total, evaluation_duration_us_total }: MatchmakerTotals): string {
   const us = evaluations_total === 0 ? 0 : evaluation_duration_us_total / evaluations_total
   return `${(us / 1000).toFixed(1)} ms`
-}
-
-function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
-  const room = useRead(['matches', 'one', id], (desk) => desk.matches.get({ params: { id } }), {
-    everyMs,
-  })
-  const mayRecord = useMay(api.runtime.rpc)
-  const { data } = room
-  const record = data && mayRecord && (
-    <StartCaptureButton whom={{ room_id: data.id, name: data.name ?? `room ${id}` }} />
-  )
-  return (
-    <Pane title={`Room ${id}`} label="Room" actions={record} onClose={onClose}>
-      <Await query={room}>
-        {(found) => (
-          <>
-            <Facts
-              rows={{
-                Name: found.name === null ? <None>unnamed</None> : <Text>{found.name}</Text>,
-                Map: <Text>{found.map}</Text>,
-                Mode: <Text>{found.mode}</Text>,
-                Players: playersOf(found),
-                Open: found.open ? 'yes' : 'no',
-                'Script revision': found.script_revision ?? <None />,
-              }}
-            />
-            <h3>Members</h3>
-            <ul className="stack-tight" aria-label="Members">
-              {found.members.map(({ participant, user_id }) => (
-                <li key={participant} className="row">
-                  <code>{participant}</code>
-                  {user_id === null ? <Badge>guest</Badge> : <UserLink id={user_id} />}
-                </li>
-              ))}
-            </ul>
-            <RoomState id={id} />
-          </>
-        )}
-      </Await>
-    </Pane>
-  )
 }

@@ -14,8 +14,14 @@ type Past = Sent & { id: number; answer: RpcAnswer; ms: number }
 const historyMax = 20
 
 /** Calls RPCs of the script as nobody, and keeps the last calls at hand. */
-export function RpcCaller({ methods }: { methods: readonly string[] }) {
-  const [sent, setSent] = useState<Sent>({ method: methods[0] ?? '', payload: '{}' })
+export function RpcCaller({
+  methods,
+  payload = '{}',
+}: {
+  methods: readonly string[]
+  payload?: string
+}) {
+  const [sent, setSent] = useState<Sent>({ method: methods[0] ?? '', payload })
   const [past, setPast] = useState<readonly Past[]>([])
   const change = useChange({
     send: async (desk, { method, payload }: Sent, idempotencyKey) => {

@@ -27,6 +27,14 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & OwnCo
     for (const room of [...rooms.all()]) if (isMeant(room)) rooms.close(room, endDropped)
   }
 
+  function removeMember(roomId: number, participant: number): void {
+    const member = registry.byId(participant)
+    const room = rooms.byId(roomId)
+    if (member === undefined || room === undefined || member.room !== room) return
+    if (member.isConnected) rooms.remove(member, room)
+    else seats.end(participant, 'removed')
+  }
+
   return {
     rooms: async () => Array.from(rooms.all(), (room) => room.row()),
     room: async (roomId) => rooms.byId(roomId)?.row(),
@@ -36,12 +44,20 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & OwnCo
       const room = rooms.byId(roomId)
       if (room !== undefined) rooms.relabel(room, label)
     },
-    removeMember(roomId, participant) {
-      const member = registry.byId(participant)
+    removeMember,
+    async endRoom(roomId) {
       const room = rooms.byId(roomId)
-      if (member === undefined || room === undefined || member.room !== room) return
-      if (member.isConnected) rooms.remove(member, room)
-      else seats.end(participant, 'removed')
+      if (room === undefined) return 'unknown'
+      if (room.closing) return 'ending'
+      rooms.close(room, endDropped, { requeue: false })
+      return 'done'
+    },
+    async expelMember(roomId, participant) {
+      const room = rooms.byId(roomId)
+      if (room === undefined || registry.byId(participant)?.room !== room) return 'unknown'
+      if (room.closing) return 'ending'
+      removeMember(roomId, participant)
+      return 'done'
     },
     setMatchResult: (matchId, resultJson) => records.result(matchId, resultJson),
     tickRooms: () => rooms.tickRooms(),

@@ -45,6 +45,42 @@ describe('the end of members and rooms', () => {
     expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) final_departure')
   })
 
+  test('[H-OPS-5] [R-REC-4] an operator closes a room: nobody is asked to queue again', async () => {
+    realtime = await startRealtime()
+    const [ann, bob] = await joinAll(realtime, 2, 1)
+    ann?.create('a')
+    await ann?.lines(2)
+    bob?.create('a')
+    await bob?.lines(2)
+    await ann?.line()
+    const { gateway } = realtime
+    expect(await gateway.endRoom(2)).toBe('unknown')
+    expect(await gateway.endRoom(1)).toBe('done')
+    expect(await ann?.lines(2)).toEqual(['closed 1 0 false', 'v1 left 1 1:removed'])
+    expect(await bob?.lines(2)).toEqual(['closed 1 0 false', 'v1 left 1 2:removed'])
+    expect(realtime.script.matches().at(-1)).toBe('ended 1 (0) server_closed')
+    expect(await gateway.endRoom(1)).toBe('unknown')
+    bob?.create('b')
+    expect(await bob?.lines(1)).toEqual([expect.stringContaining('joined 2')])
+  })
+
+  test('[H-OPS-5] an operator removes a member, and hears whether there was one', async () => {
+    realtime = await startRealtime()
+    const [ann, bob] = await joinAll(realtime, 2, 1)
+    ann?.create('a')
+    await ann?.lines(2)
+    bob?.create('a')
+    await bob?.lines(2)
+    const { gateway } = realtime
+    expect(await gateway.expelMember(1, 77)).toBe('unknown')
+    expect(await gateway.expelMember(2, 2)).toBe('unknown')
+    expect(await gateway.expelMember(1, 2)).toBe('done')
+    expect(await bob?.lines(2)).toEqual(['closed 1 0 false', 'v1 left 1 2:removed'])
+    expect(await gateway.expelMember(1, 2)).toBe('unknown')
+    expect(await gateway.expelMember(1, 1)).toBe('done')
+    expect(await gateway.rooms()).toEqual([])
+  })
+
   test('[R-REC-4] rooms bound to a lost worker are closed, and members stay connected', async () => {
     realtime = await startRealtime()
     realtime.script.boundTo = { revision_id: 'r', generation: 3 }

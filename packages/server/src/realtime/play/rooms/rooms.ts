@@ -49,8 +49,11 @@ export type Rooms = {
   remove(member: Participant, room: Room): void
   /** A handoff token of the room is used or over. */
   releasePlace(room: Room): void
-  /** The server ends a room. `endDropped` ends a member that is not connected. */
-  close(room: Room, endDropped: (participant: number) => void): void
+  /**
+   * The server ends a room. `endDropped` ends a member that is not connected; the others are asked
+   * to queue again, but by an operator.
+   */
+  close(room: Room, endDropped: (participant: number) => void, options?: { requeue: boolean }): void
   relabel(room: Room, label: Partial<Label>): void
   /** The script keeps the state of the room by this definition from now on. */
   giveState(room: Room, definition: string): void
@@ -247,7 +250,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
       room.heldPlaces -= 1
       endIfEmpty(room)
     },
-    close(room, endDropped) {
+    close(room, endDropped, { requeue } = { requeue: true }) {
       room.closing = true
       const hadMembers = room.members.length > 0
       for (const member of room.members) {
@@ -256,7 +259,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
           endDropped(id)
           continue
         }
-        sendClosed(member, room, true)
+        sendClosed(member, room, requeue)
         const participant = registry.byId(id)
         if (participant?.room === room) takeOut(participant, 'removed')
       }

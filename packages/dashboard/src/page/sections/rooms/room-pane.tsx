@@ -1,0 +1,194 @@
+import { api, type LiveRoom, type MatchRecord } from '@guildhall/contract'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { duration, grouped } from '../../../model/time.ts'
+import { useChange } from '../../data/changes.ts'
+import { useName } from '../../data/names.ts'
+import { serverNow } from '../../data/node-status.ts'
+import { useMay } from '../../data/permissions.ts'
+import { useRead } from '../../data/reads.ts'
+import { Confirm } from '../../kit/dialog/confirm.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Await } from '../../kit/states.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
+import { StartCaptureButton } from '../lag/start-capture.tsx'
+import { MatchLink } from '../logs/log-lines.tsx'
+import { RpcCaller } from '../runtime/rpc-caller.tsx'
+import { RoomState } from './room-state.tsx'
+
+/** So often a room is read, in milliseconds. */
+const everyMs = 3_000
+/** Records change seldom. */
+const recordEveryMs = 15_000
+
+type Room = LiveRoom & { members: { participant: number; user_id: string | null }[] }
+
+/** One room that goes on: who is in it, its record, and what may be done about it. */
+export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
+  const room = useRead(['matches', 'one', id], (desk) => desk.matches.get({ params: { id } }), {
+    everyMs,
+  })
+  const record = useRecord(id)
+  const { data } = room
+  return (
+    <Pane
+      title={`Room ${id}`}
+      label="Room"
+      actions={data && <RoomActions room={data} />}
+      onClose={onClose}
+    >
+      <Await query={room}>
+        {(found) => (
+          <>
+            <Facts
+              rows={{
+                Name: found.name === null ? <None>unnamed</None> : <Text>{found.name}</Text>,
+                Map: <Text>{found.map}</Text>,
+                Mode: <Text>{found.mode}</Text>,
+                Players: playersOf(found),
+                Open: found.open ? 'yes' : 'no',
+                ...recordFacts(record),
+                'Script revision': found.script_revision ?? <None />,
+              }}
+            />
+            <Members room={found} />
+            <ScriptCalls room={found} />
+            <RoomState id={id} />
+          </>
+        )}
+      </Await>
+    </Pane>
+  )
+}
+
+export function playersOf({ players, max_players }: LiveRoom): string {
+  return max_players === 0 ? grouped(players) : `${grouped(players)} of ${grouped(max_players)}`
+}
+
+/** The record of the match that the room is; undefined where none is kept. */
+function useRecord(id: string): MatchRecord | undefined {
+  const records = useRead(
+    ['matchRecords', 'ofRoom', id],
+    async (desk) => {
+      const { items } = await desk.matchRecords.list({ query: { open: 'true', limit: 200 } })
+      return items.find(({ room_id }) => String(room_id) === id) ?? null
+    },
+    { everyMs: recordEveryMs },
+  )
+  return records.data ?? undefined
+}
+
+function recordFacts(record: MatchRecord | undefined) {
+  if (record === undefined) return {}
+  return {
+    Age: duration(Math.max(0, serverNow() - record.opened_at_unix_ms)),
+    Match: <MatchLink id={record.match_id} />,
+  }
+}
+
+function RoomActions({ room }: { room: Room }) {
+  const mayRecord = useMay(api.runtime.rpc)
+  const mayClose = useMay(api.matches.close)
+  const [isAsked, setAsked] = useState(false)
+  const { id } = room
+  const name = room.name ?? `room ${id}`
+  const change = useChange({
+    send: (desk, room_id: string, idempotencyKey) =>
+      desk.matches.close({ params: { room_id }, idempotencyKey }),
+    touches: ['matches', 'matchRecords'],
+    done: `Closed ${name}`,
+  })
+  return (
+    <>
+      {mayRecord && <StartCaptureButton whom={{ room_id: id, name }} />}
+      {mayClose && (
+        <button type="button" className="danger" onClick={() => setAsked(true)}>
+          Close
+        </button>
+      )}
+      {isAsked && (
+        <Confirm
+          title={`Close ${name}`}
+          action="Close"
+          danger={true}
+          run={() => change.mutateAsync(String(id))}
+          onClose={() => setAsked(false)}
+        >
+          The match ends for its {grouped(room.members.length)} members, who stay connected and are
+          not asked to queue again. Its record says that the server closed it.
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function Members({ room }: { room: Room }) {
+  const mayRemove = useMay(api.matches.remove)
+  const [asked, setAsked] = useState<Room['members'][number]>()
+  return (
+    <>
+      <h3>Members</h3>
+      <ul className="stack-tight" aria-label="Members">
+        {room.members.map((member) => (
+          <li key={member.participant} className="row">
+            <code>{member.participant}</code>
+            {member.user_id === null ? <Badge>guest</Badge> : <UserLink id={member.user_id} />}
+            <span className="grow" />
+            {mayRemove && (
+              <button type="button" className="tiny danger" onClick={() => setAsked(member)}>
+                Remove<span className="unseen"> participant {member.participant}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {asked && <Remove room={room} member={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  )
+}
+
+type RemoveProps = { room: Room; member: Room['members'][number]; onClose(): void }
+
+function Remove({ room, member: { participant, user_id }, onClose }: RemoveProps) {
+  const known = useName(user_id ?? '')
+  const name = user_id === null ? `guest ${participant}` : known
+  const change = useChange({
+    send: (desk, participant: string, idempotencyKey) =>
+      desk.matches.remove({ params: { room_id: String(room.id), participant }, idempotencyKey }),
+    touches: ['matches'],
+    done: `Removed ${name}`,
+  })
+  return (
+    <Confirm
+      title={`Remove ${name} from ${room.name ?? `room ${room.id}`}`}
+      action="Remove"
+      danger={true}
+      run={() => change.mutateAsync(String(participant))}
+      onClose={onClose}
+    >
+      The match ends for them alone. They stay connected and may join again; a ban keeps them out.
+      {room.members.length === 1 && ' The room ends with its last member.'}
+    </Confirm>
+  )
+}
+
+/** What the game offers for its rooms, called with the room at hand. */
+function ScriptCalls({ room }: { room: Room }) {
+  const mayCall = useMay(api.runtime.rpc)
+  const [isOpen, setOpen] = useState(false)
+  const runtime = useRead(['runtime'], (desk) => desk.runtime.get({}), { enabled: isOpen })
+  if (!mayCall) return <Link to="/runtime">The script</Link>
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Call an RPC of the script about this room</summary>
+      {isOpen && runtime.data && (
+        <RpcCaller
+          methods={runtime.data.script?.rpcs ?? []}
+          payload={JSON.stringify({ room_id: room.id })}
+        />
+      )}
+    </details>
+  )
+}
