@@ -1894,6 +1894,8 @@ declare module 'guildhall/test' {
             | 'api_keys.revoke'
             | 'logs.list'
             | 'logs.detail'
+            | 'match.close'
+            | 'match.remove'
             | 'matchlog.list'
             | 'matchlog.detail'
             | 'matchlog.entries'
@@ -2618,6 +2620,11 @@ declare module 'guildhall/test' {
       state(input: {
         params: { id: string }
       }): Promise<{ state: GuildhallJsonObject; seq: number; checkpoint_at_unix_ms: number }>
+      close(input: { params: { room_id: string }; idempotencyKey?: string }): Promise<undefined>
+      remove(input: {
+        params: { room_id: string; participant: string }
+        idempotencyKey?: string
+      }): Promise<undefined>
     }
     readonly runtime: {
       get(input: {}): Promise<{
@@ -2862,6 +2869,8 @@ declare module 'guildhall/test' {
             | 'api_keys.revoke'
             | 'logs.list'
             | 'logs.detail'
+            | 'match.close'
+            | 'match.remove'
             | 'matchlog.list'
             | 'matchlog.detail'
             | 'matchlog.entries'

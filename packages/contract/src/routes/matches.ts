@@ -77,7 +77,7 @@ export const matchesApi = defineApi({
     ...change,
     path: '/console/v1/matches/{room_id}/close',
     audit: 'match.close',
-    summary: 'Ends a room: its members are told that the match is closed, and stay connected',
+    summary: 'Ends a room: its members hear that the match is closed, and stay connected',
     params: z.strictObject({ room_id: pathInteger }),
   },
   remove: {
