@@ -9,11 +9,7 @@ test.each([
   ['arena/arena.ts', 'npm start -- --config examples/arena/node.toml'],
   ['duel/duel.ts', 'npm start -- --config examples/duel/node.toml'],
   ['guild-shop/shop.ts', 'npm start -- --config examples/guild-shop/node.toml'],
-  [
-    'season/season.ts',
-    'npm start -- --set runtime.scripts_dir=examples/season/game' +
-      ' --set leaderboards.execute_reset_schedules=true',
-  ],
+  ['season/season.ts', 'npm start -- --config examples/season/node.toml'],
   ['operators-day/day.ts', 'npm start'],
   [
     'lag/lag.ts',

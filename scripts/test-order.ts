@@ -8,7 +8,6 @@ export const longest = [
   'crash/crash-postgres.test.ts',
   'crash/crash-sqlite.test.ts',
   'dashboard/src/dashboard.browser.test.ts',
-  'season/season.test.ts',
   'wallet/adjustments/answers.test.ts',
   'script/process/failures.test.ts',
   'node/node.test.ts',

@@ -9,8 +9,11 @@ type News = { [name: string]: unknown }
 export type Entrant = {
   readonly name: string
   readonly id: string
-  /** Asks the script for a place in a tournament; rejects with the script's own words. */
-  enter(tournamentId: string): Promise<unknown>
+  /** Asks the script for a place in the cup that is open; rejects with the script's own words. */
+  enter(): Promise<unknown>
+  /** Submits a score to the cup that runs. */
+  score(points: number): Promise<unknown>
+  gold(): Promise<number>
   /** Resolves with the first news that fits, whether it has come already or not. */
   hears(fits: (news: News) => boolean): Promise<News>
   leave(): Promise<void>
@@ -32,7 +35,9 @@ export async function join(baseUrl: string, name: string): Promise<Entrant> {
   return {
     name,
     id: user_id,
-    enter: (tournamentId) => connection.rpc('enter', tournamentId),
+    enter: () => connection.rpc('enter'),
+    score: (points) => connection.rpc('score', String(points)),
+    gold: async () => ((await connection.rpc('gold')) as { gold: number }).gold,
     hears(fits) {
       return new Promise((resolve) => {
         const look = () => {

@@ -1,19 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
-import { season } from './season.ts'
+import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 
-// Longer than the minute that a season lasts.
-it('[H-TRN-5] [H-TRN-6] a season begins, is played, is reset and has its results', async () => {
-  const node = await startNodeProcess({
-    'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
-    'leaderboards.execute_reset_schedules': 'true',
-  })
-  const lines: string[] = []
-  try {
-    await season(node.url, { print: (line) => lines.push(line) })
-  } finally {
-    await node.stop()
-  }
-  expect(lines.at(-1)).toBe('the board is gone, and the results stay')
+const config = fileURLToPath(new URL('./node.toml', import.meta.url))
+
+// By a clock that the tests move: the example itself takes three minutes.
+it('[S-API-35] [S-API-36] a season runs itself, prizes included', async () => {
+  const { code, stdout } = await runScriptTests(['--config', config])
+  expect({ code, stdout }).toMatchObject({ code: 0 })
 }, 120_000)

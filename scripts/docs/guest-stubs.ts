@@ -121,7 +121,13 @@ function luaFunction(name: string, row: ScriptFunction): string {
   ].join('\n')
 }
 
-const slotParameter = { one: [], kind: ['kind'], method: ['method'], index: ['index'] } as const
+const slotParameter = {
+  one: [],
+  kind: ['kind'],
+  method: ['method'],
+  index: ['index'],
+  cron: ['name', 'cron'],
+} as const
 
 function luaHook(name: string, { doc, slot, args, answer }: ScriptHook): string {
   const handler = Object.entries(args)

@@ -130,6 +130,7 @@ const firstOf = {
   kind: 'kind: number, ',
   method: 'method: string, ',
   index: 'index: string, ',
+  cron: 'name: string, cron: string, ',
 }
 
 function returned(answer: ScriptHook['answer'], immediate: true | undefined): string {

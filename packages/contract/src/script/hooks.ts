@@ -58,6 +58,36 @@ export const CreateAnswer = z.union([
 /** True admits, false or null refuses, a text refuses with that text. */
 export const AdmitAnswer = z.union([z.null(), z.boolean(), z.string()])
 
+const ticketProperties = z
+  .record(z.string(), z.union([z.string(), z.number(), z.bigint()]))
+  .meta({ ts: '{ [name: string]: string | number | bigint }' })
+const ticketCriteria = {
+  query: z.string(),
+  wide_query: z.string(),
+  properties: ticketProperties,
+  min_count: z.int(),
+  max_count: z.int(),
+  count_multiple: z.int(),
+  ttl_ms: z.int(),
+}
+
+/** A ticket as its owner wants it, with every member. */
+const TicketRequest = z.strictObject({
+  ...ticketCriteria,
+  backfill: z.boolean(),
+  party_id: z.string().nullable(),
+  user_ids: z.array(z.string().nullable()).meta({
+    description: 'Of the members, the owner first; null for a guest',
+  }),
+})
+
+/** Nothing takes the ticket as it was asked for; members that are given replace those asked. */
+const TicketAnswer = z.union([
+  z.null(),
+  z.strictObject({ refuse: z.string() }),
+  TicketRequest.partial(),
+])
+
 /**
  * A hook of the script API is a value. What the worker calls a handler with, which calls wait for
  * which, `guildhall.d.ts` and the reference page are derived from it.
@@ -68,14 +98,15 @@ export type ScriptHook = {
   example?: readonly string[]
   /** Its number in the protocol between node and worker; never used for another. */
   code: number
-  /** How it is registered: once, or once per kind, method or index. */
-  slot: 'one' | 'kind' | 'method' | 'index'
+  /** How it is registered: once, or once per kind, method, index or name, a name with its cron. */
+  slot: 'one' | 'kind' | 'method' | 'index' | 'cron'
   /**
    * What the handler gets. `context`: a ctx, with the members of the call's payload beside the
    * usual ones. `message` and `rpc`: ctx and body. `payload`: the payload alone. `room`: ctx and
-   * the payload. `tick`: dt and room.
+   * the payload; a room's ctx has the options of the client. `request`: ctx and the payload.
+   * `tick`: dt and room.
    */
-  form: 'context' | 'message' | 'rpc' | 'payload' | 'room' | 'tick'
+  form: 'context' | 'message' | 'rpc' | 'payload' | 'room' | 'request' | 'tick'
   /** The arguments of the handler, for the type declarations. */
   args: Readonly<Record<string, z.ZodType>>
   /** What the handler answers: an RPC's reply, a state of up to 4 MiB, or a JSON value. */
@@ -214,6 +245,25 @@ export const scriptHooks = defineHooks({
     },
     lane: 'none',
   },
+  schedule: {
+    doc: 'Runs a function at the times of a cron expression in UTC, on one node of the deployment.',
+    example: [
+      "guildhall.schedule('cup', '0 18 * * fri', async ({ due_at_unix_ms }) => {",
+      '  await openCup(due_at_unix_ms)',
+      '})',
+    ],
+    code: 22,
+    slot: 'cron',
+    form: 'payload',
+    args: {
+      run: z.strictObject({
+        name: z.string(),
+        due_at_unix_ms: z.int().meta({ description: 'When it was due; late runs keep it' }),
+        fencing_token: z.int().meta({ description: 'Grows with every due time of the name' }),
+      }),
+    },
+    lane: 'none',
+  },
   on_drop: {
     doc: 'Runs when the connection of a participant with a seat is lost, and its seat is kept.',
     code: 9,
@@ -245,6 +295,21 @@ export const scriptHooks = defineHooks({
     form: 'room',
     args: { ctx: HookContext.extend({ options: roomOptions }), room: ScriptRoom },
     answer: AdmitAnswer,
+    lane: 'joined',
+  },
+  on_matchmaker_add: {
+    doc: 'Decides on a ticket before it waits: as it was asked for, changed, or refused.',
+    example: [
+      'guildhall.on_matchmaker_add(async (ctx, { properties }) => {',
+      "  const entry = await guildhall.leaderboards.get('ratings', ctx.user_id)",
+      '  return { properties: { ...properties, rating: Number(entry?.score ?? 1000n) } }',
+      '})',
+    ],
+    code: 21,
+    slot: 'one',
+    form: 'request',
+    args: { ctx: HookContext, request: TicketRequest },
+    answer: TicketAnswer,
     lane: 'joined',
   },
   on_matchmaker_matched: {

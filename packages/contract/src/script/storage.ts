@@ -40,6 +40,12 @@ export const ScriptObjectRow = z.strictObject({
   ...ScriptObject.shape,
 })
 
+const ordered = z.union([z.string(), z.number(), z.bigint()])
+const bound = optional(ordered)
+
+/** Where the value of an ordered field lies; all bounds hold. */
+export const IndexRange = z.strictObject({ gte: bound, gt: bound, lte: bound, lt: bound })
+
 const ScriptObjectPage = z.strictObject({
   items: z.array(ScriptObjectRow),
   next: z.string().nullable().meta({ description: 'For `after`; null behind the last row' }),
@@ -101,15 +107,22 @@ export const storageScript = defineScriptApi({
     ...trusted,
   },
   storage_index_query: {
-    doc: 'A page of the objects of an index whose fields are equal to all the filters.',
+    doc: 'A page of the objects of an index whose fields fit all the filters.',
+    example: [
+      "await guildhall.storage_index_query('by_level', { hero: 'owl', level: { gte: 10 } },",
+      "  { order: '-level' })",
+    ],
     args: {
       index: presentReference(),
-      filters: z
-        .record(z.string(), z.union([z.string(), z.number(), z.bigint(), z.boolean()]))
-        .meta({ ts: '{ [field: string]: string | number | bigint | boolean }' }),
+      filters: z.record(z.string(), z.union([ordered, z.boolean(), IndexRange])).meta({
+        ts: '{ [field: string]: string | number | bigint | boolean | GuildhallRange }',
+      }),
       options: options({
         limit: strictLimit({ default: 50, cap: 100 }),
         after,
+        order: optional(z.string()).meta({
+          description: 'An ordered field, ascending; with - before it descending',
+        }),
         as,
       }),
     },

@@ -11,7 +11,7 @@ import { HookContext } from './hooks.ts'
 import { Session } from './messaging.ts'
 import { ScriptNotification } from './notifications.ts'
 import { RoomLabel, RoomMember, ScriptRoom } from './rooms.ts'
-import { ScriptObject, ScriptObjectRow } from './storage.ts'
+import { IndexRange, ScriptObject, ScriptObjectRow } from './storage.ts'
 import { TransactOp } from './transact.ts'
 
 /** The shapes that the type declarations and the reference of scripts call by a name. */
@@ -23,6 +23,7 @@ export const scriptTypes: Readonly<Record<string, z.ZodType>> = {
   Label: RoomLabel,
   Object: ScriptObject,
   ObjectRow: ScriptObjectRow,
+  Range: IndexRange,
   LedgerEntry,
   Leaderboard,
   Record: LeaderboardRecord,

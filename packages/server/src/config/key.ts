@@ -45,6 +45,8 @@ export type StorageIndex = {
   readonly collection: string
   readonly key: string | undefined
   readonly fields: readonly string[]
+  /** Those of the fields that queries may order by. */
+  readonly ordered?: readonly string[]
 }
 
 /** A section holds keys and further sections, under their wire names. */

@@ -140,7 +140,11 @@ export type Backlog = { name: string; depth: number; capacity: number; dropped: 
 
 /** Events of one kind call a hook of the script, or are part of a transaction of their own. */
 export type FeatureEvent =
-  | { readonly hook: EventHook }
+  | {
+      readonly hook: EventHook
+      /** Whether nobody waits for the event any more, so that it is done without a call. */
+      isOver?(payload: string): Promise<boolean>
+    }
   | {
       readonly kind: string
       /** How many are under way at the same time. */

@@ -225,6 +225,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     script: joinScript(stored),
     durable: shared.db.durable,
     setIndexFilter: stored.storage.runtime.setFilter,
+    serveSchedules: stored.schedules.serve,
     verifyPlayer: async (token) => stored.sessions.verifyAccess(token),
     liveSessions: stored.sessions.liveOf,
     sourceOf,

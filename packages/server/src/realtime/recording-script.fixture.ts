@@ -1,7 +1,12 @@
 import type { SeatTimes } from '@guildhall/contract'
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
 import { noStates } from '../kernel/play/no-states.ts'
-import type { HookAnswer, MatchEvent, MatchedMember } from '../kernel/play/room-hooks.ts'
+import type {
+  HookAnswer,
+  MatchEvent,
+  MatchedMember,
+  TicketRequest,
+} from '../kernel/play/room-hooks.ts'
 import type { OpenRoom, ScriptBinding } from '../kernel/play/rooms.ts'
 import type { GameScript } from './ports.ts'
 
@@ -21,6 +26,7 @@ export type RecordingScript = GameScript & {
   /** What the hooks that answer say; a test replaces them. */
   onRoomCreate(call: { name: string | null; options: string }): Answer
   onRoomJoin(call: { room: OpenRoom; options: string }): Answer
+  onTicketAdd: ((context: CallContext, request: TicketRequest) => Answer) | undefined
   onMatched(call: { room_id: number; members: MatchedMember[] }): Answer | Promise<Answer>
   matchEvents: MatchEvent[]
   /** The events of matches as `created 1`, `join 1 2 (1)`: room, participant, count. */
@@ -47,6 +53,7 @@ export function createRecordingScript(): RecordingScript {
     matchEvents: [],
     onRoomCreate: () => ({ status: 'absent' }),
     onRoomJoin: () => ({ status: 'absent' }),
+    onTicketAdd: undefined,
     onMatched: () => ({ status: 'absent' }),
     matches: () => script.matchEvents.map(matchLine),
     ...noStates,
@@ -55,6 +62,8 @@ export function createRecordingScript(): RecordingScript {
     binding: () => script.boundTo,
     roomCreate: async (_context, call) => script.onRoomCreate(call),
     roomJoin: async (_context, call) => script.onRoomJoin(call),
+    ticketAdd: (context, request) =>
+      script.onTicketAdd && Promise.resolve(script.onTicketAdd(context, request)),
     matched: async (call) => script.onMatched(call),
     drop: (context, seat) => void calls.push({ hook: 'drop', context, seat }),
     returned(context, seat, settled) {

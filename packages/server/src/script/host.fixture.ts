@@ -24,6 +24,7 @@ export type HarnessOptions = {
   rooms?: ScriptPorts['rooms']
   lines?: ScriptHostDeps['lines']
   setIndexFilter?: ScriptHostDeps['setIndexFilter']
+  serveSchedules?: ScriptHostDeps['serveSchedules']
   /** The game's clock where a test moves it. */
   gameClock?: Clock
 }
@@ -68,7 +69,7 @@ const defaults: ScriptConfig = {
 
 export function createHarness(options: HarnessOptions) {
   const { files = {}, config = {}, environment, functions = {} } = options
-  const { rooms, lines, setIndexFilter, packagesRoot, inspectAt } = options
+  const { rooms, lines, setIndexFilter, serveSchedules, packagesRoot, inspectAt } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -92,6 +93,7 @@ export function createHarness(options: HarnessOptions) {
     ...(environment ? { environment } : {}),
     ...(lines ? { lines } : {}),
     ...(setIndexFilter ? { setIndexFilter } : {}),
+    ...(serveSchedules ? { serveSchedules } : {}),
   })
   const ports: ScriptPorts = {
     delivery: writeDown(delivered),

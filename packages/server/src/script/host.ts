@@ -2,7 +2,12 @@ import type { Clock } from '../kernel/clock.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { nobody } from '../kernel/play/calls.ts'
-import type { EventHook, IndexFilterPort } from '../kernel/play/script.ts'
+import type {
+  EventHook,
+  IndexFilterPort,
+  SchedulesPort,
+  ScriptSchedule,
+} from '../kernel/play/script.ts'
 import type { Outcome } from './calls.ts'
 import type { ScriptConfig } from './config.ts'
 import { createHostCallAnswerer } from './functions/host-calls.ts'
@@ -22,7 +27,7 @@ import { type ServingDeps, ServingScript } from './serving/serving-script.ts'
 import { createTicker } from './timers/ticker.ts'
 import { createFailuresView } from './view/failures-view.ts'
 import { describeRuntime } from './view/runtime-view.ts'
-import { hookCode } from './wire/hooks.ts'
+import { type Handlers, hookCode } from './wire/hooks.ts'
 import type { LineSettings, NodeTime } from './wire/protocol.ts'
 
 export type ScriptHostDeps = {
@@ -42,6 +47,7 @@ export type ScriptHostDeps = {
   /** Of the states of all rooms; by default without a bound. */
   stateBytesMax?: number
   setIndexFilter?: IndexFilterPort
+  serveSchedules?: SchedulesPort
   /** Called with the hook of each answered call, and the milliseconds that it took. */
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
   /** The environment that the script may see; names of the node's own are left out of it. */
@@ -54,6 +60,7 @@ export type ScriptHostDeps = {
 
 const noLines: LineSettings = { durable: false, payloadBytesMax: 8192, idSalt: '0000' }
 const noFilters: IndexFilterPort = async () => false
+const noSchedules: SchedulesPort = () => {}
 
 /** How often open calls are looked at for their timeout. */
 const lookEveryMs = 50
@@ -66,7 +73,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const { config, clock } = deps
   let ports = noPorts
   const parts = createParts(deps, () => ports)
-  const { lifecycle, router, metrics, view, filters, bindings, stateRooms, ticker } = parts
+  const { lifecycle, router, metrics, view, servesNoMore, bindings, stateRooms, ticker } = parts
   const { processClock = clock } = deps
   const looking = processClock.every(lookEveryMs, () => router.lookForOldCalls())
 
@@ -119,7 +126,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
     async stop(): Promise<void> {
       looking.cancel()
       ticker.stop()
-      filters.end()
+      servesNoMore()
       view.stop()
       await lifecycle.stop()
     },
@@ -133,6 +140,7 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const { config, clock, nodeId, journal, observeCall, processClock = clock } = deps
   const { environment = {}, lines = noLines, setIndexFilter = noFilters } = deps
   const { stateBytesMax = Number.POSITIVE_INFINITY } = deps
+  const { serveSchedules = noSchedules } = deps
   const log = deps.log.component('script')
   const metrics = createScriptMetrics()
   // Somebody is at work on a script that is loaded again as it changes.
@@ -152,6 +160,10 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const base = { config, clock, processClock, log, metrics, view, router, journal }
   const nodeTime = createNodeTime(deps)
   const filters = createIndexFilters({ ...base, filters: setIndexFilter })
+  function servesNoMore(): void {
+    filters.end()
+    serveSchedules(undefined)
+  }
   const wanted = () => [router.active, router.former].some(ticks)
   const ticker = createTicker({ ...base, wanted })
   const lifecycle = new Lifecycle({
@@ -162,12 +174,13 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
     createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),
     serves(handlers) {
       filters.serve(handlers.filters)
+      serveSchedules(handlers.schedules)
       ticker.define(handlers.rooms)
     },
-    servesNoMore: filters.end,
+    servesNoMore,
     closeRooms: (generation) => ports().rooms.closeBoundRooms(generation),
   })
-  return { lifecycle, router, metrics, view, filters, bindings, stateRooms, ticker }
+  return { lifecycle, router, metrics, view, servesNoMore, bindings, stateRooms, ticker }
 }
 
 function ticks(script: ServingScript | undefined): boolean {
@@ -204,7 +217,7 @@ function createEvents(router: Router) {
     async deliver(hook: EventHook, event: string): Promise<void> {
       const script = router.active
       if (!script) throw new Error('no script serves')
-      if (!script.identity.handlers.hooks.includes(hook)) return
+      if (!takes(script.identity.handlers, hook, event)) return
       const { status } = await new Promise<Outcome>((settle) => {
         const call = { hook: hookCode[hook], context: nobody, origin: 'server' } as const
         router.call({ ...call, text: event, settle })
@@ -212,6 +225,14 @@ function createEvents(router: Router) {
       if (status !== 'ok') throw new Error(`the handler of ${hook} ended as ${status}`)
     },
   }
+}
+
+/** @throws for a schedule of another script, whose nodes may take the event */
+function takes({ hooks, schedules }: Handlers, hook: EventHook, event: string): boolean {
+  if (hook !== 'schedule') return hooks.includes(hook)
+  const { name }: ScriptSchedule = JSON.parse(event)
+  if (schedules.some((schedule) => schedule.name === name)) return true
+  throw new Error('the script that serves here has no schedule of this name')
 }
 
 function createNodeTime({ clock, processClock }: ScriptHostDeps): () => NodeTime | undefined {

@@ -19,11 +19,12 @@ export function readStorageIndexes(list: readonly unknown[]): StorageIndex[] | F
 
 export const indexShape =
   'name (identifier of 1 to 40 characters), collection (1 to 128 bytes), optionally key ' +
-  '(1 to 128 bytes), fields (1 to 8 identifiers of 1 to 64 characters)'
+  '(1 to 128 bytes), fields (1 to 8 identifiers of 1 to 64 characters), optionally ordered ' +
+  '(some of the fields)'
 
 const allowed = `tables of ${indexShape}; each name once`
 
-const members = new Set(['name', 'collection', 'key', 'fields'])
+const members = new Set(['name', 'collection', 'key', 'fields', 'ordered'])
 
 /** Answers with the index, or with what is wrong with the entry. */
 function readIndex(entry: unknown): StorageIndex | string {
@@ -39,12 +40,19 @@ function readIndex(entry: unknown): StorageIndex | string {
   if (!isStorageName(collection)) return 'has no usable collection'
   if (key !== undefined && !isStorageName(key)) return 'has no usable key'
   if (!isFieldList(fields)) return 'has no usable fields'
-  return { name, collection, key, fields }
+  const ordered = given.get('ordered')
+  if (ordered === undefined) return { name, collection, key, fields }
+  if (!isPartOf(ordered, fields)) return 'has no usable ordered'
+  return { name, collection, key, fields, ordered }
 }
 
 function isFieldList(value: unknown): value is string[] {
   if (!Array.isArray(value) || value.length < 1 || value.length > 8) return false
   return value.every((field) => isIdentifier(field, 64))
+}
+
+function isPartOf(value: unknown, fields: readonly string[]): value is string[] {
+  return Array.isArray(value) && value.every((field) => fields.includes(field))
 }
 
 function isIdentifier(value: unknown, charsMax: number): value is string {

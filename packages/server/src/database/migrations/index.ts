@@ -10,6 +10,7 @@ import { cluster } from './0009-cluster.ts'
 import { lag } from './0010-lag.ts'
 import { stories } from './0011-stories.ts'
 import { accountSearch } from './0012-account-search.ts'
+import { schedules } from './0013-schedules.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   lag,
   stories,
   accountSearch,
+  schedules,
 ]

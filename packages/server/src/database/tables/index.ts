@@ -11,6 +11,7 @@ import * as leaderboards from './leaderboards.ts'
 import * as notifications from './notifications.ts'
 import * as playRecords from './play-records.ts'
 import * as purchases from './purchases.ts'
+import * as schedules from './schedules.ts'
 import * as schema from './schema.ts'
 import * as storage from './storage.ts'
 import type { Table } from './table.ts'
@@ -33,6 +34,7 @@ const declared = {
   ...leaderboards,
   ...tournaments,
   ...purchases,
+  ...schedules,
   ...transactions,
   ...playRecords,
   ...cluster,

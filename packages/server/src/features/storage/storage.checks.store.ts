@@ -189,8 +189,13 @@ function isRight(index: Index, value: string, had: readonly Entry[]): boolean {
 function entriesFor({ fields }: Index, value: string): string[] {
   const object = new Map<string, Json>(Object.entries(Object(parsed(value))))
   const expected: [string, string][] = [['', '']]
-  for (const field of fields.split(',')) {
+  for (const name of fields.split(',')) {
+    const field = name.replace('+', '')
     const member = object.get(field)
+    if (name !== field) {
+      expected.push(...orderedFor(field, member))
+      continue
+    }
     if (typeof member === 'boolean') expected.push([field, member ? 'b1' : 'b0'])
     if (typeof member === 'number' || typeof member === 'bigint') {
       expected.push([field, `n${member}`])
@@ -201,6 +206,36 @@ function entriesFor({ fields }: Index, value: string): string[] {
     }
   }
   return expected.map((entry) => JSON.stringify(entry)).sort()
+}
+
+/** Of a field that is ordered: what sorts as its values do, upwards and downwards. */
+function orderedFor(field: string, member: Json | undefined): [string, string][] {
+  const both = (up: string, down: string): [string, string][] => [
+    [`+${field}`, up],
+    [`-${field}`, down],
+  ]
+  if (typeof member === 'boolean') return member ? both('b1', 'c0') : both('b0', 'c1')
+  if (typeof member === 'number' || typeof member === 'bigint') {
+    const bytes = Buffer.alloc(10)
+    bytes.writeDoubleBE(Number(member) || 0)
+    const beside = Number(BigInt(member === 0 ? 0 : wholeOf(member)) - wholeOf(Number(member)))
+    bytes.writeUInt16BE(0x8000 + beside, 8)
+    const flipped = bytes.map((byte, at) => {
+      if (at > 7) return byte
+      return (bytes[0] ?? 0) < 0x80 ? (at === 0 ? byte | 0x80 : byte) : 0xff - byte
+    })
+    const inverse = Buffer.from(flipped.map((byte) => 0xff - byte))
+    return both(`n${Buffer.from(flipped).toString('hex')}`, `b${inverse.toString('hex')}`)
+  }
+  if (typeof member !== 'string' || Buffer.byteLength(member) > 256) return []
+  const escaped = member.replaceAll('\u0001', '\u0001\u0002').replaceAll('\0', '\u0001\u0001')
+  const inverse = Buffer.from(Buffer.from(member).map((byte) => 0xff - byte))
+  return both(`s${escaped}`, `a${inverse.toString('hex')}~`)
+}
+
+/** An integer; of a fraction, which lies beside nothing, 0. */
+function wholeOf(value: number | bigint): bigint {
+  return typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value) : 0n
 }
 
 function parsed(value: string): Json {

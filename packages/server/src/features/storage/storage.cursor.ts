@@ -4,7 +4,12 @@ import { sha256 } from '../../kernel/auth/sha256.ts'
 import { refuse } from '../../kernel/failure.ts'
 
 /** The last row of a page: the next one begins behind it. */
-export type Position = { user_id: string; key: string }
+export type Position = {
+  user_id: string
+  key: string
+  /** Where the list is ordered by a value: its text. */
+  value?: string | undefined
+}
 
 /** Every row comes behind it: an owner may be empty, a key never is. */
 export const start: Position = { user_id: '', key: '' }
@@ -13,18 +18,31 @@ const digestBytes = 12
 
 /**
  * The cursor behind a row of a list. `list` names the list with all that chooses its rows; in
- * another list the cursor is refused. At most 1,580 characters.
+ * another list the cursor is refused. At most 2,300 characters.
  */
-export function cursorOf(list: readonly string[], { user_id, key }: Position): string {
-  const owner = Buffer.from(user_id)
-  const length = Buffer.alloc(2)
-  length.writeUInt16BE(owner.length)
-  const place = Buffer.concat([length, owner, Buffer.from(key)])
+export function cursorOf(list: readonly string[], { user_id, key, value }: Position): string {
+  const ordered = value === undefined ? [] : [withLength(value)]
+  const place = Buffer.concat([...ordered, withLength(user_id), Buffer.from(key)])
   return Buffer.concat([seal(list, place), place]).toString('base64url')
 }
 
-/** Reads a cursor of the list. @throws Failure `invalid_request` for any other text */
-export function positionOf(list: readonly string[], cursor: string | undefined): Position {
+function withLength(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}
+
+/**
+ * Reads a cursor of the list, which is ordered by a value or not.
+ *
+ * @throws Failure `invalid_request` for any other text
+ */
+export function positionOf(
+  list: readonly string[],
+  cursor: string | undefined,
+  isOrdered = false,
+): Position {
   if (cursor === undefined) return start
   if (cursor.length > cursorCharactersMax) throw notOfTheList()
   const bytes = Buffer.from(cursor, 'base64url')
@@ -32,10 +50,25 @@ export function positionOf(list: readonly string[], cursor: string | undefined):
   // Several texts have the same bytes; only one of them was ever given.
   const isWhole = bytes.toString('base64url') === cursor && place.length > 2
   if (!isWhole || !seal(list, place).equals(bytes.subarray(0, digestBytes))) throw notOfTheList()
-  const ownerEnd = 2 + place.readUInt16BE()
-  const position = { user_id: place.subarray(2, ownerEnd), key: place.subarray(ownerEnd) }
-  if (!isUtf8(position.user_id) || !isUtf8(position.key)) throw notOfTheList()
-  return expectPosition({ user_id: position.user_id.toString(), key: position.key.toString() })
+  if (!isOrdered) return expectPosition(placeIn(place))
+  const value = textIn(place)
+  // Behind it at least the length of an owner follows.
+  const rest = place.subarray(2 + place.readUInt16BE())
+  if (rest.length < 2 || value.includes('\0')) throw notOfTheList()
+  return { ...expectPosition(placeIn(rest)), value }
+}
+
+function placeIn(bytes: Buffer): Position {
+  const key = bytes.subarray(2 + bytes.readUInt16BE())
+  if (!isUtf8(key)) throw notOfTheList()
+  return { user_id: textIn(bytes), key: key.toString() }
+}
+
+/** The text whose length stands before it. */
+function textIn(bytes: Buffer): string {
+  const text = bytes.subarray(2, 2 + bytes.readUInt16BE())
+  if (!isUtf8(text)) throw notOfTheList()
+  return text.toString()
 }
 
 /** The seal has no secret, so anybody can seal a place that no object has. */
@@ -47,7 +80,7 @@ function expectPosition(position: Position): Position {
   return position
 }
 
-const cursorCharactersMax = 2048
+const cursorCharactersMax = 4096
 
 function seal(list: readonly string[], place: Buffer): Buffer {
   const text = JSON.stringify([...list, place.toString('latin1')])

@@ -1,4 +1,11 @@
-import type { MatchContext, RoomMember, SeatTimes, TerminationReason } from '@guildhall/contract'
+import type {
+  MatchContext,
+  RoomMember,
+  SeatTimes,
+  scriptHooks,
+  TerminationReason,
+} from '@guildhall/contract'
+import type { z } from 'zod'
 import type { CallContext } from './calls.ts'
 import type { Label, OpenRoom, ScriptBinding } from './rooms.ts'
 
@@ -21,6 +28,9 @@ export type StateRoomIdentity = {
   name: string | null
   label: Label
 }
+
+/** A ticket as its owner wants it, with every member. */
+export type TicketRequest = z.output<(typeof scriptHooks)['on_matchmaker_add']['args']['request']>
 
 /** What the node has kept of a room whose worker is gone. */
 export type KeptRoom = StateRoomIdentity & {
@@ -63,6 +73,8 @@ export type RoomHooks = StateHooks & {
     context: CallContext,
     call: { room: OpenRoom; options: string; hasState?: boolean },
   ): Promise<HookAnswer>
+  /** `on_matchmaker_add`; undefined where nobody is to be asked. */
+  ticketAdd(context: CallContext, request: TicketRequest): Promise<HookAnswer> | undefined
   /** `on_matchmaker_matched`. */
   matched(call: { room_id: number; members: MatchedMember[] }): Promise<HookAnswer>
   /** `on_drop`: the connection is lost, the seat is kept. In order with the participant's calls. */

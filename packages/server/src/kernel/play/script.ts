@@ -33,7 +33,7 @@ export type ServedScript = ScriptPart<typeof scriptApi>
 export type ScriptName = keyof ServedScript
 
 /** Hooks that run for what has happened in the deployment, on one node and at least once. */
-export type EventHook = 'on_leaderboard_reset' | 'on_tournament_completed'
+export type EventHook = 'on_leaderboard_reset' | 'on_tournament_completed' | 'schedule'
 
 /** A change by the script; with an action it is audited under that name. */
 export function byScript({ revision_id }: ScriptCaller, action?: AuditAction): Mutation {
@@ -87,3 +87,9 @@ export type IndexFilterPort = (
   index: string,
   filter: ((candidate: FilterCandidate) => Promise<boolean>) | undefined,
 ) => Promise<boolean>
+
+/** A name that a script wants to be called by, at the times of a cron expression. */
+export type ScriptSchedule = { readonly name: string; readonly cron: string }
+
+/** Hears what the serving script wants to be called for; undefined while none serves. */
+export type SchedulesPort = (schedules: readonly ScriptSchedule[] | undefined) => void

@@ -24,6 +24,7 @@ import { notificationsFeature } from '../../features/notifications/notifications
 import { outboundHttpFeature } from '../../features/outbound-http/outbound-http.feature.ts'
 import { outboxFeature } from '../../features/outbox/outbox.feature.ts'
 import { purchasesFeature } from '../../features/purchases/purchases.feature.ts'
+import { schedulesFeature } from '../../features/schedules/schedules.feature.ts'
 import { scriptLogsFeature } from '../../features/script-logs/script-logs.feature.ts'
 import { sessionsFeature } from '../../features/sessions/sessions.feature.ts'
 import { signInFeature } from '../../features/sign-in/sign-in.feature.ts'
@@ -104,6 +105,7 @@ export function createFeatures(deps: FeaturesDeps, trail: Trail = createTrail(de
     leaderboards: leaderboardsFeature({ ...base, tournaments }),
     outboundHttp: outboundHttpFeature(base),
     outbox,
+    schedules: schedulesFeature({ ...base, outbox }),
     tournaments,
     purchases: purchasesFeature(base),
     scriptLogs,

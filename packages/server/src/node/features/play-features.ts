@@ -62,8 +62,10 @@ export function createDelivery(
 ) {
   const consumers = eventsOf(features).map((event) => {
     if ('within' in event) return event
-    const { hook } = event
-    const outside = (payload: string) => script.deliver(hook, payload)
+    const { hook, isOver } = event
+    const outside = async (payload: string) => {
+      if (!(await isOver?.(payload))) await script.deliver(hook, payload)
+    }
     return { kind: hook, slots: hookSlots, ready: script.ready, outside }
   })
   return deliveryFeature({ ...shared, consumers })

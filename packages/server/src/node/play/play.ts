@@ -6,7 +6,7 @@ import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
-import type { IndexFilterPort, ServedScript } from '../../kernel/play/script.ts'
+import type { IndexFilterPort, SchedulesPort, ServedScript } from '../../kernel/play/script.ts'
 import type { ConnectedPlayers } from '../../realtime/connected-players.ts'
 import { createQuicTransports } from '../../realtime/connection/transports/quic/quic.ts'
 import { joinTransports } from '../../realtime/connection/transports/transports.ts'
@@ -38,6 +38,7 @@ export type PlayDeps = {
   /** Whether the database keeps lines and results of matches. */
   durable: boolean
   setIndexFilter: IndexFilterPort
+  serveSchedules: SchedulesPort
   people: People
   /** A ticket of the matchmaker has been matched after so long; undefined without metrics. */
   observeWait: ((waitedMs: number) => void) | undefined
@@ -169,6 +170,7 @@ function createScript(deps: PlayDeps) {
       idSalt: deps.ids.salt,
     },
     setIndexFilter: deps.setIndexFilter,
+    serveSchedules: deps.serveSchedules,
   })
 }
 

@@ -32,6 +32,9 @@ const functions: HostFunctions = {
     const asked = [owner ?? 'system', collection, prefix, limit, after]
     return { items: [], next: asked.join(' ').trim() }
   },
+  storage_index_query(_caller, { index, filters, options }: Query) {
+    return { items: [], next: [index, options.order, canonicalJson(filters)].join(' ') }
+  },
   'tournaments.create': (_caller, { definition }) => {
     expect(definition).toEqual(drafted)
     return tournament('draft')
@@ -48,6 +51,8 @@ type Listing = {
   collection: string
   options: { prefix?: string; limit: number; after?: string }
 }
+
+type Query = { index: string; filters: JsonObject; options: { order?: string } }
 
 describe.each(runners)('$language', ({ file, tier, source }) => {
   let harness: Harness | undefined

@@ -282,6 +282,23 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    rule: 'S-IX-6',
+    title: 'a query has values, a range and an order',
+    trusted: true,
+    steps: [
+      [
+        'storage_index_query',
+        ['i', { a: 'x', b: { gte: 1, lt: int('9007199254740993') } }, { order: '-b' }],
+        JSON.stringify({
+          items: [],
+          next: 'i -b {"a":"x","b":{"gte":1,"lt":9007199254740993}}',
+        }),
+      ],
+      ['storage_index_query', ['i', { b: { above: 1 } }], refused],
+      ['storage_index_query', ['i', { b: [1] }], refused],
+    ],
+  },
+  {
     rule: 'S-API-36',
     title: 'tournaments and boards are made and moved on',
     trusted: true,

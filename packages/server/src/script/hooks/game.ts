@@ -79,7 +79,7 @@ export function createGame(deps: GameDeps) {
     rpc,
     congested: () => router.inbox.congested(),
     onceDrained: (listener: () => void) => router.inbox.onceDrained(listener),
-    ...createRoomHooks({ ...deps, stateRooms, notify, ask }),
+    ...createRoomHooks({ ...deps, stateRooms, hasHook, notify, ask }),
   }
 }
 
@@ -87,6 +87,7 @@ type RoomHookDeps = Pick<
   GameDeps,
   'lifecycle' | 'router' | 'bindings' | 'stateRooms' | 'bindsRooms' | 'admit' | 'gateOpen'
 > & {
+  hasHook(name: HookName, call: Omit<NewCall, 'hook' | 'settle'>): boolean
   notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled?: () => void): void
   ask(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>): Promise<HookAnswer>
 }
@@ -124,6 +125,10 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
       }
       const text = roomText(options, shownRoom(room))
       return ask('on_room_join', { ...byPlayer(context), text })
+    },
+    ticketAdd(context, request) {
+      const call = { ...byPlayer(context), text: stringifyExact(request) }
+      return deps.hasHook('on_matchmaker_add', call) ? ask('on_matchmaker_add', call) : undefined
     },
     matched: (match) =>
       ask('on_matchmaker_matched', {

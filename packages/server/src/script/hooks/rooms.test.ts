@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
-import type { MatchEvent } from '../../kernel/play/room-hooks.ts'
+import type { MatchEvent, TicketRequest } from '../../kernel/play/room-hooks.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import type { ScriptCaller } from '../../kernel/play/script.ts'
 import { type HarnessOptions, player, startHarness } from '../host.fixture.ts'
@@ -305,5 +305,81 @@ describe('commands', () => {
     await rpc('topic')
     expect(delivered).toMatchObject([{ to: 'broadcast', topic: 'lobby', sender: 1, room_id: null }])
     for (const name of ['a', 'b', 'c', 'd', 'e']) expect(await rpc(name)).toBe('invalid_argument')
+  })
+})
+
+describe('on_matchmaker_add', () => {
+  const request: TicketRequest = {
+    query: '',
+    wide_query: '',
+    properties: { rating: 9_007_199_254_740_993n, region: 'eu' },
+    min_count: 2,
+    max_count: 2,
+    count_multiple: 1,
+    backfill: true,
+    party_id: null,
+    ttl_ms: 1000,
+    user_ids: ['user-1'],
+  }
+  const javascript = `
+    guildhall.on_matchmaker_add(async (ctx, request) => {
+      await guildhall.session_list()
+      if (request.user_ids.length > 1) return { refuse: 'no parties for ' + ctx.user_id }
+      return { ...request, query: 'region == "eu"' }
+    })`
+  const scripts: [string, string, NonNullable<HarnessOptions['config']>][] = [
+    ['main.ts', javascript, {}],
+    ['main.js', javascript, { tier: 'sandboxed' }],
+    [
+      'main.lua',
+      `guildhall.on_matchmaker_add(function(ctx, request)
+        guildhall.session_list()
+        if #request.user_ids > 1 then return { refuse = "no parties for " .. ctx.user_id } end
+        request.query = 'region == "eu"'
+        return request
+      end)`,
+      {},
+    ],
+    [
+      'main.py',
+      `@guildhall.on_matchmaker_add
+async def add(ctx, request):
+    await guildhall.session_list()
+    if len(request.user_ids) > 1:
+        return {"refuse": "no parties for " + ctx.user_id}
+    return {**request, "query": 'region == "eu"'}`,
+      { memory_mb: 128 },
+    ],
+  ]
+
+  it.each(scripts)(
+    '[R-MM-18] [S-LANG-2] answers in %s',
+    async (file, text, config) => {
+      const { host } = await startHarness({
+        files: { [file]: text },
+        config,
+        functions: { session_list: () => [] },
+      })
+      const answer = await host.game.ticketAdd(player(1), request)
+      const changed = Object(answer).value
+      expect(changed).toMatchObject({ query: 'region == "eu"', properties: request.properties })
+      const refused = host.game.ticketAdd(player(1), { ...request, user_ids: ['user-1', 'user-2'] })
+      expect(await refused).toEqual({
+        status: 'answered',
+        value: { refuse: `no parties for ${player(1).user_id}` },
+      })
+    },
+    60_000,
+  )
+
+  it('[R-MM-18] asks nobody where the script has no such hook, and fails with the handler', async () => {
+    const without = await script('guildhall.on_join(() => {})')
+    expect(without.host.game.ticketAdd(player(1), request)).toBeUndefined()
+    for (const body of ['throw new Error("no")', 'for (;;);', 'guildhall.fail("no")']) {
+      const { host } = await script(`guildhall.on_matchmaker_add(() => { ${body} })`, {
+        config: { deadline_ms: 50 },
+      })
+      expect(await host.game.ticketAdd(player(1), request), body).toEqual({ status: 'failed' })
+    }
   })
 })

@@ -11,7 +11,7 @@ import type { ScriptMetrics } from '../metrics.ts'
 import type { ScriptPorts } from '../ports.ts'
 import { createScriptTimers } from '../timers/script-timers.ts'
 import type { FailuresView } from '../view/failures-view.ts'
-import { type Handlers, hookCode, hookNameOf } from '../wire/hooks.ts'
+import { hookCode, hookNameOf, noHandlers } from '../wire/hooks.ts'
 import { protocolTimes } from '../wire/limits.ts'
 import { type DoneRecord, type OutputVisitor, visitOutput } from '../wire/output-records.ts'
 import { isOverdue, type Overdue } from '../wire/overdue.ts'
@@ -388,8 +388,6 @@ export class ServingScript {
     call.settle(outcome)
   }
 }
-
-const noHandlers: Handlers = { rpcs: [], message_kinds: [], hooks: [], filters: [], rooms: [] }
 
 /** The match of a room that a tick runs in. */
 function matchOf(open: OpenCall | undefined, room_id: number | null): string | null {

@@ -60,7 +60,7 @@ export function createScripts() {
     const identity = {
       revision_id: `sha256:${generation}`,
       generation,
-      handlers: { rpcs: [], message_kinds: [], hooks, filters: [], rooms: [] },
+      handlers: { rpcs: [], message_kinds: [], hooks, filters: [], schedules: [], rooms: [] },
     }
     const started = script.start({ post, ping() {}, isAttached: false }, identity, {
       reason: 'boot',

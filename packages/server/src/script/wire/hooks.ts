@@ -1,4 +1,5 @@
 import { type HookName, type ScriptHook, scriptHooks } from '@guildhall/contract'
+import type { ScriptSchedule } from '../../kernel/play/script.ts'
 
 /** Calls that are no hook of the table: a timer's, and what keeps the state of rooms. */
 const ownCodes = {
@@ -54,8 +55,20 @@ export type Handlers = {
   readonly hooks: readonly HookName[]
   /** Storage indexes that have a filter. */
   readonly filters: readonly string[]
+  /** What runs at the times of a cron expression. */
+  readonly schedules: readonly ScriptSchedule[]
   /** Definitions of rooms with state. */
   readonly rooms: readonly RoomDefinitionSummary[]
+}
+
+/** Of a script that has not started. */
+export const noHandlers: Handlers = {
+  rpcs: [],
+  message_kinds: [],
+  hooks: [],
+  filters: [],
+  schedules: [],
+  rooms: [],
 }
 
 /** What the node needs to know of a definition of rooms. */

@@ -12,6 +12,7 @@ export const limits = {
   failDataBytes: 4_096,
   messageKinds: 1_000,
   rpcMethods: 1_000,
+  schedules: 100,
   rpcMethodBytes: 128,
   timers: 1_000,
   roomDefinitions: 100,

@@ -1,4 +1,5 @@
 import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
+import type { ScriptSchedule } from '../../kernel/play/script.ts'
 import type { LoadProblem } from '../process/load-error.ts'
 import { type Handlers, isHookName, type RoomDefinitionSummary } from './hooks.ts'
 import type { ScriptFile } from './revision.ts'
@@ -191,11 +192,11 @@ function isBelow(path: string): boolean {
 
 function parseLoaded({ handlers }: Untrusted): FromWorker | undefined {
   if (!isRecord(handlers)) return undefined
-  const { rpcs, message_kinds, hooks, filters, rooms } = handlers
+  const { rpcs, message_kinds, hooks, filters, schedules, rooms } = handlers
   if (!isArrayOf(rpcs, isString) || !isArrayOf(hooks, isHookName)) return undefined
   if (!isArrayOf(filters, isString) || !isArrayOf(rooms, isDefinition)) return undefined
-  if (!isArrayOf(message_kinds, isCount)) return undefined
-  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters, rooms } }
+  if (!isArrayOf(message_kinds, isCount) || !isArrayOf(schedules, isSchedule)) return undefined
+  return { type: 'loaded', handlers: { rpcs, message_kinds, hooks, filters, schedules, rooms } }
 }
 
 function parseLoadFailed({ message, file, line }: Untrusted): FromWorker | undefined {
@@ -233,6 +234,7 @@ type FieldName =
   | keyof HostCall
   | keyof ScriptFile
   | keyof RoomDefinitionSummary
+  | keyof ScriptSchedule
   | 'n'
   | 'level'
   | 'text'
@@ -260,6 +262,10 @@ function isArrayOf<T>(value: unknown, is: (item: unknown) => item is T): value i
 function isDefinition(value: unknown): value is RoomDefinitionSummary {
   if (!isRecord(value) || !isString(value.name) || !isCount(value.tick_hz)) return false
   return isArrayOf(value.kinds, isCount) && isArrayOf(value.methods, isString)
+}
+
+function isSchedule(value: unknown): value is ScriptSchedule {
+  return isRecord(value) && isString(value.name) && isString(value.cron)
 }
 
 function isHostCall(value: unknown): value is HostCall {

@@ -25,9 +25,11 @@ export function callHandler({ registry, timers, rooms }: Deps, call: CallRecord)
     case 'context':
       return registry.hooks[hook.name]?.(contextWith(call))
     case 'payload':
-      return hook.slot === 'index'
-        ? runFilter(registry, call)
-        : registry.hooks[hook.name]?.(payloadOf(call))
+      if (hook.slot === 'index') return runFilter(registry, call)
+      if (hook.slot === 'cron') return runSchedule(registry, call)
+      return registry.hooks[hook.name]?.(payloadOf(call))
+    case 'request':
+      return registry.hooks[hook.name]?.(context(call), payloadOf(call))
     case 'room':
       return runRoomHook(registry.hooks[hook.name], call)
     case 'tick':
@@ -117,7 +119,13 @@ function parse(text: string): Payload {
 }
 
 /** The node writes objects only. */
-type Payload = { index?: string; candidate?: unknown; options?: unknown; about?: unknown }
+type Payload = {
+  name?: string
+  index?: string
+  candidate?: unknown
+  options?: unknown
+  about?: unknown
+}
 
 /** What the call is about, as the node wrote it. */
 function payloadOf(call: CallRecord): unknown {
@@ -130,6 +138,11 @@ function runFilter(registry: Registry, call: CallRecord): unknown {
   // Also a promise, which nobody would wait for.
   if (typeof verdict !== 'boolean') throw new TypeError('a filter returns true or false, at once')
   return verdict
+}
+
+function runSchedule({ schedules }: Registry, call: CallRecord): unknown {
+  const run = parse(call.text ?? '{}')
+  return schedules[run.name ?? '']?.run(run)
 }
 
 function runRoomHook(handler: ((...args: unknown[]) => unknown) | undefined, call: CallRecord) {

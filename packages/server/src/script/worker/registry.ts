@@ -1,4 +1,4 @@
-import type { HookName } from '@guildhall/contract'
+import { type HookName, parseCron } from '@guildhall/contract'
 import { type Handlers, isHookName } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
 import { invalidArgument } from './errors.ts'
@@ -18,11 +18,14 @@ export type Registry = {
   readonly methods: { readonly [method: string]: Handler }
   readonly hooks: { readonly [name in HookName]?: Handler }
   readonly filters: { readonly [index: string]: Handler }
+  readonly schedules: { readonly [name: string]: { readonly cron: string; readonly run: Handler } }
   readonly rooms: { readonly [definition: string]: RoomDefinition }
   addKind(kind: unknown, handler: unknown): void
   addMethod(method: unknown, handler: unknown): void
   addHook(name: HookName, handler: unknown): void
   addFilter(index: unknown, handler: unknown): void
+  /** What runs at the times of a cron expression. */
+  addSchedule(name: unknown, cron: unknown, handler: unknown): void
   /** A definition of rooms with state. */
   addRoom(name: unknown, definition: unknown, guest?: GuestStates): void
   /** Ends registration. */
@@ -36,8 +39,9 @@ export function createRegistry(): Registry {
   const methods: { [method: string]: Handler } = Object.create(null)
   const hooks: { [name in HookName]?: Handler } = Object.create(null)
   const filters: { [index: string]: Handler } = Object.create(null)
+  const schedules: { [name: string]: { cron: string; run: Handler } } = Object.create(null)
   const rooms: { [definition: string]: RoomDefinition } = Object.create(null)
-  const counts = { kinds: 0, methods: 0, rooms: 0 }
+  const counts = { kinds: 0, methods: 0, schedules: 0, rooms: 0 }
   let open = true
 
   function checked(name: string, handler: unknown): Handler {
@@ -53,6 +57,7 @@ export function createRegistry(): Registry {
     methods,
     hooks,
     filters,
+    schedules,
     rooms,
     addKind(kind, handler) {
       const fn = checked('on_message', handler)
@@ -91,6 +96,24 @@ export function createRegistry(): Registry {
       filters[index] = fn
       hooks[name] ??= fn
     },
+    addSchedule(name, cron, handler) {
+      const fn = checked('schedule', handler)
+      if (!isScheduleName(name)) {
+        throw invalidArgument('schedule: name must be 1 to 64 characters of a-z, 0-9, _, . and -')
+      }
+      if (!isCron(cron)) {
+        throw invalidArgument(
+          `schedule: ${name} has no cron expression of five fields that comes within 5 years`,
+        )
+      }
+      if (schedules[name]) throw invalidArgument(`schedule: ${name} is there already`)
+      if (counts.schedules >= limits.schedules) {
+        throw invalidArgument(`schedule: more than ${limits.schedules} names`)
+      }
+      schedules[name] = { cron, run: fn }
+      hooks.schedule ??= fn
+      counts.schedules += 1
+    },
     addRoom(name, given, guest) {
       const definition = readDefinition(name, given, guest)
       if (!open) throw invalidArgument('room: definitions are made while the script starts')
@@ -117,6 +140,7 @@ export function createRegistry(): Registry {
         message_kinds,
         hooks: hookNames,
         filters: Object.keys(filters).sort(byBytes),
+        schedules: Object.entries(schedules).map(([name, { cron }]) => ({ name, cron })),
         rooms: definitions.map(summaryOf),
       }
     },
@@ -141,6 +165,15 @@ function isMethodName(method: unknown): method is string {
   if (builtInFamilies.some((family) => method.startsWith(family))) return false
   if (consoleMethods.includes(method)) return false
   return Buffer.byteLength(method) <= limits.rpcMethodBytes
+}
+
+function isScheduleName(name: unknown): name is string {
+  return typeof name === 'string' && /^[a-z0-9_.-]{1,64}$/.test(name)
+}
+
+/** Boards take expressions that never come, and ignore them; a script hears of it. */
+function isCron(cron: unknown): cron is string {
+  return typeof cron === 'string' && parseCron(cron)?.next(0) !== undefined
 }
 
 function byBytes(a: string, b: string): number {

@@ -9,7 +9,6 @@ import { noStates } from '../../kernel/play/no-states.ts'
 import type { RoomHooks } from '../../kernel/play/room-hooks.ts'
 import { countingIds } from '../../realtime/counting-ids.ts'
 import { createGatewayMetrics } from '../../realtime/metrics.ts'
-import { accountKey } from '../../realtime/play/accounts.port.ts'
 import { ownCoordination } from '../../realtime/play/coordination.port.ts'
 import { createMatchmaker } from '../../realtime/play/matchmaker/matchmaker.ts'
 import { createTicketQueue } from '../../realtime/play/matchmaker/tickets/ticket-queue.ts'
@@ -49,8 +48,8 @@ process.stdout.write(`ready ${facts.join(' ')} ticket_bytes=${bytesOfWaiting(opt
 
 /** Duels of so many players that queue in one turn. */
 async function match(count: number): Promise<Crowd> {
-  const { matchmaker, accounts } = start(count, true)
-  for (const [index, account] of accounts.entries()) matchmaker.add(account, payloadOf(index))
+  const { matchmaker, players } = start(count, true)
+  for (const [index, player] of players.entries()) void matchmaker.add(player, payloadOf(index))
   const startMs = clock.monotonicMs()
   let lastMs = startMs
   let keptMs = 0
@@ -70,11 +69,11 @@ async function match(count: number): Promise<Crowd> {
 
 /** Tickets with two queries, as tickets of rated games have. */
 function bytesOfWaiting(count: number): number {
-  const { matchmaker, accounts } = start(count, false)
+  const { matchmaker, players } = start(count, false)
   const beforeBytes = heapBytes()
-  for (const [index, account] of accounts.entries()) {
+  for (const [index, player] of players.entries()) {
     const { query, ...rest } = payloadOf(index)
-    matchmaker.add(account, { query: query ?? '', wide_query: `region == "eu"`, ...rest })
+    void matchmaker.add(player, { query: query ?? '', wide_query: `region == "eu"`, ...rest })
   }
   const bytes = (heapBytes() - beforeBytes) / count
   if (matchmaker.counts().queued_tickets !== count) throw new Error('a ticket was refused')
@@ -136,13 +135,13 @@ function start(count: number, gateOpen: boolean) {
     randomness: ids.bytes,
     partyOf: () => ({ refusal: 'party not found' }),
   })
-  const accounts = Array.from({ length: count }, (_, index) => {
+  const players = Array.from({ length: count }, (_, index) => {
     const participant = newParticipant(index + 1, undefined)
     connect(participant, { receiver: nobody, flags: 0, relayed: false, sinceMs: 0 })
     registry.add(participant)
-    return accountKey(participant.context)
+    return participant.context
   })
-  return { matchmaker, accounts }
+  return { matchmaker, players }
 }
 
 /** Without a script. */
@@ -155,6 +154,7 @@ function hooksOf(gateOpen: boolean): RoomHooks {
     binding: () => null,
     roomCreate: absent,
     roomJoin: absent,
+    ticketAdd: () => undefined,
     matched: absent,
     drop() {},
     returned: (_context, _seat, settled) => settled(),

@@ -69,10 +69,10 @@ export function createIndexJobs({ db, log, declared, filters, write }: IndexJobs
 
   /** A filter is recorded: also of an index that changes, as its script asks for it by name. */
   function declarationOf(index: IndexDeclaration, rows: readonly IndexRow[]) {
-    const { name, collection, key = null, fields } = index
+    const { name, collection, key = null } = index
     const hadOne = rows.some((row) => row.name === name && row.filtered)
     const filtered = hadOne || filters.has(name)
-    return { name, collection, key, fields: fieldsText(fields), filtered }
+    return { name, collection, key, fields: fieldsText(index), filtered }
   }
 
   /** Enters all that was stored before the index was declared. */

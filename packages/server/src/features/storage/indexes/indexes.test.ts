@@ -6,7 +6,7 @@ import type { TestApi } from '../../../testing/api.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
 import { openStorageDesk, pathOf } from '../storage.fixture.ts'
 import { storageIndexStore } from './index.store.ts'
-import type { IndexFilters } from './queries.ts'
+import type { IndexFilters } from './walks.ts'
 
 const refusal = (code: string) => expect.objectContaining({ name: 'Failure', code })
 const page = { limit: 50 }

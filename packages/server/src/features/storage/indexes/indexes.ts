@@ -1,6 +1,7 @@
 import { type JsonObject, utf8Bytes } from '@guildhall/contract'
 import type { Place } from '../storage.store.ts'
 import type { IndexRow } from './index.store.ts'
+import { ascending, descending } from './ordered-text.ts'
 
 /** An index as it is declared. */
 export type IndexDeclaration = {
@@ -9,6 +10,8 @@ export type IndexDeclaration = {
   /** Only objects with this key are covered. */
   readonly key?: string | undefined
   readonly fields: readonly string[]
+  /** Those of the fields that queries may order by. */
+  readonly ordered?: readonly string[] | undefined
 }
 
 /** An index as the database knows it. */
@@ -18,6 +21,7 @@ export type StorageIndex = {
   collection: string
   key: string | undefined
   fields: readonly string[]
+  ordered: readonly string[]
   /** Whether it asks a filter, here or on any other node. */
   filtered: boolean
 }
@@ -36,13 +40,25 @@ export function covers({ collection, key }: IndexDeclaration, place: Place): boo
 }
 
 /** The entries of an object: one for itself, one for each declared field that can have one. */
-export function entriesOf({ fields }: Pick<StorageIndex, 'fields'>, value: JsonObject) {
+export function entriesOf(
+  { fields, ordered }: Pick<StorageIndex, 'fields' | 'ordered'>,
+  value: JsonObject,
+): IndexEntry[] {
   const entries = [coveredEntry]
   for (const field of fields) {
     const text = Object.hasOwn(value, field) ? indexedText(value[field]) : undefined
-    if (text !== undefined) entries.push({ field, value: text })
+    if (text === undefined) continue
+    entries.push({ field, value: text })
+    if (ordered.includes(field)) entries.push(...orderedEntries(field, value[field]))
   }
   return entries
+}
+
+/** Both directions are walked upwards, so that ties ascend in each of them. */
+function orderedEntries(field: string, value: unknown): IndexEntry[] {
+  return [ascending, descending].map((direction) => {
+    return { field: direction.fieldOf(field), value: direction.textOf(value) }
+  })
 }
 
 /**
@@ -72,9 +88,10 @@ function withoutNul(text: string): string {
   return escaped.includes('\0') ? escaped.replaceAll('\0', '\u0001\u0002') : escaped
 }
 
-/** Two declarations of the same index have the same text. */
-export function fieldsText(fields: readonly string[]): string {
-  return [...new Set(fields)].sort().join(',')
+/** Two declarations of the same index have the same text; what is ordered stands there twice. */
+export function fieldsText({ fields, ordered = [] }: Pick<IndexDeclaration, 'fields' | 'ordered'>) {
+  const marked = ordered.map((field) => ascending.fieldOf(field))
+  return [...new Set([...fields, ...marked])].sort().join(',')
 }
 
 /** Whether the row is what is declared now. */
@@ -83,17 +100,20 @@ export function isSame(row: IndexRow, declared: IndexDeclaration): boolean {
     row.name === declared.name &&
     row.collection === declared.collection &&
     row.key === (declared.key ?? null) &&
-    row.fields === fieldsText(declared.fields)
+    row.fields === fieldsText(declared)
   )
 }
 
 export function indexOf({ id, name, collection, key, fields, filtered }: IndexRow): StorageIndex {
+  const names = fields.split(',')
+  const own = names.filter((field) => !field.startsWith('+'))
   return {
     id,
     name,
     collection,
     key: key ?? undefined,
-    fields: fields.split(','),
+    fields: own,
+    ordered: own.filter((field) => names.includes(ascending.fieldOf(field))),
     filtered,
   }
 }

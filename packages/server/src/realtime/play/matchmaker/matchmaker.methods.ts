@@ -7,6 +7,7 @@ import type { RoomRequests } from '../rooms/requests/request-queue.ts'
 import type { BuiltInAnswer, BuiltInMethod, BuiltInMethods } from '../rpc/built-in.ts'
 import type { Caller } from '../rpc/caller.ts'
 import type { Matchmaker } from './matchmaker.ts'
+import type { Added } from './tickets/adding.ts'
 
 const criteriaFields = [
   'query',
@@ -37,8 +38,8 @@ export function matchmakerMethods(matchmaker: Matchmaker): BuiltInMethods {
     'matchmaker.add': {
       fields: criteriaFields,
       call({ context }, payload) {
-        const added = matchmaker.add(accountKey(context), payload)
-        return 'refusal' in added ? added : { reply: { ticket_id: added.ticket.id } }
+        const added = matchmaker.add(context, payload)
+        return added instanceof Promise ? added.then(answerOf) : answerOf(added)
       },
     },
     'matchmaker.cancel': {
@@ -107,4 +108,8 @@ export function acceptMethod(deps: AcceptDeps): BuiltInMethod {
       return accept(caller, payload, join_token)
     },
   }
+}
+
+function answerOf(added: Added): BuiltInAnswer {
+  return 'refusal' in added ? added : { reply: { ticket_id: added.ticket.id } }
 }

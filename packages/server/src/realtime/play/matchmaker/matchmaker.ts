@@ -1,9 +1,4 @@
-import {
-  type JsonObject,
-  type MatchmakerTotals,
-  stringifyExact,
-  type TicketStatus,
-} from '@guildhall/contract'
+import type { MatchmakerTotals, TicketStatus } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log/log.ts'
 import type { RoomHooks } from '../../../kernel/play/room-hooks.ts'
@@ -16,17 +11,11 @@ import { createForming } from './offers/forming.ts'
 import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
 import { createOffers } from './offers/offers.ts'
 import { createPasses } from './pass/pass.ts'
-import {
-  type Criteria,
-  invalidQuery,
-  keptCriteria,
-  readCriteria,
-  readProperties,
-  readQuery,
-} from './tickets/criteria.ts'
+import { createAdding } from './tickets/adding.ts'
+import { invalidQuery, readProperties, readQuery } from './tickets/criteria.ts'
 import { createExpiry } from './tickets/expiry.ts'
 import { createRemovalPush, type RemovalReason } from './tickets/removal-push.ts'
-import { type Handoff, isGood, Ticket } from './tickets/ticket.ts'
+import { type Handoff, isGood, type Ticket } from './tickets/ticket.ts'
 import type { TicketQueue } from './tickets/ticket-queue.ts'
 import { recordOfTicket, type TicketRecord, ticketFrom } from './tickets/ticket-record.ts'
 
@@ -124,36 +113,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     return dropped(ticket, reason)
   }
 
-  function membersFor(account: AccountKey, partyId: unknown) {
-    return partyId === undefined ? { accounts: [account] } : deps.partyOf(partyId, account)
-  }
-
   function isFull(): boolean {
     return queue.size + offers.size >= config.max_tickets
-  }
-
-  function add(account: AccountKey, payload: JsonObject): { ticket: Ticket } | { refusal: string } {
-    const criteria: Criteria | string = readCriteria(payload, config)
-    if (typeof criteria === 'string') return { refusal: criteria }
-    if (!hooks.admit()) return { refusal: 'game script unavailable' }
-    const members = membersFor(account, payload.party_id)
-    if ('refusal' in members) return members
-    if (members.accounts.length > criteria.maxCount) return { refusal: 'invalid count' }
-    if (members.accounts.some((account) => queue.ofAccount(account) !== undefined)) {
-      return { refusal: 'ticket already queued' }
-    }
-    if (isFull()) return { refusal: 'matchmaker is temporarily unavailable' }
-    const ticket = new Ticket({
-      id: deps.newId(),
-      asked: deps.coordination.isShared ? stringifyExact(payload) : '',
-      criteria: keptCriteria(criteria),
-      accounts: members.accounts,
-      partyId: typeof payload.party_id === 'string' ? payload.party_id : undefined,
-      createdMs: clock.monotonicMs(),
-    })
-    queue.add(ticket)
-    passes.ticketAdded(ticket)
-    return { ticket }
   }
 
   function status(account: AccountKey, id: string): TicketStatus | undefined {
@@ -212,7 +173,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
   }
 
   return {
-    add,
+    add: createAdding({ ...deps, isFull, added: passes.ticketAdded }),
     status,
     cancel(account: AccountKey, id: string): boolean {
       const ticket = queue.find(id, account)

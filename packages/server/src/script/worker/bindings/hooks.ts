@@ -10,6 +10,8 @@ export function registration(registry: Registry, name: HookName, slot: ScriptHoo
       return (method: unknown, fn: unknown) => registry.addMethod(method, fn)
     case 'index':
       return (index: unknown, fn: unknown) => registry.addFilter(index, fn)
+    case 'cron':
+      return (name: unknown, cron: unknown, fn: unknown) => registry.addSchedule(name, cron, fn)
     case 'one':
       return (fn: unknown) => registry.addHook(name, fn)
   }

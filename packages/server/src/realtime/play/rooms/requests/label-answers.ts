@@ -84,7 +84,7 @@ export function isRoomText(value: unknown): value is string {
   return !/[\u0000-\u001f\u007f]/.test(value)
 }
 
-function refusalFrom(value: JsonObject): Verdict<never> {
+export function refusalFrom(value: JsonObject): Verdict<never> {
   const { refuse, ...rest } = value
   if (Object.keys(rest).length > 0 || typeof refuse !== 'string' || !isReason(refuse)) return failed
   return { verdict: 'refused', text: refuse }

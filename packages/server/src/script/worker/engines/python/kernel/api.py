@@ -194,7 +194,11 @@ def _hook(row):
     def on_key(key, fn=None):
         return register((key,), fn) if fn is not None else lambda given: register((key,), given)
 
-    return on_one if slot == "one" else on_key
+    def on_cron(name, cron, fn=None):
+        key = (name, cron)
+        return register(key, fn) if fn is not None else lambda given: register(key, given)
+
+    return {"one": on_one, "cron": on_cron}.get(slot, on_key)
 
 
 def _adapted(fn, makes):
