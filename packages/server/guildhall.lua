@@ -66,6 +66,12 @@
 ---@field read_permission number
 ---@field write_permission number
 
+---@class guildhall.Range
+---@field gte? string|number
+---@field gt? string|number
+---@field lte? string|number
+---@field lt? string|number
+
 ---@class guildhall.LedgerEntry
 ---@field seq number
 ---@field user_id string
@@ -278,6 +284,12 @@ function guildhall.on_leaderboard_reset(fn) end
 ---@param fn fun(completed: { tournament_id: string, leaderboard_id: string, results_total: number })
 function guildhall.on_tournament_completed(fn) end
 
+---Runs a function at the times of a cron expression in UTC, on one node of the deployment.
+---@param name string
+---@param cron string
+---@param fn fun(run: { name: string, due_at_unix_ms: number, fencing_token: number })
+function guildhall.schedule(name, cron, fn) end
+
 ---Runs when the connection of a participant with a seat is lost, and its seat is kept.
 ---@param fn fun(ctx: { sender: number, user_id?: string, username?: string, room_id?: number, match_id?: string, origin: string, grace_ms: number, away_ms: number })
 function guildhall.on_drop(fn) end
@@ -293,6 +305,10 @@ function guildhall.on_room_create(fn) end
 ---Decides whether a participant may join a room by id or name.
 ---@param fn fun(ctx: { sender: number, user_id?: string, username?: string, room_id?: number, match_id?: string, origin: string, options: any }, room: guildhall.Room): any
 function guildhall.on_room_join(fn) end
+
+---Decides on a ticket before it waits: as it was asked for, changed, or refused.
+---@param fn fun(ctx: guildhall.Context, request: { query: string, wide_query: string, properties: table<string, string|number>, min_count: number, max_count: number, count_multiple: number, ttl_ms: number, backfill: boolean, party_id?: string, user_ids: (string)[] }): any
+function guildhall.on_matchmaker_add(fn) end
 
 ---Labels the room of a match that the matchmaker has made; it cannot refuse.
 ---@param fn fun(match: { room_id: number, members: ({ user_id?: string, participant: number, properties: any })[] }): any
@@ -507,12 +523,12 @@ function guildhall.storage_delete(owner, collection, key, options) end
 ---@return { items: (guildhall.ObjectRow)[], next?: string }
 function guildhall.storage_list(owner, collection, options) end
 
----A page of the objects of an index whose fields are equal to all the filters.
+---A page of the objects of an index whose fields fit all the filters.
 ---Suspends the handler.
 ---@async
 ---@param index string
----@param filters table<string, string|number|boolean>
----@param options? { limit?: number, after?: string, as?: string }
+---@param filters table<string, string|number|boolean|guildhall.Range>
+---@param options? { limit?: number, after?: string, order?: string, as?: string }
 ---@return { items: (guildhall.ObjectRow)[], next?: string }
 function guildhall.storage_index_query(index, filters, options) end
 

@@ -91,6 +91,12 @@ class ObjectRow(Row):
     read_permission: int | float
     write_permission: int | float
 
+class Range(Row):
+    gte: str | int | float | None
+    gt: str | int | float | None
+    lte: str | int | float | None
+    lt: str | int | float | None
+
 class LedgerEntry(Row):
     seq: int | float
     user_id: str
@@ -238,6 +244,9 @@ def on_leaderboard_reset(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], 
 def on_tournament_completed(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
     """Runs at least once after a tournament has results: the place for rewards. Also a decorator: @guildhall.on_tournament_completed(...)."""
 
+def schedule(name: str, cron: str, fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
+    """Runs a function at the times of a cron expression in UTC, on one node of the deployment. Also a decorator: @guildhall.schedule(...)."""
+
 def on_drop(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
     """Runs when the connection of a participant with a seat is lost, and its seat is kept. Also a decorator: @guildhall.on_drop(...)."""
 
@@ -249,6 +258,9 @@ def on_room_create(fn: Callable[[Any, str | None], Any] = ...) -> Callable[[Hand
 
 def on_room_join(fn: Callable[[Any, Room], Any] = ...) -> Callable[[Handler], Handler]:
     """Decides whether a participant may join a room by id or name. Also a decorator: @guildhall.on_room_join(...)."""
+
+def on_matchmaker_add(fn: Callable[[Context, Any], Any] = ...) -> Callable[[Handler], Handler]:
+    """Decides on a ticket before it waits: as it was asked for, changed, or refused. Also a decorator: @guildhall.on_matchmaker_add(...)."""
 
 def on_matchmaker_matched(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
     """Labels the room of a match that the matchmaker has made; it cannot refuse. Also a decorator: @guildhall.on_matchmaker_matched(...)."""
@@ -340,8 +352,8 @@ async def storage_delete(owner: str | None, collection: str, key: str, *, versio
 async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ...) -> Any:
     """A page of the objects of one owner in a collection, by key."""
 
-async def storage_index_query(index: str, filters: dict[str, str | int | float | bool], *, limit: int | float | None = ..., after: str | None = ..., as_: str | None = ...) -> Any:
-    """A page of the objects of an index whose fields are equal to all the filters."""
+async def storage_index_query(index: str, filters: dict[str, str | int | float | bool | Range], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ...) -> Any:
+    """A page of the objects of an index whose fields fit all the filters."""
 
 async def storage_write_many(ops: builtins.list[Any], *, as_: str | None = ...) -> builtins.list[Any]:
     """Up to 100 writes and deletes, values of at most 4 MiB in all: all of them or none."""
