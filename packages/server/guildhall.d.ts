@@ -102,6 +102,13 @@ type GuildhallObjectRow = {
   write_permission: number
 }
 
+type GuildhallRange = {
+  gte: string | number | bigint | null
+  gt: string | number | bigint | null
+  lte: string | number | bigint | null
+  lt: string | number | bigint | null
+}
+
 type GuildhallLedgerEntry = {
   seq: number
   user_id: string
@@ -542,6 +549,20 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   ): void
 
   /**
+   * Runs a function at the times of a cron expression in UTC, on one node of the deployment.
+   *
+   * @example
+   * guildhall.schedule('cup', '0 18 * * fri', async ({ due_at_unix_ms }) => {
+   *   await openCup(due_at_unix_ms)
+   * })
+   */
+  schedule(
+    name: string,
+    cron: string,
+    fn: (run: { name: string; due_at_unix_ms: number; fencing_token: number }) => GuildhallDone,
+  ): void
+
+  /**
    * Runs when the connection of a participant with a seat is lost, and its seat is kept.
    */
   on_drop(
@@ -607,6 +628,49 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       },
       room: GuildhallRoom,
     ) => GuildhallAnswer<null | undefined | boolean | string>,
+  ): void
+
+  /**
+   * Decides on a ticket before it waits: as it was asked for, changed, or refused.
+   *
+   * @example
+   * guildhall.on_matchmaker_add(async (ctx, { properties }) => {
+   *   const entry = await guildhall.leaderboards.get('ratings', ctx.user_id)
+   *   return { properties: { ...properties, rating: Number(entry?.score ?? 1000n) } }
+   * })
+   */
+  on_matchmaker_add(
+    fn: (
+      ctx: GuildhallContext,
+      request: {
+        query: string
+        wide_query: string
+        properties: { [name: string]: string | number | bigint }
+        min_count: number
+        max_count: number
+        count_multiple: number
+        ttl_ms: number
+        backfill: boolean
+        party_id: string | null
+        user_ids: (string | null)[]
+      },
+    ) => GuildhallAnswer<
+      | null
+      | undefined
+      | { refuse: string }
+      | {
+          query?: string
+          wide_query?: string
+          properties?: { [name: string]: string | number | bigint }
+          min_count?: number
+          max_count?: number
+          count_multiple?: number
+          ttl_ms?: number
+          backfill?: boolean
+          party_id?: string | null
+          user_ids?: (string | null)[]
+        }
+    >,
   ): void
 
   /**
@@ -951,14 +1015,23 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   ): Promise<{ items: GuildhallObjectRow[]; next: string | null }>
 
   /**
-   * A page of the objects of an index whose fields are equal to all the filters.
+   * A page of the objects of an index whose fields fit all the filters.
    * Suspends the handler: other handlers run until it goes on.
    * Raises `not_found`, `unavailable`.
+   *
+   * @example
+   * await guildhall.storage_index_query('by_level', { hero: 'owl', level: { gte: 10 } },
+   *   { order: '-level' })
    */
   storage_index_query(
     index: string,
-    filters: { [field: string]: string | number | bigint | boolean },
-    options?: { limit?: number | null; after?: string | null; as?: string | null },
+    filters: { [field: string]: string | number | bigint | boolean | GuildhallRange },
+    options?: {
+      limit?: number | null
+      after?: string | null
+      order?: string | null
+      as?: string | null
+    },
   ): Promise<{ items: GuildhallObjectRow[]; next: string | null }>
 
   /**
