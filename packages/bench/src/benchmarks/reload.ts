@@ -38,7 +38,8 @@ async function run(bench: Bench): Promise<Row[]> {
     await enterRoom(member, `room-${n}`)
     member.onPayload = () => {}
   }
-  const call = callerOf(await openGuest(server.port))
+  const player = await openGuest(server.port)
+  const call = callerOf(player)
   const skippedBefore = await skippedTicks(server)
   const swapsMs: number[] = []
   const callsMs: number[] = []
@@ -46,6 +47,7 @@ async function run(bench: Bench): Promise<Row[]> {
     swapsMs.push(await change(folder, version, (wanted) => callUntil(call, wanted, callsMs)))
     await sleep(1_000)
   }
+  player.close()
   const skipped = (await skippedTicks(server)) - skippedBefore
   const what = `of a script with ${rooms} rooms at ${tickHz} Hz`
   return [
