@@ -42,7 +42,10 @@ export async function testedConfig(
   const all = [...flagsOf(roomyLimits), ...flags, ...flagsOf(settings), ...flagsOf(forced)]
   const loaded = await loadConfig({ env, cwd, configPath, flags: all })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
-  return loaded
+  const { config } = loaded
+  // One address is for one process, and each file of tests has its own.
+  const runtime = { ...config.runtime, inspect: undefined }
+  return { ...loaded, config: { ...config, runtime } }
 }
 
 function flagsOf(keys: Readonly<Record<string, string>>): FlagAssignment[] {

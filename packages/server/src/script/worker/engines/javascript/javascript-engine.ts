@@ -30,9 +30,11 @@ export function createJavascriptEngine(deps: EngineDeps): Engine {
   }
 
   return {
-    load({ entry, files, surface }) {
+    async load({ entry, files, surface }) {
       Object.defineProperty(globalThis, 'guildhall', { value: buildGuildhall(surface) })
-      return loader.load(entry, files)
+      await loader.load(entry, files)
+      // Maps are read now: the deadline of a handler that fails is not for that.
+      for (const { path } of loader.files()) places.sourceOf({ file: path, line: 1, column: 1 })
     },
     filesRead: loader.files,
     problemOf,
