@@ -14,6 +14,7 @@ import { signInTests } from './testing/scenarios/sign-in.browser.ts'
 import { sizeTests } from './testing/scenarios/size.browser.ts'
 import { troubleTests } from './testing/scenarios/trouble.browser.ts'
 import { viewTests } from './testing/scenarios/views.browser.ts'
+import { watchingTests } from './testing/scenarios/watching.browser.ts'
 import { describeInBrowser } from './testing/stage.ts'
 
 // All in one file, so that they share a browser, its nodes and what was stored in them.
@@ -23,6 +24,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('sessions of players', () => sessionTests(memory))
   describe('the views', () => viewTests(live))
   describe('finding', () => findingTests(live))
+  describe('watching', () => watchingTests(live))
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))
   describe('rooms that are handled', () => roomTests(live))

@@ -1,5 +1,6 @@
 import type { Readiness, Status } from '@guildhall/contract'
 import { useQuery } from '@tanstack/react-query'
+import { pace } from './pace.ts'
 
 /** What the node says of itself, and when by its own clock, in Unix milliseconds. */
 export type NodeStatus = { status: Status; at: number; roundTripMs: number }
@@ -11,7 +12,7 @@ export function serverNow(): number {
   return Date.now() + offsetMs
 }
 
-export function useNodeStatus(everyMs = 15_000) {
+export function useNodeStatus(everyMs: number = pace.calm) {
   return useQuery({
     queryKey: ['status'],
     queryFn: readStatus,
@@ -25,7 +26,7 @@ export function useReadiness() {
   return useQuery({
     queryKey: ['readiness'],
     queryFn: () => readJson<typeof Readiness._zod.output>('/health/ready'),
-    refetchInterval: 5_000,
+    refetchInterval: pace.script,
     retry: false,
   })
 }

@@ -3,11 +3,14 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useMemo } from 'react'
 import { jsonText } from '../../model/json.ts'
 import { call } from './desk.ts'
+import { type Following, useFollowing } from './following.ts'
+import type { Page, ReadKey } from './pages.ts'
 
-/** The feature, then what distinguishes the reads of it. */
-export type ReadKey = readonly [feature: string, ...parts: unknown[]]
-
-type ReadOptions = { everyMs?: number; enabled?: boolean; keep?: boolean }
+type ReadOptions<T> = {
+  everyMs?: number | ((data: T | undefined) => number | false)
+  enabled?: boolean
+  keep?: boolean
+}
 
 /** What was read, or is being read. */
 export type Reading<T> = {
@@ -18,6 +21,8 @@ export type Reading<T> = {
   isPending: boolean
   /** The data answers the question before this one, whose answer is on its way. */
   isPlaceholderData: boolean
+  /** When it was read, by the clock of this browser, in Unix milliseconds; 0 for never. */
+  readAtMs: number
   refetch(): unknown
 }
 
@@ -25,23 +30,18 @@ export type Reading<T> = {
 export function useRead<T>(
   key: ReadKey,
   read: (desk: ConsoleClient) => Promise<T>,
-  { everyMs, enabled = true, keep = false }: ReadOptions = {},
+  { everyMs, enabled = true, keep = false }: ReadOptions<T> = {},
 ): Reading<T> {
-  const { data, error, isPending, isPlaceholderData, refetch } = useQuery({
+  const { data, error, isPending, isPlaceholderData, refetch, dataUpdatedAt } = useQuery({
     queryKey: key,
     queryFn: () => call(read),
     enabled,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    refetchInterval: ({ state }) =>
+      typeof everyMs === 'function' ? everyMs(state.data as T | undefined) : (everyMs ?? false),
     ...(keep ? { placeholderData: keepPreviousData } : {}),
   })
-  return { asked: jsonText(key), data, error, isPending, isPlaceholderData, refetch }
-}
-
-/** One page of a list. `next` is what the following page is asked with. */
-export type Page<Row, Cursor> = {
-  items: readonly Row[]
-  next?: Cursor | undefined
-  total?: number | undefined
+  const reading = { data, error, isPending, isPlaceholderData, refetch }
+  return { ...reading, asked: jsonText(key), readAtMs: dataUpdatedAt }
 }
 
 export type Listing<Row> = {
@@ -57,12 +57,22 @@ export type Listing<Row> = {
   hasMore: boolean
   more(): void
   again(): void
+  /** When it was read, as in `Reading`; undefined for rows that came with something else. */
+  readAtMs: number | undefined
+  /** What came since; undefined for lists that do not follow. */
+  following?: Following | undefined
+}
+
+type PagesOptions<Row> = {
+  /** The list follows while it is at its top: what distinguishes a row, and what it is now. */
+  follow?(row: Row): string
 }
 
 /** Reads a list page by page. */
 export function usePages<Row, Cursor>(
   key: ReadKey,
   read: (desk: ConsoleClient, cursor: Cursor | undefined) => Promise<Page<Row, Cursor>>,
+  { follow }: PagesOptions<Row> = {},
 ): Listing<Row> {
   const query = useInfiniteQuery({
     queryKey: key,
@@ -74,6 +84,12 @@ export function usePages<Row, Cursor>(
   })
   const { data, hasNextPage, isFetching } = query
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  const following = useFollowing({
+    key,
+    read: (desk) => read(desk, undefined),
+    follow,
+    pages: query.isPlaceholderData ? undefined : data?.pages,
+  })
   return {
     asked: jsonText(key),
     rows,
@@ -87,15 +103,19 @@ export function usePages<Row, Cursor>(
       if (hasNextPage && !isFetching) void query.fetchNextPage()
     },
     again: () => void query.refetch(),
+    readAtMs: Math.max(query.dataUpdatedAt, following?.readAtMs ?? 0),
+    following,
   }
 }
 
 /** A list that comes as a whole, in the form of one that comes in pages. */
 export function wholeListing<Row>(
-  { asked, error, isPending, isPlaceholderData, refetch }: Omit<Reading<unknown>, 'data'>,
+  reading: Omit<Reading<unknown>, 'data' | 'readAtMs'> & { readAtMs?: number },
   rows: readonly Row[] | undefined,
 ): Listing<Row> {
+  const { asked, error, isPending, isPlaceholderData, refetch } = reading
   return {
+    readAtMs: reading.readAtMs,
     asked,
     rows: rows ?? [],
     isOutdated: isPlaceholderData,

@@ -1,8 +1,9 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { api, type Route } from '@guildhall/contract'
 import { isEmail } from '../data/accounts.ts'
+import type { ReadKey } from '../data/pages.ts'
 import { mayNow } from '../data/permissions.ts'
-import { type ReadKey, useRead } from '../data/reads.ts'
+import { useRead } from '../data/reads.ts'
 import type { Target } from './palette-target.ts'
 
 /** So many of each kind are offered. */

@@ -160,7 +160,7 @@ export function liveTests(stage: () => LiveStage): void {
       await page.getByLabel('Filter').selectOption('username')
       await page.getByLabel('Value').fill('ana')
       await page.getByRole('button', { name: 'Add' }).click()
-      await page.locator('[data-row="0"]').getByText('Ana the Bold').waitFor()
+      await page.locator('[data-row="0"]').getByText('Ana the Bold', { exact: true }).waitFor()
       await expect.poll(() => page.locator('[data-row]').count()).toBe(1)
       await page.locator('[data-row="0"]').click()
       const pane = page.getByRole('complementary', { name: 'Row' })

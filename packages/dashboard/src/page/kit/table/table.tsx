@@ -8,13 +8,15 @@ import {
   useRef,
   useState,
 } from 'react'
-import { grouped } from '../../../model/time.ts'
+import { counted, grouped } from '../../../model/time.ts'
+import type { Following } from '../../data/following.ts'
 import type { Listing } from '../../data/reads.ts'
 import { ErrorState } from '../error-state.tsx'
 import { Skeleton } from '../states.tsx'
 import { type Column, classOf } from './columns.ts'
 import { useKeptPlace } from './kept-place.ts'
 import type { Picking } from './picking.ts'
+import { ReadAge } from './read-age.tsx'
 import { TableHead, useSorting } from './table-head.tsx'
 import { TableRow } from './table-row.tsx'
 
@@ -55,6 +57,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const { rows, sorting } = useSorting(listing, columns)
   const { asked } = listing
   useKeptPlace(frame, asked)
+  useTopWatch(frame, listing.following)
   if (listing.error !== null && rows.length === 0) {
     return <ErrorState error={listing.error} again={listing.again} />
   }
@@ -68,6 +71,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
   if (rows.length === 0) return props.empty
   return (
     <>
+      <NewRows following={listing.following} frame={frame} />
       <div
         ref={setFrame}
         className={frameClass(props)}
@@ -87,6 +91,34 @@ export function DataTable<Row>(props: TableProps<Row>) {
       </div>
       {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
     </>
+  )
+}
+
+/** A list follows while its first row is in sight. */
+function useTopWatch(frame: HTMLElement | null, following: Following | undefined): void {
+  const setTop = following?.setTop
+  useEffect(() => {
+    if (frame === null || setTop === undefined) return
+    const look = () => setTop(frame.scrollTop < rowHeight)
+    look()
+    frame.addEventListener('scroll', look, { passive: true })
+    return () => frame.removeEventListener('scroll', look)
+  }, [frame, setTop])
+}
+
+type NewRowsProps = { following: Following | undefined; frame: HTMLElement | null }
+
+/** What came meanwhile: it moves nothing that somebody reads before they ask for it. */
+function NewRows({ following, frame }: NewRowsProps) {
+  if (following === undefined || following.waiting === 0) return null
+  const show = () => {
+    following.show()
+    frame?.scrollTo({ top: 0 })
+  }
+  return (
+    <button type="button" className="new-rows" onClick={show}>
+      {counted(following.waiting, 'new line')}
+    </button>
   )
 }
 
@@ -247,7 +279,7 @@ function moveByKey(event: KeyboardEvent<HTMLElement>, { count, focusRow }: Movin
 }
 
 function TableFoot<Row>({ listing, foot }: TableProps<Row>) {
-  const { rows, total, hasMore, isFetchingMore, more, error } = listing
+  const { rows, total, hasMore, isFetchingMore, more, error, readAtMs, again } = listing
   const count = useMemo(() => {
     const shown = grouped(rows.length)
     return total === undefined || total === rows.length ? shown : `${shown} of ${grouped(total)}`
@@ -255,6 +287,7 @@ function TableFoot<Row>({ listing, foot }: TableProps<Row>) {
   return (
     <div className="table-foot">
       <span>{foot ?? count}</span>
+      {readAtMs !== undefined && readAtMs > 0 && <ReadAge readAtMs={readAtMs} again={again} />}
       {error !== null && <span className="problem">The last reading failed.</span>}
       {hasMore && (
         <button type="button" className="tiny" onClick={more} disabled={isFetchingMore}>

@@ -47,6 +47,7 @@ export function AuditPage() {
       const page = await desk.audit.list({ query: { ...filter, limit: 500, after } })
       return { items: page.entries, next: page.next_after }
     },
+    { follow: keyOf },
   )
   const list = (
     <>

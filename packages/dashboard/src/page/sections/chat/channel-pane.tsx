@@ -14,8 +14,11 @@ import { Time } from '../../kit/text/time.tsx'
 
 export function ChannelPane({ channel, onClose }: { channel: string; onClose(): void }) {
   const mayDelete = useMay(api.chat.delete)
-  const history = usePages(['chat', 'history', channel], (desk, before?: number) =>
-    desk.chat.history({ params: { channel }, query: { limit: 100, before } }),
+  const history = usePages(
+    ['chat', 'history', channel],
+    (desk, before?: number) =>
+      desk.chat.history({ params: { channel }, query: { limit: 100, before } }),
+    { follow: stateOf },
   )
   const picking = usePicking({ listing: history, keyOf, nameOf })
   return (
@@ -47,6 +50,8 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
 }
 
 const keyOf = ({ id }: ChatMessage) => String(id)
+/** One that was deleted or changed meanwhile is another one to look at. */
+const stateOf = ({ id, revision }: ChatMessage) => `${id} ${revision}`
 const nameOf = ({ id }: ChatMessage) => `message ${id}`
 
 function removalOf(channel: string): BulkAction<ChatMessage> {

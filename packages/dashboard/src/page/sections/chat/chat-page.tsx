@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { areaField, selectField, textField } from '../../kit/form/field-kinds.ts'
@@ -59,7 +60,7 @@ export function ChatPage() {
   const channels = useRead(
     ['chat', 'list', filter],
     (desk) => desk.chat.list({ query: { filter, limit: 500 } }),
-    { keep: true, everyMs: 20_000 },
+    { keep: true, everyMs: pace.calm },
   )
   const list = (
     <>

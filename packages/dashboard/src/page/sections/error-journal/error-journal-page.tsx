@@ -26,13 +26,20 @@ const columns: readonly Column<JournalEntry>[] = [
   { key: 'message', head: 'What', cell: ({ message }) => <Text>{message}</Text> },
 ]
 
+/** An incident that comes once more is on top again. */
+const stateOf = ({ fingerprint, count }: JournalEntry) => `${fingerprint} ${count}`
+
 export function ErrorJournalPage() {
   const [incident, setIncident] = useQueryPart('incident', { pushes: true })
-  const listing = usePages(['errorJournal'], async (desk, offset?: number) => {
-    const query = { limit: 100, offset: offset ?? 0 }
-    const page = await desk.errorJournal.list({ query })
-    return { items: page.entries, total: page.total, next: page.next_offset ?? undefined }
-  })
+  const listing = usePages(
+    ['errorJournal'],
+    async (desk, offset?: number) => {
+      const query = { limit: 100, offset: offset ?? 0 }
+      const page = await desk.errorJournal.list({ query })
+      return { items: page.entries, total: page.total, next: page.next_offset ?? undefined }
+    },
+    { follow: stateOf },
+  )
   const open = listing.rows.find(({ fingerprint }) => fingerprint === incident)
   const list = (
     <DataTable

@@ -28,11 +28,15 @@ export function LogsPage() {
     ...(tag === '' ? {} : { tag }),
     ...(match === '' ? {} : { match_id: match }),
   }
-  const listing = usePages(['scriptLogs', level, tag, match], async (desk, after?: string) => {
-    const page = await desk.scriptLogs.list({ query: { ...filters, after } })
-    setDurability(page)
-    return { items: page.items, next: page.next_after }
-  })
+  const listing = usePages(
+    ['scriptLogs', level, tag, match],
+    async (desk, after?: string) => {
+      const page = await desk.scriptLogs.list({ query: { ...filters, after } })
+      setDurability(page)
+      return { items: page.items, next: page.next_after }
+    },
+    { follow: keyOf },
+  )
   const open = (log: string) =>
     void navigate({ to: '/logs/$id', params: { id: log }, search: keepQuery })
   const list = (
@@ -48,7 +52,7 @@ export function LogsPage() {
         label="Log lines"
         columns={[...lineColumns, matchColumn]}
         listing={listing}
-        rowKey={({ log_id }) => log_id}
+        rowKey={keyOf}
         openKey={id}
         onOpen={({ log_id }) => open(log_id)}
         empty={<NoLines isDurable={durability?.durable ?? true} />}
@@ -62,6 +66,8 @@ export function LogsPage() {
     </Page>
   )
 }
+
+const keyOf = ({ log_id }: LogLine) => log_id
 
 type Durability = { durable: boolean; dropped_total: number }
 

@@ -1,6 +1,7 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { Link } from '@tanstack/react-router'
 import { counted, duration, exactTime, grouped } from '../../../model/time.ts'
+import { pace } from '../../data/pace.ts'
 import { useRead } from '../../data/reads.ts'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
@@ -16,8 +17,10 @@ type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
 
 /** One match: its record, and what happened in it in the order of time. */
 export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
-  const entries = useRead(['matchRecords', 'one', id], (desk) =>
-    desk.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
+  const entries = useRead(
+    ['matchRecords', 'one', id],
+    (desk) => desk.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
+    { everyMs: (found) => (found?.record.open === false ? false : pace.script) },
   )
   return (
     <Pane title="Match" label="Match" onClose={onClose}>

@@ -2,14 +2,12 @@ import { useEffect, useState } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { type Past, useHistoryRange, usePast } from '../../data/history.ts'
 import { type NodeStatus, useNodeStatus } from '../../data/node-status.ts'
+import { pace } from '../../data/pace.ts'
 import { type Line, type Sample, valuesOf, withSample } from '../../data/samples.ts'
 import { Card } from '../../kit/page.tsx'
 import { Plot } from '../../kit/plot.tsx'
 import { RangeBar } from '../../kit/range-bar.tsx'
 import { Skeleton } from '../../kit/states.tsx'
-
-/** So often the counters are read, in milliseconds. */
-const everyMs = 2_000
 
 type Drawn = { title: string; unit: string; lines: readonly Line[] }
 
@@ -75,7 +73,7 @@ let samples: readonly Sample[] = []
 
 /** The readings since the page was opened: they stay while other views are looked at. */
 function useSamples(): readonly Sample[] {
-  const { data } = useNodeStatus(everyMs)
+  const { data } = useNodeStatus(pace.plots)
   const [shown, setShown] = useState(samples)
   useEffect(() => {
     if (data === undefined) return

@@ -1,6 +1,7 @@
 import type { AuditEntry, JournalEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
+import { pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { useScriptFailures, useSeenFailures } from '../../data/script-failures.ts'
 import { Card } from '../../kit/page.tsx'
@@ -51,7 +52,7 @@ export function RecentErrors() {
   const recent = useRead(
     ['errorJournal', 'recent'],
     (desk) => desk.errorJournal.list({ query: { limit: 6 } }),
-    { everyMs: 15_000 },
+    { everyMs: pace.calm },
   )
   return (
     <Card title="Recent errors" extra={<Link to="/errors">all</Link>}>
@@ -69,7 +70,7 @@ export function RecentErrors() {
 
 export function RecentAudit() {
   const recent = useRead(['audit', 'recent'], (desk) => desk.audit.list({ query: { limit: 12 } }), {
-    everyMs: 15_000,
+    everyMs: pace.calm,
   })
   return (
     <Card title="Recent audit entries" extra={<Link to="/audit">all</Link>}>

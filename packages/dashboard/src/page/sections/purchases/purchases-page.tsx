@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { accountField } from '../../kit/form/account-field.ts'
@@ -43,6 +44,7 @@ export function PurchasesPage() {
   const query = { limit, ...(user === '' ? {} : { user_id: user }) }
   const bought = useRead(['purchases', 'list', user], (desk) => desk.purchases.list({ query }), {
     keep: true,
+    everyMs: pace.script,
   })
   const list = (
     <>

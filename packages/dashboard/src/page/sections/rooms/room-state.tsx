@@ -1,19 +1,17 @@
 import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
+import { pace } from '../../data/pace.ts'
 import { useRead } from '../../data/reads.ts'
 import { Await } from '../../kit/states.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
-/** Scripts hand a state over at most once a second. */
-const everyMs = 1_000
-
 /** The state of a room as a tree that follows, for those who ask: it may be large. */
 export function RoomState({ id }: { id: string }) {
   const [isShown, setShown] = useState(false)
   const read = (desk: ConsoleClient) => stateOf(desk, id)
-  const state = useRead(['matches', 'state', id], read, { everyMs, enabled: isShown })
+  const state = useRead(['matches', 'state', id], read, { everyMs: pace.state, enabled: isShown })
   if (!isShown) {
     return (
       <button type="button" onClick={() => setShown(true)}>

@@ -2,6 +2,7 @@ import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Page, Split } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -11,9 +12,6 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { playersOf, RoomPane } from './room-pane.tsx'
-
-/** So often the rooms are read, in milliseconds. */
-const everyMs = 3_000
 
 const columns: readonly Column<LiveRoom>[] = [
   { key: 'id', head: 'Room', width: 72, align: 'number', cell: ({ id }) => id },
@@ -47,7 +45,7 @@ export function RoomsPage() {
   const rooms = useRead(
     ['matches', filter],
     (desk) => desk.matches.list({ query: { filter, limit: 500 } }),
-    { everyMs, keep: true },
+    { everyMs: pace.rooms, keep: true },
   )
   const list = (
     <>

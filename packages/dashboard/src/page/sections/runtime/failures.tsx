@@ -1,6 +1,7 @@
 import type { HandlerCost, HandlerFailure, ScriptActivation } from '@guildhall/contract'
 import { useEffect, useState } from 'react'
 import { duration, grouped } from '../../../model/time.ts'
+import { pace } from '../../data/pace.ts'
 import { wholeListing } from '../../data/reads.ts'
 import { seenFailures, useScriptFailures } from '../../data/script-failures.ts'
 import { Dialog } from '../../kit/dialog/dialog.tsx'
@@ -13,12 +14,9 @@ import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { FailureTable, handlerOf, Place } from './failure-table.tsx'
 
-/** So often the page of the script reads what fails, in milliseconds. */
-const everyMs = 5_000
-
 /** What fails in the script. */
 export function Failures() {
-  const failures = useScriptFailures({ everyMs })
+  const failures = useScriptFailures({ everyMs: pace.script })
   const items = failures.data?.items
   // What was new at the coming stays marked; elsewhere it is known from now on.
   const [sinceUnixMs] = useState(seenFailures.until)
@@ -41,7 +39,7 @@ export function Failures() {
 
 /** How the script came to serve, and which handlers use the processor most. */
 export function ScriptUse() {
-  const { data, ...reading } = useScriptFailures({ everyMs })
+  const { data, ...reading } = useScriptFailures({ everyMs: pace.script })
   return (
     <div className="columns">
       <Card title="Activations and rejections">
@@ -135,7 +133,7 @@ function Revision({ id, generation }: { id: string; generation: number }) {
 
 /** A change of the script that was not taken, as long as none was since. */
 export function RejectedChange() {
-  const newest = useScriptFailures({ everyMs }).data?.reloads[0]
+  const newest = useScriptFailures({ everyMs: pace.script }).data?.reloads[0]
   if (newest?.outcome !== 'rejected') return null
   const { problem, files, generation, at_unix_ms } = newest
   return (

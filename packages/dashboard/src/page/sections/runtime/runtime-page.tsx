@@ -1,4 +1,5 @@
 import { api, type RuntimeView } from '@guildhall/contract'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
 import { Card, Facts, Page } from '../../kit/page.tsx'
@@ -19,7 +20,7 @@ const tones: Readonly<Record<RuntimeView['readiness']['state'], Tone>> = {
 }
 
 export function RuntimePage() {
-  const runtime = useRead(['runtime'], (desk) => desk.runtime.get({}), { everyMs: 5_000 })
+  const runtime = useRead(['runtime'], (desk) => desk.runtime.get({}), { everyMs: pace.script })
   const mayCall = useMay(api.runtime.rpc)
   return (
     <Page title="Runtime">

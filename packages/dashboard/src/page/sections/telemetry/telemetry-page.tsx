@@ -4,6 +4,7 @@ import { bytesText, counted, duration, grouped } from '../../../model/time.ts'
 import { useHistoryRange, usePast } from '../../data/history.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { serverNow } from '../../data/node-status.ts'
+import { pace } from '../../data/pace.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { type Line, type Sample, valuesOf, withSample } from '../../data/samples.ts'
 import { Card, Page } from '../../kit/page.tsx'
@@ -16,8 +17,6 @@ import { Badge } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { MatchLink } from '../logs/log-lines.tsx'
-
-const everyMs = 2_000
 
 export function TelemetryPage() {
   return (
@@ -60,7 +59,9 @@ function useSamples(data: HostTelemetry | undefined): readonly Sample[] {
 }
 
 function Host() {
-  const host = useRead(['telemetry', 'host'], (desk) => desk.telemetry.host({}), { everyMs })
+  const host = useRead(['telemetry', 'host'], (desk) => desk.telemetry.host({}), {
+    everyMs: pace.plots,
+  })
   const [range] = useHistoryRange()
   const past = usePast(range, useSamples(host.data))
   const { cpu_usage_percent, memory, storage } = host.data ?? {}

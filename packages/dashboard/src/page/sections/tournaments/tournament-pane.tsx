@@ -2,6 +2,7 @@ import { api, type Tournament, type TournamentState } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
@@ -17,7 +18,7 @@ export function TournamentPane({ id, onClose }: { id: string; onClose(): void })
   const tournament = useRead(
     ['tournaments', 'one', id],
     (desk) => desk.tournaments.get({ params: { id } }),
-    { everyMs: 10_000 },
+    { everyMs: pace.calm },
   )
   const { data } = tournament
   return (

@@ -1,6 +1,7 @@
 import { api, type Tournament } from '@guildhall/contract'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { NewButton, Page, Split } from '../../kit/page.tsx'
@@ -61,7 +62,7 @@ export function TournamentsPage() {
   const navigate = useNavigate()
   const mayCreate = useMay(api.tournaments.create)
   const all = useRead(['tournaments', 'list'], (desk) => desk.tournaments.list({}), {
-    everyMs: 20_000,
+    everyMs: pace.calm,
   })
   const list = (
     <DataTable

@@ -1,0 +1,81 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { call } from './desk.ts'
+import { following } from './pace.ts'
+import type { Page, ReadKey } from './pages.ts'
+
+/** What came on top of a list since it was read. */
+export type Following = {
+  /** Rows that wait until the list is at its top again, or until they are asked for. */
+  waiting: number
+  readAtMs: number
+  /** Called by the table: whether its first row is in sight. */
+  setTop(isTop: boolean): void
+  /** Puts what waits on top. */
+  show(): void
+}
+
+type FollowingOptions<Row, Cursor> = {
+  key: ReadKey
+  /** Reads the first page. */
+  read(desk: ConsoleClient): Promise<Page<Row, Cursor>>
+  follow: ((row: Row) => string) | undefined
+  /** What the list has; undefined until it is there. */
+  pages: readonly Page<Row, Cursor>[] | undefined
+}
+
+/** Reads the first page of a list again and again, and adds what is new while the top is in sight. */
+export function useFollowing<Row, Cursor>(
+  options: FollowingOptions<Row, Cursor>,
+): Following | undefined {
+  const { key, read, follow, pages } = options
+  const queries = useQueryClient()
+  const [isTop, setTop] = useState(true)
+  const [changedAtMs, setChanged] = useState(() => Date.now())
+  const isOn = follow !== undefined && pages !== undefined
+  const newest = useQuery({
+    queryKey: [...key, 'newest'],
+    queryFn: () => call(read),
+    enabled: isOn,
+    refetchInterval: () =>
+      Date.now() - changedAtMs < following.restsAfterMs
+        ? following.changingMs
+        : following.restingMs,
+  })
+  const first = newest.data
+  const fresh = useMemo(() => {
+    if (first === undefined || pages === undefined || follow === undefined) return []
+    const known = new Set(pages.flatMap(({ items }) => items).map(follow))
+    return first.items.filter((row) => !known.has(follow(row)))
+  }, [first, pages, follow])
+  const show = () => {
+    queries.setQueryData<InfiniteData<Page<Row, Cursor>, Cursor | undefined>>(key, (before) =>
+      before === undefined || first === undefined ? before : joined(before, first, fresh),
+    )
+  }
+  const count = fresh.length
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is of these.
+  useEffect(() => {
+    if (count === 0) return
+    setChanged(Date.now())
+    if (isTop) show()
+  }, [count, isTop, first])
+  if (!isOn) return undefined
+  return { waiting: isTop ? 0 : count, readAtMs: newest.dataUpdatedAt, setTop, show }
+}
+
+type Pages<Row, Cursor> = InfiniteData<Page<Row, Cursor>, Cursor | undefined>
+
+/** One page is what is newest now. Behind more of them stays what was read, if they meet. */
+function joined<Row, Cursor>(
+  { pages, pageParams }: Pages<Row, Cursor>,
+  newest: Page<Row, Cursor>,
+  fresh: readonly Row[],
+): Pages<Row, Cursor> {
+  const [first, ...others] = pages
+  if (first === undefined || others.length === 0 || fresh.length === newest.items.length) {
+    return { pages: [newest], pageParams: [undefined] }
+  }
+  return { pages: [{ ...first, items: [...fresh, ...first.items] }, ...others], pageParams }
+}
