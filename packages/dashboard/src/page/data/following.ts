@@ -25,7 +25,7 @@ type FollowingOptions<Row, Cursor> = {
   pages: readonly Page<Row, Cursor>[] | undefined
 }
 
-/** Reads the first page of a list again and again, and adds what is new while the top is in sight. */
+/** Reads the first page of a list again and again, and adds what is new while the top is seen. */
 export function useFollowing<Row, Cursor>(
   options: FollowingOptions<Row, Cursor>,
 ): Following | undefined {
