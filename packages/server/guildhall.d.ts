@@ -103,10 +103,10 @@ type GuildhallObjectRow = {
 }
 
 type GuildhallRange = {
-  gte: string | number | bigint | null
-  gt: string | number | bigint | null
-  lte: string | number | bigint | null
-  lt: string | number | bigint | null
+  gte?: string | number | bigint
+  gt?: string | number | bigint
+  lte?: string | number | bigint
+  lt?: string | number | bigint
 }
 
 type GuildhallLedgerEntry = {

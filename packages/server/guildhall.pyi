@@ -92,10 +92,10 @@ class ObjectRow(Row):
     write_permission: int | float
 
 class Range(Row):
-    gte: str | int | float | None
-    gt: str | int | float | None
-    lte: str | int | float | None
-    lt: str | int | float | None
+    gte: str | int | float
+    gt: str | int | float
+    lte: str | int | float
+    lt: str | int | float
 
 class LedgerEntry(Row):
     seq: int | float

@@ -41,7 +41,7 @@ export const ScriptObjectRow = z.strictObject({
 })
 
 const ordered = z.union([z.string(), z.number(), z.bigint()])
-const bound = optional(ordered)
+const bound = ordered.optional()
 
 /** Where the value of an ordered field lies; all bounds hold. */
 export const IndexRange = z.strictObject({ gte: bound, gt: bound, lte: bound, lt: bound })
