@@ -86,6 +86,7 @@ const pins: readonly string[] = [
   'database.describe | GET /console/v1/database/{schema}/{table} | operator | database:read | database.describe | 200 | forbidden rate_limited not_found deadline_exceeded',
   'database.rows | POST /console/v1/database/rows | operator | database:read | database.rows | 200 | forbidden rate_limited not_found deadline_exceeded',
   'database.row | POST /console/v1/database/row | operator | database:read | database.row | 200 | forbidden rate_limited not_found deadline_exceeded',
+  'matches.nodes | GET /console/v1/nodes | operator | matches:read | - | 200 | -',
   'matches.list | GET /console/v1/matches | operator | matches:read | - | 200 | runtime_unavailable',
   'matches.get | GET /console/v1/matches/{id} | operator | matches:read | - | 200 | not_found runtime_unavailable',
   'matches.state | GET /console/v1/matches/{id}/state | operator | matches:read | - | 200 | not_found runtime_unavailable',

@@ -3,7 +3,7 @@ import { count, freeJson, limit, reference } from '../values/fields.ts'
 import { pathInteger } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
-/** A room that is open on this node. */
+/** An open room. */
 export const LiveRoom = z.strictObject({
   id: count,
   name: z.string().nullable(),
@@ -14,6 +14,7 @@ export const LiveRoom = z.strictObject({
   open: z.boolean(),
   script_revision: z.string().nullable(),
   script_generation: count.nullable(),
+  node_id: z.string().optional().meta({ description: 'The node of the room; with a cluster only' }),
 })
 export type LiveRoom = z.output<typeof LiveRoom>
 
@@ -29,15 +30,35 @@ export const MatchmakerTotals = z.strictObject({
 })
 export type MatchmakerTotals = z.output<typeof MatchmakerTotals>
 
+/** A node of the deployment. */
+export const DeploymentNode = z.strictObject({
+  node_id: z.string(),
+  boot_id: z.string(),
+  slot: count.meta({ description: '0 on a node without cluster' }),
+  state: z.enum(['live', 'draining', 'gone']),
+  version: z.string(),
+  seen_at_unix_ms: count,
+  rooms: count,
+  connections: count,
+})
+export type DeploymentNode = z.output<typeof DeploymentNode>
+
 const get = { method: 'GET', access: 'operator', scope: 'matches:read' } as const
 
 const change = { method: 'POST', access: 'admin', errors: ['not_found', 'conflict'] } as const
 
 export const matchesApi = defineApi({
+  nodes: {
+    ...get,
+    path: '/console/v1/nodes',
+    summary: 'The nodes of the deployment by id; those that are gone for ten minutes',
+    ok: z.strictObject({ items: z.array(DeploymentNode) }),
+    errors: [],
+  },
   list: {
     ...get,
     path: '/console/v1/matches',
-    summary: 'Open rooms of this node by id; the filter is a substring of name, map or mode',
+    summary: 'Open rooms of all nodes by id; the filter is a substring of name, map or mode',
     query: z.strictObject({
       filter: reference().optional(),
       limit: limit({ default: 100, cap: 500 }),
@@ -47,6 +68,10 @@ export const matchesApi = defineApi({
       total: count.meta({ description: 'Before filter and limit' }),
       matchmaker: MatchmakerTotals.nullable(),
       rooms: z.array(LiveRoom),
+      nodes_missing: z
+        .array(z.string())
+        .optional()
+        .meta({ description: 'Nodes that did not answer; with a cluster only' }),
     }),
     errors: ['runtime_unavailable'],
   },

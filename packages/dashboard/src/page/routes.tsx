@@ -21,6 +21,7 @@ import { LagPage } from './sections/lag/lag-page.tsx'
 import { LeaderboardsPage } from './sections/leaderboards/leaderboards-page.tsx'
 import { LogsPage } from './sections/logs/logs-page.tsx'
 import { MatchRecordsPage } from './sections/match-records/match-records-page.tsx'
+import { NodesPage } from './sections/nodes/nodes-page.tsx'
 import { NotificationsPage } from './sections/notifications/notifications-page.tsx'
 import { OverviewPage } from './sections/overview/overview-page.tsx'
 import { PurchasesPage } from './sections/purchases/purchases-page.tsx'
@@ -52,6 +53,7 @@ const pages: Readonly<Record<string, RouteComponent>> = {
   '/purchases': PurchasesPage,
   '/purchases/$id': PurchasesPage,
   '/subscriptions': SubscriptionsPage,
+  '/nodes': NodesPage,
   '/rooms': RoomsPage,
   '/rooms/$id': RoomsPage,
   '/telemetry': TelemetryPage,

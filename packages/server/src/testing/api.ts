@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import { createLeases } from '../database/jobs/leases.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFakeClock, type FakeClock } from '../kernel/clock.fake.ts'
+import type { OtherNodes } from '../kernel/cluster/other-nodes.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { MountedRoute } from '../kernel/http/exchange.ts'
 import { createSourceAddress } from '../kernel/http/request/source-address.ts'
@@ -78,6 +79,15 @@ type TestApiOptions = {
   server?: Partial<HttpServerDeps>
 }
 
+/** A node that plays with itself. */
+const alone: OtherNodes = {
+  nodeId: null,
+  nodes: () => [],
+  serve() {},
+  askAll: async () => ({ answers: [], missing: [] }),
+  askOwner: async () => undefined,
+}
+
 /** No gateway and no script. */
 export const nobodyPlays: PlayPorts = {
   gateway: {
@@ -98,6 +108,7 @@ export const nobodyPlays: PlayPorts = {
     failures: () => ({ items: [], reloads: [], dearest: [] }),
     consoleRpc: async () => ({ ok: false, error: 'no game script' }),
   },
+  nodes: alone,
   attached: true,
   journal: { page: () => ({ entries: [], total: 0, next_offset: null }) },
 }

@@ -25,6 +25,7 @@ const paths = {
   alert: 'M8 2.5 14 13H2zM8 6.5v3M8 11.3h.01',
   table: 'M2.5 3.5h11v9h-11zM2.5 6.5h11M6.5 6.5v6',
   door: 'M4 13.5v-11h8v11M2.5 13.5h11M9.7 8h.01',
+  nodes: 'M5.5 2.5h5v4h-5zM1.5 9.5h5v4h-5zM9.5 9.5h5v4h-5zM8 6.5v3',
   record: 'M3.5 2.5h6l3 3v8h-9zM9.5 2.5v3h3M6 9h4M6 11.2h4',
   search: 'M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9zM10.3 10.3 14 14',
   copy: 'M5.5 5.5h7.5v7.5H5.5zM10.5 5.5V3H3v7.5h2.5',

@@ -14,6 +14,7 @@ export const sectionGroups: Readonly<Record<string, readonly Section[]>> = {
   Now: [
     { path: '/', label: 'Overview', glyph: 'home', reads: api.console.me },
     { path: '/rooms', label: 'Rooms', glyph: 'door', reads: api.matches.list },
+    { path: '/nodes', label: 'Nodes', glyph: 'nodes', reads: api.matches.nodes },
     { path: '/telemetry', label: 'Telemetry', glyph: 'pulse', reads: api.telemetry.host },
     { path: '/lag', label: 'Lag', glyph: 'lag', reads: api.lag.captures },
     { path: '/errors', label: 'Errors', glyph: 'alert', reads: api.errorJournal.list },

@@ -37,6 +37,7 @@ const views: readonly (readonly [path: string, sign: string])[] = [
   ['/rooms', 'open-duel'],
   ['/rooms?filter=none', 'Matchmaker: 0 waiting'],
   ['/rooms/{room}', 'Members'],
+  ['/nodes', 'live'],
   ['/lag', 'No captures yet'],
   ['/telemetry', 'finished'],
   ['/errors', 'No errors'],

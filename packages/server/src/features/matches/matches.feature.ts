@@ -1,6 +1,7 @@
-import type { LiveRoom, MatchmakerTotals, matchesApi } from '@guildhall/contract'
-import type { z } from 'zod'
+import { LiveRoom, type MatchmakerTotals, matchesApi } from '@guildhall/contract'
+import { z } from 'zod'
 import type { Transaction } from '../../database/database.ts'
+import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
@@ -11,6 +12,7 @@ import { defineFeature, mount } from '../feature.ts'
 export type MatchesDeps = {
   rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members' | 'savedState' | 'endRoom' | 'expelMember'>
   mutate: Mutate<Transaction>
+  nodes: OtherNodes
   /** Whether any transport lets players in. */
   attached: boolean
   /** Null where there is no matchmaker. */
@@ -19,40 +21,81 @@ export type MatchesDeps = {
   admit(): boolean
 }
 
-type Query = z.output<(typeof matchesApi)['list']['query']>
+type Query = z.output<typeof RoomsQuery>
 
-/** The open rooms of this node, as operators see them. */
+const aboutList = 'matches'
+const aboutRoom = 'room'
+
+/** What a node is asked about its rooms, and answers. */
+const RoomsQuery = z.object({ filter: z.string().optional(), limit: z.number().int().min(1) })
+const RoomsOfNode = z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom) })
+
+/** The nodes and their open rooms, as operators see them. */
 export function matchesFeature(deps: MatchesDeps) {
-  const { rooms, attached } = deps
+  const { rooms, nodes, attached } = deps
 
   function expectReady(): void {
     if (!deps.admit()) throw refuse.runtimeUnavailable('the script is not ready')
   }
 
-  async function list({ filter = '', limit }: Query) {
-    expectReady()
+  /** The rooms of this node that a filter finds, and how many there are in all. */
+  async function listHere({ filter = '', limit }: Query) {
     const all = attached ? await rooms.rooms() : []
     const found = all.filter(({ name, map, mode }) =>
       [name ?? '', map, mode].some((text) => text.includes(filter)),
     )
+    return { total: all.length, rooms: found.slice(0, limit).map(here) }
+  }
+
+  async function list(query: Query) {
+    expectReady()
+    const [own, { answers, missing }] = await Promise.all([
+      listHere(query),
+      nodes.askAll(aboutList, query),
+    ])
+    const read = answers.map(({ value }) => RoomsOfNode.safeParse(value).data)
+    const others = read.filter((each) => each !== undefined)
+    const unread = answers.filter((_, at) => read[at] === undefined).map(({ node_id }) => node_id)
+    const all = [own, ...others]
+    const found = all.flatMap((each) => each.rooms).toSorted((a, b) => a.id - b.id)
     return {
       realtime_attached: attached,
-      total: all.length,
+      total: all.reduce((sum, { total }) => sum + total, 0),
       matchmaker: attached ? deps.matchmaker() : null,
-      rooms: found.slice(0, limit).map(rowOf),
+      rooms: found.slice(0, query.limit),
+      ...(nodes.nodeId !== null && { nodes_missing: [...missing, ...unread] }),
+    }
+  }
+
+  async function getHere(id: number) {
+    const room = attached ? await rooms.room(id) : undefined
+    if (room === undefined) return undefined
+    const members = await rooms.members(id)
+    return {
+      ...here(room),
+      members: members.map(({ participant, user_id }) => ({ participant, user_id })),
     }
   }
 
   async function get(id: number) {
     expectReady()
-    const room = attached ? await rooms.room(id) : undefined
+    const own = await getHere(id)
+    if (own !== undefined) return own
+    const answer = await nodes.askOwner(id, aboutRoom, id)
+    const room = matchesApi.get.ok.safeParse(answer?.value).data
     if (room === undefined) throw refuse.notFound('no such room')
-    const members = await rooms.members(id)
-    return {
-      ...rowOf(room),
-      members: members.map(({ participant, user_id }) => ({ participant, user_id })),
-    }
+    return room
   }
+
+  function here(room: OpenRoom): LiveRoom {
+    return { ...rowOf(room), ...(nodes.nodeId !== null && { node_id: nodes.nodeId }) }
+  }
+
+  nodes.serve(aboutList, async (question) => {
+    const query = RoomsQuery.safeParse(question).data
+    return query && (await listHere(query))
+  })
+  nodes.serve(aboutRoom, async (id) => (typeof id === 'number' ? await getHere(id) : undefined))
 
   async function state(id: number) {
     expectReady()
@@ -74,6 +117,9 @@ export function matchesFeature(deps: MatchesDeps) {
   return defineFeature({
     routes: mount({
       matches: {
+        nodes: async () => ({
+          items: nodes.nodes().toSorted((a, b) => byId(a.node_id, b.node_id)),
+        }),
         list: ({ query }) => list(query),
         get: ({ params }) => get(params.id),
         state: ({ params }) => state(params.id),
@@ -86,6 +132,10 @@ export function matchesFeature(deps: MatchesDeps) {
       },
     }),
   })
+}
+
+function byId(one: string, other: string): number {
+  return one < other ? -1 : 1
 }
 
 function rowOf(room: OpenRoom): LiveRoom {

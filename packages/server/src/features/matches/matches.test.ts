@@ -1,6 +1,7 @@
 import { matchesApi, type RoomMember } from '@guildhall/contract'
 import { expect, it, onTestFinished } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
+import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
 import type { Ended } from '../../kernel/play/room-commands.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { nobodyPlays, openTestApi } from '../../testing/api.ts'
@@ -46,7 +47,10 @@ function ended(id: number, rooms: readonly OpenRoom[]): Ended {
   return rooms.some(({ room_id }) => room_id === id) ? 'done' : 'unknown'
 }
 
-async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () => boolean } = {}) {
+async function setUp(
+  rooms: OpenRoom[],
+  play: { attached?: boolean; ready?: () => boolean; nodes?: Partial<OtherNodes> } = {},
+) {
   const [inMemory] = testBackends
   if (inMemory === undefined) throw new Error('there is no backend')
   const test = await inMemory.open()
@@ -57,6 +61,7 @@ async function setUp(rooms: OpenRoom[], play: { attached?: boolean; ready?: () =
     play: {
       ...nobodyPlays,
       attached,
+      nodes: { ...nobodyPlays.nodes, ...play.nodes },
       gateway: {
         ...nobodyPlays.gateway,
         rooms: async () => rooms,
@@ -183,4 +188,53 @@ it('[H-OPS-5] admins close rooms and remove members, once for each key, and both
     expect((await viewer.send('POST', path)).status).toBe(403)
   }
   expect(await desk.trailOf('7')).toEqual([])
+})
+
+it('[R-CL-21] rooms of all nodes are listed by id; who does not answer, or badly, is named', async () => {
+  const there = (id: number, node_id: string) => row(id, { node_id })
+  const asked: unknown[] = []
+  const { list } = await setUp([room(5), room(7)], {
+    nodes: {
+      nodeId: 'one',
+      async askAll(about, question) {
+        asked.push([about, question])
+        const rooms = [there(2, 'two'), there(6, 'two')]
+        const answers = [
+          { node_id: 'two', value: { total: 9, rooms } },
+          { node_id: 'odd', value: { total: -1, rooms: 'none' } },
+        ]
+        return { answers, missing: ['three'] }
+      },
+    },
+  })
+  expect(await list('?limit=3')).toEqual({
+    ...{ realtime_attached: true, total: 11, matchmaker: null },
+    rooms: [there(2, 'two'), there(5, 'one'), there(6, 'two')],
+    nodes_missing: ['three', 'odd'],
+  })
+  expect(asked).toEqual([['matches', { limit: 3 }]])
+})
+
+it('[R-CL-21] a room of another node is shown as that node answers', async () => {
+  const there = { ...row(8, { node_id: 'two' }), members: [] }
+  const { send } = await setUp([], {
+    nodes: {
+      nodeId: 'one',
+      askOwner: async (id) => ({ node_id: 'two', value: id === 8 ? there : null }),
+    },
+  })
+  expect(await send('GET', '/matches/8')).toMatchObject({ status: 200, body: there })
+  expect((await send('GET', '/matches/9')).status).toBe(404)
+})
+
+it('[R-CL-21] nodes are listed by their ids, with what is known of them', async () => {
+  const node = (node_id: string, state: 'live' | 'gone') => ({
+    ...{ node_id, state, boot_id: `bt1-${node_id}`, slot: 1, version: '1.0.0' },
+    ...{ seen_at_unix_ms: 5, rooms: 2, connections: 3 },
+  })
+  const { send } = await setUp([], {
+    nodes: { nodes: () => [node('two', 'gone'), node('one', 'live')] },
+  })
+  const { body } = await send('GET', '/nodes')
+  expect(body).toEqual({ items: [node('one', 'live'), node('two', 'gone')] })
 })

@@ -74,12 +74,12 @@ export class Membership {
 
   /** All boots with a slot, this one included, as they were last read. */
   nodes(): NodeView[] {
-    return Array.from(this.#boots.values(), ({ row, isGone }) => ({ ...row, isGone }))
+    return Array.from(this.#boots.values(), viewOf)
   }
 
   node(bootId: string): NodeView | undefined {
     const watched = this.#boots.get(bootId)
-    return watched && { ...watched.row, isGone: watched.isGone }
+    return watched && viewOf(watched)
   }
 
   /** The boot that has a slot, read anew when it is not known. */
@@ -133,10 +133,8 @@ export class Membership {
   }
 
   #bySlot(slot: number): NodeView | undefined {
-    for (const { row, isGone } of this.#boots.values()) {
-      if (row.slot === slot) return { ...row, isGone }
-    }
-    return undefined
+    const watched = this.#boots.values().find(({ row }) => row.slot === slot)
+    return watched && viewOf(watched)
   }
 
   #plan(delayMs: number): void {
@@ -278,6 +276,8 @@ export type MembershipDeps = {
 export type NodeView = NodeRow & {
   /** It has not renewed for the life of a lease. */
   isGone: boolean
+  /** When its last renewal was seen, on the monotonic clock. */
+  seenMs: number
 }
 
 /** Thrown by a start beside a live node with other settings; the process ends with exit code 2. */
@@ -292,6 +292,10 @@ type Watched = {
   /** When this renewal was first seen. */
   firstSeenMs: number
   isGone: boolean
+}
+
+function viewOf({ row, isGone, firstSeenMs }: Watched): NodeView {
+  return { ...row, isGone, seenMs: firstSeenMs }
 }
 
 /** A slot is kept this long for a boot that does not renew, in milliseconds. */

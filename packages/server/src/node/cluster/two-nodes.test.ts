@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, createPlayer } from '@guildhall/client'
+import { createConsoleClient } from '@guildhall/client/console'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
@@ -14,6 +15,7 @@ guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
 guildhall.on_rpc('where', (ctx) => JSON.stringify({ room: ctx.room_id, user: ctx.user_id }))
 `
 
+const operatorPassword = 'correct horse battery'
 const folder = mkdtempSync(join(tmpdir(), 'guildhall-cluster-'))
 let database: TestDatabase
 const nodes: NodeProcess[] = []
@@ -37,6 +39,8 @@ function start(name: string, keys: Record<string, string> = {}): Promise<NodePro
     'database.url': database.url,
     'server.node_id': name,
     'runtime.scripts_dir': folder,
+    'console.password': operatorPassword,
+    'authentication.limits.registration_source.limit': '1000',
     'cluster.enabled': 'true',
     ...keys,
   })
@@ -115,6 +119,31 @@ it('[R-CL-12] players of two nodes are in one party, and a third one is matched 
   expect(second.id).toBe(first.id)
   expect(await follows).toBe(first.id)
   for (const each of [ana, ben, cid]) await each.close()
+}, 60_000)
+
+it('[R-CL-21] the console of a node shows the rooms and nodes of all', async () => {
+  const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
+  const here = await ana.rooms.joinOrCreate(randomUUID())
+  const there = await ben.rooms.joinOrCreate(randomUUID())
+  const desk = createConsoleClient(nodes[0]?.url ?? '')
+  await desk.signIn({ username: 'admin', password: operatorPassword })
+  const listed = await desk.matches.list({ query: {} })
+  expect(listed.nodes_missing).toEqual([])
+  expect(listed.rooms).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ id: here.id, node_id: 'one' }),
+      expect.objectContaining({ id: there.id, node_id: 'two' }),
+    ]),
+  )
+  expect(await desk.matches.get({ params: { id: there.id } })).toMatchObject({
+    ...{ node_id: 'two', members: [{ user_id: ben.userId }] },
+  })
+  const { items } = await desk.matches.nodes({})
+  expect(items.filter(({ state }) => state === 'live').map(({ node_id }) => node_id)).toEqual(
+    expect.arrayContaining(['one', 'two']),
+  )
+  await ana.close()
+  await ben.close()
 }, 60_000)
 
 it('[R-CL-1] a start beside a live node with another setting is refused, and names the key', async () => {

@@ -4,6 +4,7 @@ import { type MatchesDeps, matchesFeature } from '../../features/matches/matches
 import { deliveryFeature } from '../../features/outbox/outbox.feature.ts'
 import { type RuntimeDeps, runtimeFeature } from '../../features/runtime/runtime.feature.ts'
 import { revocationsFeature } from '../../features/sessions/sessions.revocations.ts'
+import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
 import type { ErrorJournal } from '../../kernel/errors/error-journal.ts'
 import type { EventHook } from '../../kernel/play/script.ts'
 import type { Features } from './features.ts'
@@ -16,6 +17,8 @@ export type PlayPorts = {
     MatchesDeps['rooms'] &
     Pick<MatchesDeps, 'matchmaker'>
   script: { events: ScriptEvents; game: { admit(): boolean } } & RuntimeDeps['script']
+  /** The other nodes of the deployment. */
+  nodes: OtherNodes
   /** Whether any transport lets players in. */
   attached: boolean
   journal: Pick<ErrorJournal, 'page'>
@@ -36,6 +39,7 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
     matches: matchesFeature({
       mutate: features.audit.mutate,
       rooms: gateway,
+      nodes: play.nodes,
       attached,
       admit: script.game.admit,
       matchmaker: gateway.matchmaker,

@@ -16,6 +16,7 @@ import type { People } from '../../realtime/play/parties/people.port.ts'
 import type { LiveSessions, VerifyPlayer } from '../../realtime/ports.ts'
 import { createScriptHost } from '../../script/host.ts'
 import type { Cluster } from '../cluster/open-cluster.ts'
+import { createOtherNodes } from '../cluster/other-nodes.ts'
 import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
 
 export type PlayDeps = {
@@ -25,6 +26,8 @@ export type PlayDeps = {
   processClock: Clock | undefined
   observeCall: ((hook: string, durationMs: number) => void) | undefined
   ids: Ids
+  bootId: string
+  version: string
   log: Log
   journal: ErrorJournal
   environment: NodeJS.ProcessEnv
@@ -91,6 +94,7 @@ export function createPlay(deps: PlayDeps) {
   return {
     script,
     gateway,
+    nodes: createOtherNodes({ ...deps, gateway, self: () => selfOf(deps) }),
     transports,
     async startScript(): Promise<void> {
       const functions = {
@@ -133,6 +137,14 @@ export function createPlay(deps: PlayDeps) {
 }
 
 /** Gives the gateway what comes from the other nodes. */
+/** This node, as operators see it. */
+function selfOf({ loaded, bootId, version, players }: PlayDeps) {
+  const { rooms_active, connections_active } = players.metrics
+  const { node_id } = loaded.config.server
+  const load = { rooms: rooms_active, connections: connections_active }
+  return { node_id, boot_id: bootId, version, ...load }
+}
+
 function joinCluster(gateway: Gateway, cluster: Cluster | undefined): void {
   if (cluster === undefined || gateway.relay === undefined) return
   cluster.messages.subscribe(gateway.relay.received)

@@ -5,7 +5,7 @@ import { slotOf } from '../counting-ids.ts'
 import type { Coordination } from '../play/coordination.port.ts'
 import type { Elsewhere } from '../play/elsewhere.port.ts'
 import type { Others } from '../play/others.port.ts'
-import { createAsks } from './asks.ts'
+import { type Asks, createAsks } from './asks.ts'
 import { createCoordination } from './coordination/coordination.ts'
 import { createEdgeSide } from './edge-side.ts'
 import { createEverywhere } from './everywhere.ts'
@@ -21,6 +21,7 @@ export type Relay = {
   elsewhere: Elsewhere
   others: Others
   coordination: Coordination
+  asks: Asks
   /** A message of the bus. */
   received(message: Uint8Array): void
   /** How many messages were none. */
@@ -129,6 +130,7 @@ export function createRelay(deps: RelayDeps): Relay {
     },
     others: everywhere.others,
     coordination: coordination.port,
+    asks,
     leave: coordination.leave,
     async stop() {
       coordination.stop()

@@ -38,6 +38,14 @@ const columns: readonly Column<LiveRoom>[] = [
   },
 ]
 
+/** Where several nodes play together. */
+const nodeColumn: Column<LiveRoom> = {
+  key: 'node',
+  head: 'Node',
+  cell: ({ node_id = '' }) => <Text>{node_id}</Text>,
+  wide: true,
+}
+
 export function RoomsPage() {
   const [filter, setFilter] = useQueryPart('filter')
   const id = usePathPart('id')
@@ -47,6 +55,7 @@ export function RoomsPage() {
     (desk) => desk.matches.list({ query: { filter, limit: 500 } }),
     { everyMs: pace.rooms, keep: true },
   )
+  const isOfSeveral = rooms.data?.nodes_missing !== undefined
   const list = (
     <>
       <div className="page-tools">
@@ -60,7 +69,7 @@ export function RoomsPage() {
       </div>
       <DataTable
         label="Rooms"
-        columns={columns}
+        columns={isOfSeveral ? [...columns, nodeColumn] : columns}
         listing={wholeListing(rooms, rooms.data?.rooms)}
         rowKey={(room) => String(room.id)}
         openKey={id}
