@@ -29,6 +29,8 @@ const beatMs = 1000
 const silenceMs = 5000
 const handOverMs = 3000
 
+const nothing: GatheringRecords = { tickets: [], parties: [] }
+
 /** Matchmaker and parties of all nodes, on one of them. */
 export function createCoordination(deps: CoordinationDeps) {
   const { bus, membership, clock, metrics, registry, gathered } = deps
@@ -107,9 +109,11 @@ export function createCoordination(deps: CoordinationDeps) {
     metrics.coordinator = 1
     if (role.generation > 1) metrics.takeovers_total += 1
     gathered().restore(newestOf([...collected.values()]))
-    collected.clear()
     const all = gathered().records()
-    for (const { boot_id } of membership.nodes()) records.sendAll(boot_id, all)
+    for (const { boot_id } of membership.nodes()) {
+      records.sendAll(boot_id, all, collected.get(boot_id) ?? nothing)
+    }
+    collected.clear()
     reaching.lost(kept.keep(all, true))
   }
 
@@ -117,7 +121,7 @@ export function createCoordination(deps: CoordinationDeps) {
     const said = readRecords(value)
     if (said === undefined || !role.isMine) return
     if (role.state === 'serving') {
-      records.sendAll(from, gathered().records())
+      records.sendAll(from, gathered().records(), said)
       return
     }
     collected.set(from, said)
@@ -126,7 +130,7 @@ export function createCoordination(deps: CoordinationDeps) {
 
   function beat(): void {
     role.check()
-    kept.sweep()
+    kept.sweep(gathered().local.isOnline)
     if (!role.isMine) {
       feed.beat()
       return

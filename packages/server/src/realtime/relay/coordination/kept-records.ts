@@ -1,3 +1,4 @@
+import type { AccountKey } from '../../play/accounts.port.ts'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
 import type { TicketRecord } from '../../play/matchmaker/tickets/ticket-record.ts'
 import type { PartyRecord } from '../../play/parties/party-record.ts'
@@ -7,8 +8,8 @@ export type KeptRecords = {
   /** Keeps the newer of each; `isAll`: and nothing else. What is lost by that. */
   keep(records: GatheringRecords, isAll: boolean): GatheringRecords
   all(): GatheringRecords
-  /** Forgets what has been over for long. */
-  sweep(): void
+  /** Forgets what has been over for long, and what none of its accounts is here for any more. */
+  sweep(isHere: (account: AccountKey) => boolean): void
 }
 
 /** Those that are over are kept for a while, so that no older record brings them back. */
@@ -47,13 +48,16 @@ export function createKeptRecords(nowMs: () => number): KeptRecords {
       }),
       parties: Array.from(parties.values(), ({ row }) => row),
     }),
-    sweep() {
+    sweep(isHere) {
       const untilMs = nowMs() - overKeptMs
       for (const [id, { row, sinceMs }] of tickets) {
-        if (row.state !== 'queued' && sinceMs < untilMs) tickets.delete(id)
+        if (sinceMs >= untilMs) continue
+        if (row.state === 'over' || !row.accounts.some(isHere)) tickets.delete(id)
       }
       for (const [id, { row, sinceMs }] of parties) {
-        if (!isLive(row) && sinceMs < untilMs) parties.delete(id)
+        if (sinceMs < untilMs && !row.members.some(({ user_id }) => isHere(user_id))) {
+          parties.delete(id)
+        }
       }
     },
   }

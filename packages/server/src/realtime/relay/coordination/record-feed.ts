@@ -12,8 +12,8 @@ export type RecordFeed = {
   partyChanged(party: Party): void
   /** Sends what has changed, at once: before the answer to whoever changed it. */
   flush(): void
-  /** Sends an edge all that it is to keep. */
-  sendAll(boot: string, records: GatheringRecords): void
+  /** Sends an edge all that it is to keep: what is of its clients, and what it has said it has. */
+  sendAll(boot: string, records: GatheringRecords, said: GatheringRecords): void
   clear(): void
 }
 
@@ -90,15 +90,15 @@ export function createRecordFeed(deps: RecordFeedDeps): RecordFeed {
       plan()
     },
     flush,
-    sendAll(boot, records) {
+    sendAll(boot, records, said) {
+      const had = new Set([...said.tickets, ...said.parties].map(({ id }) => id))
       const own = {
-        tickets: records.tickets.filter(({ id, accounts }) => isOf(boot, id, accounts)),
+        tickets: records.tickets.filter(({ id, accounts }) => {
+          return isOf(boot, id, accounts) || had.has(id)
+        }),
         parties: records.parties.filter(({ id, members }) => {
-          return isOf(
-            boot,
-            id,
-            Array.from(members, ({ user_id }) => user_id),
-          )
+          const accounts = members.map(({ user_id }) => user_id)
+          return isOf(boot, id, accounts) || had.has(id)
         }),
       }
       deps.send(boot, own, true)

@@ -47,7 +47,7 @@ export function ticketFrom(
   record: TicketRecord,
   { ttl, nowMs }: { ttl: Ttl; nowMs: number },
 ): Ticket | undefined {
-  const payload: unknown = parseExact(record.asked)
+  const payload = payloadOf(record)
   const criteria = isObject(payload) ? readCriteria(payload, ttl) : 'invalid JSON body'
   if (typeof criteria === 'string') return undefined
   const ticket = new Ticket({
@@ -60,4 +60,12 @@ export function ticketFrom(
   })
   ticket.revision = record.revision
   return ticket
+}
+
+function payloadOf({ asked }: TicketRecord): unknown {
+  try {
+    return parseExact(asked)
+  } catch {
+    return undefined
+  }
 }
