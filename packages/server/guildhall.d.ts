@@ -2654,6 +2654,18 @@ declare module 'guildhall/test' {
       }>
     }
     readonly matches: {
+      nodes(input: {}): Promise<{
+        items: {
+          node_id: string
+          boot_id: string
+          slot: number
+          state: 'live' | 'draining' | 'gone'
+          version: string
+          seen_at_unix_ms: number
+          rooms: number
+          connections: number
+        }[]
+      }>
       list(input: { query: { filter?: string; limit?: string } }): Promise<{
         realtime_attached: boolean
         total: number
@@ -2676,7 +2688,9 @@ declare module 'guildhall/test' {
           open: boolean
           script_revision: string | null
           script_generation: number | null
+          node_id?: string
         }[]
+        nodes_missing?: string[]
       }>
       get(input: { params: { id: string } }): Promise<{
         id: number
@@ -2688,6 +2702,7 @@ declare module 'guildhall/test' {
         open: boolean
         script_revision: string | null
         script_generation: number | null
+        node_id?: string
         members: { participant: number; user_id: string | null }[]
       }>
       state(input: {
