@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ConsoleClient, createConsoleClient } from '@guildhall/client/console'
 import { kinds, type Status } from '@guildhall/contract'
-import type { Page } from 'playwright-core'
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
@@ -13,6 +12,7 @@ import { servePage } from './page-server.ts'
 
 const browser = await browserForTests()
 afterAll(() => browser?.close())
+type Page = Awaited<ReturnType<NonNullable<typeof browser>['newPage']>>
 
 it.skipIf(browser === undefined).each([
   ['plays, and a reload keeps the seat', false],
