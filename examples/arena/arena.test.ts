@@ -36,13 +36,13 @@ it.concurrent.each(testBackends)(
 
 /** The match has left a record with the result that the script set. */
 async function expectRecord(url: string): Promise<void> {
-  const desk = createConsoleClient(url)
-  await desk.signIn({ username: 'admin', password: 'password' })
-  const { items } = await desk.matchRecords.list({ query: {} })
+  const client = createConsoleClient(url)
+  await client.signIn({ username: 'admin', password: 'password' })
+  const { items } = await client.matchRecords.list({ query: {} })
   expect(items).toMatchObject([
     { map: 'courtyard', mode: 'sparks', open: false, peak_participants: 2, join_total: 2 },
   ])
-  const { result_json } = await desk.matchRecords.get({
+  const { result_json } = await client.matchRecords.get({
     params: { match_id: items[0]?.match_id ?? '' },
     query: {},
   })

@@ -91,51 +91,51 @@ const stateKind = kinds.ROOM_STATE.first
 
 /** [R-SDK-28] [L-UP-6] An operator records when states arrive, and who plays is asked for it. */
 async function record({ tab, url, participant }: Recorded): Promise<void> {
-  const desk = createConsoleClient(url)
-  await desk.signIn({ username: 'admin', password: 'password' })
+  const client = createConsoleClient(url)
+  await client.signIn({ username: 'admin', password: 'password' })
   const filters = [{ kind: stateKind, direction: 'inbound' }]
   const options = { participants: [participant], filters, duration_ms: 60_000 }
   const words = () => tab.textContent('#recording-words')
   const box = tab.locator('#recording')
 
-  await expect.poll(() => ask(desk, 'lag.start', options)).toHaveProperty('capture_id')
+  await expect.poll(() => ask(client, 'lag.start', options)).toHaveProperty('capture_id')
   await expect.poll(words).toBe('May the operator record timings, never content?')
   await tab.click('text=No')
   await box.waitFor({ state: 'hidden' })
-  await expect.poll(async () => (await newest(desk)).state).toBe('expired')
+  await expect.poll(async () => (await newest(client)).state).toBe('expired')
 
-  await ask(desk, 'lag.start', options)
+  await ask(client, 'lag.start', options)
   await tab.click('text=Allow')
   await expect.poll(words).toBe('A recording of timings runs, never of content.')
-  const { capture_id } = await newest(desk)
-  const counts = async () => (await ask(desk, 'lag.status', { capture_id })).recorders[0]
+  const { capture_id } = await newest(client)
+  const counts = async () => (await ask(client, 'lag.status', { capture_id })).recorders[0]
   // It says how much it has every five seconds.
   await expect.poll(async () => (await counts()).packets, { timeout: 20_000 }).toBeGreaterThan(20)
-  await ask(desk, 'lag.flush', { capture_id })
+  await ask(client, 'lag.flush', { capture_id })
   await box.waitFor({ state: 'hidden' })
-  const report = async () => (await desk.lag.reports({ query: {} })).items[0]
+  const report = async () => (await client.lag.reports({ query: {} })).items[0]
   await expect.poll(async () => (await report())?.status, { timeout: 20_000 }).toBe('complete')
   expect(await report()).toMatchObject({
     summaries: [{ key: { packet_kind: stateKind, direction: 'inbound' } }],
     server: [{ key: { packet_kind: stateKind, direction: 'inbound' } }],
   })
 
-  await ask(desk, 'lag.start', options)
+  await ask(client, 'lag.start', options)
   await tab.click('text=Allow')
   await expect.poll(words).toBe('A recording of timings runs, never of content.')
   await tab.click('text=Stop')
   await box.waitFor({ state: 'hidden' })
-  await expect.poll(async () => (await newest(desk)).recorders.failed).toBe(1)
+  await expect.poll(async () => (await newest(client)).recorders.failed).toBe(1)
 }
 
-async function ask(desk: ConsoleClient, method: string, payload: object) {
+async function ask(client: ConsoleClient, method: string, payload: object) {
   const body = { payload: JSON.stringify(payload) }
-  const answer = await desk.runtime.rpc({ params: { method }, body })
+  const answer = await client.runtime.rpc({ params: { method }, body })
   return answer.ok ? JSON.parse(answer.reply) : undefined
 }
 
-async function newest(desk: ConsoleClient) {
-  const [capture] = (await desk.lag.captures({ query: {} })).items
+async function newest(client: ConsoleClient) {
+  const [capture] = (await client.lag.captures({ query: {} })).items
   if (capture === undefined) throw new Error('no capture')
   return capture
 }

@@ -21,8 +21,8 @@ it('[S-REL-4] [S-REL-8] the arena is edited while it is played: scores stay, and
     const bots = await Promise.all(['ana', 'ben', 'cid'].map((n) => joinArena(node.url, n, 'yard')))
     const [ana] = bots
     if (ana === undefined) throw new Error('nobody plays')
-    const desk = createConsoleClient(node.url)
-    await desk.signIn({ username: 'admin', password: 'password' })
+    const client = createConsoleClient(node.url)
+    await client.signIn({ username: 'admin', password: 'password' })
     const lost: string[] = []
     for (const bot of bots) {
       bot.connection.on('state', () => lost.push(bot.connection.state))
@@ -41,7 +41,7 @@ it('[S-REL-4] [S-REL-8] the arena is edited while it is played: scores stay, and
       renameSync(`${at}~`, at)
       for (;;) {
         const params = { method: `edit${edit}` }
-        if ((await desk.runtime.rpc({ params, body: { payload: '' } })).ok) break
+        if ((await client.runtime.rpc({ params, body: { payload: '' } })).ok) break
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       const after = await ana.sees(({ players }) => players.length === 3)

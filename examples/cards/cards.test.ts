@@ -43,12 +43,12 @@ it.concurrent.each(testBackends)(
 
 /** The result is what `ended` of the definition has made. */
 async function expectRecord(url: string): Promise<void> {
-  const desk = createConsoleClient(url)
-  await desk.signIn({ username: 'admin', password: 'password' })
-  const { items } = await desk.matchRecords.list({ query: {} })
+  const client = createConsoleClient(url)
+  await client.signIn({ username: 'admin', password: 'password' })
+  const { items } = await client.matchRecords.list({ query: {} })
   expect(items).toMatchObject([{ mode: 'cards', open: false, peak_participants: 2 }])
   const params = { match_id: items[0]?.match_id ?? '' }
-  const { result_json } = await desk.matchRecords.get({ params, query: {} })
+  const { result_json } = await client.matchRecords.get({ params, query: {} })
   expect(JSON.parse(result_json ?? '{}')).toMatchObject({ moves: expect.any(Number) })
 }
 
@@ -94,19 +94,19 @@ it('[R-STA-6] the script’s process is killed in the middle of a turn: the game
   onTestFinished(() => void node.stop())
 
   async function inBetween(ana: Hand, ben: Hand): Promise<void> {
-    const desk = createConsoleClient(node.url)
-    await desk.signIn({ username: 'admin', password: 'password' })
+    const client = createConsoleClient(node.url)
+    await client.signIn({ username: 'admin', password: 'password' })
     await ben.move()
     const params = { id: ana.room.id }
     const { moves } = await ana.sees(({ turn }) => turn === ana.connection.participant)
     // The state of a moment ago is kept within a second.
     await vi.waitFor(async () => {
-      const { state } = await desk.matches.state({ params })
+      const { state } = await client.matches.state({ params })
       expect(state).toMatchObject({ moves })
     }, 5_000)
     const before = { view: ben.room.state, hands: [ana.room.own, ben.room.own] }
     const whole = new Promise((resolve) => ben.room.on('state', (_, changes) => resolve(changes)))
-    await desk.runtime.rpc({ params: { method: 'kill' }, body: { payload: '' } }).catch(() => {})
+    await client.runtime.rpc({ params: { method: 'kill' }, body: { payload: '' } }).catch(() => {})
     expect(await whole).toMatchObject([{ path: [] }])
     expect({ view: ben.room.state, hands: [ana.room.own, ben.room.own] }).toEqual(before)
   }

@@ -24,12 +24,12 @@ export const widenAfterMs = 1500
  * is asserted.
  */
 export async function playDuels(baseUrl: string): Promise<string[]> {
-  const desk = createConsoleClient(baseUrl)
-  await desk.signIn({ username: 'admin', password: 'password' })
-  const before = await totalsOf(desk)
+  const client = createConsoleClient(baseUrl)
+  await client.signIn({ username: 'admin', password: 'password' })
+  const before = await totalsOf(client)
   const { backend } = (await (await fetch(`${baseUrl}/status`)).json()) as { backend: string }
   const hasRecords = backend !== 'in-memory'
-  const evening: Evening = { desk, matches: new Map(), fights: [], abandoned: [], hasRecords }
+  const evening: Evening = { client, matches: new Map(), fights: [], abandoned: [], hasRecords }
   const lines: string[] = []
 
   const crowd = await Promise.all(profiles().map((profile) => arrive(baseUrl, profile)))
@@ -63,7 +63,7 @@ export async function playDuels(baseUrl: string): Promise<string[]> {
   assert.equal(new Set(apart.map((player) => roomOf(evening, player))).size, 1)
   lines.push('every match is within the rules, and two far apart have waited for theirs')
 
-  const after = await totalsOf(desk)
+  const after = await totalsOf(client)
   const grown = (name: keyof typeof after) => after[name] - before[name]
   assert.deepEqual(
     [grown('queued_tickets'), grown('matches_formed_total'), grown('tickets_formed_total')],
@@ -191,8 +191,8 @@ function roomOf({ fights }: Evening, player: Duelist): number | undefined {
   return fights.find((fought) => fought.player === player)?.roomId
 }
 
-async function totalsOf(desk: ConsoleClient) {
-  const { matchmaker } = await desk.matches.list({ query: {} })
+async function totalsOf(client: ConsoleClient) {
+  const { matchmaker } = await client.matches.list({ query: {} })
   assert.ok(matchmaker)
   return matchmaker
 }

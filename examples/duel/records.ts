@@ -10,7 +10,7 @@ export type Match = { players: Duelist[]; waitedMs: number }
 
 /** What the evening has seen, by room. */
 export type Evening = {
-  desk: ConsoleClient
+  client: ConsoleClient
   matches: Map<number, Match>
   fights: Fought[]
   /** Rooms whose players left without a fight. */
@@ -21,15 +21,15 @@ export type Evening = {
 
 /** Every room has ended, and its record says what its players have seen. */
 export async function expectRecords(evening: Evening): Promise<void> {
-  const { desk, matches, fights, abandoned } = evening
+  const { client, matches, fights, abandoned } = evening
   const rooms = [...matches.keys()]
   await until(async () => {
-    const { rooms: live } = await desk.matches.list({ query: {} })
+    const { rooms: live } = await client.matches.list({ query: {} })
     return !live.some(({ id }) => rooms.includes(id))
   })
   if (!evening.hasRecords) return
   for (const roomId of rooms) {
-    const record = await closedRecord(desk, roomId)
+    const record = await closedRecord(client, roomId)
     const here = fights.filter((fought) => fought.roomId === roomId)
     const isAbandoned = abandoned.includes(roomId)
     const came = isAbandoned ? 1 : here.length
@@ -47,15 +47,15 @@ export async function expectRecords(evening: Evening): Promise<void> {
   }
 }
 
-async function closedRecord(desk: ConsoleClient, roomId: number) {
+async function closedRecord(client: ConsoleClient, roomId: number) {
   let found: string | undefined
   await until(async () => {
-    const { items } = await desk.matchRecords.list({ query: { limit: 100 } })
+    const { items } = await client.matchRecords.list({ query: { limit: 100 } })
     const record = items.find(({ room_id }) => room_id === roomId)
     found = record?.match_id
     return record?.open === false
   })
-  return desk.matchRecords.get({ params: { match_id: found ?? '' }, query: {} })
+  return client.matchRecords.get({ params: { match_id: found ?? '' }, query: {} })
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {

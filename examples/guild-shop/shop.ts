@@ -53,17 +53,17 @@ export async function shop(
 type DayOptions = Required<Pick<ShopOptions, 'print'>> & { reports: Reports }
 
 async function spendDay(baseUrl: string, { print, reports }: DayOptions): Promise<void> {
-  const desk = createConsoleClient(baseUrl)
-  await desk.signIn({ username: 'admin', password: 'password' })
+  const client = createConsoleClient(baseUrl)
+  await client.signIn({ username: 'admin', password: 'password' })
   const [ana, ben] = [await enter(baseUrl, 'ana'), await enter(baseUrl, 'ben')]
-  const day: Day = { desk, ana, ben, print, reports }
-  await desk.storage.put({
+  const day: Day = { client, ana, ben, print, reports }
+  await client.storage.put({
     params: { collection: 'settings', key: 'webhook' },
     query: {},
     body: { value: { url: reports.url } },
   })
   const body = { currency: 'gold', delta: 100, reason: 'welcome' }
-  await desk.wallet.adjust({ params: { id: ana.id }, body })
+  await client.wallet.adjust({ params: { id: ana.id }, body })
 
   const { id: guild } = await ana.game.rpc('found', { name: `Owls ${crypto.randomUUID()}` })
   assert.deepEqual(await ben.game.rpc('join', { guild }), { members: 2 })
@@ -82,7 +82,7 @@ async function spendDay(baseUrl: string, { print, reports }: DayOptions): Promis
 }
 
 /** What every part of the day works with. */
-type Day = DayOptions & { desk: ConsoleClient; ana: Customer; ben: Customer }
+type Day = DayOptions & { client: ConsoleClient; ana: Customer; ben: Customer }
 
 async function buy({ ana, ben, print, reports }: Day): Promise<void> {
   const sword = { item: 'sword', order: 'order-1' }
@@ -106,58 +106,58 @@ async function buy({ ana, ben, print, reports }: Day): Promise<void> {
   print('each sale is reported once')
 }
 
-async function own({ desk, ana, ben, print }: Day): Promise<void> {
+async function own({ client, ana, ben, print }: Day): Promise<void> {
   const sword = { order: 'order-1', item: 'sword', price: 30 }
   assert.deepEqual(await ana.game.rpc('owned', { item: 'sword' }), [sword])
   assert.deepEqual(await ben.game.rpc('owned', { item: 'sword' }), [])
   // Too cheap for the index, but stored.
   assert.deepEqual(await ana.game.rpc('owned', { item: 'shield' }), [])
   const params = { collection: 'items', key: 'order-2' }
-  const stored = await desk.storage.get({ params, query: { user_id: ana.id } })
+  const stored = await client.storage.get({ params, query: { user_id: ana.id } })
   assert.deepEqual(stored.value, { item: 'shield', price: 20 })
   print('what is owned is found by the index')
 }
 
-async function give({ desk, ana, ben, print }: Day): Promise<void> {
+async function give({ client, ana, ben, print }: Day): Promise<void> {
   const gift = { to: ben.id, amount: 20, order: 'gift-1' }
   assert.deepEqual(await ana.game.rpc('give', gift), { gold: 30, replayed: false })
   assert.deepEqual(await ana.game.rpc('give', gift), { gold: 30, replayed: true })
   const more = { ...gift, amount: 31, order: 'gift-2' }
   await assert.rejects(ana.game.rpc('give', more), /more than you have/)
-  const wallets = [ana, ben].map(({ id }) => desk.wallet.get({ params: { id } }))
+  const wallets = [ana, ben].map(({ id }) => client.wallet.get({ params: { id } }))
   const gold = (await Promise.all(wallets)).map(({ balances }) => Object(balances).gold)
   assert.deepEqual(gold, [30, 20])
   print('gold went to a friend')
 }
 
-async function speak({ desk, ana, ben, print }: Day, guild: number): Promise<void> {
+async function speak({ client, ana, ben, print }: Day, guild: number): Promise<void> {
   await ana.game.rpc('say', { guild, text: 'hello owls' })
   const [said] = await ben.heard(1)
   assert.equal(said?.message?.content, 'hello owls')
-  const history = await desk.chat.history({ params: { channel: `guild:${guild}` }, query: {} })
+  const history = await client.chat.history({ params: { channel: `guild:${guild}` }, query: {} })
   const senders = history.items.map(({ sender }) => sender)
   assert.deepEqual(senders, [ana.id, ana.id])
   print('what was said is kept, and went to the members')
 }
 
-async function look({ desk, ana, print }: Day): Promise<void> {
-  const { ledger } = await desk.wallet.get({ params: { id: ana.id } })
+async function look({ client, ana, print }: Day): Promise<void> {
+  const { ledger } = await client.wallet.get({ params: { id: ana.id } })
   assert.deepEqual(
     ledger.map(({ delta, reason }) => `${delta} ${reason}`),
     ['-20 transfer', '-20 bought shield', '-30 bought sword', '100 welcome'],
   )
-  const { entries } = await desk.audit.list({ query: { limit: 500 } })
+  const { entries } = await client.audit.list({ query: { limit: 500 } })
   assert.equal(entries.filter(({ target }) => target === `account ${ana.id}`).length, 1)
   print('the operator finds all of it; only what operators did is in the audit trail')
-  await readLogs(desk, print)
+  await readLogs(client, print)
 }
 
 /** Lines are written behind the answer, so they may come a moment later. */
-async function readLogs(desk: ConsoleClient, print: (line: string) => void): Promise<void> {
+async function readLogs(client: ConsoleClient, print: (line: string) => void): Promise<void> {
   for (;;) {
-    const { items, durable } = await desk.scriptLogs.list({ query: { tag: 'shop.', limit: 4 } })
+    const { items, durable } = await client.scriptLogs.list({ query: { tag: 'shop.', limit: 4 } })
     if (!durable) return print('a database in memory keeps no lines')
-    if (items.length === 4) return readSales(desk, { lines: items, print })
+    if (items.length === 4) return readSales(client, { lines: items, print })
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
@@ -165,7 +165,7 @@ async function readLogs(desk: ConsoleClient, print: (line: string) => void): Pro
 type Lines = Awaited<ReturnType<ConsoleClient['scriptLogs']['list']>>['items']
 type Reading = { lines: Lines; print: (line: string) => void }
 
-async function readSales(desk: ConsoleClient, { lines, print }: Reading): Promise<void> {
+async function readSales(client: ConsoleClient, { lines, print }: Reading): Promise<void> {
   assert.deepEqual(
     lines.map(({ level, tag, message }) => `${level} ${tag} ${message}`),
     [
@@ -176,7 +176,7 @@ async function readSales(desk: ConsoleClient, { lines, print }: Reading): Promis
     ],
   )
   const params = { log_id: lines[1]?.log_id ?? '' }
-  const { payload_json } = await desk.scriptLogs.get({ params, query: {} })
+  const { payload_json } = await client.scriptLogs.get({ params, query: {} })
   assert.equal(Object(JSON.parse(payload_json ?? '{}')).order, 'order-2')
   print('every sale is in the log, with its order')
 }

@@ -20,8 +20,8 @@ const recordedMs = 6000
  */
 export async function whoseLag(baseUrl: string, { print = () => {} }: LagOptions): Promise<void> {
   const line = await openSlowLine(baseUrl)
-  const desk = createConsoleClient(baseUrl)
-  await desk.signIn({ username: 'admin', password: 'password' })
+  const client = createConsoleClient(baseUrl)
+  await client.signIn({ username: 'admin', password: 'password' })
   const room = `lag-${crypto.randomUUID()}`
   const bots = await Promise.all([
     join(baseUrl, { name: 'ana', room }),
@@ -29,7 +29,7 @@ export async function whoseLag(baseUrl: string, { print = () => {} }: LagOptions
     join(baseUrl, { name: 'cem', room }),
   ])
   try {
-    const reports = await recordAll(desk, bots, print)
+    const reports = await recordAll(client, bots, print)
     const late = bots.map(({ name, participant }) => {
       const report = reports.find((each) => each.participant === participant)
       assert.ok(report, `there is a report on ${name}`)
@@ -70,24 +70,24 @@ async function join(url: string, { name, room }: { name: string; room: string })
 
 /** Records for some seconds, has everything uploaded, and waits for the reports. */
 async function recordAll(
-  desk: ConsoleClient,
+  client: ConsoleClient,
   bots: readonly Bot[],
   print: (line: string) => void,
 ): Promise<Report[]> {
-  const { capture_id } = await ask<{ capture_id: string }>(desk, 'lag.start', {
+  const { capture_id } = await ask<{ capture_id: string }>(client, 'lag.start', {
     participants: bots.map(({ participant }) => participant),
     label: 'whose lag is it?',
     filters: [{ kind: tickKind, direction: 'inbound' }],
     duration_ms: 30_000,
     send_rate_hz: ticksPerSec,
   })
-  await stateOf(desk, capture_id, 'recording', bots.length)
+  await stateOf(client, capture_id, 'recording', bots.length)
   print('all three record')
   await new Promise((resolve) => setTimeout(resolve, recordedMs))
-  await ask(desk, 'lag.flush', { capture_id })
-  await stateOf(desk, capture_id, 'uploaded', bots.length)
+  await ask(client, 'lag.flush', { capture_id })
+  await stateOf(client, capture_id, 'uploaded', bots.length)
   for (;;) {
-    const { items } = await desk.lag.reports({ query: { limit: 100 } })
+    const { items } = await client.lag.reports({ query: { limit: 100 } })
     const own = items.filter((report) => report.capture_id === capture_id)
     if (own.every(({ status }) => status === 'complete')) return own
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -96,18 +96,18 @@ async function recordAll(
 
 type State = { state: string; recorders: { status: string }[] }
 
-async function stateOf(desk: ConsoleClient, capture_id: string, status: string, count: number) {
+async function stateOf(client: ConsoleClient, capture_id: string, status: string, count: number) {
   for (;;) {
-    const { recorders } = await ask<State>(desk, 'lag.status', { capture_id })
+    const { recorders } = await ask<State>(client, 'lag.status', { capture_id })
     if (recorders.filter((recorder) => recorder.status === status).length === count) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
 /** Captures are started by the built-in RPCs of the console; no script is needed for that. */
-async function ask<T>(desk: ConsoleClient, method: string, payload: object): Promise<T> {
+async function ask<T>(client: ConsoleClient, method: string, payload: object): Promise<T> {
   const body = { payload: JSON.stringify(payload) }
-  const answer = await desk.runtime.rpc({ params: { method }, body })
+  const answer = await client.runtime.rpc({ params: { method }, body })
   assert.ok(answer.ok, `${method} was refused`)
   return JSON.parse(answer.reply) as T
 }

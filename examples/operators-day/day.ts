@@ -19,10 +19,10 @@ export async function operatorsDay(
   const { operator = { username: 'admin', password: 'password' }, print = () => {} } = options
   const expected: Expected[] = []
   const run = crypto.randomUUID().slice(0, 8)
-  const desk = createConsoleClient(baseUrl)
+  const client = createConsoleClient(baseUrl)
   const day: Day = {
     baseUrl,
-    desk,
+    client,
     own: (name) => `${name}-${run}`,
     say: (line) => print(`  ${line}`),
     expect: (seen) => void expected.push({ actor: operator.username, ...seen }),
@@ -43,32 +43,32 @@ export async function operatorsDay(
   }
 }
 
-async function signIn({ desk, own, say, expect }: Day, operator: SignIn): Promise<void> {
-  await refused(desk.console.me({}), 'authentication_failed')
+async function signIn({ client, own, say, expect }: Day, operator: SignIn): Promise<void> {
+  await refused(client.console.me({}), 'authentication_failed')
   const stranger = own('stranger')
-  await refused(desk.signIn({ ...operator, username: stranger }), 'authentication_failed')
+  await refused(client.signIn({ ...operator, username: stranger }), 'authentication_failed')
   const details = 'invalid credentials'
   expect({ actor: stranger, action: 'console.login_failed', target: 'console', details })
   say('a stranger is turned away')
 
-  assert.deepEqual(await desk.signIn(operator), { role: 'admin' })
+  assert.deepEqual(await client.signIn(operator), { role: 'admin' })
   expect({ action: 'console.login', target: 'console', details: 'role=admin' })
   const { username } = operator
-  assert.deepEqual(await desk.console.me({}), { username, role: 'admin' })
+  assert.deepEqual(await client.console.me({}), { username, role: 'admin' })
   say(`${username} signs in`)
 }
 
-async function signOut({ desk, say }: Day): Promise<void> {
-  await desk.signOut()
-  await refused(desk.console.me({}), 'authentication_failed')
+async function signOut({ client, say }: Day): Promise<void> {
+  await client.signOut()
+  await refused(client.console.me({}), 'authentication_failed')
   say('the token has ended')
 }
 
 type SignIn = { username: string; password: string }
 
 /** Reads the newest page and looks for what was done today, in order. */
-async function readTrail({ desk, say }: Day, expected: readonly Expected[]): Promise<void> {
-  const { entries, dropped_total } = await desk.audit.list({ query: { limit: 500 } })
+async function readTrail({ client, say }: Day, expected: readonly Expected[]): Promise<void> {
+  const { entries, dropped_total } = await client.audit.list({ query: { limit: 500 } })
   assert.equal(dropped_total, 0)
   const today = entries
     .slice(0, expected.length)
@@ -76,7 +76,7 @@ async function readTrail({ desk, say }: Day, expected: readonly Expected[]): Pro
     .reverse()
   assert.deepEqual(today, expected)
   say(`it reports ${expected.length} changes, in order, and nothing else`)
-  await refused(desk.audit.list({ query: { after: 'yesterday' } }), 'invalid_request')
+  await refused(client.audit.list({ query: { after: 'yesterday' } }), 'invalid_request')
 }
 
 if (import.meta.main) {

@@ -7,7 +7,7 @@ export type Expected = { actor: string; action: string; target: string; details:
 /** What every part of the day works with. */
 export type Day = {
   readonly baseUrl: string
-  readonly desk: ConsoleClient
+  readonly client: ConsoleClient
   /** A name that no other run of this day has. */
   own(name: string): string
   /** Says what happens. */

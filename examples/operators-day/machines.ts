@@ -4,10 +4,10 @@ import { type Day, refused } from './diary.ts'
 
 /** A machine credential from its creation to its end. */
 export async function runMachines(day: Day): Promise<void> {
-  const { baseUrl, desk, own, say, expect } = day
+  const { baseUrl, client, own, say, expect } = day
   const name = own('monitoring')
   const scopes = ['purchases:read', 'groups:read'] as const
-  const made = await desk.apiKeys.create({ body: { name, scopes: [...scopes] } })
+  const made = await client.apiKeys.create({ body: { name, scopes: [...scopes] } })
   const { id } = made.key
   const details = `name=${name} generation=1 scopes=groups:read,purchases:read`
   expect({ action: 'api_keys.create', target: id, details })
@@ -15,11 +15,11 @@ export async function runMachines(day: Day): Promise<void> {
   say('makes a key that may read groups and purchases')
 
   await useKey(day, { id, secret: made.secret })
-  const { last_used_at } = await desk.apiKeys.get({ params: { id } })
+  const { last_used_at } = await client.apiKeys.get({ params: { id } })
   assert.notEqual(last_used_at, null)
 
   const rotation = { params: { id }, body: { generation: 1 } }
-  const rotated = await desk.apiKeys.rotate(rotation)
+  const rotated = await client.apiKeys.rotate(rotation)
   expect({ action: 'api_keys.rotate', target: id, details: `name=${name} generation=2` })
   const [old, current] = [made, rotated].map(({ secret }) => createConsoleClient(baseUrl, secret))
   if (old === undefined || current === undefined) throw new Error('there are two secrets')
@@ -32,10 +32,10 @@ export async function runMachines(day: Day): Promise<void> {
     generation: 2,
   })
   expectRead(day, id, '/console/v1/me')
-  await refused(desk.apiKeys.rotate(rotation), 'conflict')
+  await refused(client.apiKeys.rotate(rotation), 'conflict')
   say('rotates it: the old value stops, the new one works')
 
-  const revoked = await desk.apiKeys.revoke({ params: { id }, body: { generation: 2 } })
+  const revoked = await client.apiKeys.revoke({ params: { id }, body: { generation: 2 } })
   expect({ action: 'api_keys.revoke', target: id, details: `name=${name} generation=2` })
   assert.equal(revoked.status, 'revoked')
   await refused(current.console.me({}), 'authentication_failed')

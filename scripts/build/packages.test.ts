@@ -169,8 +169,8 @@ it('[R-SDK-24] the console client and the codecs are entry points of the packed 
     `import { createConsoleClient } from '@guildhall/client/console'
      import { api, encodeFrame } from '@guildhall/contract'
      import { FrameDecoder, splitSender, tagWithSender } from '@guildhall/contract/wire'
-     const desk = createConsoleClient(${JSON.stringify(node.url)})
-     const { role } = await desk.signIn({ username: 'admin', password: 'password' })
+     const client = createConsoleClient(${JSON.stringify(node.url)})
+     const { role } = await client.signIn({ username: 'admin', password: 'password' })
      const decoder = new FrameDecoder(64)
      decoder.push(encodeFrame(100, tagWithSender(42, new Uint8Array([7]))))
      const { sender } = splitSender(decoder.next().body)

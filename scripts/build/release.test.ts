@@ -77,8 +77,8 @@ describe('a release', () => {
     await connection.close()
     const page = await fetch(`${first.url}/dashboard`)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
-    const desk = createConsoleClient(first.url)
-    expect(await desk.signIn({ username: 'admin', password: 'password' })).toMatchObject({
+    const client = createConsoleClient(first.url)
+    expect(await client.signIn({ username: 'admin', password: 'password' })).toMatchObject({
       role: 'admin',
     })
     await run(program, ['backup', '--to', 'copy.db'], { cwd, env: nothing })

@@ -223,30 +223,30 @@ export function CAMELFeature(deps: PASCALDeps) {
 const test = `
 import { beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 describe.each(testBackends)('KEBAB on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeEach(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   it('is created, listed newest first, and deleted once', async () => {
     const created_at_unix_ms = scenario.clock.nowUnixMs()
     for (const text of ['one', 'two']) {
-      expect((await desk.send('POST', '/KEBAB', { text })).status).toBe(201)
+      expect((await operator.send('POST', '/KEBAB', { text })).status).toBe(201)
     }
     const two = { id: 2, text: 'two', created_at_unix_ms }
     const one = { id: 1, text: 'one', created_at_unix_ms }
-    expect((await desk.send('GET', '/KEBAB')).body).toEqual({ items: [two, one] })
-    expect((await desk.send('GET', '/KEBAB?before=2')).body).toEqual({ items: [one] })
-    expect((await desk.send('DELETE', '/KEBAB/1')).status).toBe(204)
-    expect((await desk.send('DELETE', '/KEBAB/1')).status).toBe(404)
-    expect(await desk.trailOf('1')).toEqual([
+    expect((await operator.send('GET', '/KEBAB')).body).toEqual({ items: [two, one] })
+    expect((await operator.send('GET', '/KEBAB?before=2')).body).toEqual({ items: [one] })
+    expect((await operator.send('DELETE', '/KEBAB/1')).status).toBe(204)
+    expect((await operator.send('DELETE', '/KEBAB/1')).status).toBe(404)
+    expect(await operator.trailOf('1')).toEqual([
       ['SNAKE.create', 'created'],
       ['SNAKE.delete', 'deleted'],
     ])

@@ -52,8 +52,8 @@ async function customer(
   gold: number,
 ): Promise<TestPlayer<Shop>> {
   const player = await game.signIn(name)
-  const desk = await game.console()
+  const client = await game.console()
   const body = { currency: 'gold', delta: gold, reason: 'welcome' }
-  await desk.wallet.adjust({ params: { id: player.user_id ?? '' }, body })
+  await client.wallet.adjust({ params: { id: player.user_id ?? '' }, body })
   return player
 }

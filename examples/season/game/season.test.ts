@@ -47,8 +47,8 @@ test('a cup opens, begins, ends and gives prizes by itself', async (t) => {
     await Promise.all([ana, ben, cem, dee].map((player) => player.rpc('gold'))),
     [50, 100, 0, 0].map((gold) => ({ gold })),
   )
-  const desk = await game.console()
-  const results = await desk.tournaments.results({ params: { id: cupAt(0) } })
+  const client = await game.console()
+  const results = await client.tournaments.results({ params: { id: cupAt(0) } })
   assert.deepEqual(
     results.items.map(({ user_id, rank }) => [user_id, rank]),
     [
@@ -56,12 +56,12 @@ test('a cup opens, begins, ends and gives prizes by itself', async (t) => {
       [ana.user_id, 2],
     ],
   )
-  const boards = await desk.leaderboards.list({})
+  const boards = await client.leaderboards.list({})
   assert.deepEqual(
     boards.items.map(({ id }) => id),
     [cupAt(1), cupAt(2)],
   )
-  const trail = await desk.audit.list({ query: { action: 'tournaments.' } })
+  const trail = await client.audit.list({ query: { action: 'tournaments.' } })
   assert.ok(trail.entries.every(({ actor_type }) => actor_type === 'script'))
 })
 
@@ -78,8 +78,8 @@ test('a season of cups follows, and nobody has to look after it', async (t) => {
   await nextMinute(game)
   await nextMinute(game)
   assert.deepEqual(await ana.rpc('gold'), { gold: 500 })
-  const desk = await game.console()
-  const { items } = await desk.tournaments.list({})
+  const client = await game.console()
+  const { items } = await client.tournaments.list({})
   assert.deepEqual(
     items.map(({ state }) => state),
     [...Array.from({ length: 6 }, () => 'completed'), 'running', 'registration_open'],

@@ -21,9 +21,9 @@ export type Operator = { username: string; password: string }
  * the same answer again and changes nothing.
  *
  * @example
- * const desk = createConsoleClient('http://127.0.0.1:7350')
- * await desk.signIn({ username: 'admin', password: 'password' })
- * await desk.groups.create({ body: { name: 'Red Team' }, idempotencyKey: 'red-team-1' })
+ * const client = createConsoleClient('http://127.0.0.1:7350')
+ * await client.signIn({ username: 'admin', password: 'password' })
+ * await client.groups.create({ body: { name: 'Red Team' }, idempotencyKey: 'red-team-1' })
  */
 export function createConsoleClient(baseUrl: string, apiKey?: string) {
   let token = apiKey

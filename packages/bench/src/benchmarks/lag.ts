@@ -72,8 +72,8 @@ async function uploads(bench: Bench): Promise<Row> {
     },
   })
   const url = `http://127.0.0.1:${server.port}`
-  const desk = createConsoleClient(url)
-  await desk.signIn({ username: 'admin', password: 'password' })
+  const client = createConsoleClient(url)
+  await client.signIn({ username: 'admin', password: 'password' })
   const token = await registerDevice(server.port)
   const read = httpRequest('GET', '/v1/account', { token })
   const pace = { intervalMs, seconds: bench.seconds(2) }
@@ -85,7 +85,7 @@ async function uploads(bench: Bench): Promise<Row> {
     calm.push(percentile(await pacedLatencies(server.port, read, pace), 0.99))
     let isOver = false
     const uploading = (async () => {
-      while (!isOver) published += await crowd.upload(desk)
+      while (!isOver) published += await crowd.upload(client)
     })()
     busy.push(percentile(await pacedLatencies(server.port, read, pace), 0.99))
     isOver = true
@@ -126,21 +126,21 @@ async function openCrowd(url: string) {
   const participants = connections.map(({ participant }) => participant)
   return {
     /** A capture from its start to its last upload; how many there were. */
-    async upload(desk: ConsoleClient): Promise<number> {
+    async upload(client: ConsoleClient): Promise<number> {
       const filters = [{ kind: 100, direction: 'inbound' }]
       const options = { participants, filters, duration_ms: 60_000, max_bytes: 67_108_864 }
       answered = 0
       const started: { capture_id: string } = await until(
-        () => ask(desk, 'lag.start', options),
+        () => ask(client, 'lag.start', options),
         (reply) => reply !== undefined,
       )
       captureId = started.capture_id
       const one = { capture_id: captureId }
       await until(
-        () => ask(desk, 'lag.status', one),
+        () => ask(client, 'lag.status', one),
         ({ recorders }) => recorders.every(({ status }: Recorder) => status === 'recording'),
       )
-      await ask(desk, 'lag.flush', one)
+      await ask(client, 'lag.flush', one)
       await until(
         async () => answered,
         (count) => count === uploadsAtOnce,
@@ -162,9 +162,9 @@ async function until<T>(read: () => Promise<T>, isThere: (value: T) => boolean):
 }
 
 /** What is answered, undefined for a refusal. */
-async function ask(desk: ConsoleClient, method: string, payload: object) {
+async function ask(client: ConsoleClient, method: string, payload: object) {
   const body = { payload: JSON.stringify(payload) }
-  const answer = await desk.runtime.rpc({ params: { method }, body })
+  const answer = await client.runtime.rpc({ params: { method }, body })
   return answer.ok ? JSON.parse(answer.reply) : undefined
 }
 

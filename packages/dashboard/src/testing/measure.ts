@@ -22,7 +22,7 @@ await buildDashboard()
 const node = await serveNode({ GUILDHALL_AUTHENTICATION__LIMITS__SOURCE__LIMIT: '1000' })
 const browser = await launchBrowser()
 try {
-  await seed(node.desk, Date.now())
+  await seed(node.client, Date.now())
   const [form, overview] = await opening(browser, node)
   print('the sign-in form is ready', `${form} ms`)
   print('the overview shows its first numbers', `${overview} ms`)
@@ -79,10 +79,10 @@ async function cpuSeconds(browser: Browser): Promise<number> {
 }
 
 /** GET /v1/account by players, with and without dashboards that poll; rounds take turns. */
-async function pollingCost({ url, desk }: ServedNode): Promise<void> {
+async function pollingCost({ url, client }: ServedNode): Promise<void> {
   const player = createPlayer(url)
   const { token } = await player.signIn.device({ id: 'measured', create: true, username: 'm' })
-  const { token: console } = await desk.console.login({ body: admin })
+  const { token: console } = await client.console.login({ body: admin })
   const results: Record<'without' | 'with', number[]> = { without: [], with: [] }
   await accountP99(url, token)
   for (let round = 0; round < rounds; round += 1) {

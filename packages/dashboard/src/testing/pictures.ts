@@ -30,8 +30,8 @@ const browser = await launchBrowser()
 const played = await play(node.url)
 const traffic = talk(played)
 try {
-  const { accounts } = await seed(node.desk, Date.now())
-  const matches = await node.desk.matchRecords.list({ query: { limit: 10 } })
+  const { accounts } = await seed(node.client, Date.now())
+  const matches = await node.client.matchRecords.list({ query: { limit: 10 } })
   const match = matches.items.find(({ open }) => !open)?.match_id
   const views: readonly View[] = [
     { name: 'overview', path: '', waitMs: watchedMs },

@@ -14,7 +14,7 @@ export const viewer: Credentials = { username: 'vera', password: 'only-looks' }
 /** A node in a process of its own, and the console of its admin. */
 export type ServedNode = {
   url: string
-  desk: ConsoleClient
+  client: ConsoleClient
   /** What the page keeps of somebody who has signed in: each signs in once. */
   sessionOf(operator: Credentials): Promise<string>
   /** Ends the process as a crash does. */
@@ -38,8 +38,8 @@ export async function serveNode(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const url = await readyUrl(child)
-  const desk = createConsoleClient(url)
-  await desk.signIn(admin)
+  const client = createConsoleClient(url)
+  await client.signIn(admin)
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
@@ -49,9 +49,9 @@ export async function serveNode(
   const sessions = new Map<string, Promise<string>>()
   return {
     url,
-    desk,
+    client,
     sessionOf(operator) {
-      const session = sessions.get(operator.username) ?? sessionText(desk, operator)
+      const session = sessions.get(operator.username) ?? sessionText(client, operator)
       sessions.set(operator.username, session)
       return session
     },
@@ -60,8 +60,8 @@ export async function serveNode(
   }
 }
 
-async function sessionText(desk: ConsoleClient, body: Credentials): Promise<string> {
-  const { token, role } = await desk.console.login({ body })
+async function sessionText(client: ConsoleClient, body: Credentials): Promise<string> {
+  const { token, role } = await client.console.login({ body })
   return JSON.stringify({ token, role, username: body.username, expired: false })
 }
 

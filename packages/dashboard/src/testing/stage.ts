@@ -65,7 +65,7 @@ export async function describeInBrowser(tests: (stages: Stages) => void): Promis
 
 async function openStage(browser: Browser, settings?: Readonly<Record<string, string>>) {
   const node = await serveNode(settings)
-  const seeded = await seed(node.desk, Date.now())
+  const seeded = await seed(node.client, Date.now())
   const stage: Stage = {
     browser,
     node,

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { OpenedDatabase } from '../database/migrations/schema-access.ts'
 import { testBackends } from '../database/testing/backends.ts'
 import { openTestApi } from '../testing/api.ts'
-import { openDesk } from '../testing/desk.ts'
 import { examine } from '../testing/doctor.ts'
+import { openOperator } from '../testing/operator.ts'
 import { rowsOf } from '../testing/tables.ts'
 import { seedStore } from './doctor.fixture.ts'
 
@@ -85,20 +85,20 @@ describe.each(testBackends)('the doctor and totals on $name', (backend) => {
     const test = await backend.open()
     onTestFinished(() => test.dispose())
     const api = await openTestApi({ db: test.db })
-    const desk = await openDesk(api)
+    const operator = await openOperator(api)
     for (let made = 1; made <= 3; made += 1) {
-      await desk.send('POST', '/accounts', { username: `player ${made}` })
-      await desk.send('POST', '/groups', { name: `group ${made}` })
+      await operator.send('POST', '/accounts', { username: `player ${made}` })
+      await operator.send('POST', '/groups', { name: `group ${made}` })
       const message = { sender: 'ana', content: 'hello' }
-      await desk.send('POST', `/chat/room-${made}/messages`, message)
-      await desk.send('POST', '/notifications', { subject: 's', user_id: `user-${made % 2}` })
-      await desk.send('POST', '/notifications', { subject: 's' })
+      await operator.send('POST', `/chat/room-${made}/messages`, message)
+      await operator.send('POST', '/notifications', { subject: 's', user_id: `user-${made % 2}` })
+      await operator.send('POST', '/notifications', { subject: 's' })
     }
     await api.runTask('account-count')
-    await desk.send('POST', '/accounts', { username: 'uncounted' })
-    expect((await desk.send('DELETE', '/groups/2')).status).toBe(204)
+    await operator.send('POST', '/accounts', { username: 'uncounted' })
+    expect((await operator.send('DELETE', '/groups/2')).status).toBe(204)
     for (const id of [1, 2, 3]) {
-      expect((await desk.send('DELETE', `/notifications/${id}`)).status).toBe(204)
+      expect((await operator.send('DELETE', `/notifications/${id}`)).status).toBe(204)
     }
     await api.close()
     expect(await failedOf(test.db)).toEqual([])

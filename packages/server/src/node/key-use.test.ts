@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLeases } from '../database/jobs/leases.ts'
 import { testBackends } from '../database/testing/backends.ts'
-import { openKeyDesk } from '../features/api-keys/api-keys.fixture.ts'
+import { openKeyOperator } from '../features/api-keys/api-keys.fixture.ts'
 import { createPruneCounts } from '../kernel/tasks/retention.ts'
 import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { createClockWatch } from '../kernel/time/clock-watch.ts'
@@ -21,8 +21,8 @@ const backendNamed = (wanted: string) => {
 it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async () => {
   const scenario = await openScenario(backendNamed('in-memory'))
   const { clock, db, api } = scenario
-  const desk = await openKeyDesk(api)
-  const { key, secret } = await desk.make({})
+  const operator = await openKeyOperator(api)
+  const { key, secret } = await operator.make({})
   const supervisor = createSupervisor({ clock, log: api.log, journal: { record: () => '' } })
   startTasks({
     sample: () => undefined,
@@ -43,7 +43,7 @@ it('[H-KEY-6] [O-TSK-1] the task key-use writes uses every five seconds', async 
     return row?.last_used_at
   }
   await clock.advance(1000)
-  await desk.me(secret)
+  await operator.me(secret)
   const used = clock.nowUnixMs()
   await clock.advance(3999)
   expect(await storedUse()).toBeNull()
@@ -57,10 +57,10 @@ it('[H-KEY-6] [O-STP-2] a node that stops writes the uses that it has noted', as
   const test = await backendNamed('sqlite').open()
   await test.db.close()
   const node = await startNodeProcess({ 'database.url': test.url })
-  const desk = await openKeyDesk({ call: createCaller(node.url) })
-  const { key, secret } = await desk.make({})
+  const operator = await openKeyOperator({ call: createCaller(node.url) })
+  const { key, secret } = await operator.make({})
   // The task runs at the start and then every five seconds, so it has not seen this use.
-  expect((await desk.me(secret)).status).toBe(200)
+  expect((await operator.me(secret)).status).toBe(200)
   expect(await node.stop()).toBe(0)
   expect(node.output()).not.toContain(secret)
   const [row] = await rowsOf(await test.reopen(), 'api_keys', `id = '${key.id}'`)

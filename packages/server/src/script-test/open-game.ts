@@ -90,9 +90,9 @@ export async function openGame<G extends GameTypes = GameTypes>(
     settled,
     log: () => log.lines(),
     async console(): Promise<ConsoleClient> {
-      const desk = createConsoleClient(url)
-      await desk.signIn(operator)
-      return desk
+      const client = createConsoleClient(url)
+      await client.signIn(operator)
+      return client
     },
     close(): Promise<void> {
       closing ??= close()

@@ -1,11 +1,11 @@
 import type { AccountRow } from '@guildhall/contract'
-import { call } from './desk.ts'
+import { call } from './console-client.ts'
 
 /** The account of exactly this id or username. */
 export async function findAccount(text: string): Promise<AccountRow | undefined> {
   const [byId, byUsername] = await Promise.all(
     [{ id: text }, { username: text }].map((exact) =>
-      call((desk) => desk.consoleAccounts.list({ query: { ...exact, limit: 1 } })),
+      call((client) => client.consoleAccounts.list({ query: { ...exact, limit: 1 } })),
     ),
   )
   return byId?.items[0] ?? byUsername?.items[0]

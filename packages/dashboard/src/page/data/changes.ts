@@ -3,11 +3,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { jsonText } from '../../model/json.ts'
 import { toast } from '../kit/dialog/toasts.tsx'
-import { call } from './desk.ts'
+import { call } from './console-client.ts'
 
 export type ChangeOptions<Input, Output> = {
   /** Sends the change; `idempotencyKey` makes a second sending of the same one harmless. */
-  send(desk: ConsoleClient, input: Input, idempotencyKey: string): Promise<Output>
+  send(client: ConsoleClient, input: Input, idempotencyKey: string): Promise<Output>
   /** The features whose reads are out of date then. */
   touches: readonly string[]
   /** Said when it is done; undefined where the answer is shown anyway. */
@@ -26,7 +26,7 @@ export function useChange<Input, Output>({ send, touches, done }: ChangeOptions<
       const text = jsonText(input)
       if (attempt.current?.input !== text) attempt.current = { input: text, key: newKey() }
       const { key } = attempt.current
-      return call((desk) => send(desk, input, key))
+      return call((client) => send(client, input, key))
     },
     onSuccess: (output, input) => {
       attempt.current = undefined

@@ -1,7 +1,7 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { call } from './desk.ts'
+import { call } from './console-client.ts'
 import { following } from './pace.ts'
 import type { Page, ReadKey } from './pages.ts'
 
@@ -19,7 +19,7 @@ export type Following = {
 type FollowingOptions<Row, Cursor> = {
   key: ReadKey
   /** Reads the first page. */
-  read(desk: ConsoleClient): Promise<Page<Row, Cursor>>
+  read(client: ConsoleClient): Promise<Page<Row, Cursor>>
   follow: ((row: Row) => string) | undefined
   /** What the list has; undefined until it is there. */
   pages: readonly Page<Row, Cursor>[] | undefined

@@ -34,7 +34,7 @@ export function usePast(range: HistoryRange, live: readonly Sample[]): Past {
   const options = { keep: true, ...(everyMs === undefined ? {} : { everyMs }) }
   const read = useRead(
     ['history', range],
-    (desk) => desk.history.get({ query: { range } }),
+    (client) => client.history.get({ query: { range } }),
     options,
   ) satisfies Reading<History>
   const { data } = read

@@ -1,6 +1,6 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { useQuery } from '@tanstack/react-query'
-import { call } from './desk.ts'
+import { call } from './console-client.ts'
 
 type Names = Awaited<ReturnType<ConsoleClient['consoleAccounts']['usernames']>>
 export type AccountName = Names['items'][number]
@@ -43,7 +43,7 @@ function gather(): Batch {
   const names = new Promise((resolve) => setTimeout(resolve, gatherMs)).then(async () => {
     if (gathering?.ids === ids) gathering = undefined
     const query = { user_ids: [...ids] }
-    const { items } = await call((desk) => desk.consoleAccounts.usernames({ query }))
+    const { items } = await call((client) => client.consoleAccounts.usernames({ query }))
     return new Map(items.map((name) => [name.user_id, name]))
   })
   return { ids, names }

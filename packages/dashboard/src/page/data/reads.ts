@@ -2,7 +2,7 @@ import type { ConsoleClient } from '@guildhall/client/console'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { jsonText } from '../../model/json.ts'
-import { call } from './desk.ts'
+import { call } from './console-client.ts'
 import { type Following, useFollowing } from './following.ts'
 import type { Page, ReadKey } from './pages.ts'
 
@@ -29,7 +29,7 @@ export type Reading<T> = {
 /** Reads from the console, and again when the feature changes or the page is looked at anew. */
 export function useRead<T>(
   key: ReadKey,
-  read: (desk: ConsoleClient) => Promise<T>,
+  read: (client: ConsoleClient) => Promise<T>,
   { everyMs, enabled = true, keep = false }: ReadOptions<T> = {},
 ): Reading<T> {
   const { data, error, isPending, isPlaceholderData, refetch, dataUpdatedAt } = useQuery({
@@ -71,13 +71,13 @@ type PagesOptions<Row> = {
 /** Reads a list page by page. */
 export function usePages<Row, Cursor>(
   key: ReadKey,
-  read: (desk: ConsoleClient, cursor: Cursor | undefined) => Promise<Page<Row, Cursor>>,
+  read: (client: ConsoleClient, cursor: Cursor | undefined) => Promise<Page<Row, Cursor>>,
   { follow }: PagesOptions<Row> = {},
 ): Listing<Row> {
   const query = useInfiniteQuery({
     queryKey: key,
     // The library loses the type of what it was given as the first one below.
-    queryFn: ({ pageParam }) => call((desk) => read(desk, pageParam as Cursor | undefined)),
+    queryFn: ({ pageParam }) => call((client) => read(client, pageParam as Cursor | undefined)),
     initialPageParam: undefined as Cursor | undefined,
     getNextPageParam: ({ next }: Page<Row, Cursor>) => next,
     placeholderData: keepPreviousData,
@@ -86,7 +86,7 @@ export function usePages<Row, Cursor>(
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   const following = useFollowing({
     key,
-    read: (desk) => read(desk, undefined),
+    read: (client) => read(client, undefined),
     follow,
     pages: query.isPlaceholderData ? undefined : data?.pages,
   })

@@ -5,7 +5,7 @@ import { useRead } from './reads.ts'
 /** Whether the node executes the reset schedules of boards; undefined while that is not known. */
 export function useExecutesResets(): boolean | undefined {
   const mayRead = useMay(api.config.get)
-  const config = useRead(['config'], (desk) => desk.config.get({ query: {} }), {
+  const config = useRead(['config'], (client) => client.config.get({ query: {} }), {
     enabled: mayRead,
   })
   return config.data?.groups

@@ -1,6 +1,6 @@
 import type { HandlerFailure } from '@guildhall/contract'
 import { useEffect, useSyncExternalStore } from 'react'
-import { queries } from './desk.ts'
+import { queries } from './console-client.ts'
 import { useNodeStatus } from './node-status.ts'
 import { useRead } from './reads.ts'
 
@@ -18,7 +18,7 @@ const key = ['runtime', 'failures'] as const
 
 /** What goes wrong in the script of this node. */
 export function useScriptFailures(options: { everyMs?: number } = {}) {
-  return useRead(key, (desk) => desk.runtime.failures({}), options)
+  return useRead(key, (client) => client.runtime.failures({}), options)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createConsoleClient } from '@guildhall/client/console'
 import { type FormEvent, useId, useState } from 'react'
-import { queries } from '../data/desk.ts'
+import { queries } from '../data/console-client.ts'
 import { useModal } from '../kit/dialog/dialog.tsx'
 import { ErrorNote } from '../kit/error-state.tsx'
 import { session, useSession } from './session.ts'

@@ -16,23 +16,23 @@ type Found = { targets: readonly Target[]; isWhole: boolean }
 export function useSources(filter: string): Found {
   const accounts = useSource(['accounts', 'palette', filter], api.consoleAccounts.list, {
     isOn: filter !== '',
-    read: async (desk) => {
+    read: async (client) => {
       const query = { filter, limit: eachMax }
-      return (await desk.consoleAccounts.list({ query })).items.map(accountTarget)
+      return (await client.consoleAccounts.list({ query })).items.map(accountTarget)
     },
   })
   const named = useSource(['accounts', 'palette-named', filter], api.consoleAccounts.search, {
     isOn: filter !== '' && filter.length <= 60,
-    read: async (desk) => {
+    read: async (client) => {
       const by = isEmail(filter) ? { email: filter } : { display_name: filter }
       const query = { ...by, limit: eachMax }
-      return (await desk.consoleAccounts.search({ query })).items.map(accountTarget)
+      return (await client.consoleAccounts.search({ query })).items.map(accountTarget)
     },
   })
   const groups = useSource(['groups', 'palette', filter], api.groups.list, {
     isOn: filter !== '',
-    read: async (desk) => {
-      const { items } = await desk.groups.list({ query: { filter, limit: eachMax } })
+    read: async (client) => {
+      const { items } = await client.groups.list({ query: { filter, limit: eachMax } })
       return items.map(({ id, name }) =>
         target({ label: name, kind: 'group', glyph: 'people', to: '/groups/$id' }, String(id)),
       )
@@ -40,8 +40,8 @@ export function useSources(filter: string): Found {
   })
   const channels = useSource(['chat', 'palette', filter], api.chat.list, {
     isOn: filter !== '',
-    read: async (desk) => {
-      const { items } = await desk.chat.list({ query: { filter, limit: eachMax } })
+    read: async (client) => {
+      const { items } = await client.chat.list({ query: { filter, limit: eachMax } })
       return items.map(({ channel }) => ({
         ...target(
           { label: channel, kind: 'channel', glyph: 'chat', to: '/chat/$channel' },
@@ -53,8 +53,8 @@ export function useSources(filter: string): Found {
   })
   const rooms = useSource(['matches', 'palette', filter], api.matches.list, {
     isOn: filter !== '',
-    read: async (desk) => {
-      const { rooms } = await desk.matches.list({ query: { filter, limit: eachMax } })
+    read: async (client) => {
+      const { rooms } = await client.matches.list({ query: { filter, limit: eachMax } })
       return rooms.map(({ id, name, mode }) => {
         const label = name ?? `Room ${id}, ${mode}`
         return target({ label, kind: 'room', glyph: 'door', to: '/rooms/$id' }, String(id))
@@ -69,22 +69,22 @@ function useWholeLists(filter: string): readonly Found[] {
   const isOn = filter !== ''
   const boards = useSource(['leaderboards', 'palette'], api.leaderboards.list, {
     isOn,
-    read: async (desk) =>
-      (await desk.leaderboards.list({})).items.map(({ id }) =>
+    read: async (client) =>
+      (await client.leaderboards.list({})).items.map(({ id }) =>
         target({ label: id, kind: 'leaderboard', glyph: 'trophy', to: '/leaderboards/$id' }, id),
       ),
   })
   const tournaments = useSource(['tournaments', 'palette'], api.tournaments.list, {
     isOn,
-    read: async (desk) =>
-      (await desk.tournaments.list({})).items.map(({ id }) =>
+    read: async (client) =>
+      (await client.tournaments.list({})).items.map(({ id }) =>
         target({ label: id, kind: 'tournament', glyph: 'flag', to: '/tournaments/$id' }, id),
       ),
   })
   const collections = useSource(['storage', 'palette'], api.storage.collections, {
     isOn,
-    read: async (desk) =>
-      (await desk.storage.collections({})).collections.map(({ collection }) => ({
+    read: async (client) =>
+      (await client.storage.collections({})).collections.map(({ collection }) => ({
         ...target(
           { label: collection, kind: 'collection', glyph: 'box', to: '/storage' },
           collection,
@@ -104,7 +104,7 @@ function joined(all: readonly Found[]): Found {
   return { targets, isWhole: all.every(({ isWhole }) => isWhole) }
 }
 
-type Source = { isOn: boolean; read(desk: ConsoleClient): Promise<readonly Target[]> }
+type Source = { isOn: boolean; read(client: ConsoleClient): Promise<readonly Target[]> }
 
 function useSource(key: ReadKey, route: Route, { isOn, read }: Source): Found {
   const enabled = isOn && mayNow(route)

@@ -14,7 +14,7 @@ export function auditTests(stage: () => LiveStage): void {
     const lane = async (first: number) => {
       for (let index = first; index < changes; index += 8) {
         const body = { currency: 'tick', delta: 1, reason: `=cmd|${index}` }
-        await node.desk.wallet.adjust({ params, body })
+        await node.client.wallet.adjust({ params, body })
       }
     }
     await Promise.all(Array.from({ length: 8 }, (_, first) => lane(first)))

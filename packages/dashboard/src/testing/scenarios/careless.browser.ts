@@ -13,22 +13,24 @@ export function carelessTests(stage: () => Stage): void {
   const ids: Record<string, string> = {}
 
   beforeAll(async () => {
-    const { desk } = stage().node
+    const { client } = stage().node
     for (const username of foxes) {
-      ids[username] = (await desk.consoleAccounts.create({ body: { username } })).id
+      ids[username] = (await client.consoleAccounts.create({ body: { username } })).id
     }
-    await desk.leaderboards.create({ body: { id: 'long' } })
+    await client.leaderboards.create({ body: { id: 'long' } })
     for (let index = 0; index < 60; index += 1) {
       const sender = ids.swift_fox ?? ''
       const body = { sender, content: `line ${index}` }
-      await desk.chat.append({ params: { channel: 'long' }, body })
+      await client.chat.append({ params: { channel: 'long' }, body })
       const score = { user_id: `racer-${index}`, score: index }
-      await desk.leaderboards.submit({ params: { id: 'long' }, body: score })
+      await client.leaderboards.submit({ params: { id: 'long' }, body: score })
     }
   })
 
   const statesOf = async () => {
-    const { items } = await stage().node.desk.consoleAccounts.list({ query: { filter: 'swift_' } })
+    const { items } = await stage().node.client.consoleAccounts.list({
+      query: { filter: 'swift_' },
+    })
     return Object.fromEntries(items.map(({ username, state }) => [username, state]))
   }
 
@@ -58,18 +60,18 @@ export function carelessTests(stage: () => Stage): void {
   })
 
   it('a picked row that is gone from the list is not picked any more', async () => {
-    const { desk } = stage().node
+    const { client } = stage().node
     const notes = ['first', 'second'].map((name) => `gone-${name}`)
-    for (const subject of notes) await desk.notifications.send({ body: { subject } })
+    for (const subject of notes) await client.notifications.send({ body: { subject } })
     await stage().with(async ({ page, open }) => {
       await open('/notifications')
       for (const subject of notes) {
         await page.getByRole('checkbox', { name: new RegExp(`${subject}$`) }).check()
       }
       await page.getByText('2 notifications picked').waitFor()
-      const { items } = await desk.notifications.list({ query: {} })
+      const { items } = await client.notifications.list({ query: {} })
       const gone = items.find(({ subject }) => subject === 'gone-first')
-      await desk.notifications.delete({ params: { id: String(gone?.id) } })
+      await client.notifications.delete({ params: { id: String(gone?.id) } })
       // The list is read again after a change.
       await page.getByRole('button', { name: 'New notification' }).click()
       const form = page.getByRole('dialog')
@@ -81,10 +83,10 @@ export function carelessTests(stage: () => Stage): void {
   })
 
   it('[H-STO-7] picks and questions of one collection are never those of another', async () => {
-    const { desk } = stage().node
+    const { client } = stage().node
     for (const collection of ['loadouts', 'receipts']) {
       const params = { collection, key: 'main' }
-      await desk.storage.put({ params, query: {}, body: { value: { of: collection } } })
+      await client.storage.put({ params, query: {}, body: { value: { of: collection } } })
     }
     await stage().with(async ({ page, open }) => {
       await open('/storage?collection=receipts')
@@ -136,7 +138,7 @@ export function carelessTests(stage: () => Stage): void {
       await page.getByRole('button', { name: 'Delete board' }).click()
       await page.getByRole('dialog', { name: 'Delete the board long' }).waitFor()
     })
-    const { total } = await stage().node.desk.leaderboards.records({
+    const { total } = await stage().node.client.leaderboards.records({
       params: { id: 'long' },
       query: {},
     })
@@ -144,8 +146,8 @@ export function carelessTests(stage: () => Stage): void {
   })
 
   it('[H-NTF-1] a notification names its receiver, and everybody is asked for', async () => {
-    const { desk } = stage().node
-    const newest = async () => (await desk.notifications.list({ query: { limit: 1 } })).items[0]
+    const { client } = stage().node
+    const newest = async () => (await client.notifications.list({ query: { limit: 1 } })).items[0]
     await stage().with(async ({ page, open }) => {
       await open('/notifications?new=yes')
       const form = page.getByRole('dialog')
@@ -182,7 +184,7 @@ export function carelessTests(stage: () => Stage): void {
   })
 
   it('[H-LDB-2] a score is that of the account of a username; other ids are asked for', async () => {
-    const { desk } = stage().node
+    const { client } = stage().node
     await stage().with(async ({ page, open }) => {
       await open('/leaderboards/long')
       await page.getByRole('button', { name: 'Submit' }).click()
@@ -198,7 +200,7 @@ export function carelessTests(stage: () => Stage): void {
       await form.getByText('No account has this id or username.').waitFor()
       await form.getByRole('button', { name: 'Submit anyway' }).waitFor()
     })
-    const { items } = await desk.leaderboards.records({ params: { id: 'long' }, query: {} })
+    const { items } = await client.leaderboards.records({ params: { id: 'long' }, query: {} })
     expect(items[0]).toMatchObject({ user_id: ids.swift_hare, score: 1000 })
   })
 
@@ -229,11 +231,11 @@ export function carelessTests(stage: () => Stage): void {
   })
 
   it('[H-FRD-4] nobody is kicked or removed at a click, and the question says who', async () => {
-    const { desk } = stage().node
+    const { client } = stage().node
     const { swift_owl = '', swift_hare = '' } = ids
-    const { id } = await desk.groups.create({ body: { name: 'Foxes' } })
-    await desk.groups.addMember({ params: { id }, body: { user_id: swift_owl } })
-    await desk.friends.add({ params: { id: swift_owl }, body: { user_id: swift_hare } })
+    const { id } = await client.groups.create({ body: { name: 'Foxes' } })
+    await client.groups.addMember({ params: { id }, body: { user_id: swift_owl } })
+    await client.friends.add({ params: { id: swift_owl }, body: { user_id: swift_hare } })
     await stage().with(async ({ page, open }) => {
       await open(`/groups/${id}`)
       const pane = page.getByRole('complementary', { name: 'Group' })
@@ -241,7 +243,7 @@ export function carelessTests(stage: () => Stage): void {
       await pane.getByRole('button', { name: 'Kick' }).last().click()
       const kick = page.getByRole('dialog', { name: 'Kick swift_owl out of Foxes' })
       await kick.getByRole('button', { name: 'Cancel' }).click()
-      const members = async () => (await desk.groups.get({ params: { id } })).members
+      const members = async () => (await client.groups.get({ params: { id } })).members
       expect((await members()).map(({ user_id }) => user_id)).toContain(swift_owl)
       await pane.getByRole('button', { name: 'Kick' }).last().click()
       await kick.getByRole('button', { name: 'Kick' }).click()
@@ -251,19 +253,19 @@ export function carelessTests(stage: () => Stage): void {
       await page.getByRole('button', { name: 'Remove' }).click()
       const title = 'Remove swift_hare from the relations of swift_owl'
       const remove = page.getByRole('dialog', { name: title })
-      expect(await desk.friends.list({ params: { id: swift_owl } })).toHaveLength(1)
+      expect(await client.friends.list({ params: { id: swift_owl } })).toHaveLength(1)
       await remove.getByRole('button', { name: 'Remove' }).click()
       await remove.waitFor({ state: 'detached' })
-      expect(await desk.friends.list({ params: { id: swift_owl } })).toEqual([])
+      expect(await client.friends.list({ params: { id: swift_owl } })).toEqual([])
     })
   })
 
   it.each(windows)('back leads to the same place of a list, %s pixels wide', async (width) => {
-    const { desk } = stage().node
+    const { client } = stage().node
     const many = Array.from({ length: 260 }, (_, index) => `crowd-${1000 + index}-${width}`)
-    for (const username of many) await desk.consoleAccounts.create({ body: { username } })
+    for (const username of many) await client.consoleAccounts.create({ body: { username } })
     for (let index = 0; index < 60; index += 1) {
-      await desk.groups.create({ body: { name: `crowd ${index} of ${width}` } })
+      await client.groups.create({ body: { name: `crowd ${index} of ${width}` } })
     }
     const work = async ({ page, open }: Operator) => {
       const top = () => page.evaluate<number>(`document.querySelector('.table-frame').scrollTop`)

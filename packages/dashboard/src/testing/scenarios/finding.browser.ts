@@ -8,8 +8,8 @@ export function findingTests(stage: () => LiveStage): void {
   it('[H-OPS-4] the palette finds each kind of thing by its name or id', async () => {
     const { node, played } = stage()
     const query = { limit: 10 }
-    const [match] = (await node.desk.matchRecords.list({ query })).items
-    const [line] = (await node.desk.scriptLogs.list({ query })).items
+    const [match] = (await node.client.matchRecords.list({ query })).items
+    const [line] = (await node.client.scriptLogs.list({ query })).items
     const found: readonly (readonly [text: string, option: RegExp, path: RegExp])[] = [
       ['weekl', /^weekly.*leaderboard/, /\/leaderboards\/weekly$/],
       ['cup-2', /^cup-2.*tournament/, /\/tournaments\/cup-2$/],
@@ -37,7 +37,7 @@ export function findingTests(stage: () => LiveStage): void {
   })
 
   it('[H-OPS-4] an id that says what it is of is searched for nowhere', async () => {
-    const [match] = (await stage().node.desk.matchRecords.list({ query: { limit: 1 } })).items
+    const [match] = (await stage().node.client.matchRecords.list({ query: { limit: 1 } })).items
     await stage().with(async ({ page, open }) => {
       await open('/config')
       await page.getByText('http.bind').or(page.getByText('bind')).first().waitFor()

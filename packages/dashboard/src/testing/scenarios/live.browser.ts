@@ -109,7 +109,7 @@ export function liveTests(stage: () => LiveStage): void {
   })
 
   it('[S-VIEW-3] a script that throws is in sight, with its place, until it was looked at', async () => {
-    const { desk } = stage().node
+    const { client } = stage().node
     const rpc = { params: { method: 'late_boom' }, body: { payload: '' } }
     await stage().with(async ({ page, open, violations }) => {
       await open('/runtime')
@@ -118,8 +118,8 @@ export function liveTests(stage: () => LiveStage): void {
       const card = page.getByRole('table', { name: 'Script failures' })
       const menu = page.getByRole('navigation', { name: 'Sections' })
       await page.getByText('Background tasks').waitFor()
-      await desk.runtime.rpc(rpc)
-      await desk.runtime.rpc(rpc)
+      await client.runtime.rpc(rpc)
+      await client.runtime.rpc(rpc)
       const row = card.getByRole('row').filter({ hasText: 'the table fell on the dice' })
       await row.getByText('new', { exact: true }).waitFor()
       await row.getByText(/^main\.ts:\d+$/).waitFor()

@@ -49,10 +49,10 @@ export function realStoreTests(stage: () => Stage): void {
 
   beforeAll(async () => {
     node = await serveNode(settings)
-    id = (await node.desk.consoleAccounts.create({ body: { username: 'old-hand' } })).id
+    id = (await node.client.consoleAccounts.create({ body: { username: 'old-hand' } })).id
     const first = int64Max - BigInt(bookings) + 1n
     const body = { currency: 'gold', delta: first, reason: 'the first booking' }
-    await node.desk.wallet.adjust({ params: { id }, body })
+    await node.client.wallet.adjust({ params: { id }, body })
     await between((db) => {
       db.exec('BEGIN')
       const book = db.prepare(
@@ -152,7 +152,7 @@ export function realStoreTests(stage: () => Stage): void {
       await row.click()
       const pane = page.getByRole('complementary', { name: 'Incident' })
       await pane.getByText('http', { exact: true }).waitFor()
-      const { entries } = await node.desk.errorJournal.list({ query: {} })
+      const { entries } = await node.client.errorJournal.list({ query: {} })
       expect(entries).toHaveLength(1)
       await pane.getByText(entries[0]?.fingerprint ?? 'none').waitFor()
       await page.reload()

@@ -48,13 +48,13 @@ export function roomTests(stage: () => LiveStage): void {
       await page.getByText('Closed ranked').waitFor()
       expect(complaints.filter((text) => !/404|409/.test(text))).toEqual([])
     })
-    const { entries } = await node.desk.audit.list({ query: { limit: 50 } })
+    const { entries } = await node.client.audit.list({ query: { limit: 50 } })
     const seen = entries.filter(({ action }) => action.startsWith('match.'))
     expect(seen.map(({ action, target }) => `${action} ${target}`)).toEqual([
       `match.close ${id}`,
       `match.remove ${id}/${cheat.connection.participant}`,
     ])
-    const { items } = await node.desk.matchRecords.list({ query: { limit: 10 } })
+    const { items } = await node.client.matchRecords.list({ query: { limit: 10 } })
     const record = items.find(({ name }) => name === 'ranked')
     expect(record).toMatchObject({ open: false, termination_reason: 'server_closed' })
     await Promise.all([cheat.connection.close(), fair.connection.close()])

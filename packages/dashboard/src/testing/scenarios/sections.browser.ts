@@ -34,12 +34,12 @@ export function sectionTests(stage: () => Stage): void {
       await page.getByLabel('Display name', { exact: true }).fill('Kai the Second')
       // The game changes something else of it meanwhile.
       const metadata = { level: 99 }
-      await node.desk.consoleAccounts.update({ params, body: { metadata } })
+      await node.client.consoleAccounts.update({ params, body: { metadata } })
       await submit(page, 'Save')
       await page.getByText('Kai the Second').first().waitFor()
-      const stored = await node.desk.consoleAccounts.get({ params })
+      const stored = await node.client.consoleAccounts.get({ params })
       expect(stored).toMatchObject({ display_name: 'Kai the Second', metadata })
-      const { entries } = await node.desk.audit.list({ query: { limit: 1 } })
+      const { entries } = await node.client.audit.list({ query: { limit: 1 } })
       expect(entries[0]?.details).toBe('fields=display_name')
     })
   })
@@ -93,12 +93,12 @@ export function sectionTests(stage: () => Stage): void {
       starts_at_unix_ms: 2,
       ends_at_unix_ms: 3,
     }
-    const { desk } = stage().node
+    const { client } = stage().node
     for (const id of ['late-draft', 'late-open', 'late-off']) {
-      await desk.tournaments.create({ body: { id, leaderboard_id: 'weekly', ...past } })
+      await client.tournaments.create({ body: { id, leaderboard_id: 'weekly', ...past } })
     }
     const move = (id: string, state: 'registration_open' | 'cancelled') =>
-      desk.tournaments.transition({ params: { id }, body: { state } })
+      client.tournaments.transition({ params: { id }, body: { state } })
     await move('late-open', 'registration_open')
     await move('late-off', 'cancelled')
     await stage().with(async ({ page, open }) => {

@@ -52,7 +52,7 @@ export function sizeTests(stage: () => Stage): void {
     await stage().with(async ({ page, open }) => {
       const items = Array.from({ length: 4_000 }, (_, index) => ({ index, text: 'x'.repeat(90) }))
       const params = { collection: 'big', key: 'one' }
-      await stage().node.desk.storage.put({ params, query: {}, body: { value: { items } } })
+      await stage().node.client.storage.put({ params, query: {}, body: { value: { items } } })
       await open('/storage?collection=big&key=one')
       await page.getByText('[4000]').waitFor()
       await expect.poll(() => page.locator('.json .leaf').count()).toBeLessThan(1_000)

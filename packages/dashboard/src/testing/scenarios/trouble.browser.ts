@@ -143,14 +143,14 @@ export function troubleTests(stage: () => Stage): void {
       await value.fill('{"max_party": 8, "season": 7, "doubled": false}')
       const params = { collection: 'settings', key: 'season' }
       const theirs = { max_party: 4, season: 8, doubled: true }
-      await stage().node.desk.storage.put({ params, query: {}, body: { value: theirs } })
+      await stage().node.client.storage.put({ params, query: {}, body: { value: theirs } })
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('Somebody changed this object meanwhile').waitFor()
       const diff = await page.getByRole('region', { name: 'Difference' }).textContent()
       expect(diff).toContain('-   "season": 8')
       await page.getByRole('button', { name: 'Overwrite with mine' }).click()
       await page.getByRole('button', { name: 'Edit' }).waitFor()
-      const stored = await stage().node.desk.storage.get({ params, query: {} })
+      const stored = await stage().node.client.storage.get({ params, query: {} })
       expect(stored.value).toEqual({ max_party: 8, season: 7, doubled: false })
     })
   })

@@ -100,10 +100,10 @@ const cutTables = `[...document.querySelectorAll('.table-frame')]
   .map((frame) => frame.querySelector('table').ariaLabel)`
 
 /** What stands in the paths in braces. */
-async function idsOf({ node: { desk }, seeded, played }: LiveStage) {
+async function idsOf({ node: { client }, seeded, played }: LiveStage) {
   const query = { limit: 10 }
-  const matches = await desk.matchRecords.list({ query })
-  const lines = await desk.scriptLogs.list({ query })
+  const matches = await client.matchRecords.list({ query })
+  const lines = await client.scriptLogs.list({ query })
   return {
     ana: seeded.accounts.ana ?? '',
     player: played.player,

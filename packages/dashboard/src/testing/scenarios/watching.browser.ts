@@ -5,8 +5,8 @@ import type { LiveStage } from '../stage.ts'
 /** What changes is seen without pressing anything, and moves nothing that is being read. */
 export function watchingTests(stage: () => LiveStage): void {
   it('a list follows while it is at its top, and says what waits when it is not', async () => {
-    const { desk } = stage().node
-    const change = (name: string) => desk.groups.create({ body: { name } })
+    const { client } = stage().node
+    const change = (name: string) => client.groups.create({ body: { name } })
     await stage().with(async ({ page, open, complaints, violations }) => {
       await open('/audit')
       const table = page.getByRole('table', { name: 'Audit trail' })
@@ -20,7 +20,7 @@ export function watchingTests(stage: () => LiveStage): void {
       expect(await place()).toBe(400)
       await change('Watched Two')
       await change('Watched Three')
-      await desk.leaderboards.create({ body: { id: 'watched' } })
+      await client.leaderboards.create({ body: { id: 'watched' } })
       const waiting = page.getByRole('button', { name: '3 new lines' })
       await waiting.waitFor({ timeout: slowly.timeout })
       expect(await violations()).toEqual([])

@@ -80,9 +80,9 @@ const passing = `${head}
     const ana = await game.signIn('ana')
     await ana.rpc('save')
     assert.equal((await ana.notification()).subject, 'saved')
-    const desk = await game.console()
+    const operator = await game.console()
     const at = { params: { collection: 'bag', key: 'sword' }, query: { user_id: ana.user_id } }
-    assert.deepEqual((await desk.storage.get(at)).value, { level: 3 })
+    assert.deepEqual((await operator.storage.get(at)).value, { level: 3 })
     await ana.leave()
     assert.equal((await game.signIn('ana')).user_id, ana.user_id)
   })

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { dump } from '../../testing/tables.ts'
-import { type KeyDesk, type MadeKey, madeOf, openKeyDesk } from './api-keys.fixture.ts'
+import { type KeyOperator, type MadeKey, madeOf, openKeyOperator } from './api-keys.fixture.ts'
 import { formatKeyValue, parseKeyValue } from './api-keys.service.ts'
 
 const refused = { code: 'authentication_failed', message: errorTable.authentication_failed.message }
@@ -54,16 +54,16 @@ describe('the value of a key', () => {
 
 describe.each(testBackends)('the credential of a machine on $name', (backend) => {
   let scenario: Scenario
-  let desk: KeyDesk
+  let operator: KeyOperator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openKeyDesk(scenario.api)
+    operator = await openKeyOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   it('[H-CON-5] says to a machine who it is', async () => {
-    const { key, secret } = await desk.make({ name: 'ci', scopes: ['logs:read', 'audit:read'] })
-    const answer = await desk.me(secret)
+    const { key, secret } = await operator.make({ name: 'ci', scopes: ['logs:read', 'audit:read'] })
+    const answer = await operator.me(secret)
     expect([answer.status, answer.body]).toEqual([
       200,
       {
@@ -74,8 +74,8 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
         generation: 1,
       },
     ])
-    const second = madeOf(await desk.rotate(key.id, 1), 200)
-    const { generation } = consoleApi.me.ok.parse((await desk.me(second.secret)).body) as {
+    const second = madeOf(await operator.rotate(key.id, 1), 200)
+    const { generation } = consoleApi.me.ok.parse((await operator.me(second.secret)).body) as {
       generation: number
     }
     expect(generation).toBe(2)
@@ -84,14 +84,14 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
   it('[H-AUTH-6] [H-KEY-5] one 401 for whatever is no active key, on every route', async () => {
     const soon = scenario.clock.nowUnixMs() + 1
     const [active, rotated, revoked] = [
-      await desk.make({ scopes }),
-      await desk.make({ scopes }),
-      await desk.make({ scopes }),
+      await operator.make({ scopes }),
+      await operator.make({ scopes }),
+      await operator.make({ scopes }),
     ]
-    const expired = await desk.make({ scopes, expires_at: soon })
+    const expired = await operator.make({ scopes, expires_at: soon })
     await scenario.clock.advance(1)
-    await desk.rotate(rotated.key.id, 1)
-    await desk.revoke(revoked.key.id, 1)
+    await operator.rotate(rotated.key.id, 1)
+    await operator.revoke(revoked.key.id, 1)
     const [id, secret] = [active.key.id, active.secret.slice(-43)]
     const values = {
       'of an old generation': rotated.secret,
@@ -110,11 +110,11 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
       'its secret alone': secret,
       'the marker alone': 'svc_',
     }
-    const trail = await desk.trail('console.read')
+    const trail = await operator.trail('console.read')
     for (const [what, token] of Object.entries(values)) {
       for (const { method, path } of operatorRoutes) {
         const body = method === 'GET' ? {} : { body: '{broken' }
-        const answer = await desk.api.call(method, path.replace(/\{[^}]+\}/g, 'x'), {
+        const answer = await operator.api.call(method, path.replace(/\{[^}]+\}/g, 'x'), {
           token,
           ...body,
         })
@@ -122,20 +122,20 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
         expect(answer.headers.get('www-authenticate')).toBeNull()
       }
     }
-    expect((await desk.me(active.secret)).status).toBe(200)
-    expect(await desk.trail('console.read')).toHaveLength(trail.length + 1)
+    expect((await operator.me(active.secret)).status).toBe(200)
+    expect(await operator.trail('console.read')).toHaveLength(trail.length + 1)
   })
 
   it('[H-KEY-5] ends a key to the millisecond', async () => {
-    const { secret } = await desk.make({ expires_at: scenario.clock.nowUnixMs() + 60_000 })
+    const { secret } = await operator.make({ expires_at: scenario.clock.nowUnixMs() + 60_000 })
     await scenario.clock.advance(59_999)
-    expect((await desk.me(secret)).status).toBe(200)
+    expect((await operator.me(secret)).status).toBe(200)
     await scenario.clock.advance(1)
-    expect((await desk.me(secret)).body).toEqual(refused)
+    expect((await operator.me(secret)).body).toEqual(refused)
   })
 
   it('[H-AUTH-1] [H-AUTH-3] is taken from the header and from nowhere else', async () => {
-    const { secret } = await desk.make({ scopes })
+    const { secret } = await operator.make({ scopes })
     const { token: player } = await scenario.signUp()
     const path = `/console/v1/me?token=${secret}&access_token=${secret}&authorization=${secret}`
     const cookie = `authorization=${secret}; token=${secret}`
@@ -149,23 +149,23 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
       { token: player, headers: { cookie } },
     ]
     for (const request of elsewhere) {
-      const answer = await desk.api.call('GET', path, request)
+      const answer = await operator.api.call('GET', path, request)
       expect([answer.status, answer.body]).toEqual([401, refused])
     }
     const inBody = { body: { token: secret, authorization: `Bearer ${secret}` } }
-    expect((await desk.api.call('POST', '/console/v1/api-keys', inBody)).status).toBe(401)
-    expect((await desk.api.call('GET', '/v1/account', { token: secret })).status).toBe(401)
+    expect((await operator.api.call('POST', '/console/v1/api-keys', inBody)).status).toBe(401)
+    expect((await operator.api.call('GET', '/v1/account', { token: secret })).status).toBe(401)
   })
 
   it('[H-AUTH-5] [H-AUTH-6] [H-GEN-7] reads with its scope, and never writes', async () => {
-    const machine = await desk.make({ scopes })
+    const machine = await operator.make({ scopes })
     const before = await scenario.rowsOf('api_keys')
     for (const route of operatorRoutes) {
       const { method, path, scope } = route
       const others = scopes.filter((each) => each !== scope)
       const body = method === 'GET' ? {} : { body: '{broken' }
       const statusWith = async ({ secret }: MadeKey, sent = method) =>
-        (await desk.api.call(sent, path.replace(/\{[^}]+\}/g, 'x'), { token: secret, ...body }))
+        (await operator.api.call(sent, path.replace(/\{[^}]+\}/g, 'x'), { token: secret, ...body }))
           .status
       const isOpen = route.access === 'operator' && scope !== 'no key'
       const allowed = await statusWith(machine)
@@ -174,18 +174,18 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
       if (isOpen && method === 'GET')
         expect(await statusWith(machine, 'HEAD' as never)).not.toBe(403)
       if (scope === 'any key' || !isOpen) continue
-      const other = await desk.make({ scopes: others })
+      const other = await operator.make({ scopes: others })
       expect([path, await statusWith(other)]).toEqual([path, 403])
-      await desk.revoke(other.key.id, 1)
+      await operator.revoke(other.key.id, 1)
     }
     const after = await scenario.rowsOf('api_keys', `id = '${machine.key.id}'`)
     expect(before).toContainEqual({ ...after[0], last_used_at: null })
   })
 
   it('[H-AUD-3] [H-AUD-1] records a read that passed the checks, whatever it was answered', async () => {
-    const { key, secret } = await desk.make({ name: 'ci', scopes: ['groups:read'] })
+    const { key, secret } = await operator.make({ name: 'ci', scopes: ['groups:read'] })
     const ask = async (path: string, method = 'GET') =>
-      (await desk.api.call(method, `/console/v1/${path}`, { token: secret })).status
+      (await operator.api.call(method, `/console/v1/${path}`, { token: secret })).status
     const asked = [
       await ask('groups?unknown=1'),
       await ask('config'),
@@ -208,15 +208,15 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
     }
     const path = '/console/v1/groups/{id}'
     const looked = { ...entry, target: path, details: `method=HEAD path=${path}` }
-    const trail = (await desk.trail('console.read')).filter(({ actor }) => actor === key.id)
+    const trail = (await operator.trail('console.read')).filter(({ actor }) => actor === key.id)
     expect(trail).toEqual([looked, entry, entry])
   })
 
   it('[H-AUD-7] keeps reads of the trail out of the trail, and logs them', async () => {
-    const { key, secret } = await desk.make({ name: 'reader', scopes: ['audit:read'] })
-    await desk.api.call('GET', '/console/v1/audit?actor=secret', { token: secret })
-    const trail = (await desk.trail('console.read')).filter(({ actor }) => actor === key.id)
-    const lines = desk.api.log.lines.filter(({ fields }) => fields.actor === key.id)
+    const { key, secret } = await operator.make({ name: 'reader', scopes: ['audit:read'] })
+    await operator.api.call('GET', '/console/v1/audit?actor=secret', { token: secret })
+    const trail = (await operator.trail('console.read')).filter(({ actor }) => actor === key.id)
+    const lines = operator.api.log.lines.filter(({ fields }) => fields.actor === key.id)
     const seen = {
       action: 'console.read',
       target: '/console/v1/audit',
@@ -229,61 +229,61 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
   })
 
   it('[H-KEY-3] [H-KEY-5] lets one of many rotations of a generation win', async () => {
-    const { key } = await desk.make({ name: 'sought after' })
-    const nodes = [desk, await openKeyDesk(await scenario.openNode())]
+    const { key } = await operator.make({ name: 'sought after' })
+    const nodes = [operator, await openKeyOperator(await scenario.openNode())]
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => (nodes[index % 2] ?? desk).rotate(key.id, 1)),
+      Array.from({ length: 50 }, (_, index) => (nodes[index % 2] ?? operator).rotate(key.id, 1)),
     )
     const won = answers.filter(({ status }) => status === 200)
     expect(won).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)
     const [winner] = won.map((answer) => madeOf(answer, 200))
-    expect((await desk.me(winner?.secret ?? '')).status).toBe(200)
-    expect((await desk.get(key.id)).generation).toBe(2)
-    const trail = await desk.trail('api_keys.rotate')
+    expect((await operator.me(winner?.secret ?? '')).status).toBe(200)
+    expect((await operator.get(key.id)).generation).toBe(2)
+    const trail = await operator.trail('api_keys.rotate')
     expect(trail.filter(({ target }) => target === key.id)).toHaveLength(1)
   })
 
   it('[H-KEY-5] lets either a rotation or a revocation of a generation win', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { key } = await desk.make({})
+      const { key } = await operator.make({})
       const [rotation, revocation] = await Promise.all([
-        desk.rotate(key.id, 1),
-        desk.revoke(key.id, 1),
+        operator.rotate(key.id, 1),
+        operator.revoke(key.id, 1),
       ])
       expect([rotation.status, revocation.status].sort()).toEqual([200, 409])
-      const after = await desk.get(key.id)
+      const after = await operator.get(key.id)
       const rotated = rotation.status === 200
       expect([after.generation, after.status]).toEqual(rotated ? [2, 'active'] : [1, 'revoked'])
     }
   })
 
   it('[H-AUTH-6] [O-NOD-1] what one node rotates or revokes the other refuses at once', async () => {
-    const other = await openKeyDesk(await scenario.openNode())
-    const { key, secret } = await desk.make({})
+    const other = await openKeyOperator(await scenario.openNode())
+    const { key, secret } = await operator.make({})
     expect((await other.me(secret)).status).toBe(200)
-    const next = madeOf(await desk.rotate(key.id, 1), 200)
+    const next = madeOf(await operator.rotate(key.id, 1), 200)
     expect((await other.me(secret)).body).toEqual(refused)
     expect((await other.me(next.secret)).status).toBe(200)
     expect((await other.revoke(key.id, 2)).status).toBe(200)
-    for (const at of [desk, other]) expect((await at.me(next.secret)).body).toEqual(refused)
+    for (const at of [operator, other]) expect((await at.me(next.secret)).body).toEqual(refused)
   })
 
   it('[H-ID-1] keeps a secret nowhere: database, trail, log', async () => {
-    const made = await desk.make({ name: 'discreet' })
-    await desk.me(made.secret)
-    await desk.me(`${made.secret}x`)
-    await desk.api.call('POST', '/console/v1/api-keys', { token: made.secret, body: '{' })
-    const rotated = madeOf(await desk.rotate(made.key.id, 1), 200)
-    await desk.me(made.secret)
-    await desk.me(rotated.secret)
+    const made = await operator.make({ name: 'discreet' })
+    await operator.me(made.secret)
+    await operator.me(`${made.secret}x`)
+    await operator.api.call('POST', '/console/v1/api-keys', { token: made.secret, body: '{' })
+    const rotated = madeOf(await operator.rotate(made.key.id, 1), 200)
+    await operator.me(made.secret)
+    await operator.me(rotated.secret)
     const headers = { 'idempotency-key': 'discreet' }
     const body = { name: 'discreet', scopes: ['audit:read'] }
-    const keyed = madeOf(await desk.post('', body, headers), 201)
-    const trail = JSON.stringify(await desk.trail(''))
+    const keyed = madeOf(await operator.post('', body, headers), 201)
+    const trail = JSON.stringify(await operator.trail(''))
     const stored = await dump(scenario.db)
     const said = JSON.stringify(scenario.api.log.lines)
-    const shown = (await desk.read()).text + (await desk.read(`/${made.key.id}`)).text
+    const shown = (await operator.read()).text + (await operator.read(`/${made.key.id}`)).text
     for (const { key, secret } of [made, rotated, keyed]) {
       const text = secret.slice(-43)
       const bytes = Buffer.from(text, 'base64url')
@@ -302,48 +302,49 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
   it('[H-IDM-5] shows a secret once: a repeat is refused and makes no second key', async () => {
     const headers = { 'idempotency-key': 'once' }
     const body = { name: 'once', scopes: ['audit:read'] }
-    const { key } = madeOf(await desk.post('', body, headers), 201)
+    const { key } = madeOf(await operator.post('', body, headers), 201)
     const keys = await scenario.countRows('api_keys')
-    const trail = await desk.trail()
-    const repeated = await desk.post('', body, headers)
-    const other = await desk.post('', { ...body, name: 'twice' }, headers)
+    const trail = await operator.trail()
+    const repeated = await operator.post('', body, headers)
+    const other = await operator.post('', { ...body, name: 'twice' }, headers)
     const rotation = [`/${key.id}/rotate`, { generation: 1 }, headers] as const
-    const rotated = madeOf(await desk.post(...rotation), 200)
-    const again = await desk.post(...rotation)
+    const rotated = madeOf(await operator.post(...rotation), 200)
+    const again = await operator.post(...rotation)
     for (const answer of [repeated, other, again]) {
       expect([answer.status, answer.body]).toMatchObject([409, { code: 'conflict' }])
       expect(answer.headers.get('idempotency-replayed')).toBeNull()
     }
     expect(await scenario.countRows('api_keys')).toBe(keys)
-    expect(await desk.trail()).toHaveLength(trail.length + 1)
-    expect((await desk.me(rotated.secret)).status).toBe(200)
+    expect(await operator.trail()).toHaveLength(trail.length + 1)
+    expect((await operator.me(rotated.secret)).status).toBe(200)
   })
 
   it('[H-IDM-3] [H-IDM-4] replays a revocation, and refusals leave the key free', async () => {
-    const { key } = await desk.make({})
+    const { key } = await operator.make({})
     const headers = { 'idempotency-key': 'gone' }
-    const revoke = (generation: number) => desk.post(`/${key.id}/revoke`, { generation }, headers)
+    const revoke = (generation: number) =>
+      operator.post(`/${key.id}/revoke`, { generation }, headers)
     expect((await revoke(2)).status).toBe(409)
     const first = await revoke(1)
     await scenario.clock.advance(1000)
-    const trail = await desk.trail()
+    const trail = await operator.trail()
     const second = await revoke(1)
     expect([second.status, second.text]).toEqual([200, first.text])
     expect(second.headers.get('idempotency-replayed')).toBe('true')
-    expect(await desk.trail()).toEqual(trail)
+    expect(await operator.trail()).toEqual(trail)
   })
 })
 
 describe.each(testBackends)('a restart on $name', (backend) => {
   it('[O-DB-3] keeps keys exactly where the backend is durable', async () => {
     const scenario = await openScenario(backend)
-    const before = await openKeyDesk(scenario.api)
+    const before = await openKeyOperator(scenario.api)
     const kept = await before.make({ name: 'kept' })
     const revoked = await before.make({ name: 'revoked' })
     await before.revoke(revoked.key.id, 1)
     const known = await before.list()
     await scenario.restart()
-    const after = await openKeyDesk(scenario.api)
+    const after = await openKeyOperator(scenario.api)
     const durable = backend.name !== 'in-memory'
     expect((await after.me(revoked.secret)).status).toBe(401)
     expect(await after.list()).toEqual(durable ? known : [])

@@ -3,17 +3,17 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { ApiKeyPrincipal } from '../../kernel/auth/principal.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { type KeyDesk, madeOf, openKeyDesk } from './api-keys.fixture.ts'
+import { type KeyOperator, madeOf, openKeyOperator } from './api-keys.fixture.ts'
 import { createKeyUse } from './api-keys.jobs.ts'
 
 const later = 1000
 
 describe.each(testBackends)('the last use of a key on $name', (backend) => {
   let scenario: Scenario
-  let desk: KeyDesk
+  let operator: KeyOperator
   beforeEach(async () => {
     scenario = await openScenario(backend)
-    desk = await openKeyDesk(scenario.api)
+    operator = await openKeyOperator(scenario.api)
     return () => scenario.dispose()
   })
 
@@ -25,9 +25,9 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
   const now = () => scenario.clock.nowUnixMs()
 
   it('[H-KEY-6] waits in memory, and is written once for many uses', async () => {
-    const { key, secret } = await desk.make({})
+    const { key, secret } = await operator.make({})
     for (let use = 0; use < 5; use += 1) {
-      expect((await desk.me(secret)).status).toBe(200)
+      expect((await operator.me(secret)).status).toBe(200)
       await scenario.clock.advance(later)
     }
     expect(await storedUse(key.id)).toBeNull()
@@ -38,16 +38,16 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
   it.each(['list', 'get', 'rotate', 'revoke'] as const)(
     '[H-KEY-6] is in the answer of %s',
     async (what) => {
-      const { key, secret } = await desk.make({})
+      const { key, secret } = await operator.make({})
       await scenario.clock.advance(later)
-      await desk.me(secret)
+      await operator.me(secret)
       const [used, id] = [now(), key.id]
       await scenario.clock.advance(later)
       const shown = {
-        list: async () => (await desk.list()).find((each) => each.id === id),
-        get: () => desk.get(id),
-        rotate: async () => madeOf(await desk.rotate(id, 1), 200).key,
-        revoke: async () => apiKeysApi.revoke.ok.parse((await desk.revoke(id, 1)).body),
+        list: async () => (await operator.list()).find((each) => each.id === id),
+        get: () => operator.get(id),
+        rotate: async () => madeOf(await operator.rotate(id, 1), 200).key,
+        revoke: async () => apiKeysApi.revoke.ok.parse((await operator.revoke(id, 1)).body),
       }
       expect((await shown[what]())?.last_used_at).toBe(used)
       expect(await storedUse(id)).toBe(used)
@@ -55,86 +55,86 @@ describe.each(testBackends)('the last use of a key on $name', (backend) => {
   )
 
   it('[H-KEY-6] is kept by rotation and revocation, and moves with the new secret', async () => {
-    const { key, secret } = await desk.make({})
-    await desk.me(secret)
+    const { key, secret } = await operator.make({})
+    await operator.me(secret)
     const first = now()
     await scenario.clock.advance(later)
-    const next = madeOf(await desk.rotate(key.id, 1), 200)
-    await desk.me(secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(first)
-    await desk.me(next.secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(now())
+    const next = madeOf(await operator.rotate(key.id, 1), 200)
+    await operator.me(secret)
+    expect((await operator.get(key.id)).last_used_at).toBe(first)
+    await operator.me(next.secret)
+    expect((await operator.get(key.id)).last_used_at).toBe(now())
     await scenario.clock.advance(later)
-    await desk.revoke(key.id, 2)
-    await desk.me(next.secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(now() - later)
+    await operator.revoke(key.id, 2)
+    await operator.me(next.secret)
+    expect((await operator.get(key.id)).last_used_at).toBe(now() - later)
   })
 
   it('[H-KEY-6] never moves back, whatever the clocks of the nodes say', async () => {
-    const { key, secret } = await desk.make({})
+    const { key, secret } = await operator.make({})
     const start = now()
     scenario.clock.setWall(start + later)
-    await desk.me(secret)
+    await operator.me(secret)
     scenario.clock.setWall(start)
-    await desk.me(secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(start + later)
-    await desk.me(secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(start + later)
+    await operator.me(secret)
+    expect((await operator.get(key.id)).last_used_at).toBe(start + later)
+    await operator.me(secret)
+    expect((await operator.get(key.id)).last_used_at).toBe(start + later)
   })
 
   it('[H-KEY-6] is the latest of all nodes', async () => {
-    const other = await openKeyDesk(await scenario.openNode())
-    const { key, secret } = await desk.make({})
+    const other = await openKeyOperator(await scenario.openNode())
+    const { key, secret } = await operator.make({})
     await other.me(secret)
     await scenario.clock.advance(later)
-    await desk.me(secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(now())
+    await operator.me(secret)
+    expect((await operator.get(key.id)).last_used_at).toBe(now())
     expect((await other.get(key.id)).last_used_at).toBe(now())
     await scenario.clock.advance(later)
     await other.me(secret)
-    expect((await desk.get(key.id)).last_used_at).toBe(now() - later)
+    expect((await operator.get(key.id)).last_used_at).toBe(now() - later)
     await other.api.runTask('key-use')
-    expect((await desk.get(key.id)).last_used_at).toBe(now())
+    expect((await operator.get(key.id)).last_used_at).toBe(now())
   })
 
   it('[H-KEY-6] leaves the new secret alone when an old one’s use comes late', async () => {
-    const other = await openKeyDesk(await scenario.openNode())
-    const { key, secret } = await desk.make({})
+    const other = await openKeyOperator(await scenario.openNode())
+    const { key, secret } = await operator.make({})
     await other.me(secret)
-    await desk.rotate(key.id, 1)
+    await operator.rotate(key.id, 1)
     await other.api.runTask('key-use')
-    expect((await desk.get(key.id)).last_used_at).toBeNull()
+    expect((await operator.get(key.id)).last_used_at).toBeNull()
   })
 
   it('[H-KEY-6] counts only uses that pass the checks', async () => {
-    const { key, secret } = await desk.make({ scopes: ['audit:read'] })
+    const { key, secret } = await operator.make({ scopes: ['audit:read'] })
     const ask = (method: string, path: string) =>
-      desk.api.call(method, `/console/v1/${path}`, { token: secret })
+      operator.api.call(method, `/console/v1/${path}`, { token: secret })
     expect((await ask('GET', 'config')).status).toBe(403)
     expect((await ask('GET', 'api-keys')).status).toBe(403)
     expect((await ask('POST', 'api-keys')).status).toBe(403)
-    expect((await desk.me(`svc_k1_${key.id}_${'A'.repeat(43)}`)).status).toBe(401)
-    expect((await desk.get(key.id)).last_used_at).toBeNull()
+    expect((await operator.me(`svc_k1_${key.id}_${'A'.repeat(43)}`)).status).toBe(401)
+    expect((await operator.get(key.id)).last_used_at).toBeNull()
     expect((await ask('HEAD', 'audit')).status).toBe(200)
-    expect((await desk.get(key.id)).last_used_at).toBe(now())
+    expect((await operator.get(key.id)).last_used_at).toBe(now())
   })
 
   it('[H-KEY-6] is written for many keys at once', async () => {
-    const made = await Promise.all(Array.from({ length: 20 }, () => desk.make({})))
-    await Promise.all(made.map(({ secret }) => desk.me(secret)))
-    const keys = await Promise.all([desk.list(), desk.list(), desk.list()])
+    const made = await Promise.all(Array.from({ length: 20 }, () => operator.make({})))
+    await Promise.all(made.map(({ secret }) => operator.me(secret)))
+    const keys = await Promise.all([operator.list(), operator.list(), operator.list()])
     for (const key of keys.flat()) expect(key.last_used_at).toBe(now())
   })
 
   it.runIf(backend.name !== 'in-memory')('[H-KEY-6] is not lost by a restart', async () => {
-    const { key, secret } = await desk.make({})
-    await desk.me(secret)
+    const { key, secret } = await operator.make({})
+    await operator.me(secret)
     await scenario.restart()
     expect(await storedUse(key.id)).toBe(now())
   })
 
   it('[H-KEY-6] stays when it could not be written, and needs no more room than is given', async () => {
-    const made = [await desk.make({}), await desk.make({}), await desk.make({})]
+    const made = [await operator.make({}), await operator.make({}), await operator.make({})]
     const ids = made.map(({ key }) => key.id)
     let broken = true
     const use = createKeyUse({

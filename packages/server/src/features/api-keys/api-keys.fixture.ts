@@ -6,10 +6,10 @@ const path = '/console/v1/api-keys'
 /** A key as its maker sees it once: what is known of it, and its value. */
 export type MadeKey = { key: ApiKey; secret: string }
 
-export type KeyDesk = Awaited<ReturnType<typeof openKeyDesk<TestApi>>>
+export type KeyOperator = Awaited<ReturnType<typeof openKeyOperator<TestApi>>>
 
 /** The admin's requests about keys on one node, and what machines do with them there. */
-export async function openKeyDesk<A extends Pick<TestApi, 'call'>>(api: A) {
+export async function openKeyOperator<A extends Pick<TestApi, 'call'>>(api: A) {
   const token = await signIn(api, { username: 'admin', password: 'password' })
   const post = (to: string, body: unknown, headers: Record<string, string> = {}) =>
     api.call('POST', path + to, { token, body, headers })

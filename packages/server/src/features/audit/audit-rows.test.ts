@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { rowsOf } from '../../testing/tables.ts'
 
 describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
@@ -11,7 +11,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       const test = await open()
       const { db } = test
       const api = await openTestApi({ db })
-      const desk = await openDesk(api)
+      const operator = await openOperator(api)
       const group = { name: 'red', creator_user_id: 'ana' }
       const rename = (from: string, to: string) =>
         db.schema.transaction(async (tx) => tx.ddl(`ALTER TABLE ${from} RENAME TO ${to}`))
@@ -20,17 +20,17 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
 
       // No row can be written, so there is no change.
       await rename('audit_unsealed', 'elsewhere')
-      expect((await desk.send('POST', '/groups', group)).status).toBe(500)
+      expect((await operator.send('POST', '/groups', group)).status).toBe(500)
       await rename('elsewhere', 'audit_unsealed')
       expect([(await rowsOf(db, 'groups')).length, await recorded()]).toEqual([0, 0])
 
       // The change cannot be made, so there is no row.
       await rename('group_members', 'elsewhere')
-      expect((await desk.send('POST', '/groups', group)).status).toBe(500)
+      expect((await operator.send('POST', '/groups', group)).status).toBe(500)
       await rename('elsewhere', 'group_members')
       expect([(await rowsOf(db, 'groups')).length, await recorded()]).toEqual([0, 0])
 
-      expect((await desk.send('POST', '/groups', group)).status).toBe(201)
+      expect((await operator.send('POST', '/groups', group)).status).toBe(201)
       expect([(await rowsOf(db, 'groups')).length, await recorded()]).toEqual([1, 1])
       await api.close()
       await test.dispose()

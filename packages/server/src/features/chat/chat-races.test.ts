@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { type ChatDesk, messageOf, openChatDesk } from './chat.fixture.ts'
+import { type ChatOperator, messageOf, openChatOperator } from './chat.fixture.ts'
 
 const historyLimit = 4
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
@@ -12,58 +12,58 @@ const sorted = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b
 describe.each(testBackends)('a channel under many hands on $name', (backend) => {
   let scenario: Scenario
   /** The admin at two nodes. */
-  let desks: [ChatDesk, ChatDesk]
+  let operators: [ChatOperator, ChatOperator]
   beforeAll(async () => {
     scenario = await openScenario(backend, { 'chat.history_limit': '40' })
     const other = await scenario.openNode({ 'server.node_id': 'dev-2' })
-    desks = [await openChatDesk(scenario.api), await openChatDesk(other)]
+    operators = [await openChatOperator(scenario.api), await openChatOperator(other)]
     return () => scenario.dispose()
   })
-  const deskOf = (index: number) => desks[index % 2 === 0 ? 0 : 1]
+  const operatorOf = (index: number) => operators[index % 2 === 0 ? 0 : 1]
 
   it('[H-CHT-3] fifty first messages at once make one channel, numbered without gap or repeat', async () => {
-    const { total } = await deskOf(0).list()
+    const { total } = await operatorOf(0).list()
     const types = ['room', 'group', 'direct'] as const
     const said = await Promise.all(
       upTo(50).map((number) =>
-        deskOf(number).say('new', `message ${number}`, { channel_type: types[number % 3] }),
+        operatorOf(number).say('new', `message ${number}`, { channel_type: types[number % 3] }),
       ),
     )
     expect(sorted(said.map(({ id }) => id))).toEqual(upTo(50))
     expect(said.map(({ id, last_event_id }) => id === last_event_id)).not.toContain(false)
-    const list = await deskOf(1).list('?filter=new')
+    const list = await operatorOf(1).list('?filter=new')
     expect([list.total, list.items.length, list.items[0]?.messages]).toEqual([total + 1, 1, 50])
-    const { items } = await deskOf(0).history('new', '?limit=200')
+    const { items } = await operatorOf(0).history('new', '?limit=200')
     expect(items.map(({ id }) => id)).toEqual(upTo(50).slice(10).reverse())
     const byId = new Map(said.map((message) => [message.id, message]))
     expect(items).toEqual(items.map(({ id }) => byId.get(id)))
   })
 
   it('[H-CHT-3] many channels at once keep their numbers apart', async () => {
-    const { total } = await deskOf(0).list()
+    const { total } = await operatorOf(0).list()
     const said = await Promise.all(
-      upTo(40).map((number) => deskOf(number).say(`apart ${number % 4}`, 'x')),
+      upTo(40).map((number) => operatorOf(number).say(`apart ${number % 4}`, 'x')),
     )
     expect(sorted(said.map(({ id }) => id))).toEqual(upTo(40).map((n) => Math.ceil(n / 4)))
-    expect((await deskOf(1).list()).total).toBe(total + 4)
+    expect((await operatorOf(1).list()).total).toBe(total + 4)
   })
 
   it('[H-CHT-6] of many deletes at once one blanks and leaves the record', async () => {
-    await deskOf(0).say('rude', 'x')
+    await operatorOf(0).say('rude', 'x')
     const before = await scenario.countRows('chat_moderation')
-    const answers = await Promise.all(upTo(16).map((n) => deskOf(n).remove('rude', 1)))
+    const answers = await Promise.all(upTo(16).map((n) => operatorOf(n).remove('rude', 1)))
     expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(204))
     expect(await scenario.countRows('chat_moderation')).toBe(before + 1)
-    const [message] = (await deskOf(0).history('rude')).items
+    const [message] = (await operatorOf(0).history('rude')).items
     expect(message).toMatchObject({ deleted: true, revision: 2, last_event_id: 2 })
-    expect(await deskOf(1).say('rude', 'next')).toMatchObject({ id: 2, last_event_id: 3 })
+    expect(await operatorOf(1).say('rude', 'next')).toMatchObject({ id: 2, last_event_id: 3 })
   })
 
   it('[H-CHT-3] [H-CHT-6] appends, deletes and evictions at once end each in its place', async () => {
-    for (const number of upTo(40)) await deskOf(0).say('mixed', String(number))
+    for (const number of upTo(40)) await operatorOf(0).say('mixed', String(number))
     const work = upTo(20).flatMap((number) => [
-      deskOf(number).append('mixed', { sender: 'a', content: 'more' }),
-      deskOf(number + 1).remove('mixed', number * 2),
+      operatorOf(number).append('mixed', { sender: 'a', content: 'more' }),
+      operatorOf(number + 1).remove('mixed', number * 2),
     ])
     const answers = await Promise.all(work)
     const said = answers.filter(({ status }) => status === 200).map(messageOf)
@@ -73,7 +73,7 @@ describe.each(testBackends)('a channel under many hands on $name', (backend) => 
     const unknown = answers.filter(({ status }) => status === 404).length
     expect(blanked + unknown).toBe(20)
     expect(blanked).toBeGreaterThanOrEqual(10)
-    const { items } = await deskOf(0).history('mixed', '?limit=200')
+    const { items } = await operatorOf(0).history('mixed', '?limit=200')
     expect(items.map(({ id }) => id)).toEqual(upTo(60).slice(20).reverse())
     const deleted = items.filter((item) => item.deleted).map(({ id }) => id)
     expect(deleted).toEqual(
@@ -141,11 +141,11 @@ class Model {
 
 describe.each(testBackends)('a channel beside its model on $name', (backend) => {
   let scenario: Scenario
-  let desk: ChatDesk
+  let operator: ChatOperator
   let channels = 0
   beforeAll(async () => {
     scenario = await openScenario(backend, { 'chat.history_limit': String(historyLimit) })
-    desk = await openChatDesk(scenario.api)
+    operator = await openChatOperator(scenario.api)
     return () => scenario.dispose()
   })
 
@@ -170,20 +170,22 @@ describe.each(testBackends)('a channel beside its model on $name', (backend) => 
           const now = scenario.clock.nowUnixMs()
           if (what.do === 'say') {
             const expected = model.append(what.content, now)
-            expect(await desk.say(channel, what.content)).toEqual(expected)
+            expect(await operator.say(channel, what.content)).toEqual(expected)
           } else if (what.do === 'remove') {
-            const { status } = await desk.remove(channel, what.id)
+            const { status } = await operator.remove(channel, what.id)
             expect(status).toBe(model.remove(what.id, now))
           } else if (what.do === 'read') {
             const { limit, before } = what
             const query = `?limit=${limit}${before === undefined ? '' : `&before=${before}`}`
-            const page = await desk.history(channel, query)
+            const page = await operator.history(channel, query)
             expect(page).toEqual({ channel, ...model.page(limit, before) })
           } else await scenario.clock.advance(what.ms)
         }
-        expect((await desk.history(channel)).items).toEqual(model.messages)
+        expect((await operator.history(channel)).items).toEqual(model.messages)
         expect(await scenario.countRows('chat_moderation')).toBe(recorded + model.blanked)
-        const listed = (await desk.list('?limit=500')).items.find((one) => one.channel === channel)
+        const listed = (await operator.list('?limit=500')).items.find(
+          (one) => one.channel === channel,
+        )
         expect(listed?.messages ?? 0).toBe(model.last)
         expect(listed?.last_activity_unix_ms ?? 0).toBe(model.activityUnixMs)
       }),

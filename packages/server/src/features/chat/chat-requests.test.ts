@@ -1,38 +1,38 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
+import { type Operator, openViewer, viewerKeys } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { type ChatDesk, messageOf, openChatDesk } from './chat.fixture.ts'
+import { type ChatOperator, messageOf, openChatOperator } from './chat.fixture.ts'
 
 const bytes1024 = '🏯'.repeat(256)
 const bytes2048 = 'é'.repeat(1024)
 
 describe.each(testBackends)('requests about chat on $name', (backend) => {
   let scenario: Scenario
-  let desk: ChatDesk
-  let viewer: Desk
+  let operator: ChatOperator
+  let viewer: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend, viewerKeys)
-    desk = await openChatDesk(scenario.api)
+    operator = await openChatOperator(scenario.api)
     viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 
   describe('bounds', () => {
     it('[H-CHT-1] [H-GEN-18] takes every text at its last byte', async () => {
-      const said = await desk.say(bytes1024, bytes2048, { sender: bytes1024 })
+      const said = await operator.say(bytes1024, bytes2048, { sender: bytes1024 })
       expect(said).toMatchObject({ sender: bytes1024, content: bytes2048 })
-      expect((await desk.history(bytes1024)).items).toEqual([said])
+      expect((await operator.history(bytes1024)).items).toEqual([said])
       const filter = encodeURIComponent(bytes1024)
-      expect((await desk.list(`?filter=${filter}`)).items).toHaveLength(1)
-      expect((await desk.remove(bytes1024, 1)).status).toBe(204)
+      expect((await operator.list(`?filter=${filter}`)).items).toHaveLength(1)
+      expect((await operator.remove(bytes1024, 1)).status).toBe(204)
     })
 
     it('[H-CHT-1] takes line ends in the content, and any character but U+0000 elsewhere', async () => {
       const content = '\r\n a \n\u{10ffff}\u00a0'
-      const said = await desk.say('tab\there/%2F', content, { sender: '\u0001\u0085' })
+      const said = await operator.say('tab\there/%2F', content, { sender: '\u0001\u0085' })
       expect(said).toMatchObject({ content, sender: '\u0001\u0085' })
-      expect((await desk.history('tab\there/%2F')).items).toEqual([said])
+      expect((await operator.history('tab\there/%2F')).items).toEqual([said])
     })
 
     it.each([
@@ -60,14 +60,14 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
       ['broken JSON', '{"sender":'],
       ['half a surrogate pair', '{"sender":"x","content":"\\ud83c"}'],
     ])('[H-CHT-1] refuses a message with %s', async (_case, body) => {
-      const { total } = await desk.list()
+      const { total } = await operator.list()
       for (const channel of ['made by no refusal', bytes1024]) {
-        const before = await desk.history(channel)
-        const answer = await desk.append(channel, body)
+        const before = await operator.history(channel)
+        const answer = await operator.append(channel, body)
         expect([answer.status, answer.body]).toMatchObject([400, { code: 'invalid_request' }])
-        expect(await desk.history(channel)).toEqual(before)
+        expect(await operator.history(channel)).toEqual(before)
       }
-      expect((await desk.list()).total).toBe(total)
+      expect((await operator.list()).total).toBe(total)
     })
 
     it.each(['%20', '%09%C2%A0', 'a%00b', encodeURIComponent(`${bytes1024}x`), '%ff'])(
@@ -75,16 +75,16 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
       async (channel) => {
         const path = `/chat/${channel}/messages`
         const body = { sender: 'x', content: 'x' }
-        expect((await desk.send('POST', path, body)).status).toBe(400)
-        expect((await desk.send('GET', path)).status).toBe(400)
-        expect((await desk.send('DELETE', `${path}/1`)).status).toBe(400)
+        expect((await operator.send('POST', path, body)).status).toBe(400)
+        expect((await operator.send('GET', path)).status).toBe(400)
+        expect((await operator.send('DELETE', `${path}/1`)).status).toBe(400)
       },
     )
 
     it.each(['9007199254740992', '00000000000000001', '-1', '+1', '1.0', 'a', '%20', '0x1'])(
       '[H-GEN-24] refuses the message id %s',
       async (id) => {
-        const answer = await desk.remove('lobby', id)
+        const answer = await operator.remove('lobby', id)
         expect(answer.status).toBe(400)
       },
     )
@@ -107,12 +107,12 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
       '/chat/lobby/messages?before=9007199254740992',
       '/chat/lobby/messages?before=1&before=1',
     ])('[H-GEN-25] [H-GEN-26] refuses GET %.40s', async (path) => {
-      expect((await desk.send('GET', path)).status).toBe(400)
+      expect((await operator.send('GET', path)).status).toBe(400)
     })
 
     it('[H-GEN-26] clamps the limits to their caps', async () => {
       const said = Array.from({ length: 201 }, (_, index) =>
-        desk.say('long', `message ${index}`).then(() => undefined),
+        operator.say('long', `message ${index}`).then(() => undefined),
       )
       await Promise.all(said)
       for (const [limit, length] of [
@@ -122,7 +122,7 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
         ['?limit=201', 200],
         ['?limit=999999999999999999999', 200],
       ] as const) {
-        expect((await desk.history('long', limit)).items).toHaveLength(length)
+        expect((await operator.history('long', limit)).items).toHaveLength(length)
       }
     })
   })
@@ -134,24 +134,24 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
     ])('[H-GEN-6] [H-GEN-7] 401, then 403, then 400: %s %s', async (method, path) => {
       const stranger = await scenario.api.call(method, `/console/v1${path}`, { body: '{broken' })
       const looker = await viewer.send(method, path, '{broken')
-      const admin = await desk.send(method, path, '{broken')
+      const admin = await operator.send(method, path, '{broken')
       expect([stranger.status, looker.status, admin.status]).toEqual([401, 403, 400])
     })
 
     it('[H-GEN-6] 400 comes before 404', async () => {
-      expect((await desk.remove('nowhere', 'x')).status).toBe(400)
-      expect((await desk.remove('nowhere', 1)).status).toBe(404)
+      expect((await operator.remove('nowhere', 'x')).status).toBe(400)
+      expect((await operator.remove('nowhere', 1)).status).toBe(404)
     })
 
     it('[H-AUTH-5] a viewer reads what the admin reads', async () => {
-      await desk.say('seen', 'by both')
+      await operator.say('seen', 'by both')
       const answers = await Promise.all([
         viewer.send('GET', '/chat?limit=500'),
         viewer.send('GET', '/chat/seen/messages'),
       ])
       expect(answers.map(({ body }) => body)).toEqual([
-        await desk.list('?limit=500'),
-        await desk.history('seen'),
+        await operator.list('?limit=500'),
+        await operator.history('seen'),
       ])
     })
   })
@@ -160,18 +160,18 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
     it('[H-IDM-3] gets the same answer, and does and records nothing', async () => {
       const key = { 'idempotency-key': 'once' }
       const body = { sender: 'ada', content: 'said once' }
-      const first = await desk.append('once', body, key)
-      const again = await desk.append('once', body, key)
+      const first = await operator.append('once', body, key)
+      const again = await operator.append('once', body, key)
       expect([again.status, again.text]).toEqual([200, first.text])
       expect(again.headers.get('idempotency-replayed')).toBe('true')
-      const other = await desk.append('once', { ...body, content: 'said twice' }, key)
+      const other = await operator.append('once', { ...body, content: 'said twice' }, key)
       expect(other.status).toBe(409)
-      expect((await desk.history('once')).items).toEqual([messageOf(first)])
-      const removed = await desk.remove('once', 1, key)
-      const removedAgain = await desk.remove('once', 1, key)
+      expect((await operator.history('once')).items).toEqual([messageOf(first)])
+      const removed = await operator.remove('once', 1, key)
+      const removedAgain = await operator.remove('once', 1, key)
       expect([removed.status, removedAgain.status]).toEqual([204, 204])
       expect(removedAgain.headers.get('idempotency-replayed')).toBe('true')
-      expect(await desk.trailOf('once#1')).toEqual([
+      expect(await operator.trailOf('once#1')).toEqual([
         ['chat.message.append', 'sender=ada'],
         ['chat.message.delete', 'tombstone'],
       ])
@@ -179,10 +179,10 @@ describe.each(testBackends)('requests about chat on $name', (backend) => {
 
     it('[H-IDM-4] is tried again when it was refused', async () => {
       const key = { 'idempotency-key': 'later' }
-      expect((await desk.remove('later', 1, key)).status).toBe(404)
-      await desk.say('later', 'now it is there')
-      expect((await desk.remove('later', 1, key)).status).toBe(204)
-      expect((await desk.history('later')).items[0]?.deleted).toBe(true)
+      expect((await operator.remove('later', 1, key)).status).toBe(404)
+      await operator.say('later', 'now it is there')
+      expect((await operator.remove('later', 1, key)).status).toBe(204)
+      expect((await operator.history('later')).items[0]?.deleted).toBe(true)
     })
   })
 })

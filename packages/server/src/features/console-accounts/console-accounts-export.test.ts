@@ -5,23 +5,23 @@ import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { countTurns } from '../../kernel/time/turns.fixture.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import type { RelatedReads } from '../feature.ts'
 import { createConsoleAccounts } from './console-accounts.service.ts'
 
 describe.each(testBackends)('the export of an account on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   const keyWith = async (...scopes: Scope[]) => {
     const body = { name: 'ci', scopes, expires_at: null }
-    const { status, body: made, text } = await desk.send('POST', '/api-keys', body)
+    const { status, body: made, text } = await operator.send('POST', '/api-keys', body)
     if (status !== 201) throw new Error(text)
     return apiKeysApi.create.ok.parse(made).secret
   }
@@ -53,21 +53,21 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
     const now = scenario.clock.nowUnixMs()
     const ada = await scenario.signUp('ada')
     const bob = await scenario.signUp('bob')
-    await desk.send('PUT', `/accounts/${ada.user_id}`, { metadata: { level: 9 } })
-    await desk.send('POST', `/accounts/${ada.user_id}/friends`, { user_id: bob.user_id })
+    await operator.send('PUT', `/accounts/${ada.user_id}`, { metadata: { level: 9 } })
+    await operator.send('POST', `/accounts/${ada.user_id}/friends`, { user_id: bob.user_id })
     for (const [currency, delta] of [
       ['gold', 7],
       ['copper', 9],
     ] as const) {
-      await desk.send('POST', `/accounts/${ada.user_id}/wallet`, { currency, delta })
+      await operator.send('POST', `/accounts/${ada.user_id}/wallet`, { currency, delta })
     }
     for (const name of ['zeta', 'alpha']) {
-      await desk.send('POST', '/groups', { name, creator_user_id: ada.user_id })
+      await operator.send('POST', '/groups', { name, creator_user_id: ada.user_id })
     }
-    const answer = await exportTo(desk.token, ada.user_id)
+    const answer = await exportTo(operator.token, ada.user_id)
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="account.json"')
     expect(answer.headers.get('content-type')).toBe('application/json')
-    const detail = await desk.send('GET', `/accounts/${ada.user_id}`)
+    const detail = await operator.send('GET', `/accounts/${ada.user_id}`)
     const { related, ...rest } = AccountExport.parse(answer.body)
     expect(rest).toEqual(detail.body)
     const { groups, ...others } = related
@@ -80,23 +80,23 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
       { name: 'zeta', role: 'superadmin', joined_at_unix_ms: now },
       { name: 'alpha', role: 'superadmin', joined_at_unix_ms: now },
     ])
-    expect(await desk.trailOf(`account ${ada.user_id}`)).toHaveLength(4)
+    expect(await operator.trailOf(`account ${ada.user_id}`)).toHaveLength(4)
   })
 
   it('[H-ACC-9] [H-WAL-1] lists currencies by their bytes, also those that look like numbers', async () => {
     const { user_id: id } = await scenario.signUp()
     for (const currency of ['b', '9', '10', 'B', '2']) {
-      await desk.send('POST', `/accounts/${id}/wallet`, { currency, delta: 1 })
+      await operator.send('POST', `/accounts/${id}/wallet`, { currency, delta: 1 })
     }
     const balances = '{"10":1,"2":1,"9":1,"B":1,"b":1}'
-    expect((await exportTo(desk.token, id)).text).toContain(`"wallet":${balances}`)
-    const wallet = await desk.send('GET', `/accounts/${id}/wallet`)
+    expect((await exportTo(operator.token, id)).text).toContain(`"wallet":${balances}`)
+    const wallet = await operator.send('GET', `/accounts/${id}/wallet`)
     expect(wallet.text).toContain(`{"balances":${balances}`)
   })
 
   it('[H-ACC-10] shows an API key only what its other scopes show', async () => {
     const { user_id: id } = await scenario.signUp()
-    await desk.send('POST', '/groups', { name: `of ${id}`, creator_user_id: id })
+    await operator.send('POST', '/groups', { name: `of ${id}`, creator_user_id: id })
     const seenBy = async (...scopes: Scope[]) => {
       const answer = await exportTo(await keyWith('accounts:read', ...scopes), id)
       const { groups, storage } = AccountExport.parse(answer.body).related
@@ -111,12 +111,18 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
 
   it('[H-GEN-27] names the file for HEAD too, and only with a success', async () => {
     const { user_id: id } = await scenario.signUp()
-    const [got, head] = [await exportTo(desk.token, id), await exportTo(desk.token, id, 'HEAD')]
+    const [got, head] = [
+      await exportTo(operator.token, id),
+      await exportTo(operator.token, id, 'HEAD'),
+    ]
     expect([head.status, head.text]).toEqual([200, ''])
     for (const name of ['content-disposition', 'content-type', 'content-length', 'cache-control']) {
       expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)])
     }
-    for (const refused of [await exportTo(desk.token, 'user-0'), await exportTo('no-token', id)]) {
+    for (const refused of [
+      await exportTo(operator.token, 'user-0'),
+      await exportTo('no-token', id),
+    ]) {
       expect(refused.status).toBeGreaterThanOrEqual(400)
       expect(refused.headers.get('content-disposition')).toBeNull()
     }
@@ -133,14 +139,14 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
         .filter((number) => (Number(number) % 2 === 1) === (collection === 'a'))
         .map((key) => ({ collection, key, version: 'é' })),
     )
-    const answer = await exportTo(desk.token, id)
+    const answer = await exportTo(operator.token, id)
     expect(AccountExport.parse(answer.body).related.storage).toEqual(objects)
     expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(answer.text)))
 
     const read: RelatedReads['storage']['read'] = (tx, user_id) => tx.all(objectsOf, { user_id })
     const accounts = exporting({ storage: { read } })
     const turns = countTurns()
-    const { related } = await accounts.export(operator, id)
+    const { related } = await accounts.export(actor, id)
     turns.stop()
     expect(turns.count).toBeGreaterThanOrEqual(4)
     expect(related.storage).toEqual(objects)
@@ -169,13 +175,13 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
           },
         },
       })
-      const exported = await accounts.export(operator, id)
+      const exported = await accounts.export(actor, id)
       expect([exported.username, ...names]).toEqual(['before', 'after', 'before'])
     },
   )
 })
 
-const operator = { kind: 'human', username: 'admin', role: 'viewer' } as const
+const actor = { kind: 'human', username: 'admin', role: 'viewer' } as const
 
 const counted = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)`
 const numbered = `substr('0000' || n.i, length('0000' || n.i) - 4)`

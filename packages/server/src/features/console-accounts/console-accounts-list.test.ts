@@ -2,21 +2,21 @@ import { consoleAccountsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { batchStatement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { createAccountCount } from './console-accounts.jobs.ts'
 
 describe.each(testBackends)('the list of accounts on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   const ask = (query: Record<string, string>) =>
-    desk.send('GET', `/accounts?${new URLSearchParams(query)}`)
+    operator.send('GET', `/accounts?${new URLSearchParams(query)}`)
   const list = async (query: Record<string, string>) => {
     const { items, total } = consoleAccountsApi.list.ok.parse((await ask(query)).body)
     return { names: items.map(({ username }) => username), total }
@@ -105,7 +105,7 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
   })
 
   it('[H-GEN-25] refuses a repeated key', async () => {
-    expect((await desk.send('GET', '/accounts?limit=1&limit=1')).status).toBe(400)
+    expect((await operator.send('GET', '/accounts?limit=1&limit=1')).status).toBe(400)
   })
 
   it('[H-ACC-2] is exact in a large table, also beyond the pages at hand', async () => {
@@ -166,10 +166,10 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
     await count()
     const signUps = Array.from({ length: 5 }, () => scenario.signUp())
     const posts = Array.from({ length: 5 }, (_, at) =>
-      desk.send('POST', '/accounts', { username: `posted ${at}` }),
+      operator.send('POST', '/accounts', { username: `posted ${at}` }),
     )
     await Promise.all([...signUps, ...posts, add(['one-more']), count()])
-    await desk.send('DELETE', '/accounts/one-more')
+    await operator.send('DELETE', '/accounts/one-more')
     expect((await list({ limit: '1' })).total).toBe(before + 711)
     expect(await scenario.countRows('accounts')).toBe(before + 711)
   })
@@ -178,7 +178,7 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
     await add(['named 1', 'named 2', 'named 3'])
     await scenario.setState('named 2', 'tombstoned')
     const names = (user_ids: string) =>
-      desk.send('GET', `/usernames?${new URLSearchParams({ user_ids })}`)
+      operator.send('GET', `/usernames?${new URLSearchParams({ user_ids })}`)
     const row = (user_id: string, state = 'active') => {
       return { user_id, username: `name of ${user_id}`, display_name: null, state }
     }
@@ -188,7 +188,7 @@ describe.each(testBackends)('the list of accounts on $name', (backend) => {
     expect((await names(ids.join(','))).body).toEqual({ items: [] })
     const refused = ['', ',', 'named 1,', 'named 1,,named 2', [...ids, 'n200'].join(',')]
     for (const list of refused) expect([list, (await names(list)).status]).toEqual([list, 400])
-    expect((await desk.send('GET', '/usernames')).status).toBe(400)
+    expect((await operator.send('GET', '/usernames')).status).toBe(400)
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { sessionsStore } from '../sessions/sessions.store.ts'
 
@@ -13,19 +13,19 @@ const postgres = testBackends.filter(({ name }) => name === 'postgres')
 describe.each(postgres)('a ban and a login at the same time on $name', (backend) => {
   const open = async () => {
     const scenario = await openScenario(backend)
-    const desk = await openDesk(scenario.api)
-    return { scenario, desk, player: await scenario.signUp() }
+    const operator = await openOperator(scenario.api)
+    return { scenario, operator, player: await scenario.signUp() }
   }
 
   it.each(['ban', 'delete'] as const)(
     '[H-ACC-5] [H-ACC-6] a %s waits for a login that came first, and ends its session too',
     async (what) => {
-      const { scenario, desk, player } = await open()
+      const { scenario, operator, player } = await open()
       const id = player.user_id
       const act = () =>
         what === 'ban'
-          ? desk.send('POST', `/accounts/${id}/ban`)
-          : desk.send('DELETE', `/accounts/${id}`)
+          ? operator.send('POST', `/accounts/${id}/ban`)
+          : operator.send('DELETE', `/accounts/${id}`)
       const session = {
         id: 'late',
         account_id: id,
@@ -48,13 +48,13 @@ describe.each(postgres)('a ban and a login at the same time on $name', (backend)
       const rows = await scenario.rowsOf('sessions', 'revoked_at_unix_ms IS NULL')
       expect(rows).toEqual([])
       expect(scenario.api.revoked).toContain('late')
-      expect((await desk.trailOf(`account ${id}`))[0]?.[1]).toContain('sessions_revoked=2')
+      expect((await operator.trailOf(`account ${id}`))[0]?.[1]).toContain('sessions_revoked=2')
       await scenario.dispose()
     },
   )
 
   it('[H-ACC-5] a login waits for a ban that came first, and opens no session', async () => {
-    const { scenario, desk, player } = await open()
+    const { scenario, operator, player } = await open()
     const signIn = () =>
       scenario.api.call('POST', '/v1/auth/device', { body: { id: player.device } })
     let login: ReturnType<typeof signIn> | undefined
@@ -68,7 +68,7 @@ describe.each(postgres)('a ban and a login at the same time on $name', (backend)
     )
     expect((await login)?.status).toBe(401)
     expect(await scenario.countRows('sessions')).toBe(1)
-    const { body } = await desk.send('GET', `/accounts/${player.user_id}`)
+    const { body } = await operator.send('GET', `/accounts/${player.user_id}`)
     expect(AccountDetail.parse(body).state).toBe('disabled')
     await scenario.dispose()
   })

@@ -2,7 +2,7 @@ import { AccountDetail, SessionTokens } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario, type SignedUp } from '../../testing/scenario.ts'
 import { createRevocationReader } from '../sessions/sessions.jobs.ts'
 
@@ -11,24 +11,24 @@ const unauthenticated = { code: 'authentication_failed', message: 'authenticatio
 describe.each(testBackends)('bans and deletions on $name', (backend) => {
   let scenario: Scenario
   let nodes: [TestApi, TestApi]
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
     nodes = [scenario.api, await scenario.openNode()]
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
-  const ban = (id: string) => desk.send('POST', `/accounts/${id}/ban`)
-  const unban = (id: string) => desk.send('POST', `/accounts/${id}/unban`)
-  const remove = (id: string) => desk.send('DELETE', `/accounts/${id}`)
-  const trailOf = (id: string) => desk.trailOf(`account ${id}`)
+  const ban = (id: string) => operator.send('POST', `/accounts/${id}/ban`)
+  const unban = (id: string) => operator.send('POST', `/accounts/${id}/unban`)
+  const remove = (id: string) => operator.send('DELETE', `/accounts/${id}`)
+  const trailOf = (id: string) => operator.trailOf(`account ${id}`)
   const signIn = (device: string, on = scenario.api) =>
     on.call('POST', '/v1/auth/device', { body: { id: device } })
   const read = (token: string, on: TestApi) => on.call('GET', '/v1/account', { token })
   const sessionsOf = (id: string) => scenario.rowsOf('sessions', `account_id = '${id}'`)
   const stored = async (id: string) => {
-    const answer = await desk.send('GET', `/accounts/${id}`)
+    const answer = await operator.send('GET', `/accounts/${id}`)
     return AccountDetail.parse(answer.body)
   }
 
@@ -124,7 +124,7 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
     for (const row of await sessionsOf(id)) expect(row.revoked_at_unix_ms).not.toBeNull()
     for (const node of nodes) expect((await read(player.token, node)).status).toBe(401)
     expect((await signIn(player.device)).status).toBe(401)
-    const listed = await desk.send('GET', `/accounts?filter=${id}`)
+    const listed = await operator.send('GET', `/accounts?filter=${id}`)
     expect(listed.body).toMatchObject({ items: [{ id, state: 'tombstoned' }], total: 1 })
 
     const create = { id: player.device, create: true, username }
@@ -187,14 +187,14 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
 
   it('[H-ACC-5] keeps one consistent history when bans, unbans and a deletion meet', async () => {
     const { user_id: id } = await scenario.signUp()
-    const desks = [desk, await openDesk(nodes[1])]
+    const operators = [operator, await openOperator(nodes[1])]
     const work = Array.from({ length: 12 }, (_, turn) => {
       if (turn === 8) return ['DELETE', `/accounts/${id}`] as const
       return ['POST', `/accounts/${id}/${turn % 2 === 0 ? 'ban' : 'unban'}`] as const
     })
     const statuses = await Promise.all(
       work.map(async ([method, path], turn) => {
-        const at = turn % 3 === 0 ? desks[0] : desks[1]
+        const at = turn % 3 === 0 ? operators[0] : operators[1]
         return (await at?.send(method, path))?.status
       }),
     )
@@ -203,7 +203,7 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
     const done = statuses.filter((status) => status === 200 || status === 204)
     const refused = statuses.filter((status) => status === 409)
     expect(done.length + refused.length).toBe(work.length)
-    const trails = await Promise.all(desks.map((each) => each.trailOf(`account ${id}`)))
+    const trails = await Promise.all(operators.map((each) => each.trailOf(`account ${id}`)))
     // In memory each node reports its own; otherwise either of all.
     const recorded = backend.name === 'in-memory' ? trails.flat() : (trails[0] ?? [])
     expect(recorded).toHaveLength(done.length)

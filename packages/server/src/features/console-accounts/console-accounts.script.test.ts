@@ -1,18 +1,18 @@
 import { auditApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { type ScriptCall, scriptCaller, scriptOf } from '../../testing/script-calls.fixture.ts'
 
 describe.each(testBackends)('accounts of scripts on $name', (backend) => {
   let scenario: Scenario
   let call: ScriptCall
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
     call = scriptOf(scenario.api)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
@@ -95,7 +95,7 @@ describe.each(testBackends)('accounts of scripts on $name', (backend) => {
     await call('accounts.update', user_id, { display_name: 'quiet' })
     await call('accounts.ban', user_id)
     await call('accounts.unban', user_id)
-    const answer = await desk.send('GET', '/audit?limit=500&action=accounts.')
+    const answer = await operator.send('GET', '/audit?limit=500&action=accounts.')
     const { entries } = auditApi.list.ok.parse(answer.body)
     const seen = entries
       .filter(({ target }) => target === `account ${user_id}`)

@@ -2,7 +2,7 @@ import { AccountDetail, AccountRow, consoleAccountsApi } from '@guildhall/contra
 import { beforeAll, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 const notFound = [404, { code: 'not_found', message: 'not found' }]
@@ -10,28 +10,28 @@ const taken = [409, { code: 'conflict', message: 'username is taken' }]
 
 describe.each(testBackends)('accounts at the console on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   const detail = async (id: string) =>
-    AccountDetail.parse((await desk.send('GET', `/accounts/${id}`)).body)
+    AccountDetail.parse((await operator.send('GET', `/accounts/${id}`)).body)
   const make = async (body: object) =>
-    AccountRow.parse((await desk.send('POST', '/accounts', body)).body)
-  const trailOf = (id: string) => desk.trailOf(`account ${id}`)
+    AccountRow.parse((await operator.send('POST', '/accounts', body)).body)
+  const trailOf = (id: string) => operator.trailOf(`account ${id}`)
   /** Everything that a refused change must leave as it was. */
   const everything = async () => [
     await scenario.rowsOf('accounts'),
-    (await desk.send('GET', '/audit?limit=500&action=accounts.')).body,
+    (await operator.send('GET', '/audit?limit=500&action=accounts.')).body,
   ]
 
   it('[H-ACC-1] [H-ACC-3] adds an account without a credential', async () => {
     const now = scenario.clock.nowUnixMs()
     const body = { username: 'ana', display_name: 'Ana', metadata: { level: 3 } }
-    const answer = await desk.send('POST', '/accounts', body)
+    const answer = await operator.send('POST', '/accounts', body)
     const { id } = AccountRow.parse(answer.body)
     const row = {
       id,
@@ -56,13 +56,13 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
 
   it('[H-GEN-16] keeps the integers of metadata exact, and its members whatever their names', async () => {
     const metadata = '{"max":9223372036854775807,"half":0.5,"__proto__":{"deep":[null,"\\u00e4"]}}'
-    const answer = await desk.send(
+    const answer = await operator.send(
       'POST',
       '/accounts',
       `{"username":"exact","metadata":${metadata}}`,
     )
     const { id } = AccountRow.parse(answer.body)
-    const { text } = await desk.send('GET', `/accounts/${id}`)
+    const { text } = await operator.send('GET', `/accounts/${id}`)
     expect(text).toContain('"max":9223372036854775807')
     expect(text).toContain('"half":0.5')
     expect(text).toContain('"__proto__":{"deep":[null,"ä"]}')
@@ -73,12 +73,12 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     const body = { ...email, create: true, username: 'ada' }
     await scenario.api.call('POST', '/v1/auth/email', { body })
     const { items } = consoleAccountsApi.list.ok.parse(
-      (await desk.send('GET', '/accounts?filter=ada')).body,
+      (await operator.send('GET', '/accounts?filter=ada')).body,
     )
     // An id may contain the letters too: all three are hexadecimal digits.
     const id = items.find(({ username }) => username === 'ada')?.id ?? ''
     const now = scenario.clock.nowUnixMs()
-    const answer = await desk.send('GET', `/accounts/${id}`)
+    const answer = await operator.send('GET', `/accounts/${id}`)
     expect(AccountDetail.parse(answer.body).identities).toEqual([
       { provider: 'email', external_id: 'ada@example.com', created_at_unix_ms: now },
     ])
@@ -119,13 +119,13 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     ['no object', []],
   ])('[H-ACC-3] refuses to add one with %s', async (_case, body) => {
     const before = await everything()
-    expect((await desk.send('POST', '/accounts', body)).status).toBe(400)
+    expect((await operator.send('POST', '/accounts', body)).status).toBe(400)
     expect(await everything()).toEqual(before)
   })
 
   it('[H-ACC-3] takes names up to their bounds in bytes', async () => {
     const body = { username: 'é'.repeat(64), display_name: `x${'é'.repeat(127)}` }
-    expect((await desk.send('POST', '/accounts', body)).body).toMatchObject(body)
+    expect((await operator.send('POST', '/accounts', body)).body).toMatchObject(body)
   })
 
   it.each(['active', 'disabled', 'tombstoned'] as const)(
@@ -135,9 +135,9 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
       const other = await make({ username: `other-${state}` })
       await scenario.setState(owner.id, state)
       const before = await everything()
-      const adding = await desk.send('POST', '/accounts', { username: owner.username })
+      const adding = await operator.send('POST', '/accounts', { username: owner.username })
       expect([adding.status, adding.body]).toEqual(taken)
-      const renaming = await desk.send('PUT', `/accounts/${other.id}`, {
+      const renaming = await operator.send('PUT', `/accounts/${other.id}`, {
         username: owner.username,
         display_name: 'half done',
       })
@@ -148,7 +148,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
 
   it('[H-ACC-3] gives a username to one of many who ask at the same time', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => desk.send('POST', '/accounts', { username: 'wanted' })),
+      Array.from({ length: 8 }, () => operator.send('POST', '/accounts', { username: 'wanted' })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)])
     expect(await scenario.rowsOf('accounts', "username = 'wanted'")).toHaveLength(1)
@@ -157,7 +157,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
   describe('PUT', () => {
     it('[H-ACC-4] changes what is sent, leaves what is absent or null, and moves updated_at', async () => {
       const { id } = await make({ username: 'put', display_name: 'Put', metadata: { a: 1, b: 2 } })
-      const put = (body: object) => desk.send('PUT', `/accounts/${id}`, body)
+      const put = (body: object) => operator.send('PUT', `/accounts/${id}`, body)
       const created_at_unix_ms = scenario.clock.nowUnixMs()
       await scenario.clock.advance(1000)
       const row = { id, state: 'active', created_at_unix_ms }
@@ -200,14 +200,14 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
       const { user_id: id } = await scenario.signUp()
       await scenario.clock.advance(10)
       const before = await everything()
-      expect((await desk.send('PUT', `/accounts/${id}`, body)).status).toBe(400)
+      expect((await operator.send('PUT', `/accounts/${id}`, body)).status).toBe(400)
       expect(await everything()).toEqual(before)
     })
 
     it.each(['disabled', 'tombstoned'] as const)('[H-ACC-4] works when %s', async (state) => {
       const { user_id } = await scenario.signUp()
       await scenario.setState(user_id, state)
-      const answer = await desk.send('PUT', `/accounts/${user_id}`, { display_name: state })
+      const answer = await operator.send('PUT', `/accounts/${user_id}`, { display_name: state })
       expect([answer.status, answer.body]).toMatchObject([200, { display_name: state, state }])
     })
   })
@@ -223,7 +223,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
       ['DELETE', ''],
     ] as const) {
       const ask = (id: string) =>
-        desk.send(method, `/accounts/${id}${of}`, method === 'PUT' ? {} : undefined)
+        operator.send(method, `/accounts/${id}${of}`, method === 'PUT' ? {} : undefined)
       const unknown = await ask('user-0')
       expect([method, of, unknown.status, unknown.body]).toEqual([method, of, ...notFound])
       for (const id of ['%20', '%C2%A0%09', '%00', 'x'.repeat(1025)]) {
@@ -238,8 +238,8 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
   it('[H-IDM-3] does a repeated change once', async () => {
     const headers = { 'idempotency-key': 'once' }
     const body = { username: 'once' }
-    const first = await desk.send('POST', '/accounts', body, headers)
-    const again = await desk.send('POST', '/accounts', body, headers)
+    const first = await operator.send('POST', '/accounts', body, headers)
+    const again = await operator.send('POST', '/accounts', body, headers)
     expect([again.status, again.body]).toEqual([201, first.body])
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     const { id } = AccountRow.parse(first.body)
@@ -250,7 +250,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     ] as const) {
       const answers = []
       for (let i = 0; i < 2; i += 1) {
-        answers.push(await desk.send(method, `/accounts/${id}${of}`, undefined, headers))
+        answers.push(await operator.send(method, `/accounts/${id}${of}`, undefined, headers))
       }
       expect(answers[1]?.text).toBe(answers[0]?.text)
       expect(answers.map((each) => each.headers.get('idempotency-replayed'))).toEqual([
@@ -264,7 +264,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
       'accounts.unban',
       'accounts.delete',
     ])
-    const other = await desk.send('POST', '/accounts', { username: 'twice' }, headers)
+    const other = await operator.send('POST', '/accounts', { username: 'twice' }, headers)
     expect(other.status).toBe(409)
   })
 })

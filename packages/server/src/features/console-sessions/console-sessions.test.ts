@@ -2,7 +2,7 @@ import { consoleSessionsApi, SessionTokens } from '@guildhall/contract'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario, type SignedUp } from '../../testing/scenario.ts'
 import { dump } from '../../testing/tables.ts'
 import { createRevocationReader } from '../sessions/sessions.jobs.ts'
@@ -15,8 +15,8 @@ const admittedViewer = { username: 'eye', password: 'viewer password' }
 describe.each(testBackends)('sessions at the console on $name', (backend) => {
   let scenario: Scenario
   let nodes: [TestApi, TestApi]
-  let desk: Desk
-  let viewer: Desk
+  let operator: Operator
+  let viewer: Operator
   beforeAll(async () => {
     const keys = {
       'console.viewer_username': admittedViewer.username,
@@ -26,24 +26,24 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     nodes = [scenario.api, await scenario.openNode()]
     return () => scenario.dispose()
   })
-  beforeEach(openDesks)
+  beforeEach(openOperators)
 
   /** Sessions of players outlive those of operators. */
-  async function openDesks(): Promise<void> {
-    desk = await openDesk(scenario.api)
-    viewer = await openDesk(scenario.api, admittedViewer)
+  async function openOperators(): Promise<void> {
+    operator = await openOperator(scenario.api)
+    viewer = await openOperator(scenario.api, admittedViewer)
   }
 
-  const read = (id: string, query = '', by = desk) =>
+  const read = (id: string, query = '', by = operator) =>
     by.send('GET', `/accounts/${id}/sessions${query}`)
   const list = async (id: string, query = '') =>
     consoleSessionsApi.list.ok.parse((await read(id, query)).body)
   const idsOf = async (id: string) => (await list(id)).items.map((session) => session.id)
   const end = (id: string, session: string, headers = {}) =>
-    desk.send('POST', `/accounts/${id}/sessions/${session}/revoke`, undefined, headers)
+    operator.send('POST', `/accounts/${id}/sessions/${session}/revoke`, undefined, headers)
   const endAll = (id: string, headers = {}) =>
-    desk.send('POST', `/accounts/${id}/sessions/revoke`, undefined, headers)
-  const trailOf = async (id: string) => (await desk.trailOf(`account ${id}`)).slice(-9)
+    operator.send('POST', `/accounts/${id}/sessions/revoke`, undefined, headers)
+  const trailOf = async (id: string) => (await operator.trailOf(`account ${id}`)).slice(-9)
   const profile = async (token: string, on = scenario.api) =>
     (await on.call('GET', '/v1/account', { token })).status
   const signIn = async ({ device }: SignedUp) => {
@@ -129,7 +129,7 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     await logout(third)
     expect((await list(player.user_id)).total).toBe(2)
     await scenario.clock.advance(refreshTtlMs - 2001)
-    await openDesks()
+    await openOperators()
     expect((await list(player.user_id)).total).toBe(2)
     await refresh(second)
     await scenario.clock.advance(1)
@@ -261,7 +261,7 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     ] as const) {
       const { user_id } = await playing(2)
       const [id = ''] = await idsOf(user_id)
-      await desk.send(method, `/accounts/${user_id}${path}`)
+      await operator.send(method, `/accounts/${user_id}${path}`)
       expect(await list(user_id)).toEqual({ items: [], total: 0 })
       for (const answer of [await endAll(user_id), await end(user_id, id)]) {
         expect([answer.status, answer.body]).toEqual([200, { sessions_revoked: 0 }])
@@ -276,7 +276,7 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     await scenario.clock.advance(refreshTtlMs - 1500)
     await refresh(second)
     await scenario.clock.advance(1500)
-    await openDesks()
+    await openOperators()
     expect((await end(player.user_id, first)).body).toEqual({ sessions_revoked: 0 })
     expect((await endAll(player.user_id)).body).toEqual({ sessions_revoked: 1 })
   })

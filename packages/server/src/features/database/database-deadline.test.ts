@@ -3,7 +3,7 @@ import { ExplorerDeadline, explorerDeadlineMs } from '../../database/explorer/ex
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { type ExplorerDesk, openExplorer } from './database.fixture.ts'
+import { type ExplorerOperator, openExplorer } from './database.fixture.ts'
 
 const durable = testBackends.filter(({ name }) => name !== 'in-memory')
 const sort = { column: 'id', direction: 'asc' }
@@ -19,7 +19,7 @@ const readsOfMany = statement({
 /** A table whose filter finds nothing among a great many rows, and a view that fails. */
 describe.each(durable)('the deadline of the explorer on $name', (backend) => {
   const isPostgres = backend.name === 'postgres'
-  let at: ExplorerDesk
+  let at: ExplorerOperator
   beforeEach(async () => {
     at = await openExplorer(backend)
   })
@@ -40,8 +40,8 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
   /** Others write and read. */
   async function expectServed(): Promise<void> {
     const body = { name: 'owls', creator_user_id: 'ana' }
-    expect((await at.desk.send('POST', '/groups', body)).status).toBe(201)
-    expect((await at.desk.send('GET', '/groups/1')).status).toBe(200)
+    expect((await at.operator.send('POST', '/groups', body)).status).toBe(201)
+    expect((await at.operator.send('GET', '/groups/1')).status).toBe(200)
   }
 
   it.skipIf(isPostgres)('[H-DBX-8] answers 504 once its time is over, and goes on', async () => {
@@ -203,6 +203,6 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
     await at.ddl('CREATE TABLE base (id {{bigint}})', 'CREATE VIEW broken AS SELECT id FROM base')
     await at.ddl('PRAGMA legacy_alter_table = ON', 'ALTER TABLE base RENAME TO gone')
     expect((await at.describe('broken')).status).toBe(400)
-    expect((await at.desk.send('GET', '/database')).status).toBe(200)
+    expect((await at.operator.send('GET', '/database')).status).toBe(200)
   })
 })

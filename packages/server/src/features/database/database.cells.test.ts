@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type ExplorerDesk, openExplorer } from './database.fixture.ts'
+import { type ExplorerOperator, openExplorer } from './database.fixture.ts'
 
 const backendNamed = (wanted: string) => {
   const backend = testBackends.find(({ name }) => name === wanted)
@@ -45,7 +45,7 @@ function kindOf(kind: string, value: string) {
 }
 
 describe('cells of types that only PostgreSQL has', () => {
-  let at: ExplorerDesk
+  let at: ExplorerOperator
   let asked = 0
   beforeAll(async () => {
     at = await openExplorer(backendNamed('postgres'))
@@ -60,7 +60,7 @@ describe('cells of types that only PostgreSQL has', () => {
   afterAll(() => at.dispose())
 
   const ask = async (question: object) => {
-    // A minute has 60 requests, and the desk's token an hour.
+    // A minute has 60 requests, and the operator's token an hour.
     asked += 1
     if (asked % 50 === 0) await at.clock.advance(60_000)
     const table = { schema: at.schema, table: 'odd_types' }

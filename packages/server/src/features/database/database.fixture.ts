@@ -4,7 +4,7 @@ import type { TestBackend } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { openDesk, openViewer, viewerKeys } from '../../testing/desk.ts'
+import { openOperator, openViewer, viewerKeys } from '../../testing/operator.ts'
 
 type Rows = z.input<(typeof databaseApi)['rows']['body']>
 
@@ -17,14 +17,14 @@ export async function openExplorer(backend: TestBackend) {
     clock,
     config: viewerKeys,
   })
-  const desk = await openDesk(api)
+  const operator = await openOperator(api)
   const eye = await openViewer(api)
   const schema = backend.name === 'postgres' ? 'public' : 'main'
   return {
     test,
     api,
     clock,
-    desk,
+    operator,
     eye,
     schema,
     async ddl(...texts: string[]) {
@@ -32,10 +32,10 @@ export async function openExplorer(backend: TestBackend) {
         for (const text of texts) await tx.ddl(test.db.schema.render(text))
       })
     },
-    post: (path: 'rows' | 'row', body: object, by = desk) =>
+    post: (path: 'rows' | 'row', body: object, by = operator) =>
       by.send('POST', `/database/${path}`, body),
-    describe: (table: string, by = desk) => by.send('GET', `/database/${schema}/${table}`),
-    async rows(table: string, question: Omit<Rows, 'table'>, by = desk) {
+    describe: (table: string, by = operator) => by.send('GET', `/database/${schema}/${table}`),
+    async rows(table: string, question: Omit<Rows, 'table'>, by = operator) {
       const answer = await by.send('POST', '/database/rows', {
         table: { schema, table },
         ...question,
@@ -44,7 +44,7 @@ export async function openExplorer(backend: TestBackend) {
       return databaseApi.rows.ok.parse(readJson(answer.text).value)
     },
     /** What a question that is refused answers. */
-    async refusal(table: string, question: object, by = desk) {
+    async refusal(table: string, question: object, by = operator) {
       const answer = await by.send('POST', '/database/rows', {
         table: { schema, table },
         ...question,
@@ -58,4 +58,4 @@ export async function openExplorer(backend: TestBackend) {
   }
 }
 
-export type ExplorerDesk = Awaited<ReturnType<typeof openExplorer>>
+export type ExplorerOperator = Awaited<ReturnType<typeof openExplorer>>

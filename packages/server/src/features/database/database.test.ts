@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
-import { type ExplorerDesk, openExplorer } from './database.fixture.ts'
+import { openOperator } from '../../testing/operator.ts'
+import { type ExplorerOperator, openExplorer } from './database.fixture.ts'
 
 const durable = testBackends.filter(({ name }) => name !== 'in-memory')
 const byId = { column: 'id', direction: 'asc' } as const
 
 describe.each(durable)('the database explorer on $name', (backend) => {
-  let at: ExplorerDesk
+  let at: ExplorerOperator
   beforeAll(async () => {
     at = await openExplorer(backend)
     for (const [name, open] of Object.entries({ red: true, green: false, blue: true })) {
       const body = { name, open, creator_user_id: 'ana' }
-      expect((await at.desk.send('POST', '/groups', body)).status).toBe(201)
+      expect((await at.operator.send('POST', '/groups', body)).status).toBe(201)
     }
     await at.ddl(
       `CREATE TABLE "Odd ""table""" ("the id" {{text}} NOT NULL PRIMARY KEY, "a""b" {{bigint}},
@@ -33,7 +33,7 @@ describe.each(durable)('the database explorer on $name', (backend) => {
 
   it('[H-DBX-2] lists the tables and views of the game and of others, never the hidden ones', async () => {
     await advanceMinute()
-    const { body } = await at.desk.send('GET', '/database')
+    const { body } = await at.operator.send('GET', '/database')
     const { tables } = databaseApi.tables.ok.parse(body)
     const names = tables.map(({ table }) => table.table)
     expect(names).toEqual(names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
@@ -54,10 +54,10 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     await advanceMinute()
     const key = { name: 'ci', scopes: ['database:read'] }
     const { key: made, secret } = apiKeysApi.create.ok.parse(
-      (await at.desk.send('POST', '/api-keys', key)).body,
+      (await at.operator.send('POST', '/api-keys', key)).body,
     )
     const machine = {
-      ...at.desk,
+      ...at.operator,
       send: (method: string, path: string, body?: unknown) =>
         at.api.call(method, `/console/v1${path}`, { token: secret, body }),
     }
@@ -77,9 +77,9 @@ describe.each(durable)('the database explorer on $name', (backend) => {
       secret_digest: { kind: 'redacted' },
       expires_at: { kind: 'null' },
     })
-    const received = await at.desk.trailOf('groups')
+    const received = await at.operator.trailOf('groups')
     expect(received).toContainEqual(['database.rows', 'returned=3'])
-    const trail = await at.desk.send('GET', `/audit?limit=500&actor=${made.id}`)
+    const trail = await at.operator.send('GET', `/audit?limit=500&actor=${made.id}`)
     const { entries } = auditApi.list.ok.parse(trail.body)
     const actions = entries.map(({ action }) => action)
     expect(actions.filter((action) => action === 'console.read')).toHaveLength(6)
@@ -136,10 +136,12 @@ describe.each(durable)('the database explorer on $name', (backend) => {
       const sort = { column: table === 'keyless' ? 'note' : 'id', direction: 'asc' }
       expect(await at.refusal(table, { sort })).toMatchObject({ status: 400 })
     }
-    expect((await at.desk.send('GET', '/database/other/groups')).status).toBe(404)
+    expect((await at.operator.send('GET', '/database/other/groups')).status).toBe(404)
     expect((await at.describe('x'.repeat(129))).status).toBe(400)
     expect((await at.describe('a%00b')).status).toBe(400)
-    expect(await at.desk.trailOf('group_members')).toEqual([['database.describe', 'returned=1']])
+    expect(await at.operator.trailOf('group_members')).toEqual([
+      ['database.describe', 'returned=1'],
+    ])
   })
 
   it('[H-DBX-6] answers typed cells, in text order of their columns', async () => {
@@ -239,7 +241,7 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     const table = { schema: at.schema, table: 'Odd "table"' }
     const huge = `{"table":${JSON.stringify(table)},"sort":{"column":"the id","direction":"asc"},
       "filters":[{"column":"10","operator":"eq","value":9223372036854775808}]}`
-    expect((await at.desk.send('POST', '/database/rows', huge)).status).toBe(400)
+    expect((await at.operator.send('POST', '/database/rows', huge)).status).toBe(400)
     for (const column of ['nothing', 'old_password', '"; DROP TABLE groups; --']) {
       const refusal = await at.refusal('Odd "table"', { sort: { column, direction: 'asc' } })
       expect(refusal.status).toBe(400)
@@ -280,7 +282,7 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     await at.clock.advance(5 * 60_000)
     expect((await at.post('row', { table, row_ref })).status).toBe(400)
     expect((await at.refusal('groups', { sort, cursor })).status).toBe(400)
-    expect(await at.desk.trailOf('groups')).toContainEqual(['database.row', 'returned=1'])
+    expect(await at.operator.trailOf('groups')).toContainEqual(['database.row', 'returned=1'])
   })
 
   it('[H-DBX-7] takes a viewer of the same name for another operator', async () => {
@@ -288,8 +290,8 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     const config = { 'console.viewer_username': 'admin', 'console.viewer_password': password }
     const api = await openTestApi({ db: at.test.db, clock: at.clock, config })
     try {
-      const admin = await openDesk(api)
-      const viewer = await openDesk(api, { username: 'admin', password })
+      const admin = await openOperator(api)
+      const viewer = await openOperator(api, { username: 'admin', password })
       const table = { schema: at.schema, table: 'groups' }
       const first = { table, sort: byId, limit: 1 }
       const answer = await admin.send('POST', '/database/rows', first)
@@ -316,10 +318,10 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     ] as const
     const restarted = await openTestApi({ db: at.test.db, clock: at.clock })
     try {
-      const desk = await openDesk(restarted)
+      const operator = await openOperator(restarted)
       for (const [path, body] of asked) {
         expect((await at.post(path, body)).status).toBe(200)
-        expect((await at.post(path, body, desk)).status).toBe(400)
+        expect((await at.post(path, body, operator)).status).toBe(400)
       }
     } finally {
       await restarted.close()
@@ -331,8 +333,10 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     const { rows } = await at.rows('groups', { sort: byId })
     const table = { schema: at.schema, table: 'groups' }
     const read = (place: number) => at.post('row', { table, row_ref: rows[place]?.row_ref })
-    expect((await at.desk.send('PUT', '/groups/2', { description: 'changed' })).status).toBe(200)
-    expect((await at.desk.send('DELETE', '/groups/3')).status).toBe(204)
+    expect((await at.operator.send('PUT', '/groups/2', { description: 'changed' })).status).toBe(
+      200,
+    )
+    expect((await at.operator.send('DELETE', '/groups/3')).status).toBe(204)
     expect([(await read(0)).status, (await read(1)).status, (await read(2)).status]).toEqual([
       200, 404, 404,
     ])
@@ -341,11 +345,11 @@ describe.each(durable)('the database explorer on $name', (backend) => {
   it('[H-DBX-1] [H-GEN-9] admits 60 requests a minute and caller, before anything is read', async () => {
     await advanceMinute()
     await at.clock.advance(60_000 - (at.clock.nowUnixMs() % 60_000) + 15_500)
-    const send = () => at.desk.send('POST', '/database/rows', 'no json')
+    const send = () => at.operator.send('POST', '/database/rows', 'no json')
     for (let sent = 0; sent < 60; sent += 1) expect((await send()).status).toBe(400)
     const refused = await send()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '45'])
-    expect((await at.desk.send('GET', '/database/main/x')).status).toBe(429)
+    expect((await at.operator.send('GET', '/database/main/x')).status).toBe(429)
     expect((await at.eye.send('GET', '/database')).status).toBe(200)
     await at.clock.advance(44_500)
     expect((await send()).status).toBe(400)
@@ -355,7 +359,7 @@ describe.each(durable)('the database explorer on $name', (backend) => {
     await advanceMinute()
     const value = { text: 'x'.repeat(300_000) }
     for (const key of ['a', 'b', 'c', 'd']) {
-      const answer = await at.desk.send('PUT', `/storage/bulk/${key}`, { value })
+      const answer = await at.operator.send('PUT', `/storage/bulk/${key}`, { value })
       expect(answer.status).toBe(200)
     }
     const sort = { column: 'key', direction: 'asc' } as const
@@ -371,7 +375,7 @@ it('[H-DBX-1] [H-DBX-10] answers 400 in memory, behind the 403 of API keys', asy
   const at = await openExplorer(memory)
   const table = { schema: 'main', table: 'api_keys' }
   for (const [by, status] of [
-    [at.desk, 400],
+    [at.operator, 400],
     [at.eye, 403],
   ] as const) {
     expect((await at.describe('api_keys', by)).status).toBe(status)

@@ -5,7 +5,7 @@ import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { openErrorJournal } from '../../kernel/errors/error-journal.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { nobodyPlays, openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 
 async function setUp() {
   const [inMemory] = testBackends
@@ -20,14 +20,14 @@ async function setUp() {
     await api.close()
     await test.dispose()
   })
-  const desk = await openDesk(api)
-  return { desk, clock, journal }
+  const operator = await openOperator(api)
+  return { operator, clock, journal }
 }
 
 it('[H-ERR-1] pages the incidents of this node, the one seen last first', async () => {
-  const { desk, clock, journal } = await setUp()
+  const { operator, clock, journal } = await setUp()
   const list = async (query = '') =>
-    errorJournalApi.list.ok.parse((await desk.send('GET', `/errors${query}`)).body)
+    errorJournalApi.list.ok.parse((await operator.send('GET', `/errors${query}`)).body)
   expect(await list()).toEqual({ entries: [], total: 0, next_offset: null })
   const firstMs = clock.nowUnixMs()
   const places = ['one', 'two', 'one', 'three']
@@ -46,8 +46,8 @@ it('[H-ERR-1] pages the incidents of this node, the one seen last first', async 
 })
 
 it('[H-ERR-1] [H-GEN-26] refuses offsets and limits that are no numbers', async () => {
-  const { desk } = await setUp()
+  const { operator } = await setUp()
   for (const query of ['offset=-1', 'offset=x', 'limit=', 'x=1']) {
-    expect((await desk.send('GET', `/errors?${query}`)).status, query).toBe(400)
+    expect((await operator.send('GET', `/errors?${query}`)).status, query).toBe(400)
   }
 })

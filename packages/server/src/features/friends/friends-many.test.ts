@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { countTurns } from '../../kernel/time/turns.fixture.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { createFriends } from './friends.service.ts'
 
@@ -11,11 +11,11 @@ const count = 2001
 
 describe.each(testBackends)('an account with many friends on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   let id: string
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     id = (await scenario.signUp()).user_id
     await scenario.db.run(putAccounts, { id, count })
     await scenario.db.run(putFriends, { id, count })
@@ -30,7 +30,7 @@ describe.each(testBackends)('an account with many friends on $name', (backend) =
     }))
 
   it('[H-FRD-1] lists each of them once, by id', async () => {
-    const answer = await desk.send('GET', `/accounts/${id}/friends`)
+    const answer = await operator.send('GET', `/accounts/${id}/friends`)
     expect(friendsApi.list.ok.parse(answer.body)).toEqual(listed())
     expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(answer.text)))
   })
@@ -48,12 +48,12 @@ describe.each(testBackends)('an account with many friends on $name', (backend) =
   it('[H-FRD-1] [H-IDM-1] answers an addition with all of them, and a repeat alike', async () => {
     const { user_id } = await scenario.signUp()
     const add = () =>
-      desk.send('POST', `/accounts/${id}/friends`, { user_id }, { 'idempotency-key': 'many' })
+      operator.send('POST', `/accounts/${id}/friends`, { user_id }, { 'idempotency-key': 'many' })
     const [first, repeated] = [await add(), await add()]
     expect(friendsApi.add.ok.parse(first.body)).toHaveLength(count + 1)
     expect(repeated.text).toBe(first.text)
     expect(repeated.headers.get('idempotency-replayed')).toBe('true')
-    expect((await desk.send('GET', `/accounts/${id}/friends`)).text).toBe(first.text)
+    expect((await operator.send('GET', `/accounts/${id}/friends`)).text).toBe(first.text)
   })
 })
 

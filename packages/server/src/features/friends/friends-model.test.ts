@@ -2,7 +2,7 @@ import { friendsApi } from '@guildhall/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 type State = 'invited_sent' | 'invited_received' | 'friend'
@@ -36,13 +36,17 @@ const move = fc.record({
 })
 
 describe.each(testBackends)('relations on $name', (backend) => {
-  const send = (desk: Desk | undefined, what: 'add' | 'remove', [id, other]: [string, string]) =>
+  const send = (
+    operator: Operator | undefined,
+    what: 'add' | 'remove',
+    [id, other]: [string, string],
+  ) =>
     what === 'add'
-      ? desk?.send('POST', `/accounts/${id}/friends`, { user_id: other })
-      : desk?.send('DELETE', `/accounts/${id}/friends/${other}`)
+      ? operator?.send('POST', `/accounts/${id}/friends`, { user_id: other })
+      : operator?.send('DELETE', `/accounts/${id}/friends/${other}`)
 
-  const listOf = async (desk: Desk, id: string) =>
-    friendsApi.list.ok.parse((await desk.send('GET', `/accounts/${id}/friends`)).body)
+  const listOf = async (operator: Operator, id: string) =>
+    friendsApi.list.ok.parse((await operator.send('GET', `/accounts/${id}/friends`)).body)
 
   const signUp = async (scenario: Scenario, count: number) => {
     const players = await Promise.all(Array.from({ length: count }, () => scenario.signUp()))
@@ -51,18 +55,18 @@ describe.each(testBackends)('relations on $name', (backend) => {
 
   it('[H-FRD-3] are at every moment what the model says, on both sides', async () => {
     const scenario = await openScenario(backend)
-    const desk = await openDesk(scenario.api)
+    const operator = await openOperator(scenario.api)
     const run = fc.asyncProperty(fc.array(move, { minLength: 4, maxLength: 24 }), async (moves) => {
       const ids = await signUp(scenario, accounts.length)
       const model = new Model()
       for (const { what, actor, other } of moves) {
         await scenario.clock.advance(1)
         const pair: [string, string] = [ids[actor] ?? '', ids[other] ?? '']
-        const status = (await send(desk, what, pair))?.status
+        const status = (await send(operator, what, pair))?.status
         expect(status).toBe(actor === other ? 400 : what === 'add' ? 200 : 204)
         if (actor !== other) model[what](actor, other)
         for (const each of new Set([actor, other])) {
-          const seen = (await listOf(desk, ids[each] ?? '')).map(({ user_id, state }) => [
+          const seen = (await listOf(operator, ids[each] ?? '')).map(({ user_id, state }) => [
             user_id,
             state,
           ])
@@ -81,12 +85,17 @@ describe.each(testBackends)('relations on $name', (backend) => {
 
   it('[H-FRD-3] become friendship when both sides add at the same time, on two nodes', async () => {
     const scenario = await openScenario(backend)
-    const desks = [await openDesk(scenario.api), await openDesk(await scenario.openNode())]
+    const operators = [
+      await openOperator(scenario.api),
+      await openOperator(await scenario.openNode()),
+    ]
     const ids = await signUp(scenario, 6)
     const pairs = ids.flatMap((one) =>
       ids.filter((other) => other !== one).map((other): [string, string] => [one, other]),
     )
-    const answers = await Promise.all(pairs.map((pair, turn) => send(desks[turn % 2], 'add', pair)))
+    const answers = await Promise.all(
+      pairs.map((pair, turn) => send(operators[turn % 2], 'add', pair)),
+    )
     expect(answers.map((answer) => answer?.status)).toEqual(pairs.map(() => 200))
     const edges = await scenario.rowsOf('friend_edges')
     expect(edges.map(({ state }) => state)).toEqual(pairs.map(() => 'friend'))
@@ -95,13 +104,16 @@ describe.each(testBackends)('relations on $name', (backend) => {
 
   it('[H-FRD-3] are whole or gone, whatever is added and removed at the same time', async () => {
     const scenario = await openScenario(backend)
-    const desks = [await openDesk(scenario.api), await openDesk(await scenario.openNode())]
+    const operators = [
+      await openOperator(scenario.api),
+      await openOperator(await scenario.openNode()),
+    ]
     const [ada = '', bob = ''] = await signUp(scenario, 2)
     for (let round = 0; round < 8; round += 1) {
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, turn) => {
           const pair: [string, string] = turn % 3 === 0 ? [bob, ada] : [ada, bob]
-          return send(desks[turn % 2], turn % 4 === round % 4 ? 'remove' : 'add', pair)
+          return send(operators[turn % 2], turn % 4 === round % 4 ? 'remove' : 'add', pair)
         }),
       )
       for (const answer of answers) expect([200, 204]).toContain(answer?.status)

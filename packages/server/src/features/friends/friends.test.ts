@@ -3,33 +3,33 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { bySystem, type Mutate } from '../../kernel/mutation.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { createFriends } from './friends.service.ts'
 
 describe.each(testBackends)('friends at the console on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   const add = (id: string, user_id: unknown, headers?: Record<string, string>) =>
-    desk.send('POST', `/accounts/${id}/friends`, { user_id }, headers)
+    operator.send('POST', `/accounts/${id}/friends`, { user_id }, headers)
   const remove = (id: string, other: string, headers?: Record<string, string>) =>
-    desk.send('DELETE', `/accounts/${id}/friends/${other}`, undefined, headers)
-  const read = (id: string) => desk.send('GET', `/accounts/${id}/friends`)
+    operator.send('DELETE', `/accounts/${id}/friends/${other}`, undefined, headers)
+  const read = (id: string) => operator.send('GET', `/accounts/${id}/friends`)
   const list = async (id: string) => friendsApi.list.ok.parse((await read(id)).body)
-  const trailOf = (id: string) => desk.trailOf(`account ${id}`)
+  const trailOf = (id: string) => operator.trailOf(`account ${id}`)
   const idsOf = async (count: number) => {
     const players = await Promise.all(Array.from({ length: count }, () => scenario.signUp()))
     return players.map(({ user_id }) => user_id).sort() as [string, string, string]
   }
   const everything = async () => [
     await scenario.rowsOf('friend_edges'),
-    (await desk.send('GET', '/audit?limit=500&action=accounts.')).body,
+    (await operator.send('GET', '/audit?limit=500&action=accounts.')).body,
   ]
   /** The service alone, for what no route reaches. */
   const block = (user_id: string, other_id: string) => {
@@ -180,7 +180,7 @@ describe.each(testBackends)('friends at the console on $name', (backend) => {
       expect([id, other, (await add(id, other)).status]).toEqual([id, other, status])
     }
     for (const body of [{}, { user_id: bob, state: 'friend' }, []]) {
-      expect((await desk.send('POST', `/accounts/${ada}/friends`, body)).status).toBe(400)
+      expect((await operator.send('POST', `/accounts/${ada}/friends`, body)).status).toBe(400)
     }
     for (const [id, other] of [
       [ada, ada],

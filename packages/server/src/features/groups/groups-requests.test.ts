@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { batchStatement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { totals } from '../../database/writes/totals.ts'
-import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
+import { type Operator, openViewer, viewerKeys } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { detailOf, type GroupDesk, membersOf, openGroupDesk } from './groups.fixture.ts'
+import { detailOf, type GroupOperator, membersOf, openGroupOperator } from './groups.fixture.ts'
 
 const bytes1024 = 'é'.repeat(512)
 const bytes4096 = '🏯'.repeat(1024)
@@ -19,18 +19,18 @@ const insertGroups = batchStatement({
 
 describe.each(testBackends)('requests about groups on $name', (backend) => {
   let scenario: Scenario
-  let desk: GroupDesk
-  let viewer: Desk
+  let operator: GroupOperator
+  let viewer: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend, viewerKeys)
-    desk = await openGroupDesk(scenario.api)
+    operator = await openGroupOperator(scenario.api)
     viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 
   describe('bounds', () => {
     it('[H-GRP-1] [H-GEN-18] takes every text at its last byte', async () => {
-      const group = await desk.make({
+      const group = await operator.make({
         name: ` ${bytes1024} `,
         description: bytes4096,
         creator_user_id: ` ${bytes1024}\n`,
@@ -43,18 +43,21 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
       })
       expect(membersOf(group)).toEqual([`${bytes1024}:superadmin`])
       const member = '🏰'.repeat(256)
-      await desk.add(group.id, member)
-      expect((await desk.move(group.id, member, 'promote')).status).toBe(200)
-      expect((await desk.move(group.id, member, 'kick')).status).toBe(200)
-      expect(await desk.get(group.id)).toMatchObject({ description: bytes4096, member_count: 1 })
+      await operator.add(group.id, member)
+      expect((await operator.move(group.id, member, 'promote')).status).toBe(200)
+      expect((await operator.move(group.id, member, 'kick')).status).toBe(200)
+      expect(await operator.get(group.id)).toMatchObject({
+        description: bytes4096,
+        member_count: 1,
+      })
     })
 
     it('[H-GEN-21] takes control characters but U+0000 in names, ids and descriptions', async () => {
-      const group = await desk.make({ name: 'a\u0001\u0085b', description: '\u0007\n' })
+      const group = await operator.make({ name: 'a\u0001\u0085b', description: '\u0007\n' })
       expect(group).toMatchObject({ name: 'a\u0001\u0085b', description: '\u0007\n' })
-      expect((await desk.add(group.id, 'x\u0002y')).status).toBe(200)
-      expect(await desk.trailOf(String(group.id))).toEqual([['groups.create', 'name=a??b']])
-      expect(await desk.trailOf(`${group.id}/x?y`)).toHaveLength(1)
+      expect((await operator.add(group.id, 'x\u0002y')).status).toBe(200)
+      expect(await operator.trailOf(String(group.id))).toEqual([['groups.create', 'name=a??b']])
+      expect(await operator.trailOf(`${group.id}/x?y`)).toHaveLength(1)
     })
 
     it.each([
@@ -82,10 +85,10 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
       ['a literal with an exponent', '{"name":"x","max_size":1e1}'],
       ['a repeated field', '{"name":"x","name":"y"}'],
     ])('[H-GRP-1] refuses to found a group with %s', async (_case, body) => {
-      const before = await desk.list()
-      const answer = await desk.send('POST', '/groups', body)
+      const before = await operator.list()
+      const answer = await operator.send('POST', '/groups', body)
       expect([answer.status, answer.body]).toMatchObject([400, { code: 'invalid_request' }])
-      expect(await desk.list()).toEqual(before)
+      expect(await operator.list()).toEqual(before)
     })
 
     it.each([
@@ -97,25 +100,25 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
       ['a number for the open flag', { open: 1 }],
       ['an array', []],
     ])('[H-GRP-3] refuses to change %s', async (_case, body) => {
-      const group = await desk.make()
-      const answer = await desk.send('PUT', `/groups/${group.id}`, body)
+      const group = await operator.make()
+      const answer = await operator.send('PUT', `/groups/${group.id}`, body)
       expect(answer.status).toBe(400)
-      expect(await desk.get(group.id)).toEqual(group)
-      expect(await desk.trailOf(String(group.id))).toHaveLength(1)
+      expect(await operator.get(group.id)).toEqual(group)
+      expect(await operator.trailOf(String(group.id))).toHaveLength(1)
     })
 
     it('[H-GRP-4] refuses a member without an id, or with one out of bounds', async () => {
-      const group = await desk.make()
+      const group = await operator.make()
       for (const user_id of ['', '  ', `${bytes1024}x`, 'a\u0000', null, undefined, 7, ['x']]) {
-        expect((await desk.add(group.id, user_id)).status).toBe(400)
+        expect((await operator.add(group.id, user_id)).status).toBe(400)
       }
       for (const user_id of [' ', '%09', encodeURIComponent(`${bytes1024}x`), 'a%00', '%ff']) {
         for (const move of ['promote', 'demote', 'kick']) {
           const path = `/groups/${group.id}/members/${user_id}/${move}`
-          expect((await desk.send('POST', path)).status).toBe(400)
+          expect((await operator.send('POST', path)).status).toBe(400)
         }
       }
-      expect(await desk.get(group.id)).toEqual(group)
+      expect(await operator.get(group.id)).toEqual(group)
     })
 
     it.each([
@@ -141,16 +144,16 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
         ['POST', '/members/x/kick'],
       ] as const) {
         const body = rest === '/members' ? { user_id: 'x' } : method === 'PUT' ? {} : undefined
-        const answer = await desk.send(method, `/groups/${id}${rest}`, body)
+        const answer = await operator.send(method, `/groups/${id}${rest}`, body)
         expect([method, rest, answer.status]).toEqual([method, rest, 400])
       }
     })
 
     it('[H-GEN-24] takes 0 and 2^53 - 1 as unknown, and leading zeros within 16 digits', async () => {
-      expect((await desk.read('0')).status).toBe(404)
-      expect((await desk.read('9007199254740991')).status).toBe(404)
-      const group = await desk.make()
-      expect((await desk.read(String(group.id).padStart(16, '0'))).body).toEqual(group)
+      expect((await operator.read('0')).status).toBe(404)
+      expect((await operator.read('9007199254740991')).status).toBe(404)
+      const group = await operator.make()
+      expect((await operator.read(String(group.id).padStart(16, '0'))).body).toEqual(group)
     })
   })
 
@@ -173,24 +176,24 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
       ])
       const looker = await viewer.send(method, path, '{broken')
       expect([looker.status, looker.body]).toMatchObject([403, { code: 'forbidden' }])
-      expect((await desk.send(method, path, '{broken')).status).toBe(400)
+      expect((await operator.send(method, path, '{broken')).status).toBe(400)
     })
 
     it('[H-GEN-6] 400 comes before 404, and 404 before 409', async () => {
-      expect((await desk.send('PUT', '/groups/999999', { max_size: -1 })).status).toBe(400)
-      expect((await desk.send('PUT', '/groups/999999', {})).status).toBe(404)
-      expect((await desk.add(999_999, '')).status).toBe(400)
-      expect((await desk.add(999_999, 'admin')).status).toBe(404)
-      const { id } = await desk.make({ max_size: 1 })
-      expect((await desk.add(id, ' ')).status).toBe(400)
-      expect((await desk.add(id, 'x')).status).toBe(409)
+      expect((await operator.send('PUT', '/groups/999999', { max_size: -1 })).status).toBe(400)
+      expect((await operator.send('PUT', '/groups/999999', {})).status).toBe(404)
+      expect((await operator.add(999_999, '')).status).toBe(400)
+      expect((await operator.add(999_999, 'admin')).status).toBe(404)
+      const { id } = await operator.make({ max_size: 1 })
+      expect((await operator.add(id, ' ')).status).toBe(400)
+      expect((await operator.add(id, 'x')).status).toBe(409)
     })
 
     it('[H-AUTH-5] a viewer reads what the admin reads', async () => {
-      const group = await desk.make()
+      const group = await operator.make()
       expect((await viewer.send('GET', `/groups/${group.id}`)).body).toEqual(group)
       expect((await viewer.send('GET', '/groups?limit=200')).body).toEqual(
-        await desk.list('?limit=200'),
+        await operator.list('?limit=200'),
       )
     })
   })
@@ -198,41 +201,41 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
   describe('the same request again', () => {
     it('[H-IDM-3] gets the same answer, and does and records nothing', async () => {
       const key = { 'idempotency-key': 'once' }
-      const founded = await desk.send('POST', '/groups', { name: 'repeated' }, key)
+      const founded = await operator.send('POST', '/groups', { name: 'repeated' }, key)
       const { id } = detailOf(founded)
-      const again = await desk.send('POST', '/groups', { name: 'repeated' }, key)
+      const again = await operator.send('POST', '/groups', { name: 'repeated' }, key)
       expect([again.status, again.text]).toEqual([201, founded.text])
       expect(again.headers.get('idempotency-replayed')).toBe('true')
-      const other = await desk.send('POST', '/groups', { name: 'repeated ' }, key)
+      const other = await operator.send('POST', '/groups', { name: 'repeated ' }, key)
       expect(other.status).toBe(409)
-      expect(await desk.trailOf(String(id))).toHaveLength(1)
+      expect(await operator.trailOf(String(id))).toHaveLength(1)
 
-      const added = await desk.add(id, 'ada', key)
-      const up = await desk.move(id, 'ada', 'promote', key)
+      const added = await operator.add(id, 'ada', key)
+      const up = await operator.move(id, 'ada', 'promote', key)
       for (const request of [
-        () => desk.add(id, 'ada', key),
-        () => desk.move(id, 'ada', 'promote', key),
+        () => operator.add(id, 'ada', key),
+        () => operator.move(id, 'ada', 'promote', key),
       ]) {
         expect((await request()).headers.get('idempotency-replayed')).toBe('true')
       }
-      expect((await desk.add(id, 'ada', key)).text).toBe(added.text)
-      expect((await desk.move(id, 'ada', 'promote', key)).text).toBe(up.text)
-      expect(membersOf(await desk.get(id))).toEqual(['admin:superadmin', 'ada:admin'])
+      expect((await operator.add(id, 'ada', key)).text).toBe(added.text)
+      expect((await operator.move(id, 'ada', 'promote', key)).text).toBe(up.text)
+      expect(membersOf(await operator.get(id))).toEqual(['admin:superadmin', 'ada:admin'])
 
-      const ended = await desk.send('DELETE', `/groups/${id}`, undefined, key)
-      const endedAgain = await desk.send('DELETE', `/groups/${id}`, undefined, key)
+      const ended = await operator.send('DELETE', `/groups/${id}`, undefined, key)
+      const endedAgain = await operator.send('DELETE', `/groups/${id}`, undefined, key)
       expect([ended.status, endedAgain.status]).toEqual([204, 204])
-      expect(await desk.trailOf(String(id))).toHaveLength(2)
+      expect(await operator.trailOf(String(id))).toHaveLength(2)
     })
 
     it('[H-IDM-4] is tried again when it was refused', async () => {
-      const { id } = await desk.make({ max_size: 1 })
+      const { id } = await operator.make({ max_size: 1 })
       const key = { 'idempotency-key': 'until it fits' }
-      expect((await desk.add(id, 'x', key)).status).toBe(400)
+      expect((await operator.add(id, 'x', key)).status).toBe(400)
       const fine = { 'idempotency-key': 'until-it-fits' }
-      expect((await desk.add(id, 'x', fine)).status).toBe(409)
-      await desk.send('PUT', `/groups/${id}`, { max_size: 2 })
-      const added = await desk.add(id, 'x', fine)
+      expect((await operator.add(id, 'x', fine)).status).toBe(409)
+      await operator.send('PUT', `/groups/${id}`, { max_size: 2 })
+      const added = await operator.add(id, 'x', fine)
       expect([added.status, added.headers.get('idempotency-replayed')]).toEqual([200, null])
     })
   })
@@ -240,12 +243,12 @@ describe.each(testBackends)('requests about groups on $name', (backend) => {
 
 describe.each(testBackends)('the list of groups on $name', (backend) => {
   let scenario: Scenario
-  let desk: GroupDesk
+  let operator: GroupOperator
   const names = ['50% off', '50x off', 'a_b', 'axb', 'Äda', 'äda', '🏰🏯', 'Order']
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openGroupDesk(scenario.api)
-    for (const name of names) await desk.make({ name })
+    operator = await openGroupOperator(scenario.api)
+    for (const name of names) await operator.make({ name })
     const many = Array.from({ length: 1300 }, (_, index) => ({ name: `many ${index}` }))
     await scenario.db.transaction(async (tx) => {
       await tx.each(insertGroups, many)
@@ -254,10 +257,10 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
     return () => scenario.dispose()
   })
   const filtered = async (filter: string, rest = '') =>
-    desk.list(`?filter=${encodeURIComponent(filter)}${rest}`)
+    operator.list(`?filter=${encodeURIComponent(filter)}${rest}`)
 
   it('[H-GRP-2] is ordered by id, pages by limit and offset, and counts all', async () => {
-    const page = await desk.list()
+    const page = await operator.list()
     expect([page.items.length, page.total]).toEqual([50, 1308])
     const ids = page.items.map(({ id }) => id)
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
@@ -267,13 +270,13 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
       [1000, 'many 992'],
       [1001, 'many 993'],
     ] as const) {
-      const { items } = await desk.list(`?limit=1&offset=${offset}`)
+      const { items } = await operator.list(`?limit=1&offset=${offset}`)
       expect(items.map(({ name }) => name)).toEqual([first])
     }
-    const last = await desk.list('?limit=200&offset=1200')
+    const last = await operator.list('?limit=200&offset=1200')
     expect([last.items.length, last.total]).toEqual([108, 1308])
-    expect(await desk.list('?offset=1308')).toEqual({ items: [], total: 1308 })
-    expect(await desk.list('?offset=9007199254740991')).toEqual({ items: [], total: 1308 })
+    expect(await operator.list('?offset=1308')).toEqual({ items: [], total: 1308 })
+    expect(await operator.list('?offset=9007199254740991')).toEqual({ items: [], total: 1308 })
   })
 
   it('[H-GEN-26] clamps the limit to 1..200', async () => {
@@ -284,7 +287,7 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
       ['201', 200],
       ['99999999999999999999', 200],
     ] as const) {
-      expect((await desk.list(`?limit=${limit}`)).items).toHaveLength(length)
+      expect((await operator.list(`?limit=${limit}`)).items).toHaveLength(length)
     }
   })
 
@@ -310,7 +313,7 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
       1300,
     ])
     expect(await filtered('many', '&offset=1300')).toEqual({ items: [], total: 1300 })
-    expect(await filtered('')).toEqual(await desk.list())
+    expect(await filtered('')).toEqual(await operator.list())
   })
 
   it.each([
@@ -328,11 +331,11 @@ describe.each(testBackends)('the list of groups on $name', (backend) => {
     `filter=${'x'.repeat(1025)}`,
     'filter=%ff',
   ])('[H-GEN-25] [H-GEN-26] refuses the query %.30s', async (query) => {
-    expect((await desk.send('GET', `/groups?${query}`)).status).toBe(400)
+    expect((await operator.send('GET', `/groups?${query}`)).status).toBe(400)
   })
 
   it('[H-GEN-25] routes that declare no query ignore it', async () => {
-    const { id } = (await desk.list()).items[0] ?? { id: 0 }
-    expect((await desk.send('GET', `/groups/${id}?limit=x&unknown`)).status).toBe(200)
+    const { id } = (await operator.list()).items[0] ?? { id: 0 }
+    expect((await operator.send('GET', `/groups/${id}?limit=x&unknown`)).status).toBe(200)
   })
 })

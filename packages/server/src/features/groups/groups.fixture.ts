@@ -1,9 +1,9 @@
 import { GroupDetail, groupsApi } from '@guildhall/contract'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import type { Move } from './groups.states.ts'
 
-export type GroupDesk = Awaited<ReturnType<typeof openGroupDesk>>
+export type GroupOperator = Awaited<ReturnType<typeof openGroupOperator>>
 
 export type NewGroup = {
   name?: string
@@ -14,19 +14,19 @@ export type NewGroup = {
 }
 
 /** The admin's requests about groups on one node. */
-export async function openGroupDesk(api: Pick<TestApi, 'call'>) {
-  const desk = await openDesk(api)
+export async function openGroupOperator(api: Pick<TestApi, 'call'>) {
+  const operator = await openOperator(api)
   let made = 0
 
   const add = (id: number | string, user_id: unknown, headers?: Record<string, string>) =>
-    desk.send('POST', `/groups/${id}/members`, { user_id }, headers)
+    operator.send('POST', `/groups/${id}/members`, { user_id }, headers)
   const move = (
     id: number | string,
     user_id: string,
     move: Move,
     headers?: Record<string, string>,
   ) =>
-    desk.send(
+    operator.send(
       'POST',
       `/groups/${id}/members/${encodeURIComponent(user_id)}/${move}`,
       undefined,
@@ -34,14 +34,14 @@ export async function openGroupDesk(api: Pick<TestApi, 'call'>) {
     )
 
   return {
-    ...desk,
+    ...operator,
     add,
     move,
     /** Makes a group that must be made, under a name of its own by default. */
     async make(request: NewGroup = {}): Promise<GroupDetail> {
       made += 1
-      const name = `group ${made} of ${desk.token.slice(0, 8)}`
-      const answer = await desk.send('POST', '/groups', { name, ...request })
+      const name = `group ${made} of ${operator.token.slice(0, 8)}`
+      const answer = await operator.send('POST', '/groups', { name, ...request })
       if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`)
       return GroupDetail.parse(answer.body)
     },
@@ -56,12 +56,12 @@ export async function openGroupDesk(api: Pick<TestApi, 'call'>) {
       }
       return this.get(group.id)
     },
-    read: (id: number | string) => desk.send('GET', `/groups/${id}`),
+    read: (id: number | string) => operator.send('GET', `/groups/${id}`),
     async get(id: number): Promise<GroupDetail> {
-      return detailOf(await desk.send('GET', `/groups/${id}`))
+      return detailOf(await operator.send('GET', `/groups/${id}`))
     },
     async list(query = '') {
-      return groupsApi.list.ok.parse((await desk.send('GET', `/groups${query}`)).body)
+      return groupsApi.list.ok.parse((await operator.send('GET', `/groups${query}`)).body)
     },
   }
 }

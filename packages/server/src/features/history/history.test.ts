@@ -1,7 +1,7 @@
 import { api } from '@guildhall/contract'
 import { expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { openScenario } from '../../testing/scenario.ts'
 import { historyFeature } from './history.feature.ts'
 import { createSamples } from './samples.ts'
@@ -11,8 +11,8 @@ it.each(testBackends)(
   async (backend) => {
     const scenario = await openScenario(backend)
     try {
-      const desk = await openDesk(scenario.api)
-      const ask = (query: string) => desk.send('GET', `/history${query}`)
+      const operator = await openOperator(scenario.api)
+      const ask = (query: string) => operator.send('GET', `/history${query}`)
       for (const query of ['', '?range=', '?range=2h', '?range=5M', '?range=5m&range=1h']) {
         expect([query, (await ask(query)).status]).toEqual([query, 400])
       }

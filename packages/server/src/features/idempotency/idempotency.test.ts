@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { recordLifeMs } from './idempotency.store.ts'
 
@@ -13,7 +13,7 @@ const viewer = { username: 'eve', password: 'only-looking' }
 describe.each(testBackends)('requests under an Idempotency-Key on $name', (backend) => {
   let scenario: Scenario
   /** The admin at two nodes. */
-  let desks: [Desk, Desk]
+  let operators: [Operator, Operator]
   beforeAll(async () => {
     scenario = await openScenario(backend, {
       'console.viewer_username': viewer.username,
@@ -22,7 +22,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
       'console.token_expiry_sec': '604800',
     })
     const other = await scenario.openNode({ 'server.node_id': 'dev-2' })
-    desks = [await openDesk(scenario.api), await openDesk(other)]
+    operators = [await openOperator(scenario.api), await openOperator(other)]
     return () => scenario.dispose()
   })
   let made = 0
@@ -31,7 +31,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     return `key-${made}`
   }
   const send = (key: string, body: unknown = { subject: 'news' }, path = '/notifications') =>
-    desks[0].send('POST', path, body, { 'idempotency-key': key })
+    operators[0].send('POST', path, body, { 'idempotency-key': key })
   const sent = () => scenario.countRows('notifications')
 
   it('[H-IDM-1] take a key of 1..128 visible ASCII characters, and one only', async () => {
@@ -39,7 +39,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
     for (const bad of ['', ' ', 'a b', 'a\tb', 'ä', 'k'.repeat(129)]) {
       expect((await send(bad)).status, bad).toBe(400)
     }
-    expect(await statusOfTwo(scenario.api.url, desks[0].token)).toBe(400)
+    expect(await statusOfTwo(scenario.api.url, operators[0].token)).toBe(400)
     expect(await sent()).toBe(before)
     for (const good of ['!', '~', 'k'.repeat(128)]) expect((await send(good)).status).toBe(201)
     expect(await sent()).toBe(before + 3)
@@ -47,13 +47,13 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
 
   it('[H-IDM-1] [H-IDM-3] are asked for who it is and what they may before for the key', async () => {
     const bad = { 'idempotency-key': 'k'.repeat(129) }
-    const desk = await openDesk(scenario.api, viewer)
-    expect((await desk.send('POST', '/notifications', { subject: 'x' }, bad)).status).toBe(403)
-    expect((await desk.send('GET', '/notifications', undefined, bad)).status).toBe(200)
+    const operator = await openOperator(scenario.api, viewer)
+    expect((await operator.send('POST', '/notifications', { subject: 'x' }, bad)).status).toBe(403)
+    expect((await operator.send('GET', '/notifications', undefined, bad)).status).toBe(200)
     const key = freshKey()
     await send(key)
     const headers = { 'idempotency-key': key }
-    const taken = await desk.send('POST', '/notifications', { subject: 'news' }, headers)
+    const taken = await operator.send('POST', '/notifications', { subject: 'news' }, headers)
     expect(taken.status).toBe(403)
     const { call } = scenario.api
     const stranger = await call('POST', '/console/v1/notifications', { body: '{}', headers })
@@ -151,7 +151,7 @@ describe.each(testBackends)('requests under an Idempotency-Key on $name', (backe
       const body = { name: `found ${round} on ${backend.name}` }
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
-          desks[index % 2 === 0 ? 0 : 1].send('POST', '/groups', body, headers),
+          operators[index % 2 === 0 ? 0 : 1].send('POST', '/groups', body, headers),
         ),
       )
       expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201))

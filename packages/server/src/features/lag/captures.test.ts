@@ -20,7 +20,7 @@ describe.each(durable)('captures on $name', (backend) => {
   }
 
   async function listed(): Promise<LagCapture[]> {
-    const answer = await lag.desk.send('GET', '/lag/captures')
+    const answer = await lag.operator.send('GET', '/lag/captures')
     return lagApi.captures.ok.parse(answer.body).items
   }
 
@@ -65,10 +65,10 @@ describe.each(durable)('captures on $name', (backend) => {
         latest_raw_received_at_unix_ms: null,
       },
     ])
-    expect(await lag.desk.trailOf(capture_id)).toEqual([
+    expect(await lag.operator.trailOf(capture_id)).toEqual([
       ['lag.start', 'recorders=1 skipped=3 filters=1'],
     ])
-    expect(await lag.desk.trailOf('rpc lag.start')).toEqual([['runtime.rpc', 'ok=true']])
+    expect(await lag.operator.trailOf('rpc lag.start')).toEqual([['runtime.rpc', 'ok=true']])
   })
 
   it('[L-START-3] refuses what is out of bounds, and leaves nothing behind', async () => {
@@ -215,7 +215,10 @@ describe.each(durable)('captures on $name', (backend) => {
       { participant: 1, reason: 'attempts' },
       { participant: 2, reason: 'not_recording' },
     ])
-    expect(await lag.desk.trailOf(capture_id)).toContainEqual(['lag.flush', 'asked=1 skipped=1'])
+    expect(await lag.operator.trailOf(capture_id)).toContainEqual([
+      'lag.flush',
+      'asked=1 skipped=1',
+    ])
   })
 
   it('[L-FLUSH-2] gives no grant that the raw store has no room for', async () => {

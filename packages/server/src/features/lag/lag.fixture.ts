@@ -16,7 +16,7 @@ import type { Database } from '../../database/database.ts'
 import type { TestBackend } from '../../database/testing/backends.ts'
 import { createFakeClock, type FakeClock } from '../../kernel/clock.fake.ts'
 import { openTestApi, type TestApi } from '../../testing/api.ts'
-import { type Desk, openDesk, viewerKeys } from '../../testing/desk.ts'
+import { type Operator, openOperator, viewerKeys } from '../../testing/operator.ts'
 import { artifact, type TestRecord } from './analysis/artifact.fixture.ts'
 import { createFakeRecording, type FakeRecording } from './recording.fake.ts'
 
@@ -29,7 +29,7 @@ type Options = Partial<z.input<typeof import('@guildhall/contract').LagStart>>
 export type LagScenario = {
   api: TestApi
   db: Database
-  desk: Desk
+  operator: Operator
   clock: FakeClock
   recording: FakeRecording
   rawRoot: string
@@ -90,7 +90,7 @@ export async function openLag(
       config: { ...lagKeys, ...config },
     })
     await api.features.lag.afterClaim?.()
-    return { api, recording, desk: await openDesk(api) }
+    return { api, recording, operator: await openOperator(api) }
   }
 
   let node = await open(keys)
@@ -98,8 +98,8 @@ export async function openLag(
     get api() {
       return node.api
     },
-    get desk() {
-      return node.desk
+    get operator() {
+      return node.operator
     },
     get recording() {
       return node.recording
@@ -114,7 +114,7 @@ export async function openLag(
     },
     async rpc(method: string, payload: unknown) {
       const text = typeof payload === 'string' ? payload : JSON.stringify(payload)
-      const answer = await node.desk.send('POST', `/runtime/rpc/${method}`, { payload: text })
+      const answer = await node.operator.send('POST', `/runtime/rpc/${method}`, { payload: text })
       return RpcAnswer.parse(answer.body)
     },
     start: async (options: Options = {}) =>
@@ -154,7 +154,7 @@ export async function openLag(
       await scenario.flush(capture_id)
       const { status } = await scenario.upload(1, records && { records })
       if (status !== 204) throw new Error(`the upload was answered with ${status}`)
-      const answer = await node.desk.send('GET', `/lag/captures/${capture_id}/raw`)
+      const answer = await node.operator.send('GET', `/lag/captures/${capture_id}/raw`)
       const [first] = lagApi.raw.ok.parse(answer.body).items
       if (first === undefined) throw new Error('nothing was kept')
       return { capture_id, handle: first.handle }

@@ -23,7 +23,7 @@ describe.each(durable)('publishing on $name', (backend) => {
   })
 
   async function reports(): Promise<{ status: string; raw_available: boolean }[]> {
-    const answer = await lag.desk.send('GET', '/lag/reports')
+    const answer = await lag.operator.send('GET', '/lag/reports')
     return (answer.body as { items: { status: string; raw_available: boolean }[] }).items
   }
 
@@ -59,7 +59,7 @@ describe.each(durable)('publishing on $name', (backend) => {
     expect(lag.files()).toHaveLength(1)
     await lag.restart()
     expect([lag.files(), await reports()]).toEqual([[], []])
-    const captures = await lag.desk.send('GET', '/lag/captures')
+    const captures = await lag.operator.send('GET', '/lag/captures')
     expect(captures.body).toMatchObject({ items: [{ capture_id, state: 'expired' }] })
   })
 

@@ -25,7 +25,7 @@ describe.each(durable)('raw bytes on $name', (backend) => {
   })
 
   async function reports() {
-    return lagApi.reports.ok.parse((await lag.desk.send('GET', '/lag/reports')).body).items
+    return lagApi.reports.ok.parse((await lag.operator.send('GET', '/lag/reports')).body).items
   }
 
   it('[H-LAG-10] [L-GEN-3] those of another node are not here, and it alone removes them', async () => {
@@ -33,10 +33,10 @@ describe.each(durable)('raw bytes on $name', (backend) => {
     await lag.api.runTask('lag-analysis')
     await lag.db.transaction((tx) => tx.run(moveAway, {}))
     const path = `/lag/captures/${capture_id}/raw/${handle}`
-    expect((await lag.desk.send('GET', path)).status).toBe(404)
-    expect((await lag.desk.send('DELETE', path)).status).toBe(404)
+    expect((await lag.operator.send('GET', path)).status).toBe(404)
+    expect((await lag.operator.send('DELETE', path)).status).toBe(404)
     const again = `/lag/captures/${capture_id}/regenerate`
-    expect((await lag.desk.send('POST', again, { handle })).status).toBe(409)
+    expect((await lag.operator.send('POST', again, { handle })).status).toBe(409)
     expect(await reports()).toMatchObject([{ status: 'complete', raw_available: false }])
     await lag.restart()
     expect(lag.files()).toHaveLength(1)
@@ -45,7 +45,7 @@ describe.each(durable)('raw bytes on $name', (backend) => {
   it('[L-OUT-1] bytes that are deleted before a run make its report fail', async () => {
     const { capture_id, handle } = await lag.recorded()
     const path = `/lag/captures/${capture_id}/raw/${handle}`
-    expect((await lag.desk.send('DELETE', path)).status).toBe(204)
+    expect((await lag.operator.send('DELETE', path)).status).toBe(204)
     await lag.api.runTask('lag-analysis')
     expect(await reports()).toMatchObject([{ status: 'failed', raw_available: false }])
   })
@@ -56,7 +56,7 @@ describe.each(durable)('raw bytes on $name', (backend) => {
     expect(lag.files()).toHaveLength(1)
     await lag.restart()
     expect(lag.files()).toEqual([])
-    const raw = await lag.desk.send('GET', `/lag/captures/${capture_id}/raw`)
+    const raw = await lag.operator.send('GET', `/lag/captures/${capture_id}/raw`)
     expect(raw.body).toEqual({ items: [] })
   })
 })

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createCaller } from '../../testing/api.ts'
-import { type Desk, openDesk, openViewer } from '../../testing/desk.ts'
+import { type Operator, openOperator, openViewer } from '../../testing/operator.ts'
 import { filters, type LagScenario, openLag } from './lag.fixture.ts'
 import { matchOfRoom } from './recording.fake.ts'
 
@@ -20,8 +20,8 @@ describe.each(durable)('reports on $name', (backend) => {
     return () => lag.dispose()
   })
 
-  async function reports(desk: Desk = lag.desk): Promise<LagReport[]> {
-    return lagApi.reports.ok.parse((await desk.send('GET', '/lag/reports')).body).items
+  async function reports(operator: Operator = lag.operator): Promise<LagReport[]> {
+    return lagApi.reports.ok.parse((await operator.send('GET', '/lag/reports')).body).items
   }
   const statuses = async () => (await reports()).map(({ status }) => status)
   const analyse = () => lag.api.runTask('lag-analysis')
@@ -29,7 +29,7 @@ describe.each(durable)('reports on $name', (backend) => {
   /** Asks for a report again while the analysis runs. */
   async function regenerate(captureId: string, body: object) {
     const path = `/lag/captures/${captureId}/regenerate`
-    const asked = lag.desk.send('POST', path, body)
+    const asked = lag.operator.send('POST', path, body)
     let isAnswered = false
     void asked.then(() => {
       isAnswered = true
@@ -85,9 +85,9 @@ describe.each(durable)('reports on $name', (backend) => {
     expect(report?.server).toMatchObject([
       { mean_interarrival_us: 50_000, key: { packet_kind: 100, direction: 'inbound' } },
     ])
-    const one = await lag.desk.send('GET', `/lag/reports/${report?.report_id}`)
+    const one = await lag.operator.send('GET', `/lag/reports/${report?.report_id}`)
     expect(one.body).toEqual(report)
-    const windows = await lag.desk.send('GET', `/lag/reports/${report?.report_id}/windows`)
+    const windows = await lag.operator.send('GET', `/lag/reports/${report?.report_id}/windows`)
     expect(lagApi.windows.ok.parse(windows.body)).toMatchObject({
       windows: [
         { sample_count: 1, start_elapsed_us: 50_000 },
@@ -137,9 +137,9 @@ describe.each(durable)('reports on $name', (backend) => {
       [400, null],
     )
     const path = `/lag/captures/${capture_id}/regenerate`
-    const late = lag.desk.send('POST', path, { handle, options: { max_windows: 2 } })
+    const late = lag.operator.send('POST', path, { handle, options: { max_windows: 2 } })
     await expect.poll(statuses).toContain('pending')
-    const joined = await lag.desk.send('POST', path, { handle, options: { max_windows: 2 } })
+    const joined = await lag.operator.send('POST', path, { handle, options: { max_windows: 2 } })
     expect(joined.body).toMatchObject({ outcome: 'joined' })
     let reached: unknown
     void late.then(({ body }) => {
@@ -151,7 +151,7 @@ describe.each(durable)('reports on $name', (backend) => {
         return reached
       })
       .toMatchObject({ outcome: 'joined' })
-    expect(await lag.desk.trailOf(capture_id)).toEqual(
+    expect(await lag.operator.trailOf(capture_id)).toEqual(
       expect.arrayContaining([
         ['lag.regenerate', 'outcome=complete'],
         ['lag.regenerate', 'outcome=joined'],
@@ -173,7 +173,7 @@ describe.each(durable)('reports on $name', (backend) => {
       await lag.db.transaction((tx) => tx.run(copies, { id: String(count).padStart(24, '0') }))
     }
     const body = { handle, options: { send_rate_hz: 30 } }
-    const answer = await lag.desk.send('POST', `/lag/captures/${capture_id}/regenerate`, body)
+    const answer = await lag.operator.send('POST', `/lag/captures/${capture_id}/regenerate`, body)
     expect([answer.status, answer.body]).toEqual([200, { outcome: 'busy' }])
   })
 
@@ -182,7 +182,7 @@ describe.each(durable)('reports on $name', (backend) => {
     await analyse()
     const path = `/lag/captures/${capture_id}/raw/${handle}`
     const answer = await fetch(`${lag.api.url}/console/v1${path}`, {
-      headers: { authorization: `Bearer ${lag.desk.token}` },
+      headers: { authorization: `Bearer ${lag.operator.token}` },
     })
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
@@ -192,14 +192,16 @@ describe.each(durable)('reports on $name', (backend) => {
     expect(answer.headers.get('content-encoding')).toBeNull()
     const bytes = new Uint8Array(await answer.arrayBuffer())
     expect(gunzipSync(bytes)).toHaveLength(128 + 2 * 48)
-    expect((await lag.desk.send('DELETE', path)).status).toBe(204)
-    expect((await lag.desk.send('DELETE', path)).status).toBe(404)
-    expect((await lag.desk.send('GET', path)).status).toBe(404)
+    expect((await lag.operator.send('DELETE', path)).status).toBe(204)
+    expect((await lag.operator.send('DELETE', path)).status).toBe(404)
+    expect((await lag.operator.send('GET', path)).status).toBe(404)
     expect(lag.files()).toEqual([])
     expect(await reports()).toMatchObject([{ status: 'complete', raw_available: false }])
-    const again = await lag.desk.send('POST', `/lag/captures/${capture_id}/regenerate`, { handle })
+    const again = await lag.operator.send('POST', `/lag/captures/${capture_id}/regenerate`, {
+      handle,
+    })
     expect(again.status).toBe(409)
-    expect(await lag.desk.trailOf(capture_id)).toEqual(
+    expect(await lag.operator.trailOf(capture_id)).toEqual(
       expect.arrayContaining([
         ['lag.raw.list', 'outcome=ok'],
         ['lag.raw.download', 'outcome=ok'],
@@ -228,12 +230,12 @@ describe.each(durable)('reports on $name', (backend) => {
     expect(seen).not.toHaveProperty('raw_available')
     const captures = await viewer.send('GET', '/lag/captures')
     expect(captures.text).not.toContain('raw')
-    expect((await lag.desk.send('GET', `${base}/raw?nonsense=1`)).status).toBe(400)
+    expect((await lag.operator.send('GET', `${base}/raw?nonsense=1`)).status).toBe(400)
     const unknown = `/lag/captures/${'f'.repeat(32)}`
-    expect((await lag.desk.send('GET', `${unknown}/raw`)).status).toBe(404)
+    expect((await lag.operator.send('GET', `${unknown}/raw`)).status).toBe(404)
     const wrong = { handle: 'none' }
-    expect((await lag.desk.send('POST', `${base}/regenerate`, wrong)).status).toBe(400)
-    expect(await lag.desk.trailOf('capture')).toEqual([
+    expect((await lag.operator.send('POST', `${base}/regenerate`, wrong)).status).toBe(400)
+    expect(await lag.operator.trailOf('capture')).toEqual([
       ['lag.raw.list', 'outcome=forbidden'],
       ['lag.raw.download', 'outcome=forbidden'],
       ['lag.raw.delete', 'outcome=forbidden'],
@@ -245,7 +247,7 @@ describe.each(durable)('reports on $name', (backend) => {
   })
 
   it('[H-AUTH-5] an API key may use none of the routes', async () => {
-    const made = await lag.desk.send('POST', '/api-keys', {
+    const made = await lag.operator.send('POST', '/api-keys', {
       name: 'ci',
       scopes: ['matches:read', 'telemetry:read'],
     })
@@ -269,7 +271,7 @@ describe.each(durable)('reports on $name', (backend) => {
       const ids: unknown[] = []
       let after = ''
       do {
-        const { body } = await lag.desk.send('GET', `${path}?limit=2${after}`)
+        const { body } = await lag.operator.send('GET', `${path}?limit=2${after}`)
         const page = body as { items: Record<string, unknown>[]; next_after?: string }
         ids.push(...page.items.map((item) => item[id]))
         after = page.next_after === undefined ? '' : `&after=${page.next_after}`
@@ -277,12 +279,12 @@ describe.each(durable)('reports on $name', (backend) => {
       expect(ids).toHaveLength(3)
       expect(ids.map(String).toSorted().toReversed()).toEqual(ids)
       for (const query of ['after=x', 'limit=x', 'more=1', 'limit=1&limit=2']) {
-        expect((await lag.desk.send('GET', `${path}?${query}`)).status, query).toBe(400)
+        expect((await lag.operator.send('GET', `${path}?${query}`)).status, query).toBe(400)
       }
     }
     for (const id of ['x', `lr1-${'0'.repeat(24)}`, `LR1-${'0'.repeat(24)}`]) {
-      expect((await lag.desk.send('GET', `/lag/reports/${id}`)).status).toBe(404)
-      expect((await lag.desk.send('GET', `/lag/reports/${id}/windows`)).status).toBe(404)
+      expect((await lag.operator.send('GET', `/lag/reports/${id}`)).status).toBe(404)
+      expect((await lag.operator.send('GET', `/lag/reports/${id}/windows`)).status).toBe(404)
     }
   })
 
@@ -300,15 +302,15 @@ describe.each(durable)('reports on $name', (backend) => {
     expect(lag.files()).toHaveLength(1)
     await lag.clock.advance(1)
     await prune()
-    const later = await openDesk(lag.api)
+    const later = await openOperator(lag.api)
     expect(lag.files()).toEqual([])
     expect(await reports(later)).toMatchObject([{ status: 'complete' }])
     await lag.clock.advance(90 * 24 * hourMs)
     lag.recording.leave(1)
-    const desk = await openDesk(lag.api)
+    const operator = await openOperator(lag.api)
     await prune()
-    const captures = await desk.send('GET', '/lag/captures')
-    expect([await reports(desk), captures.body]).toEqual([[], { items: [] }])
+    const captures = await operator.send('GET', '/lag/captures')
+    expect([await reports(operator), captures.body]).toEqual([[], { items: [] }])
   })
 
   it('[L-RET-2] a boot removes what crashes left: staged files, files and rows alone', async () => {
@@ -337,7 +339,7 @@ describe.each(durable)('reports on $name', (backend) => {
     await lag.db.transaction((tx) => tx.run(insert, { match_id: matchOfRoom }))
     lag.recording.join(1)
     const { capture_id } = await lag.recorded(undefined, { participants: undefined, room_id: 7 })
-    const answer = await lag.desk.send('GET', `/matchlogs/${matchOfRoom}/entries`)
+    const answer = await lag.operator.send('GET', `/matchlogs/${matchOfRoom}/entries`)
     const { lag_reports, counts } = matchRecordsApi.entries.ok.parse(answer.body)
     expect(lag_reports).toMatchObject([{ capture_id, status: 'pending' }])
     expect(counts.lag_reports).toBe(1)
@@ -353,11 +355,11 @@ it('[L-GEN-4] [H-LAG-10] in memory lists are empty and everything else is not th
   })
   try {
     for (const path of ['/lag/reports', '/lag/captures']) {
-      expect((await lag.desk.send('GET', path)).body).toEqual({ items: [] })
+      expect((await lag.operator.send('GET', path)).body).toEqual({ items: [] })
     }
     const id = 'a'.repeat(32)
     for (const path of [`/lag/reports/lr1-${id.slice(8)}`, `/lag/captures/${id}/raw`]) {
-      expect((await lag.desk.send('GET', path)).status).toBe(404)
+      expect((await lag.operator.send('GET', path)).status).toBe(404)
     }
     const start = { participants: [1], filters, duration_ms: 1000 }
     expect(await lag.rpc('lag.start', start)).toMatchObject({ error: 'unavailable' })

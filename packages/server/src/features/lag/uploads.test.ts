@@ -44,7 +44,7 @@ describe.each(durable)('uploads on $name', (backend) => {
   }
 
   async function rows(): Promise<number> {
-    const answer = await lag.desk.send('GET', '/lag/reports')
+    const answer = await lag.operator.send('GET', '/lag/reports')
     return (answer.body as { items: unknown[] }).items.length
   }
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { readJson } from '../../kernel/json/json-reader.ts'
 import type { ApiAnswer } from '../../testing/api.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 const max = '9223372036854775807'
@@ -71,15 +71,15 @@ const queriesRefused = [
 
 describe.each(testBackends)('leaderboards on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   let made = 0
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
   const pathOf = (id: string, rest = '') => `/leaderboards/${encodeURIComponent(id)}${rest}`
-  const create = (body: unknown) => desk.send('POST', '/leaderboards', body)
+  const create = (body: unknown) => operator.send('POST', '/leaderboards', body)
   const open = async (more: object = {}) => {
     made += 1
     const id = `board-${made}`
@@ -87,11 +87,11 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     return id
   }
   const submit = (id: string, body: unknown, headers?: Record<string, string>) =>
-    desk.send('POST', pathOf(id, '/records'), body, headers)
+    operator.send('POST', pathOf(id, '/records'), body, headers)
   const score = (id: string, user: string, value: number | string, more = '') =>
     submit(id, `{"user_id":${JSON.stringify(user)},"score":${value}${more}}`)
   const ranked = async (id: string, query = '') => {
-    const answer = await desk.send('GET', pathOf(id, `/records${query}`))
+    const answer = await operator.send('GET', pathOf(id, `/records${query}`))
     if (answer.status !== 200) throw new Error(answer.text)
     return leaderboardsApi.records.ok.parse(readJson(answer.text).value)
   }
@@ -99,7 +99,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     (await ranked(id, query)).items.map(({ user_id }) => user_id)
   const boardOf = async (id: string) => {
     const { items, total } = leaderboardsApi.list.ok.parse(
-      (await desk.send('GET', '/leaderboards')).body,
+      (await operator.send('GET', '/leaderboards')).body,
     )
     expect(total).toBe(items.length)
     return items.find((board) => board.id === id)
@@ -116,7 +116,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect(await boardOf(' ')).toEqual({ ...seen, records: 0 })
     expect((await create({ id: 'plain' })).status).toBe(409)
     expect((await create({ id: 'plain', sort: 'up' })).status).toBe(400)
-    expect(await desk.trailOf('plain')).toEqual([
+    expect(await operator.trailOf('plain')).toEqual([
       ['leaderboards.create', 'sort=desc operator=best'],
     ])
   })
@@ -124,7 +124,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
   it('[H-LDB-1] [H-GEN-22] lists boards by the bytes of their ids', async () => {
     const ids = ['z é', 'z \u{1f600}', 'z \uffee', 'z B', 'z b', 'z 10', 'z 9']
     for (const id of ids) expect((await create({ id })).status).toBe(201)
-    const { body } = await desk.send('GET', '/leaderboards')
+    const { body } = await operator.send('GET', '/leaderboards')
     const listed = leaderboardsApi.list.ok.parse(body).items.map(({ id }) => id)
     expect(listed).toEqual(
       listed.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
@@ -145,7 +145,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect((await score(id, user, 1)).status).toBe(200)
     expect(await usersOf(id)).toEqual([user])
     expect(
-      (await desk.send('DELETE', pathOf(id, `/records/${encodeURIComponent(user)}`))).status,
+      (await operator.send('DELETE', pathOf(id, `/records/${encodeURIComponent(user)}`))).status,
     ).toBe(204)
   })
 
@@ -161,7 +161,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     const rest = `"updated_at_unix_ms":${now},"submissions":1}`
     const record = `"user_id":"u1","score":${max},"subscore":${min},"metadata":${metadata},${rest}`
     expect(answer.text).toBe(`{${record}`)
-    const listed = await desk.send('GET', pathOf(id, '/records'))
+    const listed = await operator.send('GET', pathOf(id, '/records'))
     expect(listed.text).toBe(`{"board":"${id}","total":1,"items":[{"rank":1,${record}]}`)
     expect((await submit('nowhere', { user_id: 'u', score: 1 })).status).toBe(404)
   })
@@ -271,14 +271,14 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
   it.each(queriesRefused)(
     '[H-GEN-25] [H-GEN-26] refuses the query %s before it looks for the board',
     async (query) => {
-      expect((await desk.send('GET', `/leaderboards/nowhere/records${query}`)).status).toBe(400)
+      expect((await operator.send('GET', `/leaderboards/nowhere/records${query}`)).status).toBe(400)
     },
   )
 
   it('[H-LDB-5] removes a record, and what follows moves up', async () => {
     const id = await open()
     for (const [at, user] of ['a', 'b/c', 'd'].entries()) await score(id, user, 10 - at)
-    const gone = await desk.send('DELETE', pathOf(id, '/records/b%2Fc'))
+    const gone = await operator.send('DELETE', pathOf(id, '/records/b%2Fc'))
     expect([gone.status, gone.text]).toEqual([204, ''])
     expect((await ranked(id)).items).toMatchObject([
       { user_id: 'a', rank: 1 },
@@ -286,10 +286,10 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     ])
     expect((await boardOf(id))?.records).toBe(2)
     for (const path of [pathOf(id, '/records/b%2Fc'), '/leaderboards/nowhere/records/a']) {
-      expect((await desk.send('DELETE', path)).status).toBe(404)
+      expect((await operator.send('DELETE', path)).status).toBe(404)
     }
     expect((await score(id, 'b/c', 1)).body).toMatchObject({ submissions: 1 })
-    expect(await desk.trailOf(`${id}/b/c`)).toEqual([
+    expect(await operator.trailOf(`${id}/b/c`)).toEqual([
       ['leaderboards.record.submit', 'score=9 subscore=0'],
       ['leaderboards.record.delete', 'deleted'],
       ['leaderboards.record.submit', 'score=1 subscore=0'],
@@ -301,27 +301,27 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     await score(id, 'u', 5, ',"subscore":-1')
     await score(id, 'u', min)
     expect((await score('nowhere', 'u', 5)).status).toBe(404)
-    expect(await desk.trailOf(`${id}/u`)).toEqual([
+    expect(await operator.trailOf(`${id}/u`)).toEqual([
       ['leaderboards.record.submit', 'score=5 subscore=-1'],
       ['leaderboards.record.submit', `score=${min} subscore=0`],
     ])
-    expect(await desk.trailOf('nowhere/u')).toEqual([])
+    expect(await operator.trailOf('nowhere/u')).toEqual([])
   })
 
   it('[H-LDB-5] deletes a board with its records; one made anew begins empty', async () => {
     const id = await open({ sort: 'asc' })
     for (const user of ['a', 'b', 'c']) await score(id, user, 1)
-    expect((await desk.send('DELETE', pathOf(id))).status).toBe(204)
+    expect((await operator.send('DELETE', pathOf(id))).status).toBe(204)
     const paths = ['', '/records', '/records/a'] as const
-    expect((await desk.send('GET', pathOf(id, paths[1]))).status).toBe(404)
-    expect((await desk.send('DELETE', pathOf(id, paths[2]))).status).toBe(404)
-    expect((await desk.send('DELETE', pathOf(id, paths[0]))).status).toBe(404)
+    expect((await operator.send('GET', pathOf(id, paths[1]))).status).toBe(404)
+    expect((await operator.send('DELETE', pathOf(id, paths[2]))).status).toBe(404)
+    expect((await operator.send('DELETE', pathOf(id, paths[0]))).status).toBe(404)
     expect((await score(id, 'a', 1)).status).toBe(404)
     expect((await create({ id })).body).toMatchObject({ records: 0, sort: 'desc' })
     expect(await ranked(id)).toEqual({ board: id, total: 0, items: [] })
     await score(id, 'a', 7)
     expect((await ranked(id)).items).toMatchObject([{ user_id: 'a', score: 7n, submissions: 1 }])
-    expect(await desk.trailOf(id)).toEqual([
+    expect(await operator.trailOf(id)).toEqual([
       ['leaderboards.create', 'sort=asc operator=best'],
       ['leaderboards.delete', 'records=3'],
       ['leaderboards.create', 'sort=desc operator=best'],
@@ -336,7 +336,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect((await submit(id, { ...body, score: 6 }, headers)).status).toBe(409)
     expect((await ranked(id)).items).toMatchObject([{ score: 5n, submissions: 1 }])
-    expect(await desk.trailOf(`${id}/u`)).toHaveLength(1)
+    expect(await operator.trailOf(`${id}/u`)).toHaveLength(1)
   })
 
   it('[H-GEN-6] [H-GEN-7] asks strangers who they are before it looks at what they say', async () => {
@@ -345,7 +345,7 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
       scenario.api.call(method, `/console/v1${path}`, { ...(token && { token }), body })
     expect((await send('GET', '/leaderboards', undefined)).status).toBe(401)
     expect((await send('POST', '/leaderboards', undefined, '{')).status).toBe(401)
-    expect((await send('GET', pathOf(id, '/records'), desk.token)).status).toBe(200)
+    expect((await send('GET', pathOf(id, '/records'), operator.token)).status).toBe(200)
     expect(scenario.api.failures).toEqual([])
   })
 })
@@ -353,16 +353,16 @@ describe.each(testBackends)('leaderboards on $name', (backend) => {
 describe.each(testBackends)('leaderboards after a restart on $name', (backend) => {
   it('[O-DB-3] [H-LDB-4] rank right from the first answer on', async () => {
     const scenario = await openScenario(backend)
-    const desk = await openDesk(scenario.api)
-    await desk.send('POST', '/leaderboards', { id: 'b' })
+    const operator = await openOperator(scenario.api)
+    await operator.send('POST', '/leaderboards', { id: 'b' })
     const users = Array.from({ length: 300 }, (_, at) => at)
     await Promise.all(
       users.map((at) =>
-        desk.send('POST', '/leaderboards/b/records', { user_id: `u${at}`, score: at }),
+        operator.send('POST', '/leaderboards/b/records', { user_id: `u${at}`, score: at }),
       ),
     )
     await scenario.restart()
-    const again = await openDesk(scenario.api)
+    const again = await openOperator(scenario.api)
     const answer = await again.send('GET', '/leaderboards/b/records?limit=2&offset=250')
     if (backend.name === 'in-memory') expect(answer.status).toBe(404)
     else {

@@ -2,7 +2,7 @@ import { matchRecordsApi } from '@guildhall/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 const day = 86_400_000
@@ -28,10 +28,10 @@ const addRecord = statement({
 
 describe.each(testBackends)('records of matches on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeEach(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
@@ -53,11 +53,11 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
       settled,
     })
   const list = async (query = '') => {
-    const answer = await desk.send('GET', `/matchlogs${query}`)
+    const answer = await operator.send('GET', `/matchlogs${query}`)
     return matchRecordsApi.list.ok.parse(answer.body)
   }
   const get = async (number: number) => {
-    const answer = await desk.send('GET', `/matchlogs/${idOf(number)}`)
+    const answer = await operator.send('GET', `/matchlogs/${idOf(number)}`)
     return matchRecordsApi.get.ok.parse(answer.body)
   }
   const write = () => scenario.api.queues.find(({ name }) => name === 'matches')?.flush(2000)
@@ -67,9 +67,9 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
       open(1)
       expect(await list()).toEqual({ items: [], durable: false, dropped_total: 0 })
       for (const path of [idOf(1), `${idOf(1)}/entries`]) {
-        expect((await desk.send('GET', `/matchlogs/${path}`)).status).toBe(404)
+        expect((await operator.send('GET', `/matchlogs/${path}`)).status).toBe(404)
       }
-      expect((await desk.send('GET', '/matchlogs?after=x')).status).toBe(400)
+      expect((await operator.send('GET', '/matchlogs?after=x')).status).toBe(400)
     })
     return
   }
@@ -209,7 +209,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
   it('[H-LOG-3] [H-LOG-6] [H-GEN-25] refuse what is malformed', async () => {
     open(1)
     for (const query of ['?open=yes', '?after=ml1-0', '?x=1', '?open=true&open=true']) {
-      expect((await desk.send('GET', `/matchlogs${query}`)).status, query).toBe(400)
+      expect((await operator.send('GET', `/matchlogs${query}`)).status, query).toBe(400)
     }
     for (const [path, status] of [
       [`/${idOf(2)}`, 404],
@@ -219,7 +219,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
       [`/${idOf(2)}/entries?after=x`, 400],
       [`/${idOf(1)}/entries?limit=x`, 400],
     ] as const) {
-      expect((await desk.send('GET', `/matchlogs${path}`)).status, path).toBe(status)
+      expect((await operator.send('GET', `/matchlogs${path}`)).status, path).toBe(status)
     }
   })
 
@@ -237,7 +237,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     await scenario.clock.advance(1)
     for (const queue of scenario.api.queues) await queue.flush(2000)
     const path = `/matchlogs/${idOf(1)}/entries`
-    const answer = await desk.send('GET', `${path}?limit=2`)
+    const answer = await operator.send('GET', `${path}?limit=2`)
     const found = matchRecordsApi.entries.ok.parse(answer.body)
     expect(found.logs.map(({ message }) => message)).toEqual(['three', 'two'])
     expect(found.telemetry_slices).toMatchObject([
@@ -245,7 +245,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     ])
     expect(found.counts).toEqual({ logs: 3, telemetry_slices: 1, lag_reports: 0, audit: 0 })
     expect([found.record.match_id, found.lag_reports, found.audit]).toEqual([idOf(1), [], []])
-    const next = await desk.send('GET', `${path}?limit=2&after=${found.logs_next_after}`)
+    const next = await operator.send('GET', `${path}?limit=2&after=${found.logs_next_after}`)
     const rest = matchRecordsApi.entries.ok.parse(next.body)
     expect(rest.logs.map(({ message }) => message)).toEqual(['one'])
     expect(rest).not.toHaveProperty('logs_next_after')
@@ -256,7 +256,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
     open(1)
     await list()
     await get(1)
-    await desk.send('GET', `/matchlogs/${idOf(1)}/entries`)
+    await operator.send('GET', `/matchlogs/${idOf(1)}/entries`)
     const seen = scenario.api.features.audit.recorder
       .newest(3, ({ action }) => action.startsWith('matchlog.'))
       .map(({ action, target, details }) => [action, target, details])
@@ -265,7 +265,7 @@ describe.each(testBackends)('records of matches on $name', (backend) => {
       ['matchlog.detail', idOf(1), 'returned=1 logs=0'],
       ['matchlog.list', 'matchlogs', 'returned=1'],
     ])
-    expect(await desk.trailOf('matchlogs')).toEqual([])
+    expect(await operator.trailOf('matchlogs')).toEqual([])
   })
 
   it('[R-REC-7] a start closes what earlier boots of its node left open, and nothing else', async () => {

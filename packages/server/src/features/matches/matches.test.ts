@@ -5,7 +5,7 @@ import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
 import type { Ended } from '../../kernel/play/room-commands.ts'
 import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { nobodyPlays, openTestApi } from '../../testing/api.ts'
-import { openDesk, openViewer, viewerKeys } from '../../testing/desk.ts'
+import { openOperator, openViewer, viewerKeys } from '../../testing/operator.ts'
 
 const room = (id: number, more: Partial<OpenRoom> = {}): OpenRoom => ({
   room_id: id,
@@ -80,11 +80,11 @@ async function setUp(
     await api.close()
     await test.dispose()
   })
-  const desk = await openDesk(api)
-  const { send } = desk
+  const operator = await openOperator(api)
+  const { send } = operator
   const list = async (query = '') =>
     matchesApi.list.ok.parse((await send('GET', `/matches${query}`)).body)
-  return { api, desk, send, list }
+  return { api, operator, send, list }
 }
 
 it('[R-CON-1] [R-CON-2] lists the rooms of the node, and those that a filter finds', async () => {
@@ -162,15 +162,15 @@ it('[H-MAT-2] [R-TR-2] has no rooms where no transport runs', async () => {
 })
 
 it('[H-OPS-5] admins close rooms and remove members, once for each key, and both are audited', async () => {
-  const { api, desk, send } = await setUp([room(5)])
+  const { api, operator, send } = await setUp([room(5)])
   const headers = { 'idempotency-key': 'close-5' }
   for (let sent = 0; sent < 2; sent += 1) {
     const answer = await send('POST', '/matches/5/close', undefined, headers)
     expect([answer.status, answer.text]).toEqual([204, ''])
   }
   expect((await send('POST', '/matches/5/members/9/remove')).status).toBe(204)
-  expect(await desk.trailOf('5')).toEqual([['match.close', '']])
-  expect(await desk.trailOf('5/9')).toEqual([['match.remove', '']])
+  expect(await operator.trailOf('5')).toEqual([['match.close', '']])
+  expect(await operator.trailOf('5/9')).toEqual([['match.remove', '']])
   const refused: [path: string, status: number][] = [
     ['/matches/6/close', 404],
     ['/matches/7/close', 409],
@@ -187,7 +187,7 @@ it('[H-OPS-5] admins close rooms and remove members, once for each key, and both
   for (const path of ['/matches/5/close', '/matches/5/members/9/remove', '/matches/x/close']) {
     expect((await viewer.send('POST', path)).status).toBe(403)
   }
-  expect(await desk.trailOf('7')).toEqual([])
+  expect(await operator.trailOf('7')).toEqual([])
 })
 
 it('[R-CL-21] rooms of all nodes are listed by id; who does not answer, or badly, is named', async () => {

@@ -4,10 +4,10 @@ import type { TestApi } from '../../testing/api.ts'
 
 const path = '/console/v1/notifications'
 
-export type NotificationDesk = Awaited<ReturnType<typeof openNotificationDesk>>
+export type NotificationOperator = Awaited<ReturnType<typeof openNotificationOperator>>
 
 /** The admin's requests about notifications on one node. */
-export async function openNotificationDesk(api: TestApi) {
+export async function openNotificationOperator(api: TestApi) {
   const credentials = { username: 'admin', password: 'password' }
   const login = await api.call('POST', '/console/v1/login', { body: credentials })
   const { token } = consoleApi.login.ok.parse(login.body)

@@ -4,7 +4,7 @@ import { batchStatement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { ApiAnswer } from '../../testing/api.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { openPurchaseDesk, type PurchaseDesk, transactionsOf } from './purchases.fixture.ts'
+import { openPurchaseOperator, type PurchaseOperator, transactionsOf } from './purchases.fixture.ts'
 
 const statusesOf = (answers: readonly ApiAnswer[]) => answers.map(({ status }) => status).sort()
 
@@ -25,20 +25,20 @@ const insertMany = batchStatement({
 
 describe.each(testBackends)('purchases at two nodes on $name', (backend) => {
   let scenario: Scenario
-  let desks: [PurchaseDesk, PurchaseDesk]
+  let operators: [PurchaseOperator, PurchaseOperator]
   beforeAll(async () => {
     scenario = await openScenario(backend)
     const other = await scenario.openNode({ 'server.node_id': 'dev-2' })
-    desks = [await openPurchaseDesk(scenario.api), await openPurchaseDesk(other)]
+    operators = [await openPurchaseOperator(scenario.api), await openPurchaseOperator(other)]
     return () => scenario.dispose()
   })
-  const deskOf = (index: number) => desks[index % 2 === 0 ? 0 : 1]
+  const operatorOf = (index: number) => operators[index % 2 === 0 ? 0 : 1]
 
   it('[H-PUR-1] one of many who present a transaction at once records it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, index) =>
-          deskOf(index).post({
+          operatorOf(index).post({
             user_id: `user-${index}`,
             store: 'store_a',
             receipt: `{"transaction_id":"race-${round}","product_id":"p-${index}"}`,
@@ -47,8 +47,8 @@ describe.each(testBackends)('purchases at two nodes on $name', (backend) => {
       )
       expect(statusesOf(answers)).toEqual([201, ...Array(11).fill(409)])
       const winner = answers.find(({ status }) => status === 201)
-      for (const desk of desks) {
-        expect((await desk.read(`race-${round}`)).body).toEqual(winner?.body)
+      for (const operator of operators) {
+        expect((await operator.read(`race-${round}`)).body).toEqual(winner?.body)
       }
       expect(await auditsOf(`transaction race-${round}`)).toBe(1)
     }
@@ -58,7 +58,7 @@ describe.each(testBackends)('purchases at two nodes on $name', (backend) => {
     const receipt = '{"transaction_id":"keyed","product_id":"p"}'
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        deskOf(index).present(receipt, { 'idempotency-key': 'one' }),
+        operatorOf(index).present(receipt, { 'idempotency-key': 'one' }),
       ),
     )
     expect(statusesOf(answers)).toEqual(Array(8).fill(201))
@@ -77,23 +77,25 @@ describe.each(testBackends)('purchases at two nodes on $name', (backend) => {
     await scenario.db.transaction(async (tx) => void (await tx.each(insertMany, rows)))
     const newest = rows.toReversed()
     const expected = (of: typeof rows) => transactionsOf(of).slice(0, 50)
-    expect(transactionsOf(await deskOf(0).list())).toEqual(expected(newest))
+    expect(transactionsOf(await operatorOf(0).list())).toEqual(expected(newest))
     const expiring = newest.filter(({ expiry }) => expiry !== null)
-    expect(transactionsOf(await deskOf(1).subscriptions())).toEqual(expected(expiring))
+    expect(transactionsOf(await operatorOf(1).subscriptions())).toEqual(expected(expiring))
     for (const user of ['many-1', 'many-7']) {
       const own = newest.filter(({ user_id }) => user_id === user)
       const query = `?user_id=${user}`
-      expect(transactionsOf(await deskOf(0).list(query))).toEqual(expected(own))
+      expect(transactionsOf(await operatorOf(0).list(query))).toEqual(expected(own))
       const ownExpiring = own.filter(({ expiry }) => expiry !== null)
-      expect(transactionsOf(await deskOf(1).subscriptions(query))).toEqual(expected(ownExpiring))
+      expect(transactionsOf(await operatorOf(1).subscriptions(query))).toEqual(
+        expected(ownExpiring),
+      )
     }
   })
 
   /** How many entries of a target both nodes report; a shared trail counts once. */
   async function auditsOf(target: string): Promise<number> {
     const seen = await Promise.all(
-      desks.map(async (desk) => {
-        const answer = await desk.send('GET', '/audit?limit=500&action=purchases.')
+      operators.map(async (operator) => {
+        const answer = await operator.send('GET', '/audit?limit=500&action=purchases.')
         const { entries } = auditApi.list.ok.parse(answer.body)
         return entries.filter((entry) => entry.target === target).length
       }),

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openViewer, viewerKeys } from '../../testing/desk.ts'
+import { type Operator, openViewer, viewerKeys } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { openPurchaseDesk, type PurchaseDesk } from './purchases.fixture.ts'
+import { openPurchaseOperator, type PurchaseOperator } from './purchases.fixture.ts'
 
 const bytes1024 = '🏯'.repeat(256)
 const good = '{"transaction_id":"good","product_id":"p"}'
@@ -67,48 +67,48 @@ const brokenReceipts: [string, string, string | undefined][] = [
 
 describe.each(testBackends)('requests about purchases on $name', (backend) => {
   let scenario: Scenario
-  let desk: PurchaseDesk
-  let viewer: Desk
+  let operator: PurchaseOperator
+  let viewer: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend, viewerKeys)
-    desk = await openPurchaseDesk(scenario.api)
+    operator = await openPurchaseOperator(scenario.api)
     viewer = await openViewer(scenario.api)
     return () => scenario.dispose()
   })
 
   async function expectRefused(answer: Promise<{ status: number; body: unknown }>, text?: string) {
-    const before = await desk.list('?limit=200')
+    const before = await operator.list('?limit=200')
     const { status, body } = await answer
     expect([status, body]).toEqual([
       400,
       { code: 'invalid_request', message: text ?? expect.stringMatching(/^.{8,200}$/) },
     ])
-    expect(await desk.list('?limit=200')).toEqual(before)
+    expect(await operator.list('?limit=200')).toEqual(before)
   }
 
   it('[H-PUR-1] [H-GEN-21] takes every text at its last byte, and control characters', async () => {
     const said = { transaction_id: bytes1024, product_id: '\u0001'.repeat(1024) }
-    const bought = await desk.buy({ ...said, user_id: 'é'.repeat(512) })
+    const bought = await operator.buy({ ...said, user_id: 'é'.repeat(512) })
     expect(bought).toMatchObject({ ...said, user_id: 'é'.repeat(512) })
-    expect((await desk.read(bytes1024)).body).toEqual(bought)
-    expect(await desk.list(`?user_id=${encodeURIComponent(bought.user_id)}`)).toEqual([bought])
+    expect((await operator.read(bytes1024)).body).toEqual(bought)
+    expect(await operator.list(`?user_id=${encodeURIComponent(bought.user_id)}`)).toEqual([bought])
   })
 
   it.each(brokenBodies)('[H-PUR-1] refuses %s', async (_case, body) => {
-    await expectRefused(desk.post(body))
+    await expectRefused(operator.post(body))
   })
 
   it.each(brokenReceipts)(
     '[H-PUR-1] refuses a receipt that is or has %s',
     async (_case, receipt, text) => {
-      await expectRefused(desk.present(receipt), text)
+      await expectRefused(operator.present(receipt), text)
     },
   )
 
   it.each(['transaction_id', 'product_id'])('[H-PUR-1] refuses a wrong %s', async (name) => {
     const said = { transaction_id: 't', product_id: 'p' }
     for (const wrong of [null, 7, true, [], {}, '', ' ', '\t\u2003', `${bytes1024}x`, 'a\0']) {
-      await expectRefused(desk.present(JSON.stringify({ ...said, [name]: wrong })))
+      await expectRefused(operator.present(JSON.stringify({ ...said, [name]: wrong })))
     }
   })
 
@@ -128,15 +128,15 @@ describe.each(testBackends)('requests about purchases on $name', (backend) => {
     'NaN',
   ])('[H-PUR-1] [H-GEN-15] refuses the expiry %s', async (literal) => {
     const receipt = good.replace('}', `,"subscription_expiry_unix_ms":${literal}}`)
-    await expectRefused(desk.present(receipt))
+    await expectRefused(operator.present(receipt))
   })
 
   it('[H-PUR-1] says what is wrong before whether the transaction is known', async () => {
-    await desk.buy({ transaction_id: 'known' })
+    await operator.buy({ transaction_id: 'known' })
     const known = '{"transaction_id":"known","product_id":"p"}'
-    expect((await desk.present(known)).status).toBe(409)
-    await expectRefused(desk.present(known.replace('}', ',"x":1}')))
-    await expectRefused(desk.post({ user_id: 'u', store: 'nowhere', receipt: known }))
+    expect((await operator.present(known)).status).toBe(409)
+    await expectRefused(operator.present(known.replace('}', ',"x":1}')))
+    await expectRefused(operator.post({ user_id: 'u', store: 'nowhere', receipt: known }))
   })
 
   it.each(['{broken', '[]', '{}'])(
@@ -149,30 +149,30 @@ describe.each(testBackends)('requests about purchases on $name', (backend) => {
       ])
       const looker = await viewer.send('POST', '/purchases', body)
       expect([looker.status, looker.body]).toMatchObject([403, { code: 'forbidden' }])
-      expect((await desk.post(body)).status).toBe(400)
+      expect((await operator.post(body)).status).toBe(400)
     },
   )
 
   it('[H-AUTH-5] a viewer reads what the admin reads', async () => {
-    const bought = await desk.buy({ subscription_expiry_unix_ms: 3, transaction_id: 'v' })
+    const bought = await operator.buy({ subscription_expiry_unix_ms: 3, transaction_id: 'v' })
     expect((await viewer.send('GET', '/purchases/v')).body).toEqual(bought)
     for (const path of ['/purchases', '/subscriptions']) {
-      expect((await viewer.send('GET', path)).body).toEqual((await desk.send('GET', path)).body)
+      expect((await viewer.send('GET', path)).body).toEqual((await operator.send('GET', path)).body)
     }
   })
 
   it('[H-GEN-21] [H-GEN-23] finds a purchase by its whole transaction id only', async () => {
     const odd = ['a/b', '%2F', '?', '#', 'a b', '+', 'a\n']
     for (const transaction_id of odd) {
-      const bought = await desk.buy({ transaction_id })
-      expect((await desk.read(transaction_id)).body).toEqual(bought)
+      const bought = await operator.buy({ transaction_id })
+      expect((await operator.read(transaction_id)).body).toEqual(bought)
     }
     for (const unknown of ['a', 'A/B', 'a/b ', bytes1024.slice(2), 'é'.repeat(512)]) {
-      const answer = await desk.read(unknown)
+      const answer = await operator.read(unknown)
       expect([answer.status, answer.body]).toMatchObject([404, { code: 'not_found' }])
     }
     for (const wrong of ['%20', '%00', 'a%00', '%ff', '%', `${'x'.repeat(1025)}`]) {
-      expect((await desk.send('GET', `/purchases/${wrong}`)).status).toBe(400)
+      expect((await operator.send('GET', `/purchases/${wrong}`)).status).toBe(400)
     }
   })
 
@@ -189,8 +189,8 @@ describe.each(testBackends)('requests about purchases on $name', (backend) => {
     'offset=0',
     'before=1',
   ])('[H-GEN-25] [H-GEN-26] refuses the query %.30s', async (query) => {
-    expect((await desk.send('GET', `/purchases?${query}`)).status).toBe(400)
-    expect((await desk.send('GET', `/subscriptions?${query}`)).status).toBe(400)
+    expect((await operator.send('GET', `/purchases?${query}`)).status).toBe(400)
+    expect((await operator.send('GET', `/subscriptions?${query}`)).status).toBe(400)
   })
 })
 
@@ -201,12 +201,12 @@ describe.each(testBackends)('the size of receipts on $name', (backend) => {
       const scenario = await openScenario(backend, {
         'purchases.max_receipt_bytes': `${max_receipt_bytes}`,
       })
-      const desk = await openPurchaseDesk(scenario.api)
+      const operator = await openPurchaseOperator(scenario.api)
       const said = '{"transaction_id":"é","product_id":"p"}'
       const receiptOf = (bytes: number) => said + ' '.repeat(Math.max(0, bytes - 40))
-      const fits = await desk.present(receiptOf(max_receipt_bytes))
+      const fits = await operator.present(receiptOf(max_receipt_bytes))
       expect(fits.status).toBe(max_receipt_bytes < 40 ? 400 : 201)
-      const surplus = await desk.present(receiptOf(max_receipt_bytes + 1))
+      const surplus = await operator.present(receiptOf(max_receipt_bytes + 1))
       expect([surplus.status, surplus.body]).toMatchObject([
         400,
         { message: `receipt must be at most ${max_receipt_bytes} bytes` },
@@ -217,14 +217,14 @@ describe.each(testBackends)('the size of receipts on $name', (backend) => {
 
   it('[H-PUR-1] [H-GEN-10] is bounded by the body at last', async () => {
     const scenario = await openScenario(backend)
-    const desk = await openPurchaseDesk(scenario.api)
+    const operator = await openPurchaseOperator(scenario.api)
     const bodyOf = (bytes: number) => {
       const body = (spaces: string) =>
         JSON.stringify({ user_id: '', store: 'custom', receipt: good.replace('}', `${spaces}}`) })
       return body(' '.repeat(bytes - body('').length))
     }
-    expect((await desk.post(bodyOf(65_537))).status).toBe(400)
-    expect((await desk.post(bodyOf(65_536))).status).toBe(201)
+    expect((await operator.post(bodyOf(65_537))).status).toBe(400)
+    expect((await operator.post(bodyOf(65_536))).status).toBe(201)
     await scenario.dispose()
   })
 })

@@ -1,8 +1,8 @@
 import { type Purchase, purchasesApi, subscriptionsApi } from '@guildhall/contract'
 import type { TestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 
-export type PurchaseDesk = Awaited<ReturnType<typeof openPurchaseDesk>>
+export type PurchaseOperator = Awaited<ReturnType<typeof openPurchaseOperator>>
 
 export type PurchaseWish = {
   user_id?: string
@@ -13,18 +13,18 @@ export type PurchaseWish = {
 }
 
 /** The admin's requests about purchases on one node. */
-export async function openPurchaseDesk(api: Pick<TestApi, 'call'>) {
-  const desk = await openDesk(api)
+export async function openPurchaseOperator(api: Pick<TestApi, 'call'>) {
+  const operator = await openOperator(api)
   let made = 0
 
   /** A string is sent as it is. */
   const post = (body: unknown, headers?: Record<string, string>) =>
-    desk.send('POST', '/purchases', body, headers)
+    operator.send('POST', '/purchases', body, headers)
   const present = (receipt: unknown, headers?: Record<string, string>) =>
     post({ user_id: 'ann', store: 'custom', receipt }, headers)
 
   return {
-    ...desk,
+    ...operator,
     post,
     /** Hands in a receipt as it is, for ann and the store `custom`. */
     present,
@@ -41,14 +41,14 @@ export async function openPurchaseDesk(api: Pick<TestApi, 'call'>) {
       return purchasesApi.validate.ok.parse(answer.body)
     },
     read: (transactionId: string) =>
-      desk.send('GET', `/purchases/${encodeURIComponent(transactionId)}`),
+      operator.send('GET', `/purchases/${encodeURIComponent(transactionId)}`),
     async list(query = '') {
-      const answer = await desk.send('GET', `/purchases${query}`)
+      const answer = await operator.send('GET', `/purchases${query}`)
       if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
       return purchasesApi.list.ok.parse(answer.body).items
     },
     async subscriptions(query = '') {
-      const answer = await desk.send('GET', `/subscriptions${query}`)
+      const answer = await operator.send('GET', `/subscriptions${query}`)
       if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
       return subscriptionsApi.list.ok.parse(answer.body).items
     },

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { nobodyPlays, openTestApi } from '../../testing/api.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 
 describe.each(testBackends)('the runtime in the console on $name', (backend) => {
   const calls: string[][] = []
-  let desk: Desk
+  let operator: Operator
   let answer: () => RpcAnswer
   beforeEach(async () => {
     calls.length = 0
@@ -19,22 +19,22 @@ describe.each(testBackends)('the runtime in the console on $name', (backend) => 
     }
     const play = { ...nobodyPlays, script: { ...nobodyPlays.script, consoleRpc } }
     const api = await openTestApi({ db: test.db, play })
-    desk = await openDesk(api)
+    operator = await openOperator(api)
     return async () => {
       await api.close()
       await test.dispose()
     }
   })
   const rpc = (method: string, body: unknown, headers = {}) =>
-    desk.send('POST', `/runtime/rpc/${method}`, body, headers)
+    operator.send('POST', `/runtime/rpc/${method}`, body, headers)
 
   it('[H-RUN-1] shows the view with every key', async () => {
-    const { status, body } = await desk.send('GET', '/runtime')
+    const { status, body } = await operator.send('GET', '/runtime')
     expect([status, body]).toEqual([200, nobodyPlays.script.describe()])
   })
 
   it('[S-VIEW-3] shows what fails in the script', async () => {
-    const { status, body } = await desk.send('GET', '/runtime/failures')
+    const { status, body } = await operator.send('GET', '/runtime/failures')
     expect([status, body]).toEqual([200, nobodyPlays.script.failures()])
   })
 
@@ -48,7 +48,7 @@ describe.each(testBackends)('the runtime in the console on $name', (backend) => 
       ['add up', '{"secret":1}'],
       ['add up', ''],
     ])
-    expect(await desk.trailOf('rpc add up')).toEqual([
+    expect(await operator.trailOf('rpc add up')).toEqual([
       ['runtime.rpc', 'ok=true'],
       ['runtime.rpc', 'ok=false'],
     ])
@@ -73,7 +73,7 @@ describe.each(testBackends)('the runtime in the console on $name', (backend) => 
       503,
       { code: 'runtime_unavailable', message: 'game script unavailable' },
     ])
-    expect(await desk.trailOf('rpc ping')).toEqual([])
+    expect(await operator.trailOf('rpc ping')).toEqual([])
   })
 
   it('[H-IDM-4] a repeat under its key calls nothing again', async () => {

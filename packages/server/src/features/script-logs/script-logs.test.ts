@@ -1,7 +1,7 @@
 import { type LogLevel, scriptLogsApi } from '@guildhall/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 
 const day = 86_400_000
@@ -10,10 +10,10 @@ const nowhere = { match_id: null }
 
 describe.each(testBackends)('lines of scripts on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeEach(async () => {
     scenario = await openScenario(backend, { 'logs.match_logs_max_queue_items': '4' })
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
   const write = (
@@ -25,7 +25,7 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
       nowhere,
     )
   const list = async (query = '') =>
-    scriptLogsApi.list.ok.parse((await desk.send('GET', `/logs${query}`)).body)
+    scriptLogsApi.list.ok.parse((await operator.send('GET', `/logs${query}`)).body)
   const messages = async (query = '') => (await list(query)).items.map(({ message }) => message)
   /** Written in turn, so that the small queue drops none. */
   const writeAll = async (...lines: readonly Parameters<typeof write>[]) => {
@@ -42,8 +42,8 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
       expect(seen.filter(([level]) => level === 'warn')).toHaveLength(1)
       expect(seen.filter(([, message]) => message === 'a line of the script')).toHaveLength(2)
       expect(await list()).toEqual({ items: [], durable: false, dropped_total: 0 })
-      expect((await desk.send('GET', `/logs/ml1-${'0'.repeat(29)}`)).status).toBe(404)
-      expect((await desk.send('GET', '/logs?level=loud')).status).toBe(400)
+      expect((await operator.send('GET', `/logs/ml1-${'0'.repeat(29)}`)).status).toBe(404)
+      expect((await operator.send('GET', '/logs?level=loud')).status).toBe(400)
     })
     return
   }
@@ -62,11 +62,11 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
       has_payload: true,
     }
     expect((await list()).items).toEqual([shown])
-    const detail = await desk.send('GET', `/logs/${id?.toUpperCase().replace('ML1', 'ml1')}`)
+    const detail = await operator.send('GET', `/logs/${id?.toUpperCase().replace('ML1', 'ml1')}`)
     expect(detail.body).toEqual({ ...shown, payload_json: '{ "item": 1 }' })
     const made = `ml1-${'a'.repeat(29)}`
     expect(writeLine(line, nowhere, made)).toBe(made)
-    expect((await desk.send('GET', `/logs/${made}`)).body).toMatchObject({
+    expect((await operator.send('GET', `/logs/${made}`)).body).toMatchObject({
       log_id: made,
       match_id: null,
       has_payload: false,
@@ -114,10 +114,10 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
       'x=1',
     ]
     for (const query of refused) {
-      expect((await desk.send('GET', `/logs?${query}`)).status, query).toBe(400)
+      expect((await operator.send('GET', `/logs?${query}`)).status, query).toBe(400)
     }
-    expect((await desk.send('GET', '/logs/nonsense')).status).toBe(404)
-    expect((await desk.send('GET', '/logs/nonsense?x=1')).status).toBe(400)
+    expect((await operator.send('GET', '/logs/nonsense')).status).toBe(404)
+    expect((await operator.send('GET', '/logs/nonsense?x=1')).status).toBe(400)
   })
 
   it('[S-Q-1] [O-WB-3] count what a full queue drops', async () => {
@@ -150,7 +150,7 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
     const id = write('one')
     await list()
     await list(`?match_id=${match}`)
-    await desk.send('GET', `/logs/${id}`)
+    await operator.send('GET', `/logs/${id}`)
     const seen = scenario.api.features.audit.recorder
       .newest(3, ({ action }) => action.startsWith('logs.'))
       .map(({ action, target, details }) => [action, target, details])
@@ -159,6 +159,6 @@ describe.each(testBackends)('lines of scripts on $name', (backend) => {
       ['logs.list', match, 'returned=0'],
       ['logs.list', 'logs', 'returned=1'],
     ])
-    expect(await desk.trailOf('logs')).toEqual([])
+    expect(await operator.trailOf('logs')).toEqual([])
   })
 })

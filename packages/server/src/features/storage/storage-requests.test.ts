@@ -1,46 +1,46 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { openStorageDesk, pathOf, type StorageDesk } from './storage.fixture.ts'
+import { openStorageOperator, pathOf, type StorageOperator } from './storage.fixture.ts'
 
 describe.each(testBackends)('requests about stored objects on $name', (backend) => {
   let scenario: Scenario
-  let desk: StorageDesk
+  let operator: StorageOperator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openStorageDesk(scenario.api)
+    operator = await openStorageOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   const nothingHappened = async () => {
-    expect(await desk.collections()).toEqual([])
+    expect(await operator.collections()).toEqual([])
     expect(scenario.api.failures).toEqual([])
   }
-  const clear = async (path: string) => expect((await desk.remove(path)).status).toBe(204)
+  const clear = async (path: string) => expect((await operator.remove(path)).status).toBe(204)
 
   it('[H-GEN-20] [H-STO-1] takes names up to their bounds in bytes, and not one byte more', async () => {
     const fits = ['a'.repeat(128), 'é'.repeat(64), '😀'.repeat(32), ' ', '%2F/', '..a']
     for (const name of fits) {
       const path = pathOf(name, name, { user_id: 'ö'.repeat(512) })
-      expect((await desk.put(path, {})).key).toBe(name)
+      expect((await operator.put(path, {})).key).toBe(name)
       await clear(path)
     }
     for (const name of ['a'.repeat(129), 'é'.repeat(65), '\u0000', '\n', '\u007f', '\u009f']) {
       for (const path of [pathOf(name, 'k'), pathOf('c', name)]) {
-        expect((await desk.write(path, { value: {} })).status).toBe(400)
-        expect((await desk.read(path)).status).toBe(400)
-        expect((await desk.remove(path)).status).toBe(400)
+        expect((await operator.write(path, { value: {} })).status).toBe(400)
+        expect((await operator.read(path)).status).toBe(400)
+        expect((await operator.remove(path)).status).toBe(400)
       }
-      const listed = await desk.send('GET', `/storage/${encodeURIComponent(name)}`)
+      const listed = await operator.send('GET', `/storage/${encodeURIComponent(name)}`)
       expect(listed.status).toBe(400)
     }
     for (const user_id of ['', ' ', '\u0085', '\u0000', 'ö'.repeat(513)]) {
       const path = pathOf('c', 'k', { user_id })
-      expect((await desk.write(path, { value: {} })).status).toBe(400)
-      expect((await desk.read(path)).status).toBe(400)
-      expect((await desk.remove(path)).status).toBe(400)
+      expect((await operator.write(path, { value: {} })).status).toBe(400)
+      expect((await operator.read(path)).status).toBe(400)
+      expect((await operator.remove(path)).status).toBe(400)
       const query = new URLSearchParams({ user_id })
-      expect((await desk.send('GET', `/storage/c?${query}`)).status).toBe(400)
+      expect((await operator.send('GET', `/storage/c?${query}`)).status).toBe(400)
     }
     await nothingHappened()
   })
@@ -71,10 +71,10 @@ describe.each(testBackends)('requests about stored objects on $name', (backend) 
       '[]',
     ]
     for (const body of bodies) {
-      expect([body, (await desk.write(pathOf('c', 'k'), body)).status]).toEqual([body, 400])
+      expect([body, (await operator.write(pathOf('c', 'k'), body)).status]).toEqual([body, 400])
     }
     for (const query of ['?version=', '?version=%00', '?version=a&version=a', '?v=1']) {
-      expect((await desk.remove(`/storage/c/k${query}`)).status).toBe(400)
+      expect((await operator.remove(`/storage/c/k${query}`)).status).toBe(400)
     }
     for (const query of [
       '?limit=',
@@ -83,7 +83,7 @@ describe.each(testBackends)('requests about stored objects on $name', (backend) 
       '?other=1',
       '?user_id=a&user_id=a',
     ]) {
-      expect((await desk.send('GET', `/storage/c${query}`)).status).toBe(400)
+      expect((await operator.send('GET', `/storage/c${query}`)).status).toBe(400)
     }
     await nothingHappened()
   })
@@ -92,17 +92,19 @@ describe.each(testBackends)('requests about stored objects on $name', (backend) 
     const path = pathOf('large', 'k')
     const empty = '{"a":""}'.length
     const fits = 'x'.repeat(524_288 - empty)
-    expect((await desk.put(path, { a: fits })).value.a).toBe(fits)
-    expect((await desk.get(path)).value.a).toBe(fits)
-    expect((await desk.write(path, { value: { a: `${fits}x` } })).status).toBe(400)
+    expect((await operator.put(path, { a: fits })).value.a).toBe(fits)
+    expect((await operator.get(path)).value.a).toBe(fits)
+    expect((await operator.write(path, { value: { a: `${fits}x` } })).status).toBe(400)
     const wide = `${'é'.repeat((524_288 - empty) / 2)}`
-    expect((await desk.put(path, { a: wide })).value.a).toBe(wide)
-    expect((await desk.write(path, { value: { a: `${wide}x` } })).status).toBe(400)
+    expect((await operator.put(path, { a: wide })).value.a).toBe(wide)
+    expect((await operator.write(path, { value: { a: `${wide}x` } })).status).toBe(400)
     // Spaces are no part of it, but a number may be longer than it was sent.
-    expect((await desk.write(path, `{"value":  {"a":${JSON.stringify(fits)} } }`)).status).toBe(200)
+    expect((await operator.write(path, `{"value":  {"a":${JSON.stringify(fits)} } }`)).status).toBe(
+      200,
+    )
     const grown = `{"value":{"a":"${'x'.repeat(524_288 - empty - 10)}","b":1e20}}`
-    expect((await desk.write(path, grown)).status).toBe(400)
-    expect((await desk.get(path)).value.a).toBe(fits)
+    expect((await operator.write(path, grown)).status).toBe(400)
+    expect((await operator.get(path)).value.a).toBe(fits)
     await clear(path)
     await nothingHappened()
   })
@@ -110,8 +112,8 @@ describe.each(testBackends)('requests about stored objects on $name', (backend) 
   it('[H-GEN-10] takes bodies up to 528,384 bytes, and not one more', async () => {
     const path = pathOf('padded', 'k')
     const padded = (bytes: number) => '{"value":{}}'.padEnd(bytes, ' ')
-    expect((await desk.write(path, padded(528_384))).status).toBe(200)
-    expect((await desk.write(path, padded(528_385))).status).toBe(400)
+    expect((await operator.write(path, padded(528_384))).status).toBe(200)
+    expect((await operator.write(path, padded(528_385))).status).toBe(400)
     await clear(path)
   })
 
@@ -119,10 +121,10 @@ describe.each(testBackends)('requests about stored objects on $name', (backend) 
     const path = pathOf('deep', 'k')
     const deep = (levels: number) =>
       `{"value":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 1)}`
-    expect((await desk.write(path, deep(64))).status).toBe(200)
-    expect((await desk.get(path)).value).toHaveProperty('a.a.a')
-    expect((await desk.write(path, deep(65))).status).toBe(400)
-    expect((await desk.write(path, deep(10_000))).status).toBe(400)
+    expect((await operator.write(path, deep(64))).status).toBe(200)
+    expect((await operator.get(path)).value).toHaveProperty('a.a.a')
+    expect((await operator.write(path, deep(65))).status).toBe(400)
+    expect((await operator.write(path, deep(10_000))).status).toBe(400)
     await clear(path)
     await nothingHappened()
   })

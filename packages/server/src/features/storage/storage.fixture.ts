@@ -1,9 +1,9 @@
 import { StorageObject, storageApi } from '@guildhall/contract'
 import { readJson } from '../../kernel/json/json-reader.ts'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 
-export type StorageDesk = Awaited<ReturnType<typeof openStorageDesk>>
+export type StorageOperator = Awaited<ReturnType<typeof openStorageOperator>>
 
 /** The path of an object below `/console/v1`. */
 export function pathOf(collection: string, key: string, query: Record<string, string> = {}) {
@@ -13,32 +13,32 @@ export function pathOf(collection: string, key: string, query: Record<string, st
 }
 
 /** The admin's requests about stored objects on one node. */
-export async function openStorageDesk(api: Pick<TestApi, 'call'>) {
-  const desk = await openDesk(api)
+export async function openStorageOperator(api: Pick<TestApi, 'call'>) {
+  const operator = await openOperator(api)
   const list = async (collection: string, query = '') => {
-    const answer = await desk.send('GET', `/storage/${encodeURIComponent(collection)}${query}`)
+    const answer = await operator.send('GET', `/storage/${encodeURIComponent(collection)}${query}`)
     if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
     return storageApi.list.ok.parse(answer.body)
   }
   return {
-    ...desk,
+    ...operator,
     list,
     /** A string is sent as it is. */
     write: (path: string, body: unknown, headers?: Record<string, string>) =>
-      desk.send('PUT', path, body, headers),
+      operator.send('PUT', path, body, headers),
     /** Stores one that must be stored. */
     async put(path: string, value: unknown, more: Record<string, unknown> = {}) {
-      const answer = await desk.send('PUT', path, { value, ...more })
+      const answer = await operator.send('PUT', path, { value, ...more })
       if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
       return objectOf(answer)
     },
-    read: (path: string) => desk.send('GET', path),
+    read: (path: string) => operator.send('GET', path),
     async get(path: string) {
-      return objectOf(await desk.send('GET', path))
+      return objectOf(await operator.send('GET', path))
     },
-    remove: (path: string) => desk.send('DELETE', path),
+    remove: (path: string) => operator.send('DELETE', path),
     async collections() {
-      const answer = await desk.send('GET', '/storage')
+      const answer = await operator.send('GET', '/storage')
       const { collections } = storageApi.collections.ok.parse(answer.body)
       return collections.map(({ collection, objects }): [string, number] => [collection, objects])
     },

@@ -4,22 +4,22 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { cursorOf } from './storage.cursor.ts'
-import { openStorageDesk, pathOf, type StorageDesk } from './storage.fixture.ts'
+import { openStorageOperator, pathOf, type StorageOperator } from './storage.fixture.ts'
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 describe.each(testBackends)('stored objects on $name', (backend) => {
   let scenario: Scenario
-  let desk: StorageDesk
+  let operator: StorageOperator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openStorageDesk(scenario.api)
+    operator = await openStorageOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   it('[H-STO-4] [H-STO-5] stores an object and answers it whole, also when it creates', async () => {
     const path = pathOf('saves', 'slot')
-    const made = await desk.put(path, { level: 3, name: 'ä' })
+    const made = await operator.put(path, { level: 3, name: 'ä' })
     expect(made).toEqual({
       collection: 'saves',
       user_id: null,
@@ -29,14 +29,14 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
       read_permission: 1,
       write_permission: 1,
     })
-    expect(await desk.get(path)).toEqual(made)
+    expect(await operator.get(path)).toEqual(made)
     const permissions = { read_permission: 2, write_permission: 0 }
-    const again = await desk.put(path, { name: 'ä', level: 3 }, permissions)
+    const again = await operator.put(path, { name: 'ä', level: 3 }, permissions)
     expect(again).toEqual({ ...made, ...permissions })
-    expect(await desk.get(path)).toEqual(again)
-    const reset = await desk.put(path, {}, { read_permission: null, version: null })
+    expect(await operator.get(path)).toEqual(again)
+    const reset = await operator.put(path, {}, { read_permission: null, version: null })
     expect(reset).toEqual({ ...made, value: {}, version: sha('{}') })
-    expect(await desk.trailOf('saves/slot (system)')).toEqual([
+    expect(await operator.trailOf('saves/slot (system)')).toEqual([
       ['storage.write', `version=${made.version}`],
       ['storage.write', `version=${made.version}`],
       ['storage.write', `version=${sha('{}')}`],
@@ -52,8 +52,8 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
       [0, 0],
       [0, 1],
     ]) {
-      await desk.put(path, {}, { read_permission, write_permission })
-      expect(await desk.get(path)).toMatchObject({ read_permission, write_permission })
+      await operator.put(path, {}, { read_permission, write_permission })
+      expect(await operator.get(path)).toMatchObject({ read_permission, write_permission })
     }
   })
 
@@ -62,63 +62,63 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
     const body =
       '{"value":{"b":9223372036854775807, "a":[-9223372036854775808,1.0,{"😀":1,"\uffff":2}]}}'
     const canonical = '{"a":[-9223372036854775808,1,{"\uffff":2,"😀":1}],"b":9223372036854775807}'
-    const answer = await desk.write(path, body)
+    const answer = await operator.write(path, body)
     expect(answer.text).toContain('9223372036854775807')
     expect(JSON.parse(answer.text).version).toBe(sha(canonical))
-    const read = await desk.get(path)
+    const read = await operator.get(path)
     expect(read.version).toBe(sha(canonical))
     expect(read.value).toMatchObject({ b: 2n ** 63n - 1n })
     const members = '{"value":{"__proto__":{"a":1},"constructor":2,"x":1,"x":"\\u0000"}}'
-    const odd = await desk.write(path, members)
+    const odd = await operator.write(path, members)
     expect(odd.status).toBe(200)
-    expect((await desk.read(path)).text).toContain('"__proto__":{"a":1}')
-    expect((await desk.get(path)).version).toBe(
+    expect((await operator.read(path)).text).toContain('"__proto__":{"a":1}')
+    expect((await operator.get(path)).version).toBe(
       sha('{"__proto__":{"a":1},"constructor":2,"x":"\\u0000"}'),
     )
   })
 
   it('[H-STO-1] keeps the objects of every owner and of the system apart', async () => {
-    await desk.put(pathOf('own', 'k'), { of: 'system' })
-    await desk.put(pathOf('own', 'k', { user_id: 'nobody' }), { of: 'nobody' })
-    expect((await desk.get(pathOf('own', 'k'))).value).toEqual({ of: 'system' })
-    const theirs = await desk.get(pathOf('own', 'k', { user_id: 'nobody' }))
+    await operator.put(pathOf('own', 'k'), { of: 'system' })
+    await operator.put(pathOf('own', 'k', { user_id: 'nobody' }), { of: 'nobody' })
+    expect((await operator.get(pathOf('own', 'k'))).value).toEqual({ of: 'system' })
+    const theirs = await operator.get(pathOf('own', 'k', { user_id: 'nobody' }))
     expect(theirs).toMatchObject({ user_id: 'nobody', value: { of: 'nobody' } })
-    expect((await desk.read(pathOf('own', 'k', { user_id: 'other' }))).status).toBe(404)
-    expect(await desk.trailOf('own/k (user nobody)')).toHaveLength(1)
+    expect((await operator.read(pathOf('own', 'k', { user_id: 'other' }))).status).toBe(404)
+    expect(await operator.trailOf('own/k (user nobody)')).toHaveLength(1)
   })
 
   it('[H-STO-2] lists the system first, then by user and key, page by page', async () => {
     const expected: string[] = []
     for (const user_id of ['', '\u0001', 'Z', 'a', 'é', '\uffff', '😀']) {
       for (const key of [' ', 'B', 'a', '\uffff', '😀']) {
-        await desk.put(pathOf('listed', key, user_id === '' ? {} : { user_id }), {})
+        await operator.put(pathOf('listed', key, user_id === '' ? {} : { user_id }), {})
         expected.push(`${user_id === '' ? '-' : user_id}/${key}`)
       }
     }
     for (const limit of [1, 7, 34, 35, 200]) {
-      const pages = await desk.walk('listed', limit)
+      const pages = await operator.walk('listed', limit)
       expect(pages.flat()).toEqual(expected)
       expect(pages).toHaveLength(Math.ceil(35 / limit))
     }
-    const ofOne = await desk.walk('listed', 2, `&user_id=${encodeURIComponent('😀')}`)
+    const ofOne = await operator.walk('listed', 2, `&user_id=${encodeURIComponent('😀')}`)
     expect(ofOne).toEqual([['😀/ ', '😀/B'], ['😀/a', '😀/\uffff'], ['😀/😀']])
-    const { items } = await desk.list('listed', '?limit=1')
+    const { items } = await operator.list('listed', '?limit=1')
     expect(Object.keys(items[0] ?? {})).not.toContain('value')
-    expect(await desk.list('nothing')).toEqual({ collection: 'nothing', items: [] })
+    expect(await operator.list('nothing')).toEqual({ collection: 'nothing', items: [] })
   })
 
   it('[H-STO-2] [H-ID-2] takes a cursor in its own list only, and goes on where its row was', async () => {
     const users = ['ana', 'ö'.repeat(512)]
     for (const user_id of users) {
-      for (const key of ['1', '2', '3']) await desk.put(pathOf('paged', key, { user_id }), {})
+      for (const key of ['1', '2', '3']) await operator.put(pathOf('paged', key, { user_id }), {})
     }
-    const { next = '' } = await desk.list('paged', '?limit=1')
-    const { next: long = '' } = await desk.list('paged', '?limit=5')
+    const { next = '' } = await operator.list('paged', '?limit=1')
+    const { next: long = '' } = await operator.list('paged', '?limit=5')
     expect(long.length).toBeLessThanOrEqual(2048)
-    expect((await desk.list('paged', `?cursor=${long}`)).items).toHaveLength(1)
-    await desk.remove(pathOf('paged', '1', { user_id: 'ana' }))
-    expect((await desk.list('paged', `?limit=1&cursor=${next}`)).items[0]?.key).toBe('2')
-    const { next: ofAna = '' } = await desk.list('paged', '?limit=1&user_id=ana')
+    expect((await operator.list('paged', `?cursor=${long}`)).items).toHaveLength(1)
+    await operator.remove(pathOf('paged', '1', { user_id: 'ana' }))
+    expect((await operator.list('paged', `?limit=1&cursor=${next}`)).items[0]?.key).toBe('2')
+    const { next: ofAna = '' } = await operator.list('paged', '?limit=1&user_id=ana')
     const wrong: [string, string][] = [
       ['other', `?cursor=${next}`],
       ['paged', `?cursor=${ofAna}`],
@@ -135,56 +135,57 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
       ['paged', `?cursor=${next.startsWith('A') ? 'B' : 'A'}${next.slice(1)}`],
     ]
     for (const [collection, query] of wrong) {
-      const { status } = await desk.send('GET', `/storage/${collection}${query}`)
+      const { status } = await operator.send('GET', `/storage/${collection}${query}`)
       expect([collection, query, status]).toEqual([collection, query, 400])
     }
   })
 
   it('[H-STO-3] counts the objects of each collection over all owners', async () => {
-    const before = new Map(await desk.collections())
-    await desk.put(pathOf('counted', 'a'), {})
-    await desk.put(pathOf('counted', 'a'), { changed: true })
-    await desk.put(pathOf('counted', 'a', { user_id: 'ana' }), {})
-    await desk.put(pathOf('Counted', 'a', { user_id: 'ana' }), {})
-    const now = await desk.collections()
+    const before = new Map(await operator.collections())
+    await operator.put(pathOf('counted', 'a'), {})
+    await operator.put(pathOf('counted', 'a'), { changed: true })
+    await operator.put(pathOf('counted', 'a', { user_id: 'ana' }), {})
+    await operator.put(pathOf('Counted', 'a', { user_id: 'ana' }), {})
+    const now = await operator.collections()
     expect(now.map(([name]) => name)).toEqual([...before.keys(), 'counted', 'Counted'].sort())
     expect(new Map(now).get('counted')).toBe(2)
-    for (const query of [{}, { user_id: 'ana' }]) await desk.remove(pathOf('counted', 'a', query))
-    await desk.remove(pathOf('Counted', 'a', { user_id: 'ana' }))
-    expect(await desk.collections()).toEqual([...before])
+    for (const query of [{}, { user_id: 'ana' }])
+      await operator.remove(pathOf('counted', 'a', query))
+    await operator.remove(pathOf('Counted', 'a', { user_id: 'ana' }))
+    expect(await operator.collections()).toEqual([...before])
   })
 
   it('[H-STO-6] holds a write to the version that it names', async () => {
     const path = pathOf('preconditions', 'k')
     const write = async (value: unknown, version: unknown) =>
-      (await desk.write(path, { value, version })).status
+      (await operator.write(path, { value, version })).status
     expect(await write({ n: 1 }, sha('{}'))).toBe(409)
-    expect((await desk.read(path)).status).toBe(404)
+    expect((await operator.read(path)).status).toBe(404)
     expect(await write({ n: 1 }, '')).toBe(200)
     expect(await write({ n: 2 }, '')).toBe(409)
     expect(await write({ n: 1 }, '')).toBe(409)
     expect(await write({ n: 2 }, sha('{"n":2}'))).toBe(409)
     expect(await write({ n: 2 }, sha('{"n":1}').toUpperCase())).toBe(409)
-    expect((await desk.get(path)).value).toEqual({ n: 1 })
+    expect((await operator.get(path)).value).toEqual({ n: 1 })
     expect(await write({ n: 2 }, sha('{"n":1}'))).toBe(200)
-    expect((await desk.get(path)).value).toEqual({ n: 2 })
-    expect(await desk.trailOf('preconditions/k (system)')).toHaveLength(2)
+    expect((await operator.get(path)).value).toEqual({ n: 2 })
+    expect(await operator.trailOf('preconditions/k (system)')).toHaveLength(2)
   })
 
   it('[H-STO-7] removes once, and only the version that is named', async () => {
     const path = pathOf('removed', 'k')
-    const { version } = await desk.put(path, { n: 1 })
+    const { version } = await operator.put(path, { n: 1 })
     const remove = async (query: Record<string, string> = {}) =>
-      (await desk.remove(pathOf('removed', 'k', query))).status
+      (await operator.remove(pathOf('removed', 'k', query))).status
     expect(await remove({ version: sha('{}') })).toBe(409)
-    expect((await desk.get(path)).version).toBe(version)
+    expect((await operator.get(path)).version).toBe(version)
     expect(await remove({ version })).toBe(204)
     expect(await remove({ version })).toBe(409)
     expect(await remove()).toBe(204)
-    await desk.put(path, { n: 2 })
+    await operator.put(path, { n: 2 })
     expect(await remove()).toBe(204)
-    expect((await desk.read(path)).status).toBe(404)
-    expect((await desk.trailOf('removed/k (system)')).map(([, details]) => details)).toEqual([
+    expect((await operator.read(path)).status).toBe(404)
+    expect((await operator.trailOf('removed/k (system)')).map(([, details]) => details)).toEqual([
       `version=${version}`,
       'removed=true',
       'removed=false',
@@ -197,11 +198,11 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
     const path = pathOf('repeated', 'k')
     const headers = { 'idempotency-key': 'once' }
     const body = { value: { n: 1 }, version: '' }
-    const first = await desk.write(path, body, headers)
-    const second = await desk.write(path, body, headers)
+    const first = await operator.write(path, body, headers)
+    const second = await operator.write(path, body, headers)
     expect([first.status, second.status, second.text]).toEqual([200, 200, first.text])
-    expect(await desk.trailOf('repeated/k (system)')).toHaveLength(1)
-    expect((await desk.write(path, body)).status).toBe(409)
+    expect(await operator.trailOf('repeated/k (system)')).toHaveLength(1)
+    expect((await operator.write(path, body)).status).toBe(409)
   })
 
   it('[H-ACC-9] shows what an account owns in its export, by collection and key', async () => {
@@ -213,10 +214,10 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
       ['a', '😀'],
     ]
     for (const [collection, key] of owned) {
-      await desk.put(pathOf(collection, key, { user_id }), { key })
+      await operator.put(pathOf(collection, key, { user_id }), { key })
     }
-    await desk.put(pathOf('a', 'system'), {})
-    const { body } = await desk.send('GET', `/accounts/${user_id}/export`)
+    await operator.put(pathOf('a', 'system'), {})
+    const { body } = await operator.send('GET', `/accounts/${user_id}/export`)
     const { storage } = AccountExport.parse(body).related
     expect(storage?.map(({ collection, key }) => `${collection}/${key}`)).toEqual([
       'a/2',
@@ -229,10 +230,10 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
 
   it.skipIf(backend.name === 'in-memory')('[O-DB-3] keeps objects over a restart', async () => {
     const own = await openScenario(backend)
-    const before = await openStorageDesk(own.api)
+    const before = await openStorageOperator(own.api)
     const object = await before.put(pathOf('kept', 'k', { user_id: 'ana' }), { n: [1, 2] })
     await own.restart()
-    const after = await openStorageDesk(own.api)
+    const after = await openStorageOperator(own.api)
     expect(await after.get(pathOf('kept', 'k', { user_id: 'ana' }))).toEqual(object)
     expect(await after.collections()).toEqual([['kept', 1]])
     await own.dispose()

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { createIds } from '../../kernel/ids.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { createSlices } from './telemetry.slices.ts'
 import type { SliceRow } from './telemetry.store.ts'
@@ -99,14 +99,14 @@ describe('telemetry slices', () => {
 
 describe.each(testBackends)('telemetry on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeEach(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
   const list = async (query = '') =>
-    telemetryApi.slices.ok.parse((await desk.send('GET', `/telemetry/slices${query}`)).body)
+    telemetryApi.slices.ok.parse((await operator.send('GET', `/telemetry/slices${query}`)).body)
   const count = (place: { match_id: string | null }, context: string) => {
     const { slices } = scenario.api.features.telemetry
     slices.begin(place, context)
@@ -119,13 +119,15 @@ describe.each(testBackends)('telemetry on $name', (backend) => {
     const { items, ...page } = await list()
     if (backend.name === 'in-memory') {
       expect([items, page]).toEqual([[], { durable: false, dropped_total: 0 }])
-      expect((await desk.send('GET', `/telemetry/slices/ats1-${'0'.repeat(29)}`)).status).toBe(404)
+      expect((await operator.send('GET', `/telemetry/slices/ats1-${'0'.repeat(29)}`)).status).toBe(
+        404,
+      )
       return
     }
     expect(page).toEqual({ durable: true, dropped_total: 0 })
     expect(items.map(({ context_kind }) => context_kind)).toEqual(['three', 'two', 'one'])
     const [newest] = items
-    const one = await desk.send('GET', `/telemetry/slices/${newest?.report_id}`)
+    const one = await operator.send('GET', `/telemetry/slices/${newest?.report_id}`)
     expect(one.body).toEqual({ ...newest, match_id: null, close_reason: 'finished' })
     const ofMatch = await list(`?match_id=${match.match_id}&limit=1`)
     expect(ofMatch.items.map(({ context_kind }) => context_kind)).toEqual(['two'])
@@ -135,9 +137,9 @@ describe.each(testBackends)('telemetry on $name', (backend) => {
 
   it('[H-TEL-2] refuses what is malformed', async () => {
     for (const query of ['match_id=x', 'after=ml1-0', 'limit=-1', 'x=1']) {
-      expect((await desk.send('GET', `/telemetry/slices?${query}`)).status, query).toBe(400)
+      expect((await operator.send('GET', `/telemetry/slices?${query}`)).status, query).toBe(400)
     }
-    expect((await desk.send('GET', '/telemetry/slices/nonsense')).status).toBe(404)
+    expect((await operator.send('GET', '/telemetry/slices/nonsense')).status).toBe(404)
   })
 
   it('[S-Q-4] slices go after 30 days', async () => {
@@ -150,7 +152,8 @@ describe.each(testBackends)('telemetry on $name', (backend) => {
   })
 
   it('[H-TEL-1] shows the machine once it was sampled', async () => {
-    const host = async () => telemetryApi.host.ok.parse((await desk.send('GET', '/telemetry')).body)
+    const host = async () =>
+      telemetryApi.host.ok.parse((await operator.send('GET', '/telemetry')).body)
     expect(await host()).toEqual({})
     await scenario.api.runTask('host-metrics')
     const { memory, storage } = await host()

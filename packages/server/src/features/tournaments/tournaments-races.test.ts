@@ -4,12 +4,12 @@ import type { Transaction } from '../../database/database.ts'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { createSettlement } from './settlement/settlement.jobs.ts'
 import { createSettlementRules } from './settlement/settlement.ts'
-import type { TournamentDesk } from './tournaments.fixture.ts'
-import { backgroundOf, openTournamentDesk, putBoard } from './tournaments.fixture.ts'
+import type { TournamentOperator } from './tournaments.fixture.ts'
+import { backgroundOf, openTournamentOperator, putBoard } from './tournaments.fixture.ts'
 
 /** A result that stands where the settlement wants to write one. */
 const inTheWay = statement({
@@ -32,13 +32,13 @@ const run = { signal: new AbortController().signal, progress() {} }
 
 describe.each(testBackends)('settling on $name', (backend) => {
   let scenario: Scenario
-  let desk: TournamentDesk
+  let operator: TournamentOperator
   let other: TestApi
   let users: string[]
   let boards = 0
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openTournamentDesk(scenario.api, scenario.db)
+    operator = await openTournamentOperator(scenario.api, scenario.db)
     other = await scenario.openNode({ 'server.node_id': 'dev-2' })
     users = []
     for (let n = 0; n < 6; n += 1) users.push((await scenario.signUp()).user_id)
@@ -51,12 +51,12 @@ describe.each(testBackends)('settling on $name', (backend) => {
     const leaderboard_id = `board ${boards}`
     const scores = users.map((user, index) => [user, BigInt(index)] as const)
     await putBoard(scenario.db, { id: leaderboard_id, sort: 'desc', scores })
-    return (await desk.run(users, { leaderboard_id })).id
+    return (await operator.run(users, { leaderboard_id })).id
   }
 
   const eventsOf = (id: string) => scenario.rowsOf('outbox', `payload LIKE '%"${id}"%'`)
   const noticesOf = (id: string) => scenario.rowsOf('notifications', `content LIKE '%"${id}"%'`)
-  const stateOf = async (id: string) => (await desk.get(id)).state
+  const stateOf = async (id: string) => (await operator.get(id)).state
   const free = () => scenario.db.run(expireLease, {})
 
   it('[O-SCH-7] one that fails stops no other, is tried again after 1 s, doubling, and shows', async () => {
@@ -88,7 +88,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     await clock.advance(8000)
     await settle()
     expect([await stateOf(bad), settlement.failingForMs()]).toEqual(['completed', 0])
-    expect(await desk.results(bad)).toHaveLength(users.length)
+    expect(await operator.results(bad)).toHaveLength(users.length)
     await free()
   })
 
@@ -162,7 +162,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     await Promise.all(settlers.map((settlement) => settlement.settle(run)))
     await Promise.all(settlers.map((settlement) => settlement.settle(run)))
     for (const id of ids) {
-      expect(await desk.results(id)).toHaveLength(users.length)
+      expect(await operator.results(id)).toHaveLength(users.length)
       expect(await eventsOf(id)).toHaveLength(2)
     }
     expect(settlers.map((settlement) => settlement.failures())).toEqual([0, 0, 0, 0])
@@ -172,12 +172,15 @@ describe.each(testBackends)('settling on $name', (backend) => {
     const background = backgroundOf(scenario, other, 'bt1-cancel')
     for (let round = 0; round < 6; round += 1) {
       const id = await ended()
-      const [answer] = await Promise.all([desk.transition(id, 'cancelled'), background.settle()])
+      const [answer] = await Promise.all([
+        operator.transition(id, 'cancelled'),
+        background.settle(),
+      ])
       await background.settle()
       const cancelled = answer.status === 200
       if (!cancelled) expect(answer.status).toBe(409)
       expect(await stateOf(id)).toBe(cancelled ? 'cancelled' : 'completed')
-      expect(await desk.results(id)).toHaveLength(cancelled ? 0 : users.length)
+      expect(await operator.results(id)).toHaveLength(cancelled ? 0 : users.length)
       expect(await eventsOf(id)).toHaveLength(cancelled ? 0 : 2)
     }
     await free()
@@ -188,7 +191,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     const { periodClosed } = scenario.api.features.tournaments
     for (let round = 0; round < 6; round += 1) {
       const id = await ended()
-      const { leaderboard_id } = await desk.get(id)
+      const { leaderboard_id } = await operator.get(id)
       const [board] = await scenario.rowsOf('leaderboards', `id = '${leaderboard_id}'`)
       const closed = {
         leaderboard_id,
@@ -202,7 +205,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
         background.settle(),
       ])
       await background.settle()
-      expect(await desk.results(id)).toHaveLength(users.length)
+      expect(await operator.results(id)).toHaveLength(users.length)
       expect(await eventsOf(id)).toHaveLength(2)
     }
     await free()
@@ -237,7 +240,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
     await Promise.all([one.deliver(), two.deliver()])
     const notices = await noticesOf(id)
     expect(notices).toHaveLength(users.length)
-    const { leaderboard_id } = await desk.get(id)
+    const { leaderboard_id } = await operator.get(id)
     for (const [index, user_id] of [...users].reverse().entries()) {
       const notice = notices.find((row) => row.user_id === user_id)
       expect(notice).toMatchObject({ subject: 'Tournament finished', code: 0n })
@@ -260,7 +263,7 @@ describe.each(testBackends)('settling on $name', (backend) => {
 
   it('[O-TRN-7] [H-NTF-2] its notifications keep to the ring and to its totals', async () => {
     const node = await scenario.openNode({ 'notifications.capacity': '4' })
-    const small = await openDesk(node)
+    const small = await openOperator(node)
     const id = await ended()
     const background = backgroundOf(scenario, node, 'bt1-small-ring')
     await background.settle()

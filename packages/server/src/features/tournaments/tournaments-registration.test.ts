@@ -4,7 +4,11 @@ import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { scriptCalls } from '../../testing/script-calls.fixture.ts'
-import { farUnixMs, openTournamentDesk, type TournamentDesk } from './tournaments.fixture.ts'
+import {
+  farUnixMs,
+  openTournamentOperator,
+  type TournamentOperator,
+} from './tournaments.fixture.ts'
 
 /** Registering is open by the database's clock, which is not the scenario's. */
 const open = { ends_at_unix_ms: farUnixMs }
@@ -25,10 +29,10 @@ const waiting = statement({
 
 describe.each(testBackends)('registering for a tournament on $name', (backend) => {
   let scenario: Scenario
-  let desk: TournamentDesk
+  let operator: TournamentOperator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openTournamentDesk(scenario.api, scenario.db)
+    operator = await openTournamentOperator(scenario.api, scenario.db)
     return () => scenario.dispose()
   })
 
@@ -38,8 +42,8 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   const refused = (code: string) => expect.objectContaining({ name: 'Failure', code })
 
   it('[S-API-12] [H-TRN-2] enters a user once, in the order of registering', async () => {
-    const { id } = await desk.make(open)
-    await desk.move(id, 'registration_open')
+    const { id } = await operator.make(open)
+    await operator.move(id, 'registration_open')
     const users = [await scenario.signUp(), await scenario.signUp(), await scenario.signUp()]
     const [a = '', b = '', c = ''] = users.map(({ user_id }) => user_id).sort()
     const now = scenario.clock.nowUnixMs()
@@ -49,7 +53,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     await register(id, a)
     await scenario.clock.advance(5)
     expect((await register(id, c)).registered_at).toBe(now)
-    const answer = await desk.send('GET', `${desk.path(id)}/entries`)
+    const answer = await operator.send('GET', `${operator.path(id)}/entries`)
     expect(answer.body).toEqual({
       items: [
         { tournament_id: id, user_id: c, registered_at: now },
@@ -72,28 +76,28 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     const [ann, bob] = [await scenario.signUp(), await scenario.signUp()]
     const nodeNow = scenario.clock.nowUnixMs()
     for (const request of [window(now + hour, farUnixMs), window(nodeNow - hour, nodeNow + hour)]) {
-      const shut = await desk.make(request)
-      await desk.move(shut.id, 'registration_open')
+      const shut = await operator.make(request)
+      await operator.move(shut.id, 'registration_open')
       await expect(register(shut.id, ann.user_id)).rejects.toEqual(refused('conflict'))
     }
-    const { id } = await desk.make(window(now - hour, now + hour))
+    const { id } = await operator.make(window(now - hour, now + hour))
     await expect(register(id, ann.user_id)).rejects.toEqual(refused('conflict'))
-    await desk.move(id, 'registration_open')
+    await operator.move(id, 'registration_open')
     const entry = await register(id, ann.user_id)
     await scenario.clock.advance(5)
     await register(id, bob.user_id)
     expect(await register(id, ann.user_id)).toEqual(entry)
     const late = await scenario.signUp()
-    await desk.move(id, 'running')
+    await operator.move(id, 'running')
     await expect(register(id, late.user_id)).rejects.toEqual(refused('conflict'))
     await scenario.setState(ann.user_id, 'disabled')
     expect(await register(id, ann.user_id)).toEqual(entry)
-    expect(await desk.entrants(id)).toEqual([ann.user_id, bob.user_id])
+    expect(await operator.entrants(id)).toEqual([ann.user_id, bob.user_id])
   })
 
   it('[S-API-12] takes active accounts only', async () => {
-    const { id } = await desk.make(open)
-    await desk.move(id, 'registration_open')
+    const { id } = await operator.make(open)
+    await operator.move(id, 'registration_open')
     for (const state of ['disabled', 'tombstoned'] as const) {
       const { user_id } = await scenario.signUp()
       await scenario.setState(user_id, state)
@@ -102,7 +106,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     for (const user of ['nobody', '', 'a\u0000', 'x'.repeat(5000)]) {
       await expect(register(id, user)).rejects.toEqual(refused('not_found'))
     }
-    expect(await desk.entrants(id)).toEqual([])
+    expect(await operator.entrants(id)).toEqual([])
   })
 
   it('[S-API-1] refuses ids that no tournament has', async () => {
@@ -117,16 +121,16 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
   it('[S-API-1] scripts register and read by the same rules, and learn of null for none', async () => {
     const ask = scriptCalls(scenario.api.features.tournaments.script)
     const call = (name: string, ...args: unknown[]) => ask(`tournaments.${name}`, ...args)
-    const { id } = await desk.make(open)
-    await desk.move(id, 'registration_open')
+    const { id } = await operator.make(open)
+    await operator.move(id, 'registration_open')
     const { user_id } = await scenario.signUp()
     const entry = await call('register', id, user_id)
     expect(entry).toMatchObject({ tournament_id: id, user_id })
     expect(await call('entries', id)).toEqual([entry])
     expect(await call('results', id)).toEqual([])
-    expect(await call('get', id)).toEqual(await desk.get(id))
+    expect(await call('get', id)).toEqual(await operator.get(id))
     expect(await call('get', 'none')).toBeNull()
-    expect(await call('list')).toEqual(await desk.list())
+    expect(await call('list')).toEqual(await operator.list())
     const long = `${'🏆'.repeat(32)}x`
     for (const wrong of [undefined, null, 7, '', long, 'a\u0000', ['x'], {}]) {
       for (const name of ['get', 'entries', 'results', 'register']) {
@@ -140,13 +144,13 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
     for (const name of ['entries', 'results']) {
       await expect(call(name, 'none')).rejects.toEqual(refused('not_found'))
     }
-    expect(await desk.entrants(id)).toEqual([user_id])
+    expect(await operator.entrants(id)).toEqual([user_id])
   })
 
   it('[S-API-12] one user many times at once is one entry', async () => {
     const other = await scenario.openNode({ 'server.node_id': 'dev-4' })
-    const { id } = await desk.make(open)
-    await desk.move(id, 'registration_open')
+    const { id } = await operator.make(open)
+    await operator.move(id, 'registration_open')
     const { user_id } = await scenario.signUp()
     const entries = await Promise.all(
       Array.from({ length: 10 }, (_, n) => {
@@ -155,15 +159,15 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
       }),
     )
     expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(1)
-    expect(await desk.entrants(id)).toEqual([user_id])
+    expect(await operator.entrants(id)).toEqual([user_id])
   })
 
   // Only there can a registration be under way while another transaction is.
   it.runIf(backend.name === 'postgres')(
     '[S-API-12] a start waits for the registration that is under way',
     async () => {
-      const { id } = await desk.make(open)
-      await desk.move(id, 'registration_open')
+      const { id } = await operator.make(open)
+      await operator.move(id, 'registration_open')
       const { user_id } = await scenario.signUp()
       const order: string[] = []
       const work = await scenario.db.transaction(
@@ -171,7 +175,7 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
           await tx.run(holdAccount, { user_id })
           const entered = register(id, user_id).then(() => order.push('entered'))
           await expect.poll(waitingNow, { timeout: 10_000 }).toBe(1)
-          const started = desk.move(id, 'running').then(() => order.push('started'))
+          const started = operator.move(id, 'running').then(() => order.push('started'))
           await expect.poll(waitingNow, { timeout: 10_000 }).toBe(2)
           return [entered, started]
         },
@@ -179,18 +183,21 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
       )
       await Promise.all(work)
       expect(order).toEqual(['entered', 'started'])
-      expect(await desk.entrants(id)).toEqual([user_id])
+      expect(await operator.entrants(id)).toEqual([user_id])
     },
   )
 
   it('[S-API-12] registrations and the start at once: who was in before is in, nobody after', async () => {
-    const { id } = await desk.make(open)
-    await desk.move(id, 'registration_open')
+    const { id } = await operator.make(open)
+    await operator.move(id, 'registration_open')
     const users = []
     for (let n = 0; n < 12; n += 1) users.push((await scenario.signUp()).user_id)
     const work = users.map((user) => register(id, user).then(() => user))
-    const [outcomes] = await Promise.all([Promise.allSettled(work), desk.transition(id, 'running')])
+    const [outcomes] = await Promise.all([
+      Promise.allSettled(work),
+      operator.transition(id, 'running'),
+    ])
     const registered = outcomes.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
-    expect((await desk.entrants(id)).sort()).toEqual(registered.sort())
+    expect((await operator.entrants(id)).sort()).toEqual(registered.sort())
   })
 })

@@ -6,14 +6,14 @@ import { readJson } from '../../kernel/json/json-reader.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { createDelivery } from '../../node/features/play-features.ts'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import type { Scenario } from '../../testing/scenario.ts'
 
 /** An end that no clock has seen; and one that the database's has, but not a scenario's. */
 export const farUnixMs = 4_000_000_000_000
 export const endedUnixMs = 1_740_000_000_000
 
-export type TournamentDesk = Awaited<ReturnType<typeof openTournamentDesk>>
+export type TournamentOperator = Awaited<ReturnType<typeof openTournamentOperator>>
 
 type Draft = Partial<
   Pick<Tournament, 'id' | 'leaderboard_id'> & {
@@ -25,15 +25,18 @@ type Draft = Partial<
 >
 
 /** The admin's requests about tournaments on one node. */
-export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>, db: Database) {
-  const desk = await openDesk(api)
+export async function openTournamentOperator(
+  api: Pick<TestApi, 'call' | 'features'>,
+  db: Database,
+) {
+  const operator = await openOperator(api)
   let made = 0
 
   const draftOf = (request: Draft) => {
     made += 1
     const end = request.ends_at_unix_ms ?? endedUnixMs
     return {
-      id: `cup ${made} of ${desk.token.slice(0, 8)}`,
+      id: `cup ${made} of ${operator.token.slice(0, 8)}`,
       leaderboard_id: 'weekly',
       registration_opens_at_unix_ms: 0,
       registration_closes_at_unix_ms: end,
@@ -44,18 +47,18 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
   }
   const path = (id: string) => `/tournaments/${encodeURIComponent(id)}`
   const transition = (id: string, state: unknown, headers?: Record<string, string>) =>
-    desk.send('POST', `${path(id)}/transition`, { state }, headers)
+    operator.send('POST', `${path(id)}/transition`, { state }, headers)
 
   return {
-    ...desk,
+    ...operator,
     draftOf,
     path,
     transition,
     create: (draft: object, headers?: Record<string, string>) =>
-      desk.send('POST', '/tournaments', draft, headers),
+      operator.send('POST', '/tournaments', draft, headers),
     /** Drafts a tournament that must be drafted; its end has passed by default. */
     async make(request: Draft = {}): Promise<Tournament> {
-      return tournamentIn(await desk.send('POST', '/tournaments', draftOf(request)))
+      return tournamentIn(await operator.send('POST', '/tournaments', draftOf(request)))
     },
     /** Moves a tournament along these states. */
     async move(id: string, ...states: TournamentState[]): Promise<Tournament> {
@@ -73,20 +76,20 @@ export async function openTournamentDesk(api: Pick<TestApi, 'call' | 'features'>
       return this.move(id, 'running')
     },
     async get(id: string): Promise<Tournament> {
-      return tournamentIn(await desk.send('GET', path(id)))
+      return tournamentIn(await operator.send('GET', path(id)))
     },
     async list(): Promise<Tournament[]> {
-      return tournamentsApi.list.ok.parse((await desk.send('GET', '/tournaments')).body).items
+      return tournamentsApi.list.ok.parse((await operator.send('GET', '/tournaments')).body).items
     },
     async entrants(id: string): Promise<string[]> {
       const { items } = tournamentsApi.entries.ok.parse(
-        (await desk.send('GET', `${path(id)}/entries`)).body,
+        (await operator.send('GET', `${path(id)}/entries`)).body,
       )
       return items.map(({ user_id }) => user_id)
     },
     /** The final ranking as `user rank score subscore`, with all digits. */
     async results(id: string): Promise<string[]> {
-      const { text } = await desk.send('GET', `${path(id)}/results`)
+      const { text } = await operator.send('GET', `${path(id)}/results`)
       const items = resultsIn(text)
       return items.map(({ user_id, rank, score, subscore }) =>
         [user_id, rank, score, subscore].join(' '),

@@ -1,7 +1,7 @@
 import { auditApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { type ScriptCall, scriptCaller, scriptOf } from '../../testing/script-calls.fixture.ts'
 
@@ -68,8 +68,8 @@ describe.each(testBackends)('tournaments that a script runs on $name', (backend)
   })
 
   it('[S-API-18] [S-API-36] are audited under the names of the console', async () => {
-    const desk = await openDesk(scenario.api)
-    const answer = await desk.send('GET', '/audit?limit=500&action=tournaments.')
+    const operator = await openOperator(scenario.api)
+    const answer = await operator.send('GET', '/audit?limit=500&action=tournaments.')
     const { entries } = auditApi.list.ok.parse(answer.body)
     const words = entries
       .filter(({ target }) => target === 'cup')

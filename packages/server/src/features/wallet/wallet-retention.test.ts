@@ -4,7 +4,7 @@ import type { Transaction } from '../../database/database.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { bySystem, type MutateMany } from '../../kernel/mutation.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
-import { brokenBalances, openWalletDesk, type WalletDesk } from './wallet.fixture.ts'
+import { brokenBalances, openWalletOperator, type WalletOperator } from './wallet.fixture.ts'
 import { createWalletPruners } from './wallet.jobs.ts'
 import { createWallets } from './wallet.service.ts'
 
@@ -14,18 +14,20 @@ const int64Max = 2n ** 63n - 1n
 
 describe.each(testBackends)('what wallets keep on $name', (backend) => {
   let scenario: Scenario
-  let desk: WalletDesk
+  let operator: WalletOperator
   let users: string[]
   beforeAll(async () => {
     scenario = await openScenario(backend, { 'wallet.ledger_retention': String(kept) })
-    desk = await openWalletDesk(scenario.api)
+    operator = await openWalletOperator(scenario.api)
     users = await Promise.all([1, 2, 3].map(async () => (await scenario.signUp()).user_id))
     return () => scenario.dispose()
   })
   const prune = (items: number, api = scenario.api) => api.pruner('wallet_ledger')(items)
   const fill = (entries: number) =>
     Promise.all(
-      Array.from({ length: entries }, (_, index) => desk.adjust(users[index % 3] ?? '', 'old', 1)),
+      Array.from({ length: entries }, (_, index) =>
+        operator.adjust(users[index % 3] ?? '', 'old', 1),
+      ),
     )
   const seqs = async () => {
     const rows = await scenario.rowsOf('wallet_ledger')
@@ -51,7 +53,9 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
         const answers = await Promise.all(
           adjustments
             .filter(({ delta }) => delta !== 0n)
-            .map(({ user, currency, delta }) => desk.adjust(users[user] ?? '', currency, delta)),
+            .map(({ user, currency, delta }) =>
+              operator.adjust(users[user] ?? '', currency, delta),
+            ),
         )
         for (const { status } of answers) expect([200, 409]).toContain(status)
         const before = await seqs()
@@ -67,7 +71,7 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     while ((await prune(7)) === 7);
     expect(await seqs()).toEqual(all.slice(-kept))
     expect(await brokenBalances(scenario)).toEqual([])
-    const shown = await Promise.all(users.map((id) => desk.wallet(id)))
+    const shown = await Promise.all(users.map((id) => operator.wallet(id)))
     expect(shown.flatMap(({ ledger }) => ledger)).toHaveLength(kept)
     expect(scenario.api.failures).toEqual([])
   })
@@ -76,7 +80,7 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     const other = await scenario.openNode()
     await fill(2 * kept)
     const writes = Array.from({ length: 120 }, (_, index) => {
-      return desk.adjust(users[index % 3] ?? '', 'stone', 1)
+      return operator.adjust(users[index % 3] ?? '', 'stone', 1)
     })
     const prunes = Array.from({ length: 20 }, (_, index) =>
       prune(10, index % 2 === 0 ? scenario.api : other),
@@ -87,7 +91,7 @@ describe.each(testBackends)('what wallets keep on $name', (backend) => {
     while ((await prune(50)) === 50);
     expect(await seqs()).toHaveLength(kept)
     expect(await brokenBalances(scenario)).toEqual([])
-    const answers = await Promise.all(users.map((id) => desk.wallet(id)))
+    const answers = await Promise.all(users.map((id) => operator.wallet(id)))
     const stones = answers.map(({ balances: { stone } }) => stone)
     expect(stones).toEqual([40n, 40n, 40n])
   })

@@ -4,10 +4,10 @@ import { readJson } from '../../kernel/json/json-reader.ts'
 import type { ApiAnswer, TestApi } from '../../testing/api.ts'
 import type { Scenario } from '../../testing/scenario.ts'
 
-export type WalletDesk = Awaited<ReturnType<typeof openWalletDesk>>
+export type WalletOperator = Awaited<ReturnType<typeof openWalletOperator>>
 
 /** The admin's requests about wallets on one node. */
-export async function openWalletDesk(api: TestApi) {
+export async function openWalletOperator(api: TestApi) {
   const credentials = { username: 'admin', password: 'password' }
   const login = await api.call('POST', '/console/v1/login', { body: credentials })
   const { token } = consoleApi.login.ok.parse(login.body)

@@ -125,9 +125,9 @@ it('[R-CL-21] the console of a node shows the rooms and nodes of all', async () 
   const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
   const here = await ana.rooms.joinOrCreate(randomUUID())
   const there = await ben.rooms.joinOrCreate(randomUUID())
-  const desk = createConsoleClient(nodes[0]?.url ?? '')
-  await desk.signIn({ username: 'admin', password: operatorPassword })
-  const listed = await desk.matches.list({ query: {} })
+  const operator = createConsoleClient(nodes[0]?.url ?? '')
+  await operator.signIn({ username: 'admin', password: operatorPassword })
+  const listed = await operator.matches.list({ query: {} })
   expect(listed.nodes_missing).toEqual([])
   expect(listed.rooms).toEqual(
     expect.arrayContaining([
@@ -135,10 +135,10 @@ it('[R-CL-21] the console of a node shows the rooms and nodes of all', async () 
       expect.objectContaining({ id: there.id, node_id: 'two' }),
     ]),
   )
-  expect(await desk.matches.get({ params: { id: there.id } })).toMatchObject({
+  expect(await operator.matches.get({ params: { id: there.id } })).toMatchObject({
     ...{ node_id: 'two', members: [{ user_id: ben.userId }] },
   })
-  const { items } = await desk.matches.nodes({})
+  const { items } = await operator.matches.nodes({})
   expect(items.filter(({ state }) => state === 'live').map(({ node_id }) => node_id)).toEqual(
     expect.arrayContaining(['one', 'two']),
   )

@@ -4,7 +4,7 @@ import { textFor } from '../../database/engine/dialect.ts'
 import type { Statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 
 /** Lists of operators that have no pages, and what is counted for them. */
 const routes = [
@@ -51,14 +51,14 @@ it.each(testBackends)(
       },
     }
     const api = await openTestApi({ db: watched })
-    const desk = await openDesk(api)
-    const account = await desk.send('POST', '/accounts', { username: 'ann' })
+    const operator = await openOperator(api)
+    const account = await operator.send('POST', '/accounts', { username: 'ann' })
     const { id } = account.body as { id: string }
-    await desk.send('POST', '/leaderboards', { id: 'board', sort: 'desc', operator: 'best' })
-    await desk.send('POST', '/tournaments', { id: 'cup', leaderboard_id: 'board', ...schedule })
+    await operator.send('POST', '/leaderboards', { id: 'board', sort: 'desc', operator: 'best' })
+    await operator.send('POST', '/tournaments', { id: 'cup', leaderboard_id: 'board', ...schedule })
     heldUp.clear()
     for (const route of routes) {
-      const { status } = await desk.send('GET', route.replace('{id}', id))
+      const { status } = await operator.send('GET', route.replace('{id}', id))
       expect([route, status]).toEqual([route, 200])
     }
     expect([...heldUp].filter((name) => !(name in bounded))).toEqual([])

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { testBackends } from '../../database/testing/backends.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { TestApi } from '../../testing/api.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario, type SignedUp } from '../../testing/scenario.ts'
 import { type ScriptCall, scriptOf } from '../../testing/script-calls.fixture.ts'
 import { recordSent } from './plans.fixture.ts'
 
 /** A node of the deployment, and what its operator and its script ask. */
-type Node = { api: TestApi; desk: Desk; ask: ScriptCall }
+type Node = { api: TestApi; operator: Operator; ask: ScriptCall }
 type Player = SignedUp & { refresh_token: string }
 type World = { one: Player; other: Player; third: Player; group: number; key: string; tag: string }
 /** One of many requests that meet at the same rows: `at` counts them. */
@@ -30,10 +30,10 @@ const hot: Record<string, Hot> = {
     }),
   'accounts.update': ({ ask }, { one }, at) =>
     ask('accounts.update', one.user_id, { display_name: `s${at}`, metadata: { at } }),
-  'PUT account': ({ desk }, { one, tag }, at) =>
-    desk.send('PUT', `/accounts/${one.user_id}`, { username: `${tag} p${at % 4}` }),
-  'ban and unban': ({ desk }, { third }, at) =>
-    desk.send('POST', `/accounts/${third.user_id}/${ofTwo(at, 'ban', 'unban')}`),
+  'PUT account': ({ operator }, { one, tag }, at) =>
+    operator.send('PUT', `/accounts/${one.user_id}`, { username: `${tag} p${at % 4}` }),
+  'ban and unban': ({ operator }, { third }, at) =>
+    operator.send('POST', `/accounts/${third.user_id}/${ofTwo(at, 'ban', 'unban')}`),
   'sign-in by device': ({ api }, { one }) =>
     api.call('POST', '/v1/auth/device', { body: { id: one.device } }),
   'registering one device': ({ api }, { tag }) =>
@@ -51,8 +51,8 @@ const hot: Record<string, Hot> = {
     }),
   'refresh of one token': ({ api }, { other }) =>
     api.call('POST', '/v1/session/refresh', { body: { refresh_token: other.refresh_token } }),
-  'revoking all sessions': ({ desk }, { third }) =>
-    desk.send('POST', `/accounts/${third.user_id}/sessions/revoke`),
+  'revoking all sessions': ({ operator }, { third }) =>
+    operator.send('POST', `/accounts/${third.user_id}/sessions/revoke`),
   storage_write: ({ ask }, { one }, at) =>
     ask('storage_write', one.user_id, 'saves', 'slot', { at }),
   storage_write_many: ({ ask }, { one, other }, at) =>
@@ -66,8 +66,8 @@ const hot: Record<string, Hot> = {
         value: { at },
       })),
     ),
-  'PUT storage': ({ desk }, { one }, at) =>
-    desk.send('PUT', `/storage/saves/slot?user_id=${one.user_id}`, { value: { at } }),
+  'PUT storage': ({ operator }, { one }, at) =>
+    operator.send('PUT', `/storage/saves/slot?user_id=${one.user_id}`, { value: { at } }),
   'storage writes and deletes': ({ ask }, { one }, at) =>
     ofTwo(
       at,
@@ -126,18 +126,18 @@ const hot: Record<string, Hot> = {
     ask('tournaments.register', 'cup', one.user_id),
   'tournaments.register of some': ({ ask }, { one, other, third }, at) =>
     ask('tournaments.register', 'cup', ([one, other, third][at % 3] ?? one).user_id),
-  'tournament in other states': ({ desk }, _world, at) =>
-    desk.send('POST', '/tournaments/cup/transition', {
+  'tournament in other states': ({ operator }, _world, at) =>
+    operator.send('POST', '/tournaments/cup/transition', {
       state: ofTwo(at, 'running', 'cancelled'),
     }),
-  'api keys, made': ({ desk }) =>
-    desk.send('POST', '/api-keys', { name: 'ci', scopes: ['audit:read'] }),
+  'api keys, made': ({ operator }) =>
+    operator.send('POST', '/api-keys', { name: 'ci', scopes: ['audit:read'] }),
   'api key, used': ({ api }, { key }) => api.call('GET', '/console/v1/me', { token: key }),
-  'api key, rotated and revoked': ({ desk }, { key }, at) =>
-    desk.send('POST', `/api-keys/${key.split('_')[2]}/${at % 8 === 7 ? 'revoke' : 'rotate'}`, {
+  'api key, rotated and revoked': ({ operator }, { key }, at) =>
+    operator.send('POST', `/api-keys/${key.split('_')[2]}/${at % 8 === 7 ? 'revoke' : 'rotate'}`, {
       generation: 1 + Math.floor(at / 8),
     }),
-  'runtime rpc': ({ desk }) => desk.send('POST', '/runtime/rpc/ping', { payload: '' }),
+  'runtime rpc': ({ operator }) => operator.send('POST', '/runtime/rpc/ping', { payload: '' }),
   transact: ({ ask }, { one, other }, at) =>
     ask(
       'transact',
@@ -146,8 +146,8 @@ const hot: Record<string, Hot> = {
         { op: 'write', owner: user_id, collection: 'saves', key: 'slot', value: { at } },
       ]),
     ),
-  'one Idempotency-Key': ({ desk }, { one, tag }) =>
-    desk.send(
+  'one Idempotency-Key': ({ operator }, { one, tag }) =>
+    operator.send(
       'POST',
       `/accounts/${one.user_id}/wallet`,
       { currency: 'gold', delta: 1 },
@@ -167,12 +167,12 @@ describe.each(testBackends)('requests that meet at the same rows on $name', (bac
     scenario = await openScenario(backend)
     nodes = await Promise.all(
       [scenario.api, await scenario.openNode()].map(async (api) => {
-        return { api, desk: await openDesk(api), ask: scriptOf(api) }
+        return { api, operator: await openOperator(api), ask: scriptOf(api) }
       }),
     )
-    const [{ ask, desk }] = nodes as [Node]
+    const [{ ask, operator }] = nodes as [Node]
     await ask('leaderboards.create', { id: 'season' })
-    const cup = await desk.send('POST', '/tournaments', {
+    const cup = await operator.send('POST', '/tournaments', {
       id: 'cup',
       leaderboard_id: 'season',
       registration_opens_at_unix_ms: 0,
@@ -182,14 +182,14 @@ describe.each(testBackends)('requests that meet at the same rows on $name', (bac
     })
     expect(cup.status, cup.text).toBe(201)
     const state = 'registration_open'
-    expect((await desk.send('POST', '/tournaments/cup/transition', { state })).status).toBe(200)
+    expect((await operator.send('POST', '/tournaments/cup/transition', { state })).status).toBe(200)
     return () => scenario.dispose()
   })
 
   afterEach(() => void vi.restoreAllMocks())
 
   async function openWorld(): Promise<World> {
-    const [{ ask, desk }] = nodes as [Node]
+    const [{ ask, operator }] = nodes as [Node]
     made += 1
     const tag = `w${made}`
     const [one, other, third] = [
@@ -203,7 +203,7 @@ describe.each(testBackends)('requests that meet at the same rows on $name', (bac
     await ask('groups.add_member', group, other.user_id)
     await ask('wallet.adjust', one.user_id, 'gold', 1000n)
     await ask('wallet.adjust', other.user_id, 'gold', 1000n)
-    const answer = await desk.send('POST', '/api-keys', { name: tag, scopes: ['audit:read'] })
+    const answer = await operator.send('POST', '/api-keys', { name: tag, scopes: ['audit:read'] })
     const { secret: key } = z.looseObject({ secret: z.string() }).parse(answer.body)
     return { one, other, third, group, key, tag }
   }

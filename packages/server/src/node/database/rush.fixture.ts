@@ -1,6 +1,6 @@
 import { SessionTokens } from '@guildhall/contract'
 import type { TestApi } from '../../testing/api.ts'
-import { type Desk, openDesk } from '../../testing/desk.ts'
+import { type Operator, openOperator } from '../../testing/operator.ts'
 import { type ScriptCall, scriptOf } from '../../testing/script-calls.fixture.ts'
 
 /** How many of a kind are under way at the same time, so that they share their statements. */
@@ -8,12 +8,12 @@ const crowd = 12
 const board = 'season'
 
 type Player = { token: string; refresh_token: string; user_id: string; device: string }
-type Node = { api: TestApi; desk: Desk; ask: ScriptCall; players: readonly Player[] }
+type Node = { api: TestApi; operator: Operator; ask: ScriptCall; players: readonly Player[] }
 
 /** What many players do at the same time, each thing once alone and once in a crowd. */
 export async function rush(api: TestApi): Promise<void> {
   const players = await everybody((at) => signUp(api, `device-${at}`))
-  const node = { api, desk: await openDesk(api), ask: scriptOf(api), players }
+  const node = { api, operator: await openOperator(api), ask: scriptOf(api), players }
   await signIns(node)
   await profiles(node)
   await wallets(node)
@@ -46,33 +46,33 @@ async function profiles({ api, ask, players }: Node): Promise<void> {
   })
 }
 
-async function wallets({ desk, ask, players }: Node): Promise<void> {
+async function wallets({ operator, ask, players }: Node): Promise<void> {
   await eachOf(players, async ({ user_id }) => {
     await ask('wallet.adjust', user_id, 'gold', 100n)
     await ask('wallet.adjust', user_id, 'gold', 5n, { idempotency_key: 'once' })
-    await desk.send('POST', `/accounts/${user_id}/wallet`, { currency: 'gold', delta: 1 })
-    await desk.send('GET', `/accounts/${user_id}/wallet`)
+    await operator.send('POST', `/accounts/${user_id}/wallet`, { currency: 'gold', delta: 1 })
+    await operator.send('GET', `/accounts/${user_id}/wallet`)
     await ask('wallet.get', user_id)
     await ask('wallet.ledger', user_id, { limit: 50 })
   })
 }
 
-async function objects({ desk, ask, players }: Node): Promise<void> {
+async function objects({ operator, ask, players }: Node): Promise<void> {
   await eachOf(players, async ({ user_id, device }) => {
     await ask('storage_write', user_id, 'saves', 'slot', { level: 1 })
     await ask('storage_read', user_id, 'saves', 'slot')
-    await desk.send('PUT', `/storage/saves/${device}?user_id=${user_id}`, { value: {} })
-    await desk.send('GET', `/storage/saves/slot?user_id=${user_id}`)
-    await desk.send('GET', `/storage/saves?limit=5`)
+    await operator.send('PUT', `/storage/saves/${device}?user_id=${user_id}`, { value: {} })
+    await operator.send('GET', `/storage/saves/slot?user_id=${user_id}`)
+    await operator.send('GET', `/storage/saves?limit=5`)
   })
 }
 
-async function boards({ desk, ask, players }: Node): Promise<void> {
-  await desk.send('POST', '/leaderboards', { id: board })
+async function boards({ operator, ask, players }: Node): Promise<void> {
+  await operator.send('POST', '/leaderboards', { id: board })
   await eachOf(players, async ({ user_id }) => {
     await ask('leaderboards.submit', board, user_id, 10n)
     await ask('leaderboards.submit', board, user_id, 11n)
-    await desk.send('GET', `/leaderboards/${board}/records?limit=10`)
+    await operator.send('GET', `/leaderboards/${board}/records?limit=10`)
     await ask('leaderboards.get', board, user_id)
     await ask('leaderboards.around', board, user_id, 2, 2)
     await ask('leaderboards.of_users', board, [user_id])

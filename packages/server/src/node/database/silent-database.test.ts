@@ -6,7 +6,7 @@ import { silentLog } from '../../database/testing/silent-log.ts'
 import { startProxy } from '../../database/testing/tcp-proxy.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 
 const [postgres] = testBackends.filter(({ name }) => name === 'postgres')
 
@@ -30,27 +30,29 @@ async function openSilent() {
   // Under a clock that stands still: whoever waited for a time would wait for ever.
   const api = await openTestApi({ db })
   onTestFinished(() => api.close())
-  const desk = await openDesk(api)
-  expect((await desk.send('GET', '/database')).status).toBe(200)
-  return { db, desk, proxy }
+  const operator = await openOperator(api)
+  expect((await operator.send('GET', '/database')).status).toBe(200)
+  return { db, operator, proxy }
 }
 
 const paths = ['/database', '/audit', '/accounts', '/groups', '/storage', '/leaderboards', '/chat']
 
 it('[O-FLT-1] refuses at once what needs a database that is down', async () => {
-  const { db, desk, proxy } = await openSilent()
+  const { db, operator, proxy } = await openSilent()
   proxy.freeze()
   await db.probe()
   await db.probe()
   expect(db.state()).toBe('down')
   for (const path of paths)
-    expect([path, (await desk.send('GET', path)).status]).toEqual([path, 500])
+    expect([path, (await operator.send('GET', path)).status]).toEqual([path, 500])
 })
 
 it('[O-FLT-1] refuses what waits when the database is found to be down', async () => {
-  const { db, desk, proxy } = await openSilent()
+  const { db, operator, proxy } = await openSilent()
   proxy.freeze()
-  const waiting = paths.filter((path) => path !== '/audit').map((path) => desk.send('GET', path))
+  const waiting = paths
+    .filter((path) => path !== '/audit')
+    .map((path) => operator.send('GET', path))
   await db.probe()
   await db.probe()
   const answers = await Promise.all(waiting)

@@ -2,7 +2,7 @@ import { api, type Route, type Scope, SessionTokens, scopes } from '@guildhall/c
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testBackends } from '../../database/testing/backends.ts'
-import { openKeyDesk } from '../../features/api-keys/api-keys.fixture.ts'
+import { openKeyOperator } from '../../features/api-keys/api-keys.fixture.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { sendRaw } from '../../kernel/http/connection/raw-connection.fixture.ts'
 import type { MountedRoute } from '../../kernel/http/exchange.ts'
@@ -204,16 +204,16 @@ async function signEverybodyIn(): Promise<void> {
 }
 
 async function makeKeys(): Promise<void> {
-  const desk = await openKeyDesk(node)
+  const operator = await openKeyOperator(node)
   const held = scopes.flatMap((scope) => [[scope], scopes.filter((each) => each !== scope)])
   for (const each of [...held, scopes]) {
-    keyValues.set(each.join(','), (await desk.make({ scopes: each })).secret)
+    keyValues.set(each.join(','), (await operator.make({ scopes: each })).secret)
   }
-  const expired = await desk.make({ scopes, expires_at: node.clock.nowUnixMs() + 1 })
-  const [revoked, rotated] = [await desk.make({ scopes }), await desk.make({ scopes })]
+  const expired = await operator.make({ scopes, expires_at: node.clock.nowUnixMs() + 1 })
+  const [revoked, rotated] = [await operator.make({ scopes }), await operator.make({ scopes })]
   await node.clock.advance(1)
-  await desk.revoke(revoked.key.id, 1)
-  await desk.rotate(rotated.key.id, 1)
+  await operator.revoke(revoked.key.id, 1)
+  await operator.rotate(rotated.key.id, 1)
   tokens.set('an expired key', expired.secret)
   tokens.set('a revoked key', revoked.secret)
   tokens.set('the old value of a rotated key', rotated.secret)

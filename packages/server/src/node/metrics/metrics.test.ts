@@ -7,8 +7,8 @@ import parse, { type ParsedFamily } from 'parse-prometheus-text-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createCaller } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
 import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { metricHelp } from './metric-names.ts'
 
 const served = { 'metrics.enabled': 'true', 'metrics.bind': '127.0.0.1:0' }
@@ -91,9 +91,9 @@ describe('the metrics of a node in memory', () => {
   })
 
   it('[S-MET-1] times the calls of the script by hook', async () => {
-    const desk = await openDesk({ call: createCaller(node.url) })
+    const operator = await openOperator({ call: createCaller(node.url) })
     for (const method of ['fast', 'fast', 'failing']) {
-      await desk.send('POST', `/runtime/rpc/${method}`, { payload: '' })
+      await operator.send('POST', `/runtime/rpc/${method}`, { payload: '' })
     }
     const page = await (await fetch(`${addressOf(node)}/metrics`)).text()
     const name = 'guildhall_script_call_duration_seconds'
@@ -157,11 +157,11 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       const node = await startNodeProcess({ ...served, 'database.url': url })
       try {
         const call = createCaller(node.url)
-        const desk = await openDesk({ call })
+        const operator = await openOperator({ call })
         const body = { id: 'a player at the metrics', create: true, username: 'player' }
         const player = SessionTokens.parse((await call('POST', '/v1/auth/device', { body })).body)
         const keyWith = async (scope: string) => {
-          const answer = await desk.send('POST', '/api-keys', {
+          const answer = await operator.send('POST', '/api-keys', {
             name: scope,
             scopes: [scope],
             expires_at: null,
@@ -173,7 +173,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
           (await fetch(at, { headers: { authorization: `Bearer ${token}` } })).status
         expect((await fetch(at)).status).toBe(401)
         expect(await statusWith('svc_k1_unknown')).toBe(401)
-        expect(await statusWith(desk.token)).toBe(401)
+        expect(await statusWith(operator.token)).toBe(401)
         expect(await statusWith(player.token)).toBe(401)
         expect(await statusWith(await keyWith('audit:read'))).toBe(403)
         const headers = { authorization: `Bearer ${await keyWith('telemetry:read')}` }
@@ -193,7 +193,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
         )
         expect(page).toContain('guildhall_queue_depth{queue="key_use"} 1')
         expect(page).toContain('guildhall_queue_capacity{queue="key_use"} 16384')
-        const audited = await desk.send('GET', '/audit?action=console.read')
+        const audited = await operator.send('GET', '/audit?action=console.read')
         expect((audited.body as { entries: unknown[] }).entries).toEqual([])
       } finally {
         await node.stop()

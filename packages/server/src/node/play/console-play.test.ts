@@ -13,8 +13,8 @@ import {
 import { expect, it, onTestFinished } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { createCaller } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
 import { startNodeProcess } from '../../testing/node-process.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { rowsOf } from '../../testing/tables.ts'
 
 const script = `
@@ -41,7 +41,7 @@ async function setUp() {
 it('[H-RUN-1] [H-RUN-2] [S-CRPC-2] [S-VIEW-1] operators see and call the script of a node', async () => {
   const { start } = await setUp()
   const node = await start()
-  const { send } = await openDesk({ call: createCaller(node.url) })
+  const { send } = await openOperator({ call: createCaller(node.url) })
   const view = RuntimeView.parse((await send('GET', '/runtime')).body)
   expect(view).toMatchObject({ enabled: true, attached: true, selected_language: 'javascript' })
   expect(view.script?.rpcs).toEqual(['broken', 'choosy', 'ping'])
@@ -58,7 +58,7 @@ it('[H-RUN-1] [H-RUN-2] [S-CRPC-2] [S-VIEW-1] operators see and call the script 
 it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record afterwards', async () => {
   const { start } = await setUp()
   const node = await start()
-  const { send } = await openDesk({ call: createCaller(node.url) })
+  const { send } = await openOperator({ call: createCaller(node.url) })
   const records = async () =>
     matchRecordsApi.list.ok.parse((await send('GET', '/matchlogs')).body).items
   const player = createPlayer(node.url)
@@ -83,8 +83,10 @@ it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record 
   await node.kill()
 
   const next = await start()
-  const desk = await openDesk({ call: createCaller(next.url) })
-  const [lost] = matchRecordsApi.list.ok.parse((await desk.send('GET', '/matchlogs')).body).items
+  const operator = await openOperator({ call: createCaller(next.url) })
+  const [lost] = matchRecordsApi.list.ok.parse(
+    (await operator.send('GET', '/matchlogs')).body,
+  ).items
   expect(MatchRecord.parse(lost)).toMatchObject({
     open: false,
     termination_reason: 'server_closed',
@@ -108,7 +110,7 @@ it('[R-REC-4] [O-STP-2] a node that stops closes its matches, and writes that', 
 it('[R-REV-1] a session that operators end loses its connection, the others keep theirs', async () => {
   const { start } = await setUp()
   const node = await start()
-  const { send } = await openDesk({ call: createCaller(node.url) })
+  const { send } = await openOperator({ call: createCaller(node.url) })
   const device = { id: 'device', create: true, username: 'ana' }
   const players = [createPlayer(node.url), createPlayer(node.url), createPlayer(node.url)] as const
   for (const player of players) await player.signIn.device(device)

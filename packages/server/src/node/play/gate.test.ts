@@ -1,8 +1,8 @@
 import { createPlayer } from '@guildhall/client'
 import { expect, it } from 'vitest'
 import { createCaller } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
 import { startNodeProcess } from '../../testing/node-process.ts'
+import { openOperator } from '../../testing/operator.ts'
 
 const closed = 'game script unavailable'
 
@@ -24,10 +24,10 @@ it('[S-GATE-2] [S-GATE-3] a node without its script refuses what needs it, and s
     expect((await connection.party.create()).members).toHaveLength(1)
     expect((await player.account.get()).username).toBe('gate')
     const call = createCaller(node.url)
-    const desk = await openDesk({ call })
-    expect((await desk.send('GET', '/matches')).status).toBe(503)
-    expect((await desk.send('GET', '/matchlogs')).status).toBe(200)
-    expect((await desk.send('GET', '/accounts')).status).toBe(200)
+    const operator = await openOperator({ call })
+    expect((await operator.send('GET', '/matches')).status).toBe(503)
+    expect((await operator.send('GET', '/matchlogs')).status).toBe(200)
+    expect((await operator.send('GET', '/accounts')).status).toBe(200)
     expect((await call('GET', '/health/ready')).status).toBe(503)
     await connection.close()
   } finally {

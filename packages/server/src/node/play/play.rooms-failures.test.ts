@@ -7,8 +7,8 @@ import { type TestBackend, testBackends } from '../../database/testing/backends.
 import { callMethod, type Player, playerOf } from '../../realtime/play/rooms/rooms.fixture.ts'
 import { openClient, waiting } from '../../realtime/realtime.fixture.ts'
 import { createCaller } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
 import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { rowsOf } from '../../testing/tables.ts'
 
 const script = `
@@ -170,14 +170,14 @@ it('[R-PSH-1] what operators store is pushed to nobody', async () => {
   onTestFinished(() => ann.end())
   ann.send(kinds.AUTH.first, token)
   await ann.next()
-  const desk = await openDesk({ call })
+  const operator = await openOperator({ call })
   const stored = { subject: 'news', content: {}, code: 7 }
   for (const to of [user_id, null]) {
-    const sent = await desk.send('POST', '/notifications', { user_id: to, ...stored })
+    const sent = await operator.send('POST', '/notifications', { user_id: to, ...stored })
     expect(sent.status).toBe(201)
   }
   const message = { sender: 'ann', content: 'hello' }
-  expect((await desk.send('POST', '/chat/lobby/messages', message)).status).toBe(200)
+  expect((await operator.send('POST', '/chat/lobby/messages', message)).status).toBe(200)
   ann.enter(making('den'))
   expect(await ann.line()).toBe('joined 1 den/')
   expect(ann.received).toEqual([])

@@ -5,8 +5,8 @@ import { createPlayer } from '@guildhall/client'
 import { RuntimeView, ScriptFailures } from '@guildhall/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCaller } from '../../testing/api.ts'
-import { openDesk } from '../../testing/desk.ts'
 import { startNodeProcess } from '../../testing/node-process.ts'
+import { openOperator } from '../../testing/operator.ts'
 
 const eventually = { timeout: 20_000, interval: 20 }
 
@@ -31,8 +31,8 @@ async function open(files: Record<string, string>, keys: Record<string, string> 
     rmSync(folder, { recursive: true, force: true })
   })
   const call = createCaller(node.url)
-  const desk = await openDesk({ call })
-  const view = async () => RuntimeView.parse((await desk.send('GET', '/runtime')).body)
+  const operator = await openOperator({ call })
+  const view = async () => RuntimeView.parse((await operator.send('GET', '/runtime')).body)
   const player = createPlayer(node.url)
   await player.signIn.device({ id: 'states', create: true, username: 'states' })
   const connection = await player.connect()
@@ -43,7 +43,7 @@ async function open(files: Record<string, string>, keys: Record<string, string> 
     health: async () => (await call('GET', '/health')).status,
     ready: async () => (await call('GET', '/health/ready')).status,
     reloads: async () =>
-      ScriptFailures.parse((await desk.send('GET', '/runtime/failures')).body).reloads,
+      ScriptFailures.parse((await operator.send('GET', '/runtime/failures')).body).reloads,
     save(text: string): void {
       writeFileSync(join(game, 'saving'), text)
       renameSync(join(game, 'saving'), join(game, 'main.ts'))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
-import { openDesk } from '../../testing/desk.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { openScripted, type Scripted } from '../../testing/scripted.fixture.ts'
 
@@ -131,9 +131,9 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
 
   it('[S-IX-4] keeps what operators write out of the index where the filter fails', async () => {
     const call = caller(await script(filtering))
-    const desk = await openDesk(scenario.api)
+    const operator = await openOperator(scenario.api)
     const put = (key: string, gold: number) =>
-      desk.send('PUT', `/storage/purses/${key}`, { value: { gold } })
+      operator.send('PUT', `/storage/purses/${key}`, { value: { gold } })
     for (const key of ['throws', 'operators']) expect((await put(key, 50)).status).toBe(200)
     expect(await keysOf(call)).toEqual(['operators'])
     const warnings = scenario.api.log.lines.filter(({ level }) => level === 'warn')

@@ -53,14 +53,14 @@ async function open() {
 }
 
 async function deskAt(url: string): Promise<ConsoleClient> {
-  const desk = createConsoleClient(url)
-  await desk.signIn({ username: 'admin', password: 'password' })
-  return desk
+  const operator = createConsoleClient(url)
+  await operator.signIn({ username: 'admin', password: 'password' })
+  return operator
 }
 
-async function ask(desk: ConsoleClient, method: string, payload: object) {
+async function ask(operator: ConsoleClient, method: string, payload: object) {
   const body = { payload: JSON.stringify(payload) }
-  const answer = await desk.runtime.rpc({ params: { method }, body })
+  const answer = await operator.runtime.rpc({ params: { method }, body })
   return answer.ok ? JSON.parse(answer.reply) : answer.error
 }
 
@@ -89,40 +89,40 @@ async function talk(connection: Connection, times: number): Promise<void> {
 
 it('[L-START-2] [L-FLUSH-3] [R-SDK-28] a script starts, watches and ends a capture of the SDK', async () => {
   const node = await open()
-  const desk = await deskAt(node.url())
+  const operator = await deskAt(node.url())
   const { user_id, connection } = await play(node.url())
   const recorder = recordLag(connection, { consent: () => true })
   const options = { user_ids: [user_id], filters, duration_ms: 60_000, label: 'script' }
-  await expect.poll(() => ask(desk, 'ops.lag_start', options)).toHaveProperty('capture_id')
+  await expect.poll(() => ask(operator, 'ops.lag_start', options)).toHaveProperty('capture_id')
   // A player cannot: the policy of the script looks at where the call comes from.
   await expect(
     connection.rpc('ops.lag_start', new TextEncoder().encode(JSON.stringify(options))),
   ).rejects.toMatchObject({ code: 'rpc_refused' })
-  const { items } = await desk.lag.captures({ query: {} })
+  const { items } = await operator.lag.captures({ query: {} })
   const capture_id = items[0]?.capture_id ?? ''
   await expect.poll(() => recorder.state).toBe('recording')
   await expect
-    .poll(() => ask(desk, 'ops.lag_status', { capture_id }))
+    .poll(() => ask(operator, 'ops.lag_status', { capture_id }))
     .toMatchObject({
       state: 'recording',
       recorders: [{ status: 'recording' }],
     })
   await talk(connection, 40)
-  expect(await ask(desk, 'ops.lag_flush', { capture_id })).toMatchObject({
+  expect(await ask(operator, 'ops.lag_flush', { capture_id })).toMatchObject({
     attempts: [{ attempt: 1 }],
     skipped: [],
   })
   await expect.poll(() => recorder.state).toBe('uploaded')
   await expect
-    .poll(async () => (await desk.lag.reports({ query: {} })).items[0], { timeout: 20_000 })
+    .poll(async () => (await operator.lag.reports({ query: {} })).items[0], { timeout: 20_000 })
     .toMatchObject({ status: 'complete', label: 'script', quality: { sample_count: 80 } })
-  const [report] = (await desk.lag.reports({ query: {} })).items
+  const [report] = (await operator.lag.reports({ query: {} })).items
   const shown = [report?.summaries, report?.server].map((side) =>
     side?.map(({ key }) => `${key.packet_kind} ${key.direction} ${key.delivery}`).toSorted(),
   )
   const both = ['100 outbound reliable', '101 inbound reliable']
   expect(shown).toEqual([both, both])
-  const { entries } = await desk.audit.list({ query: { limit: 50 } })
+  const { entries } = await operator.audit.list({ query: { limit: 50 } })
   const audited = entries.filter(({ target }) => target === capture_id)
   expect(audited.map(({ action, actor, details }) => [action, actor, details])).toEqual([
     ['lag.flush', 'admin', 'asked=1 skipped=0'],
@@ -130,7 +130,7 @@ it('[L-START-2] [L-FLUSH-3] [R-SDK-28] a script starts, watches and ends a captu
   ])
   // Where the script decides by itself, it is the one who asked.
   await connection.rpc('own_policy', new TextEncoder().encode(JSON.stringify(options)))
-  const [newest] = (await desk.audit.list({ query: { limit: 50 } })).entries.filter(
+  const [newest] = (await operator.audit.list({ query: { limit: 50 } })).entries.filter(
     ({ action }) => action === 'lag.start',
   )
   expect(newest).toMatchObject({ actor: 'script', role: '-' })
@@ -139,7 +139,7 @@ it('[L-START-2] [L-FLUSH-3] [R-SDK-28] a script starts, watches and ends a captu
 
 it('[L-UP-5] [L-LIFE-2] [L-TOK-1] a node that is killed in an upload leaves nothing of it', async () => {
   const node = await open()
-  const desk = await deskAt(node.url())
+  const operator = await deskAt(node.url())
   const uploads: { headers: Record<string, string>; body: Uint8Array }[] = []
   const { user_id, connection } = await play(node.url(), (input, init) => {
     if (!String(input).endsWith(uploadPath)) return fetch(input, init)
@@ -150,14 +150,14 @@ it('[L-UP-5] [L-LIFE-2] [L-TOK-1] a node that is killed in an upload leaves noth
   })
   recordLag(connection, { consent: () => true })
   const options = { user_ids: [user_id], filters, duration_ms: 60_000 }
-  const started = async () => (await ask(desk, 'lag.start', options)).capture_id
+  const started = async () => (await ask(operator, 'lag.start', options)).capture_id
   await expect.poll(started).toBeDefined()
-  const [capture] = (await desk.lag.captures({ query: {} })).items
+  const [capture] = (await operator.lag.captures({ query: {} })).items
   const { capture_id = '' } = capture ?? {}
   await expect
-    .poll(() => ask(desk, 'lag.status', { capture_id }))
+    .poll(() => ask(operator, 'lag.status', { capture_id }))
     .toMatchObject({ recorders: [{ status: 'recording' }] })
-  await ask(desk, 'lag.flush', { capture_id })
+  await ask(operator, 'lag.flush', { capture_id })
   await expect.poll(() => filesOf(node.raw)).toHaveLength(1)
   await node.crash()
   expect(await filesOf(node.raw)).toEqual([])

@@ -56,10 +56,10 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
     const login = await call('POST', '/console/v1/login', { body: admin })
     const { token } = consoleApi.login.ok.parse(login.body)
     const [script, rooms] = await Promise.all([connectScript(node.url), connectRooms(node.url)])
-    const desk = { call, token, script, rooms }
+    const operator = { call, token, script, rooms }
     await store.settled()
-    await model.verify(store.url, desk)
-    return desk
+    await model.verify(store.url, operator)
+    return operator
   }
 
   async function startedIn(starting: StartingNode): Promise<NodeProcess> {
@@ -119,17 +119,17 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
       const starting = spawn()
       try {
         const node = await starting.ready
-        const desk = await verify(node)
+        const operator = await verify(node)
         for (const fail of failures) {
           model.traffic.setOutage(true)
           const load = startLoad(model, clock)
           await fail()
-          await untilRecovered(desk.call)
+          await untilRecovered(operator.call)
           model.traffic.setOutage(false)
           await load.answers(answersAfterOutage)
           await load.stop()
           await store.settled()
-          await model.verify(store.url, desk)
+          await model.verify(store.url, operator)
         }
         expectSame(await node.stop(), 0, 'the exit code after a failure of the database')
       } finally {

@@ -9,7 +9,7 @@ import { expectSame, type Operation, type Section } from './operation.ts'
 import type { Random } from './random.ts'
 import { type Bounds, createSections, doctorBounds } from './sections/sections.ts'
 import { createTrail } from './sections/trail.ts'
-import { createTraffic, type Desk } from './traffic/traffic.ts'
+import { createTraffic, type Operator } from './traffic/traffic.ts'
 
 export type Model = ReturnType<typeof createModel>
 
@@ -58,8 +58,8 @@ export function createModel(random: Random, bounds: Bounds) {
      * After a crash: finds out what became of every lost operation, repeats those that may be, and
      * then holds the whole store, and what the node answers, against what was answered before.
      */
-    async verify(url: string, desk: Desk): Promise<void> {
-      traffic.connect(desk)
+    async verify(url: string, operator: Operator): Promise<void> {
+      traffic.connect(operator)
       await reading(url, async (db) => {
         await read(db)
         traffic.settleFromStore()
@@ -67,7 +67,7 @@ export function createModel(random: Random, bounds: Bounds) {
       })
       await examine(url)
       const parts = Object.values(sections)
-      await Promise.all(parts.map((section) => section.probe?.(desk.call, desk.token)))
+      await Promise.all(parts.map((section) => section.probe?.(operator.call, operator.token)))
     },
   }
 }

@@ -14,7 +14,7 @@ export function AccountInput({ value, ...attributes }: AccountInputProps) {
   const filter = useSettled(typed)
   const { data, isPlaceholderData } = useRead(
     ['accounts', 'suggest', filter],
-    (desk) => desk.consoleAccounts.list({ query: { filter, limit: suggestionsMax } }),
+    (client) => client.consoleAccounts.list({ query: { filter, limit: suggestionsMax } }),
     { enabled: filter !== '', keep: true },
   )
   const items = filter === '' ? [] : (data?.items ?? [])

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { counted } from '../../../model/time.ts'
 import { newKey } from '../../data/changes.ts'
-import { call } from '../../data/desk.ts'
+import { call } from '../../data/console-client.ts'
 import { Confirm } from '../dialog/confirm.tsx'
 import { Dialog } from '../dialog/dialog.tsx'
 import { toast } from '../dialog/toasts.tsx'
@@ -15,7 +15,7 @@ export type BulkAction<Row> = {
   words: string
   danger?: boolean
   /** One of them. */
-  run(desk: ConsoleClient, row: Row, idempotencyKey: string): Promise<unknown>
+  run(client: ConsoleClient, row: Row, idempotencyKey: string): Promise<unknown>
 }
 
 type Failure<Row> = { row: Row; reason: string }
@@ -127,7 +127,7 @@ async function runAll<Row>(
     for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
       const one = row
       try {
-        await call((desk) => run(desk, one, newKey()))
+        await call((client) => run(client, one, newKey()))
       } catch (error) {
         const reason = error instanceof GuildhallError ? error.message : 'no answer'
         failed.push({ row: one, reason })

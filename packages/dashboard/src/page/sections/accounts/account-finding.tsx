@@ -37,13 +37,13 @@ export function useFoundAccounts(): { listing: Listing<AccountRow>; isAll: boole
   const sought = way === undefined ? undefined : soughtBy(way, filter, { state, from, to })
   const listing = usePages<AccountRow, number | string>(
     ['accounts', 'list', way ?? '', filter, state, from, to],
-    async (desk, cursor) => {
-      if (sought === undefined) return partsOf(desk, way === undefined ? filter : '', cursor)
+    async (client, cursor) => {
+      if (sought === undefined) return partsOf(client, way === undefined ? filter : '', cursor)
       // Half an address is nobody's.
       if (way === 'e-mail' && !isEmail(filter)) return { items: [] }
       const after = cursor === undefined ? undefined : String(cursor)
       const query = { ...sought, after, limit: pageRows }
-      const { items, next_after } = await desk.consoleAccounts.search({ query })
+      const { items, next_after } = await client.consoleAccounts.search({ query })
       return { items, next: next_after }
     },
   )
@@ -68,9 +68,9 @@ function soughtBy(way: Way, filter: string, { state, from, to }: Times) {
   return Object.keys(sought).length === 0 ? undefined : sought
 }
 
-async function partsOf(desk: ConsoleClient, filter: string, cursor: number | string | undefined) {
+async function partsOf(client: ConsoleClient, filter: string, cursor: number | string | undefined) {
   const offset = typeof cursor === 'number' ? cursor : 0
-  const page = await desk.consoleAccounts.list({ query: { filter, limit: pageRows, offset } })
+  const page = await client.consoleAccounts.list({ query: { filter, limit: pageRows, offset } })
   return { ...page, next: nextOffset(offset, page) }
 }
 

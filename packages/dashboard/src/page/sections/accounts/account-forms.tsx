@@ -14,8 +14,8 @@ const newAccount = {
 export function CreateAccount({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const change = useChange({
-    send: (desk, body: { username: string }, idempotencyKey) =>
-      desk.consoleAccounts.create({ body, idempotencyKey }),
+    send: (client, body: { username: string }, idempotencyKey) =>
+      client.consoleAccounts.create({ body, idempotencyKey }),
     touches: ['accounts'],
     done: ({ username }) => `Created ${username}`,
   })
@@ -52,8 +52,8 @@ export function EditAccount({ account, onClose }: { account: AccountDetail; onCl
     [username, display_name, metadata],
   )
   const change = useChange({
-    send: (desk, body: Change, idempotencyKey) =>
-      desk.consoleAccounts.update({ params: { id }, body, idempotencyKey }),
+    send: (client, body: Change, idempotencyKey) =>
+      client.consoleAccounts.update({ params: { id }, body, idempotencyKey }),
     touches: ['accounts'],
     done: 'Saved',
   })

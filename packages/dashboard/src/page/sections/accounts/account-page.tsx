@@ -2,7 +2,7 @@ import { type AccountDetail, api } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { call } from '../../data/desk.ts'
+import { call } from '../../data/console-client.ts'
 import { usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
@@ -44,8 +44,8 @@ export function AccountPage() {
 
 function OneAccount({ id }: { id: string }) {
   const [tab] = useQueryPart('tab')
-  const account = useRead(['accounts', 'one', id], (desk) =>
-    desk.consoleAccounts.get({ params: { id } }),
+  const account = useRead(['accounts', 'one', id], (client) =>
+    client.consoleAccounts.get({ params: { id } }),
   )
   const { data } = account
   const name = data?.username ?? 'Account'
@@ -122,7 +122,7 @@ function AccountButtons({ account, onAsk }: { account: AccountDetail; onAsk(aske
   const { id, username, state } = account
   const exportAll = async () => {
     try {
-      const all = await call((desk) => desk.consoleAccounts.export({ params: { id } }))
+      const all = await call((client) => client.consoleAccounts.export({ params: { id } }))
       downloadJson(`account-${id}.json`, all)
     } catch {
       toast('The export failed.', 'bad')
@@ -185,8 +185,8 @@ type QuestionProps = { account: AccountDetail; asked: keyof typeof questions; on
 function AccountQuestion({ account, asked, onClose }: QuestionProps) {
   const { action, words, done } = questions[asked]
   const change = useChange({
-    send: async (desk, id: string, idempotencyKey): Promise<unknown> =>
-      desk.consoleAccounts[asked]({ params: { id }, idempotencyKey }),
+    send: async (client, id: string, idempotencyKey): Promise<unknown> =>
+      client.consoleAccounts[asked]({ params: { id }, idempotencyKey }),
     touches: ['accounts', 'wallet', 'friends', 'sessions'],
     done: `${done} ${account.username}`,
   })

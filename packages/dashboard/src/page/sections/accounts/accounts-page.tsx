@@ -101,20 +101,20 @@ const bulkActions: readonly BulkAction<AccountRow>[] = [
   {
     label: 'Ban',
     words: 'Their sessions end at once, and they cannot sign in until they are unbanned.',
-    run: (desk, { id }, idempotencyKey) =>
-      desk.consoleAccounts.ban({ params: { id }, idempotencyKey }),
+    run: (client, { id }, idempotencyKey) =>
+      client.consoleAccounts.ban({ params: { id }, idempotencyKey }),
   },
   {
     label: 'Unban',
     words: 'They can sign in again.',
-    run: (desk, { id }, idempotencyKey) =>
-      desk.consoleAccounts.unban({ params: { id }, idempotencyKey }),
+    run: (client, { id }, idempotencyKey) =>
+      client.consoleAccounts.unban({ params: { id }, idempotencyKey }),
   },
   {
     label: 'Delete',
     words: 'Their credentials are unlinked for good. The records and the usernames stay.',
     danger: true,
-    run: (desk, { id }, idempotencyKey) =>
-      desk.consoleAccounts.delete({ params: { id }, idempotencyKey }),
+    run: (client, { id }, idempotencyKey) =>
+      client.consoleAccounts.delete({ params: { id }, idempotencyKey }),
   },
 ]

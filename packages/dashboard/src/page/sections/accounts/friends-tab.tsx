@@ -47,7 +47,7 @@ const columns: readonly Column<Friend>[] = [
 
 export function FriendsTab({ account }: { account: AccountDetail }) {
   const { id } = account
-  const friends = useRead(['friends', id], (desk) => desk.friends.list({ params: { id } }))
+  const friends = useRead(['friends', id], (client) => client.friends.list({ params: { id } }))
   const mayChange = useMay(api.friends.add)
   const [adding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Friend>()
@@ -94,8 +94,8 @@ function RemoveFriend({ account, friend, onClose }: RemoveProps) {
   const { id, username } = account
   const name = useName(friend.user_id)
   const change = useChange({
-    send: (desk, other: string, idempotencyKey) =>
-      desk.friends.remove({ params: { id, other }, idempotencyKey }),
+    send: (client, other: string, idempotencyKey) =>
+      client.friends.remove({ params: { id, other }, idempotencyKey }),
     touches: ['friends'],
     done: `The relation of ${username} and ${name} is removed`,
   })
@@ -120,8 +120,8 @@ const friendFields = {
 
 function AddFriend({ id, onClose }: { id: string; onClose(): void }) {
   const change = useChange({
-    send: (desk, body: { user_id: string }, idempotencyKey) =>
-      desk.friends.add({ params: { id }, body, idempotencyKey }),
+    send: (client, body: { user_id: string }, idempotencyKey) =>
+      client.friends.add({ params: { id }, body, idempotencyKey }),
     touches: ['friends'],
     done: 'Done',
   })

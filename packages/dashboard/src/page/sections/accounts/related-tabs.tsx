@@ -12,8 +12,8 @@ import { Time } from '../../kit/text/time.tsx'
 
 /** What belongs to an account, as its export has it. */
 function useRelated(id: string) {
-  return useRead(['accounts', 'related', id], (desk) =>
-    desk.consoleAccounts.export({ params: { id } }),
+  return useRead(['accounts', 'related', id], (client) =>
+    client.consoleAccounts.export({ params: { id } }),
   )
 }
 
@@ -98,7 +98,7 @@ function objectColumns(owner: string): readonly Column<ObjectOf>[] {
 
 export function NotificationsTab({ id }: { id: string }) {
   const query = { user_id: id, limit: 200 }
-  const own = useRead(['notifications', id], (desk) => desk.notifications.list({ query }))
+  const own = useRead(['notifications', id], (client) => client.notifications.list({ query }))
   return (
     <Card title="Notifications" extra={<span className="muted small">the newest 200</span>}>
       <DataTable
@@ -142,7 +142,7 @@ const notificationColumns: readonly Column<Note>[] = [
 /** The API has no list of what one sender wrote: these are channels that are named after them. */
 export function ChatTab({ id }: { id: string }) {
   const query = { filter: id, limit: 500 }
-  const channels = useRead(['chat', 'of', id], (desk) => desk.chat.list({ query }))
+  const channels = useRead(['chat', 'of', id], (client) => client.chat.list({ query }))
   return (
     <Card title="Channels named after this account">
       <DataTable
@@ -185,7 +185,7 @@ const channelColumns: readonly Column<Channel>[] = [
 
 export function PurchasesTab({ id }: { id: string }) {
   const query = { user_id: id, limit: 200 }
-  const own = useRead(['purchases', 'of', id], (desk) => desk.purchases.list({ query }))
+  const own = useRead(['purchases', 'of', id], (client) => client.purchases.list({ query }))
   return (
     <Card title="Purchases" extra={<AllOf to="/purchases" id={id} />}>
       <DataTable

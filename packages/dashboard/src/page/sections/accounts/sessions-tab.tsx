@@ -49,9 +49,9 @@ export function SessionsTab({ account }: { account: AccountDetail }) {
   const { id } = account
   const mayEnd = useMay(api.consoleSessions.revoke)
   const [asked, setAsked] = useState<SessionRow | 'all'>()
-  const listing = usePages(['sessions', id], async (desk, offset?: number) => {
+  const listing = usePages(['sessions', id], async (client, offset?: number) => {
     const query = { limit: 200, offset: offset ?? 0 }
-    const page = await desk.consoleSessions.list({ params: { id }, query })
+    const page = await client.consoleSessions.list({ params: { id }, query })
     return { ...page, next: nextOffset(offset, page) }
   })
   const ending: Column<SessionRow> = {
@@ -98,8 +98,8 @@ type EndOneProps = { account: AccountDetail; session: SessionRow; onClose(): voi
 function EndOne({ account, session, onClose }: EndOneProps) {
   const { id, username } = account
   const change = useChange({
-    send: (desk, session_id: string, idempotencyKey) =>
-      desk.consoleSessions.revoke({ params: { id, session_id }, idempotencyKey }),
+    send: (client, session_id: string, idempotencyKey) =>
+      client.consoleSessions.revoke({ params: { id, session_id }, idempotencyKey }),
     touches: ['sessions'],
     done: ({ sessions_revoked }) =>
       sessions_revoked > 0 ? 'The session is ended' : 'The session had ended already',
@@ -122,8 +122,8 @@ type EndAllProps = { account: AccountDetail; count: number | undefined; onClose(
 
 function EndAll({ account, count = 0, onClose }: EndAllProps) {
   const change = useChange({
-    send: (desk, id: string, idempotencyKey) =>
-      desk.consoleSessions.revokeAll({ params: { id }, idempotencyKey }),
+    send: (client, id: string, idempotencyKey) =>
+      client.consoleSessions.revokeAll({ params: { id }, idempotencyKey }),
     touches: ['sessions'],
     done: ({ sessions_revoked }) => `Sessions ended: ${grouped(sessions_revoked)}`,
   })

@@ -105,9 +105,9 @@ const rankColumns: readonly Column<Rank>[] = [
 /** What happened to a player and what was done about it, all in one list: where support begins. */
 export function StoryTab({ account }: { account: AccountDetail }) {
   const { id, state, created_at_unix_ms } = account
-  const listing = usePages(['accounts', 'timeline', id], async (desk, after?: string) => {
+  const listing = usePages(['accounts', 'timeline', id], async (client, after?: string) => {
     const query = { after, limit: 100 }
-    const { items, next_after } = await desk.consoleAccounts.timeline({ params: { id }, query })
+    const { items, next_after } = await client.consoleAccounts.timeline({ params: { id }, query })
     return { items, next: next_after }
   })
   return (
@@ -137,8 +137,8 @@ export function StoryTab({ account }: { account: AccountDetail }) {
 /** Connected now, or when one of its sessions was last used for tokens. */
 function LastSeen({ id }: { id: string }) {
   const ttlMs = useAccessTtlMs()
-  const sessions = useRead(['sessions', id, 'newest'], (desk) =>
-    desk.consoleSessions.list({ params: { id }, query: { limit: 200 } }),
+  const sessions = useRead(['sessions', id, 'newest'], (client) =>
+    client.consoleSessions.list({ params: { id }, query: { limit: 200 } }),
   )
   return (
     <Await query={sessions}>
@@ -156,7 +156,7 @@ function LastSeen({ id }: { id: string }) {
 
 /** How long an access token lives: it is made anew at every refresh. */
 function useAccessTtlMs(): number | undefined {
-  const config = useRead(['config'], (desk) => desk.config.get({ query: {} }), {
+  const config = useRead(['config'], (client) => client.config.get({ query: {} }), {
     enabled: useMay(api.config.get),
   })
   const sessions = config.data?.groups.find(({ name }) => name === 'sessions')
@@ -165,8 +165,8 @@ function useAccessTtlMs(): number | undefined {
 }
 
 function Ranks({ id }: { id: string }) {
-  const ranks = useRead(['leaderboards', 'ranks', id], (desk) =>
-    desk.leaderboards.ranks({ params: { id } }),
+  const ranks = useRead(['leaderboards', 'ranks', id], (client) =>
+    client.leaderboards.ranks({ params: { id } }),
   )
   return (
     <Card title="Ranks">

@@ -39,7 +39,7 @@ const columns: readonly Column<Entry>[] = [
 
 export function WalletTab({ account }: { account: AccountDetail }) {
   const { id } = account
-  const wallet = useRead(['wallet', id], (desk) => desk.wallet.get({ params: { id } }))
+  const wallet = useRead(['wallet', id], (client) => client.wallet.get({ params: { id } }))
   const mayAdjust = useMay(api.wallet.adjust)
   const [adjusting, setAdjusting] = useState(false)
   return (
@@ -123,8 +123,8 @@ type AdjustProps = { account: AccountDetail; onClose(): void }
 
 function AdjustWallet({ account: { id, username }, onClose }: AdjustProps) {
   const change = useChange({
-    send: (desk, body: { currency: string; delta: bigint }, idempotencyKey) =>
-      desk.wallet.adjust({ params: { id }, body, idempotencyKey }),
+    send: (client, body: { currency: string; delta: bigint }, idempotencyKey) =>
+      client.wallet.adjust({ params: { id }, body, idempotencyKey }),
     touches: ['wallet'],
     done: (_, { currency, delta }) => `Booked ${signed(delta)} ${currency}`,
   })

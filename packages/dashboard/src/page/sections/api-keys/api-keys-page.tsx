@@ -53,7 +53,7 @@ export function ApiKeysPage() {
   const [isNew, setNew] = useQueryPart('new')
   const [id, setId] = useQueryPart('key')
   const [secret, setSecret] = useState<string>()
-  const keys = useRead(['apiKeys', 'list'], (desk) => desk.apiKeys.list({}))
+  const keys = useRead(['apiKeys', 'list'], (client) => client.apiKeys.list({}))
   const open = keys.data?.keys.find((key) => key.id === id)
   const list = (
     <DataTable
@@ -96,7 +96,7 @@ type NewKey = {
 
 function CreateKey({ onClose, onSecret }: { onClose(): void; onSecret(secret: string): void }) {
   const change = useChange({
-    send: (desk, body: NewKey, idempotencyKey) => desk.apiKeys.create({ body, idempotencyKey }),
+    send: (client, body: NewKey, idempotencyKey) => client.apiKeys.create({ body, idempotencyKey }),
     touches: ['apiKeys'],
     done: ({ key }) => `Created ${key.name}`,
   })

@@ -46,14 +46,14 @@ function KeyActions({ apiKey, onSecret }: Pick<KeyPaneProps, 'apiKey' | 'onSecre
   const { id, name, generation, status } = apiKey
   const input = { params: { id }, body: { generation } }
   const rotate = useChange({
-    send: (desk, sent: typeof input, idempotencyKey) =>
-      desk.apiKeys.rotate({ ...sent, idempotencyKey }),
+    send: (client, sent: typeof input, idempotencyKey) =>
+      client.apiKeys.rotate({ ...sent, idempotencyKey }),
     touches: ['apiKeys'],
     done: `Rotated ${name}`,
   })
   const revoke = useChange({
-    send: (desk, sent: typeof input, idempotencyKey) =>
-      desk.apiKeys.revoke({ ...sent, idempotencyKey }),
+    send: (client, sent: typeof input, idempotencyKey) =>
+      client.apiKeys.revoke({ ...sent, idempotencyKey }),
     touches: ['apiKeys'],
     done: `Revoked ${name}`,
   })

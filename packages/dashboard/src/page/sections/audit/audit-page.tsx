@@ -43,8 +43,8 @@ export function AuditPage() {
   }
   const listing = usePages(
     ['audit', 'list', actor, action, match],
-    async (desk, after?: string) => {
-      const page = await desk.audit.list({ query: { ...filter, limit: 500, after } })
+    async (client, after?: string) => {
+      const page = await client.audit.list({ query: { ...filter, limit: 500, after } })
       return { items: page.entries, next: page.next_after }
     },
     { follow: keyOf },
@@ -98,7 +98,7 @@ function keyOf(entry: AuditEntry): string {
 }
 
 function TrailState() {
-  const newest = useRead(['audit', 'state'], (desk) => desk.audit.list({ query: { limit: 1 } }))
+  const newest = useRead(['audit', 'state'], (client) => client.audit.list({ query: { limit: 1 } }))
   if (newest.data === undefined) return null
   const { durable, retained, capacity, dropped_total } = newest.data
   return (

@@ -2,7 +2,7 @@ import type { AuditEntry } from '@guildhall/contract'
 import { type CsvCell, csvLine } from '../../../model/csv.ts'
 import { jsonText } from '../../../model/json.ts'
 import { exactTime } from '../../../model/time.ts'
-import { call } from '../../data/desk.ts'
+import { call } from '../../data/console-client.ts'
 
 export type Format = 'jsonl' | 'csv'
 export type AuditFilter = { actor?: string; action?: string; match_id?: string }
@@ -46,7 +46,7 @@ export async function runExport({ filter, format, from, signal, onPage }: RunOpt
   while (!progress.isWhole && !signal.aborted) {
     const { after } = progress
     const query = { ...filter, after, limit: pageSize }
-    const page = await call((desk) => desk.audit.list({ query }))
+    const page = await call((client) => client.audit.list({ query }))
     progress = {
       count: progress.count + page.entries.length,
       oldestUnixMs: page.entries.at(-1)?.time_unix_ms ?? progress.oldestUnixMs,

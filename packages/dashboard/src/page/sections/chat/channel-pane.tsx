@@ -16,8 +16,8 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
   const mayDelete = useMay(api.chat.delete)
   const history = usePages(
     ['chat', 'history', channel],
-    (desk, before?: number) =>
-      desk.chat.history({ params: { channel }, query: { limit: 100, before } }),
+    (client, before?: number) =>
+      client.chat.history({ params: { channel }, query: { limit: 100, before } }),
     { follow: stateOf },
   )
   const picking = usePicking({ listing: history, keyOf, nameOf })
@@ -59,8 +59,8 @@ function removalOf(channel: string): BulkAction<ChatMessage> {
     label: 'Delete',
     words: 'The messages keep their place and lose their words, for good.',
     danger: true,
-    run: (desk, { id }, idempotencyKey) =>
-      desk.chat.delete({ params: { channel, id: String(id) }, idempotencyKey }),
+    run: (client, { id }, idempotencyKey) =>
+      client.chat.delete({ params: { channel, id: String(id) }, idempotencyKey }),
   }
 }
 

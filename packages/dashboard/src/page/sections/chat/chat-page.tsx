@@ -59,7 +59,7 @@ export function ChatPage() {
   const mayWrite = useMay(api.chat.append)
   const channels = useRead(
     ['chat', 'list', filter],
-    (desk) => desk.chat.list({ query: { filter, limit: 500 } }),
+    (client) => client.chat.list({ query: { filter, limit: 500 } }),
     { keep: true, everyMs: pace.calm },
   )
   const list = (
@@ -121,8 +121,8 @@ function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }
     [channel, sender],
   )
   const change = useChange({
-    send: (desk, { channel, ...body }: MessageInput, idempotencyKey) =>
-      desk.chat.append({ params: { channel }, body, idempotencyKey }),
+    send: (client, { channel, ...body }: MessageInput, idempotencyKey) =>
+      client.chat.append({ params: { channel }, body, idempotencyKey }),
     touches: ['chat'],
     done: 'Written',
   })

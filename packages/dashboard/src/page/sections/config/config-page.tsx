@@ -12,8 +12,8 @@ type Group = { name: string; entries: readonly Entry[] }
 export function ConfigPage() {
   const [filter, setFilter] = useQueryPart('filter')
   const [set, setSet] = useQueryPart('set')
-  const config = useRead(['config', 'sources'], (desk) =>
-    desk.config.get({ query: { sources: 'true' } }),
+  const config = useRead(['config', 'sources'], (client) =>
+    client.config.get({ query: { sources: 'true' } }),
   )
   return (
     <Page title="Configuration">

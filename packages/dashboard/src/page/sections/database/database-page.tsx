@@ -57,7 +57,7 @@ export function DatabasePage() {
 
 /** Links of other sections name the table alone: where it lies depends on the store. */
 function InAnySchema({ table }: { table: string }) {
-  const tables = useRead(['database', 'tables'], (desk) => desk.database.tables({}))
+  const tables = useRead(['database', 'tables'], (client) => client.database.tables({}))
   return (
     <Await query={tables}>
       {(found) => {
@@ -81,7 +81,7 @@ function NothingToRead() {
 
 function Tables() {
   const navigate = useNavigate()
-  const tables = useRead(['database', 'tables'], (desk) => desk.database.tables({}))
+  const tables = useRead(['database', 'tables'], (client) => client.database.tables({}))
   return (
     <Page title="Database">
       <DataTable

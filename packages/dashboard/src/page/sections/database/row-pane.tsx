@@ -15,8 +15,8 @@ type RowPaneProps = { row: DatabaseRow; description: Description; onClose(): voi
 export function RowPane({ row, description, onClose }: RowPaneProps) {
   const { table } = description
   const { row_ref } = row
-  const now = useRead(['database', 'row', row_ref], (desk) =>
-    desk.database.row({ body: { table, row_ref } }),
+  const now = useRead(['database', 'row', row_ref], (client) =>
+    client.database.row({ body: { table, row_ref } }),
   )
   const { values } = now.data ?? row
   const keys = keyColumnsOf(description)

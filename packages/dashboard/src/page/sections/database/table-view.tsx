@@ -12,8 +12,8 @@ import { type Filter, Filters, readFilters, writeFilters } from './filters.tsx'
 import { RowPane } from './row-pane.tsx'
 
 export function TableView({ table }: { table: Description['table'] }) {
-  const description = useRead(['database', 'describe', table], (desk) =>
-    desk.database.describe({ params: table }),
+  const description = useRead(['database', 'describe', table], (client) =>
+    client.database.describe({ params: table }),
   )
   return (
     <Await query={description}>
@@ -42,9 +42,9 @@ function Rows({ description }: { description: Description }) {
     direction: direction === 'desc' ? ('desc' as const) : ('asc' as const),
   }
   const key = [table, filterText, sort]
-  const listing = usePages(['database', 'rows', ...key], async (desk, cursor?: string) => {
+  const listing = usePages(['database', 'rows', ...key], async (client, cursor?: string) => {
     const body = { table, filters, sort, limit: 100, cursor }
-    const page = await desk.database.rows({ body })
+    const page = await client.database.rows({ body })
     return { items: page.rows, next: page.next }
   })
   const keys = keyColumnsOf(description)

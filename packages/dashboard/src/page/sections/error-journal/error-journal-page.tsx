@@ -33,9 +33,9 @@ export function ErrorJournalPage() {
   const [incident, setIncident] = useQueryPart('incident', { pushes: true })
   const listing = usePages(
     ['errorJournal'],
-    async (desk, offset?: number) => {
+    async (client, offset?: number) => {
       const query = { limit: 100, offset: offset ?? 0 }
-      const page = await desk.errorJournal.list({ query })
+      const page = await client.errorJournal.list({ query })
       return { items: page.entries, total: page.total, next: page.next_offset ?? undefined }
     },
     { follow: stateOf },

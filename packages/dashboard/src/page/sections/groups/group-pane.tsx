@@ -14,7 +14,7 @@ import { ExactTime } from '../../kit/text/time.tsx'
 import { Members } from './members.tsx'
 
 export function GroupPane({ id, onClose }: { id: number; onClose(): void }) {
-  const group = useRead(['groups', 'one', id], (desk) => desk.groups.get({ params: { id } }))
+  const group = useRead(['groups', 'one', id], (client) => client.groups.get({ params: { id } }))
   const { data } = group
   return (
     <Pane
@@ -51,8 +51,8 @@ function GroupActions({ group, onDeleted }: { group: GroupDetail; onDeleted(): v
   const mayChange = useMay(api.groups.update)
   const { id, name } = group
   const remove = useChange({
-    send: (desk, id: number, idempotencyKey) =>
-      desk.groups.delete({ params: { id }, idempotencyKey }),
+    send: (client, id: number, idempotencyKey) =>
+      client.groups.delete({ params: { id }, idempotencyKey }),
     touches: ['groups'],
     done: `Deleted ${name}`,
   })
@@ -104,8 +104,8 @@ function EditGroup({ group, onClose }: { group: GroupDetail; onClose(): void }) 
     [description, max_size, open],
   )
   const change = useChange({
-    send: (desk, body: GroupChange, idempotencyKey) =>
-      desk.groups.update({ params: { id }, body, idempotencyKey }),
+    send: (client, body: GroupChange, idempotencyKey) =>
+      client.groups.update({ params: { id }, body, idempotencyKey }),
     touches: ['groups'],
     done: 'Saved',
   })

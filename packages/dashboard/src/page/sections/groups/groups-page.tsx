@@ -49,8 +49,8 @@ export function GroupsPage() {
   const id = usePathPart('id')
   const navigate = useNavigate()
   const mayCreate = useMay(api.groups.create)
-  const listing = usePages(['groups', 'list', filter], async (desk, offset?: number) => {
-    const page = await desk.groups.list({ query: { filter, limit: 200, offset: offset ?? 0 } })
+  const listing = usePages(['groups', 'list', filter], async (client, offset?: number) => {
+    const page = await client.groups.list({ query: { filter, limit: 200, offset: offset ?? 0 } })
     return { ...page, next: nextOffset(offset, page) }
   })
   const list = (
@@ -100,8 +100,8 @@ const newGroup = {
 function FoundGroup({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const change = useChange({
-    send: (desk, body: { name: string; creator_user_id: string | undefined }, idempotencyKey) =>
-      desk.groups.create({ body, idempotencyKey }),
+    send: (client, body: { name: string; creator_user_id: string | undefined }, idempotencyKey) =>
+      client.groups.create({ body, idempotencyKey }),
     touches: ['groups'],
     done: ({ name }) => `Founded ${name}`,
   })

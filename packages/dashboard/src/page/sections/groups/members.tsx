@@ -48,8 +48,8 @@ export function Members({ group }: { group: GroupDetail }) {
   const [kicked, setKicked] = useState<string>()
   const mayChange = useMay(api.groups.promote)
   const move = useChange({
-    send: (desk, { user_id, step }: Step, idempotencyKey) =>
-      desk.groups[step]({ params: { id, user_id }, idempotencyKey }),
+    send: (client, { user_id, step }: Step, idempotencyKey) =>
+      client.groups[step]({ params: { id, user_id }, idempotencyKey }),
     touches: ['groups'],
     done: (_, { step }) => done[step],
   })
@@ -103,8 +103,8 @@ type KickProps = { group: GroupDetail; user: string; onClose(): void }
 function Kick({ group: { id, name }, user, onClose }: KickProps) {
   const who = useName(user)
   const change = useChange({
-    send: (desk, user_id: string, idempotencyKey) =>
-      desk.groups.kick({ params: { id, user_id }, idempotencyKey }),
+    send: (client, user_id: string, idempotencyKey) =>
+      client.groups.kick({ params: { id, user_id }, idempotencyKey }),
     touches: ['groups'],
     done: `${who} is out of ${name}`,
   })
@@ -133,8 +133,8 @@ const memberFields = { account: accountField({ label: 'Account' }) }
 
 function AddMember({ id, onClose }: { id: number; onClose(): void }) {
   const change = useChange({
-    send: (desk, body: { user_id: string }, idempotencyKey) =>
-      desk.groups.addMember({ params: { id }, body, idempotencyKey }),
+    send: (client, body: { user_id: string }, idempotencyKey) =>
+      client.groups.addMember({ params: { id }, body, idempotencyKey }),
     touches: ['groups'],
     done: 'Added',
   })

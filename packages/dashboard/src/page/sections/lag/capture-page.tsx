@@ -50,7 +50,7 @@ function useCapture(id: string): Reading<LagCapture> {
   const [isOver, setOver] = useState(false)
   const capture = useRead(
     ['lag', 'capture', id],
-    (desk) => readCapture(desk, id),
+    (client) => readCapture(client, id),
     isOver ? {} : { everyMs: liveMs },
   )
   const over = capture.data !== undefined && isSettled(capture.data)
@@ -106,8 +106,8 @@ function End({ capture: { capture_id } }: { capture: LagCapture }) {
   const mayEnd = useMay(api.runtime.rpc)
   const [isAsked, setAsked] = useState(false)
   const change = useChange({
-    send: (desk, payload: { capture_id: string }, idempotencyKey) =>
-      callLag(desk, 'lag.flush', { payload, idempotencyKey }),
+    send: (client, payload: { capture_id: string }, idempotencyKey) =>
+      callLag(client, 'lag.flush', { payload, idempotencyKey }),
     touches: ['lag'],
     done: ({ attempts }) =>
       attempts.length === 0

@@ -24,21 +24,21 @@ const refusals: Readonly<Record<string, string>> = {
  * @throws GuildhallError with the words of a refusal
  */
 export async function callLag<M extends keyof Calls>(
-  desk: ConsoleClient,
+  client: ConsoleClient,
   method: M,
   { payload, idempotencyKey }: { payload: Calls[M]['payload']; idempotencyKey: string },
 ): Promise<Calls[M]['reply']> {
   const body = { payload: JSON.stringify(payload) }
-  const answer = await desk.runtime.rpc({ params: { method }, body, idempotencyKey })
+  const answer = await client.runtime.rpc({ params: { method }, body, idempotencyKey })
   if (answer.ok) return JSON.parse(answer.reply)
   const words = refusals[answer.error] ?? answer.reason ?? answer.error
   throw new GuildhallError('conflict', words, { status: 409 })
 }
 
 /** @throws GuildhallError `not_found` for a capture whose row is not there any more */
-export async function readCapture(desk: ConsoleClient, capture_id: string) {
+export async function readCapture(client: ConsoleClient, capture_id: string) {
   const query = { after: captureCursor(capture_id), limit: 1 }
-  const [found] = (await desk.lag.captures({ query })).items
+  const [found] = (await client.lag.captures({ query })).items
   if (found?.capture_id !== capture_id) {
     throw new GuildhallError('not_found', 'not found', { status: 404 })
   }
@@ -51,14 +51,14 @@ const pagesMax = 20
 
 /** The reports of one capture, by participant; older ones than it are not looked through. */
 export async function readReports(
-  desk: ConsoleClient,
+  client: ConsoleClient,
   capture: Pick<Awaited<ReturnType<typeof readCapture>>, 'capture_id' | 'created_at_unix_ms'>,
 ): Promise<LagReport[]> {
   const own: LagReport[] = []
   let after: string | undefined
   for (let page = 0; page < pagesMax; page += 1) {
     const query = { after, limit: reportsPerPage }
-    const { items, next_after } = await desk.lag.reports({ query })
+    const { items, next_after } = await client.lag.reports({ query })
     own.push(...items.filter(({ capture_id }) => capture_id === capture.capture_id))
     const oldest = items.at(-1)?.created_at_unix_ms ?? 0
     after = next_after

@@ -94,8 +94,8 @@ export function LagPage() {
 }
 
 function useLiveCaptures() {
-  const listing = usePages(['lag', 'captures'], async (desk, after?: string) => {
-    const page = await desk.lag.captures({ query: { after, limit: 100 } })
+  const listing = usePages(['lag', 'captures'], async (client, after?: string) => {
+    const page = await client.lag.captures({ query: { after, limit: 100 } })
     return { items: page.items, next: page.next_after }
   })
   const { again } = listing

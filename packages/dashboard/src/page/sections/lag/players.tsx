@@ -11,14 +11,14 @@ const nobody: Players = new Map()
 export function usePlayers({ match_id }: LagCapture): Players {
   const players = useRead(
     ['matches', 'players', match_id],
-    async (desk) => {
+    async (client) => {
       if (match_id === null) return nobody
-      const { record } = await desk.matchRecords.entries({
+      const { record } = await client.matchRecords.entries({
         params: { match_id },
         query: { limit: 1 },
       })
       if (!record.open) return nobody
-      const { members } = await desk.matches.get({ params: { id: String(record.room_id) } })
+      const { members } = await client.matches.get({ params: { id: String(record.room_id) } })
       return new Map(
         members.flatMap(({ participant, user_id }): [number, string][] =>
           user_id === null ? [] : [[participant, user_id]],

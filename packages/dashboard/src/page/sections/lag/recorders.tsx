@@ -41,8 +41,8 @@ function count(key: 'packets' | 'dropped', head: string): Column<Recorder> {
 export function Recorders({ capture }: { capture: LagCapture }) {
   const players = usePlayers(capture)
   const change = useChange({
-    send: (desk, payload: { capture_id: string }, idempotencyKey) =>
-      callLag(desk, 'lag.status', { payload, idempotencyKey }),
+    send: (client, payload: { capture_id: string }, idempotencyKey) =>
+      callLag(client, 'lag.status', { payload, idempotencyKey }),
     touches: [],
     done: (state) => (state === null ? 'The capture is of another start of the node' : undefined),
   })

@@ -2,7 +2,7 @@ import { api, type LagArtifact, type LagCapture } from '@guildhall/contract'
 import { useMemo, useState } from 'react'
 import { bytesText, grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { call } from '../../data/desk.ts'
+import { call } from '../../data/console-client.ts'
 import { useMay } from '../../data/permissions.ts'
 import { usePages } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
@@ -53,9 +53,9 @@ export function Recordings({ capture }: { capture: LagCapture }) {
   const [asked, setAsked] = useState<Asked>()
   const listing = usePages(
     ['lag', 'raw', capture_id, raw_artifact_count],
-    async (desk, after?: string) => {
+    async (client, after?: string) => {
       const query = { after, limit: 100 }
-      const page = await desk.lag.raw({ params: { capture_id }, query })
+      const page = await client.lag.raw({ params: { capture_id }, query })
       return { items: page.items, next: page.next_after }
     },
   )
@@ -108,8 +108,8 @@ export function Recordings({ capture }: { capture: LagCapture }) {
 
 async function save(capture_id: string, { handle }: LagArtifact): Promise<void> {
   try {
-    const bytes = await call((desk) =>
-      desk.lag.download({ params: { capture_id, handle }, query: {} }),
+    const bytes = await call((client) =>
+      client.lag.download({ params: { capture_id, handle }, query: {} }),
     )
     downloadParts(`${handle}.clag.gz`, [new Blob([new Uint8Array(bytes)])], 'application/gzip')
   } catch {
@@ -121,8 +121,8 @@ type DialogProps = { capture: LagCapture; artifact: LagArtifact; onClose(): void
 
 function Delete({ capture: { capture_id }, artifact: { handle }, onClose }: DialogProps) {
   const change = useChange({
-    send: (desk, handle: string, idempotencyKey) =>
-      desk.lag.deleteRaw({ params: { capture_id, handle }, query: {}, idempotencyKey }),
+    send: (client, handle: string, idempotencyKey) =>
+      client.lag.deleteRaw({ params: { capture_id, handle }, query: {}, idempotencyKey }),
     touches: ['lag'],
     done: 'Deleted the recording',
   })
@@ -154,8 +154,8 @@ function Analyse({ capture: { capture_id }, artifact: { handle }, onClose }: Dia
     [],
   )
   const change = useChange({
-    send: (desk, options: { send_rate_hz?: number; max_windows: number }, idempotencyKey) =>
-      desk.lag.regenerate({
+    send: (client, options: { send_rate_hz?: number; max_windows: number }, idempotencyKey) =>
+      client.lag.regenerate({
         params: { capture_id },
         query: {},
         body: { handle, options },

@@ -21,12 +21,12 @@ export function Reports({ capture }: { capture: LagCapture }) {
   const { capture_id, report_count, latest_report_status } = capture
   const analysed = useRead(
     ['lag', 'reports', capture_id, report_count, latest_report_status],
-    async (desk): Promise<Analysed[]> => {
-      const reports = await readReports(desk, capture)
+    async (client): Promise<Analysed[]> => {
+      const reports = await readReports(client, capture)
       return Promise.all(
         reports.slice(0, shownMax).map(async (report) => {
           const params = { report_id: report.report_id }
-          const { windows } = await desk.lag.windows({ params, query: {} })
+          const { windows } = await client.lag.windows({ params, query: {} })
           return { report, windows }
         }),
       )

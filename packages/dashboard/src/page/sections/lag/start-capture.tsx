@@ -106,8 +106,8 @@ export function StartCapture({ whom, onClose }: { whom?: Whom; onClose(): void }
   const navigate = useNavigate()
   const fields = useMemo(() => fieldsOf(whom), [whom])
   const change = useChange({
-    send: (desk, payload: Start, idempotencyKey) =>
-      callLag(desk, 'lag.start', { payload, idempotencyKey }),
+    send: (client, payload: Start, idempotencyKey) =>
+      callLag(client, 'lag.start', { payload, idempotencyKey }),
     touches: ['lag'],
     done: ({ started, skipped }) => {
       const left = skipped.length === 0 ? '' : `; ${counted(skipped.length, 'other')} cannot record`

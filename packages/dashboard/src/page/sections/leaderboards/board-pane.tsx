@@ -72,8 +72,8 @@ function BoardActions({ board, onDeleted }: { board: Leaderboard; onDeleted(): v
   const mayChange = useMay(api.leaderboards.delete)
   const { id, records } = board
   const remove = useChange({
-    send: (desk, id: string, idempotencyKey) =>
-      desk.leaderboards.delete({ params: { id }, idempotencyKey }),
+    send: (client, id: string, idempotencyKey) =>
+      client.leaderboards.delete({ params: { id }, idempotencyKey }),
     touches: ['leaderboards'],
     done: `Deleted ${id}`,
   })

@@ -57,7 +57,7 @@ export function LeaderboardsPage() {
   const [isNew, setNew] = useQueryPart('new')
   const navigate = useNavigate()
   const mayCreate = useMay(api.leaderboards.create)
-  const boards = useRead(['leaderboards', 'list'], (desk) => desk.leaderboards.list({}))
+  const boards = useRead(['leaderboards', 'list'], (client) => client.leaderboards.list({}))
   const open = boards.data?.items.find((board) => board.id === id)
   const list = (
     <DataTable
@@ -102,8 +102,8 @@ type NewBoard = {
 function OpenBoard({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const change = useChange({
-    send: (desk, body: NewBoard, idempotencyKey) =>
-      desk.leaderboards.create({ body, idempotencyKey }),
+    send: (client, body: NewBoard, idempotencyKey) =>
+      client.leaderboards.create({ body, idempotencyKey }),
     touches: ['leaderboards'],
     done: ({ id }) => `Opened ${id}`,
   })

@@ -52,9 +52,9 @@ export function Ranks({ board }: { board: string }) {
   const first = Math.max(0, (Number.parseInt(from, 10) || 1) - 1)
   const mayDelete = useMay(api.leaderboards.deleteRecord)
   const params = { id: board }
-  const listing = usePages(['leaderboards', 'ranks', board, first], async (desk, at?: number) => {
+  const listing = usePages(['leaderboards', 'ranks', board, first], async (client, at?: number) => {
     const offset = at ?? first
-    const page = await desk.leaderboards.records({ params, query: { limit: 200, offset } })
+    const page = await client.leaderboards.records({ params, query: { limit: 200, offset } })
     return { items: page.items, total: page.total, next: nextOffset(offset, page) }
   })
   const picking = usePicking({ listing, keyOf, nameOf })
@@ -116,7 +116,7 @@ function removalOf(board: string): BulkAction<Ranked> {
     label: 'Delete',
     words: 'Their records are gone for good; those behind them move up.',
     danger: true,
-    run: (desk, { user_id }, idempotencyKey) =>
-      desk.leaderboards.deleteRecord({ params: { id: board, user_id }, idempotencyKey }),
+    run: (client, { user_id }, idempotencyKey) =>
+      client.leaderboards.deleteRecord({ params: { id: board, user_id }, idempotencyKey }),
   }
 }

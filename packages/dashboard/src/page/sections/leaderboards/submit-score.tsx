@@ -16,8 +16,8 @@ type Submission = { user_id: string; score: bigint; subscore: bigint; metadata: 
 
 export function SubmitScore({ board, onClose }: { board: string; onClose(): void }) {
   const change = useChange({
-    send: (desk, body: Submission, idempotencyKey) =>
-      desk.leaderboards.submit({ params: { id: board }, body, idempotencyKey }),
+    send: (client, body: Submission, idempotencyKey) =>
+      client.leaderboards.submit({ params: { id: board }, body, idempotencyKey }),
     touches: ['leaderboards'],
     done: ({ score }) => `The record has the score ${grouped(score)}`,
   })

@@ -30,8 +30,8 @@ export function LogsPage() {
   }
   const listing = usePages(
     ['scriptLogs', level, tag, match],
-    async (desk, after?: string) => {
-      const page = await desk.scriptLogs.list({ query: { ...filters, after } })
+    async (client, after?: string) => {
+      const page = await client.scriptLogs.list({ query: { ...filters, after } })
       setDurability(page)
       return { items: page.items, next: page.next_after }
     },
@@ -86,8 +86,8 @@ export function NotKept() {
 }
 
 function LinePane({ id, onClose }: { id: string; onClose(): void }) {
-  const line = useRead(['scriptLogs', 'one', id], (desk) =>
-    desk.scriptLogs.get({ params: { log_id: id }, query: {} }),
+  const line = useRead(['scriptLogs', 'one', id], (client) =>
+    client.scriptLogs.get({ params: { log_id: id }, query: {} }),
   )
   return (
     <Pane title="Log line" label="Log line" onClose={onClose}>

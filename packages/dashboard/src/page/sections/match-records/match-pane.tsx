@@ -19,7 +19,7 @@ type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
 export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
   const entries = useRead(
     ['matchRecords', 'one', id],
-    (desk) => desk.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
+    (client) => client.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
     { everyMs: (found) => (found?.record.open === false ? false : pace.script) },
   )
   return (

@@ -51,9 +51,9 @@ export function MatchRecordsPage() {
   const [durability, setDurability] = useState<{ durable: boolean; dropped_total: number }>()
   const id = usePathPart('id')
   const navigate = useNavigate()
-  const listing = usePages(['matchRecords', state], async (desk, after?: string) => {
+  const listing = usePages(['matchRecords', state], async (client, after?: string) => {
     const open = state === 'open' ? ('true' as const) : undefined
-    const page = await desk.matchRecords.list({ query: { limit: 200, after, open } })
+    const page = await client.matchRecords.list({ query: { limit: 200, after, open } })
     setDurability(page)
     return { items: page.items, next: page.next_after }
   })

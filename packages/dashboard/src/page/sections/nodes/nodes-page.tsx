@@ -51,7 +51,7 @@ const columns: readonly Column<DeploymentNode>[] = [
 
 /** The nodes that play together, and for ten minutes those that are gone. */
 export function NodesPage() {
-  const nodes = useRead(['nodes'], (desk) => desk.matches.nodes({}), { everyMs, keep: true })
+  const nodes = useRead(['nodes'], (client) => client.matches.nodes({}), { everyMs, keep: true })
   return (
     <Page title="Nodes">
       <DataTable

@@ -54,9 +54,9 @@ export function NotificationsPage() {
   const [isNew, setNew] = useQueryPart('new')
   const [openId, setOpenId] = useQueryPart('open', { pushes: true })
   const maySend = useMay(api.notifications.send)
-  const listing = usePages(['notifications', 'list', user], async (desk, before?: number) => {
+  const listing = usePages(['notifications', 'list', user], async (client, before?: number) => {
     const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
-    const { items, total } = await desk.notifications.list({ query })
+    const { items, total } = await client.notifications.list({ query })
     return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
   })
   const open = listing.rows.find(({ id }) => String(id) === openId)
@@ -121,8 +121,8 @@ const removal: BulkAction<Note> = {
   label: 'Delete',
   words: 'Nobody can read them any more.',
   danger: true,
-  run: (desk, { id }, idempotencyKey) =>
-    desk.notifications.delete({ params: { id: String(id) }, idempotencyKey }),
+  run: (client, { id }, idempotencyKey) =>
+    client.notifications.delete({ params: { id: String(id) }, idempotencyKey }),
 }
 
 function NotePane({ note, onClose }: { note: Note; onClose(): void }) {
@@ -163,8 +163,8 @@ function SendNote({ user, onClose }: { user: string; onClose(): void }) {
     [user],
   )
   const change = useChange({
-    send: (desk, body: NewNote, idempotencyKey) =>
-      desk.notifications.send({ body, idempotencyKey }),
+    send: (client, body: NewNote, idempotencyKey) =>
+      client.notifications.send({ body, idempotencyKey }),
     touches: ['notifications'],
     done: ({ user_id }) => (user_id === null ? 'Sent to everybody' : 'Sent'),
   })

@@ -51,7 +51,7 @@ export function RecentFailures() {
 export function RecentErrors() {
   const recent = useRead(
     ['errorJournal', 'recent'],
-    (desk) => desk.errorJournal.list({ query: { limit: 6 } }),
+    (client) => client.errorJournal.list({ query: { limit: 6 } }),
     { everyMs: pace.calm },
   )
   return (
@@ -69,9 +69,13 @@ export function RecentErrors() {
 }
 
 export function RecentAudit() {
-  const recent = useRead(['audit', 'recent'], (desk) => desk.audit.list({ query: { limit: 12 } }), {
-    everyMs: pace.calm,
-  })
+  const recent = useRead(
+    ['audit', 'recent'],
+    (client) => client.audit.list({ query: { limit: 12 } }),
+    {
+      everyMs: pace.calm,
+    },
+  )
   return (
     <Card title="Recent audit entries" extra={<Link to="/audit">all</Link>}>
       <DataTable

@@ -42,10 +42,14 @@ export function PurchasesPage() {
   const navigate = useNavigate()
   const mayValidate = useMay(api.purchases.validate)
   const query = { limit, ...(user === '' ? {} : { user_id: user }) }
-  const bought = useRead(['purchases', 'list', user], (desk) => desk.purchases.list({ query }), {
-    keep: true,
-    everyMs: pace.script,
-  })
+  const bought = useRead(
+    ['purchases', 'list', user],
+    (client) => client.purchases.list({ query }),
+    {
+      keep: true,
+      everyMs: pace.script,
+    },
+  )
   const list = (
     <>
       <div className="page-tools">
@@ -82,8 +86,8 @@ export function newestWords(count: number): string {
 }
 
 function PurchasePane({ id, onClose }: { id: string; onClose(): void }) {
-  const purchase = useRead(['purchases', 'one', id], (desk) =>
-    desk.purchases.get({ params: { transaction_id: id } }),
+  const purchase = useRead(['purchases', 'one', id], (client) =>
+    client.purchases.get({ params: { transaction_id: id } }),
   )
   return (
     <Pane title={<Text>{id}</Text>} label="Purchase" onClose={onClose}>
@@ -129,8 +133,8 @@ function Validate({ user, onClose }: { user: string; onClose(): void }) {
     [user],
   )
   const change = useChange({
-    send: (desk, body: Receipt, idempotencyKey) =>
-      desk.purchases.validate({ body, idempotencyKey }),
+    send: (client, body: Receipt, idempotencyKey) =>
+      client.purchases.validate({ body, idempotencyKey }),
     touches: ['purchases', 'subscriptions'],
     done: ({ transaction_id }) => `Recorded ${transaction_id}`,
   })

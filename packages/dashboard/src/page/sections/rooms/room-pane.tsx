@@ -27,7 +27,7 @@ type Room = LiveRoom & { members: { participant: number; user_id: string | null 
 
 /** One room that goes on: who is in it, its record, and what may be done about it. */
 export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
-  const room = useRead(['matches', 'one', id], (desk) => desk.matches.get({ params: { id } }), {
+  const room = useRead(['matches', 'one', id], (client) => client.matches.get({ params: { id } }), {
     everyMs,
   })
   const record = useRecord(id)
@@ -71,8 +71,8 @@ export function playersOf({ players, max_players }: LiveRoom): string {
 function useRecord(id: string): MatchRecord | undefined {
   const records = useRead(
     ['matchRecords', 'ofRoom', id],
-    async (desk) => {
-      const { items } = await desk.matchRecords.list({ query: { open: 'true', limit: 200 } })
+    async (client) => {
+      const { items } = await client.matchRecords.list({ query: { open: 'true', limit: 200 } })
       return items.find(({ room_id }) => String(room_id) === id) ?? null
     },
     { everyMs: recordEveryMs },
@@ -95,8 +95,8 @@ function RoomActions({ room }: { room: Room }) {
   const { id } = room
   const name = room.name ?? `room ${id}`
   const change = useChange({
-    send: (desk, room_id: string, idempotencyKey) =>
-      desk.matches.close({ params: { room_id }, idempotencyKey }),
+    send: (client, room_id: string, idempotencyKey) =>
+      client.matches.close({ params: { room_id }, idempotencyKey }),
     touches: ['matches', 'matchRecords'],
     done: `Closed ${name}`,
   })
@@ -155,8 +155,8 @@ function Remove({ room, member: { participant, user_id }, onClose }: RemoveProps
   const known = useName(user_id ?? '')
   const name = user_id === null ? `guest ${participant}` : known
   const change = useChange({
-    send: (desk, participant: string, idempotencyKey) =>
-      desk.matches.remove({ params: { room_id: String(room.id), participant }, idempotencyKey }),
+    send: (client, participant: string, idempotencyKey) =>
+      client.matches.remove({ params: { room_id: String(room.id), participant }, idempotencyKey }),
     touches: ['matches'],
     done: `Removed ${name}`,
   })
@@ -178,7 +178,7 @@ function Remove({ room, member: { participant, user_id }, onClose }: RemoveProps
 function ScriptCalls({ room }: { room: Room }) {
   const mayCall = useMay(api.runtime.rpc)
   const [isOpen, setOpen] = useState(false)
-  const runtime = useRead(['runtime'], (desk) => desk.runtime.get({}), { enabled: isOpen })
+  const runtime = useRead(['runtime'], (client) => client.runtime.get({}), { enabled: isOpen })
   if (!mayCall) return <Link to="/runtime">The script</Link>
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

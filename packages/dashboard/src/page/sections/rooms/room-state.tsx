@@ -10,7 +10,7 @@ import { Time } from '../../kit/text/time.tsx'
 /** The state of a room as a tree that follows, for those who ask: it may be large. */
 export function RoomState({ id }: { id: string }) {
   const [isShown, setShown] = useState(false)
-  const read = (desk: ConsoleClient) => stateOf(desk, id)
+  const read = (client: ConsoleClient) => stateOf(client, id)
   const state = useRead(['matches', 'state', id], read, { everyMs: pace.state, enabled: isShown })
   if (!isShown) {
     return (
@@ -38,9 +38,9 @@ export function RoomState({ id }: { id: string }) {
   )
 }
 
-async function stateOf(desk: ConsoleClient, id: string) {
+async function stateOf(client: ConsoleClient, id: string) {
   try {
-    return await desk.matches.state({ params: { id } })
+    return await client.matches.state({ params: { id } })
   } catch (error) {
     if (error instanceof GuildhallError && error.status === 404) return null
     throw error

@@ -52,7 +52,7 @@ export function RoomsPage() {
   const navigate = useNavigate()
   const rooms = useRead(
     ['matches', filter],
-    (desk) => desk.matches.list({ query: { filter, limit: 500 } }),
+    (client) => client.matches.list({ query: { filter, limit: 500 } }),
     { everyMs: pace.rooms, keep: true },
   )
   const isOfSeveral = rooms.data?.nodes_missing !== undefined

@@ -24,9 +24,9 @@ export function RpcCaller({
   const [sent, setSent] = useState<Sent>({ method: methods[0] ?? '', payload })
   const [past, setPast] = useState<readonly Past[]>([])
   const change = useChange({
-    send: async (desk, { method, payload }: Sent, idempotencyKey) => {
+    send: async (client, { method, payload }: Sent, idempotencyKey) => {
       const startMs = performance.now()
-      const answer = await desk.runtime.rpc({
+      const answer = await client.runtime.rpc({
         params: { method },
         body: { payload },
         idempotencyKey,

@@ -20,7 +20,7 @@ const tones: Readonly<Record<RuntimeView['readiness']['state'], Tone>> = {
 }
 
 export function RuntimePage() {
-  const runtime = useRead(['runtime'], (desk) => desk.runtime.get({}), { everyMs: pace.script })
+  const runtime = useRead(['runtime'], (client) => client.runtime.get({}), { everyMs: pace.script })
   const mayCall = useMay(api.runtime.rpc)
   return (
     <Page title="Runtime">

@@ -31,7 +31,7 @@ export function NewObject({ collection, onClose }: { collection: string; onClose
     [collection],
   )
   const change = useChange({
-    send: (desk, values: Values, idempotencyKey) => {
+    send: (client, values: Values, idempotencyKey) => {
       const { collection, key, owner, value, read, write } = values
       const body = {
         value,
@@ -41,7 +41,7 @@ export function NewObject({ collection, onClose }: { collection: string; onClose
         write_permission: writers.indexOf(write),
       }
       const query = ownerQuery(owner?.id ?? null)
-      return desk.storage.put({ params: { collection, key }, query, body, idempotencyKey })
+      return client.storage.put({ params: { collection, key }, query, body, idempotencyKey })
     },
     touches: ['storage'],
     done: ({ key }) => `Created ${key}`,

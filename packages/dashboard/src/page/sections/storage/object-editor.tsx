@@ -3,7 +3,7 @@ import type { JsonObject, StorageObject } from '@guildhall/contract'
 import { useId, useState } from 'react'
 import { jsonPages } from '../../../model/json.ts'
 import { useChange } from '../../data/changes.ts'
-import { call } from '../../data/desk.ts'
+import { call } from '../../data/console-client.ts'
 import { ErrorNote } from '../../kit/error-state.tsx'
 import { readJsonObject } from '../../kit/form/field-kinds.ts'
 import { JsonArea } from '../../kit/form/json-area.tsx'
@@ -116,7 +116,7 @@ type Sent = { value: JsonObject; draft: Draft; version: string }
 
 function useSave({ collection, key, user_id }: StorageObject, onDone: () => void) {
   return useChange({
-    send: async (desk, { value, draft, version }: Sent, idempotencyKey) => {
+    send: async (client, { value, draft, version }: Sent, idempotencyKey) => {
       const body = {
         value,
         version,
@@ -124,7 +124,7 @@ function useSave({ collection, key, user_id }: StorageObject, onDone: () => void
         write_permission: draft.write,
       }
       const query = ownerQuery(user_id)
-      const stored = await desk.storage.put({
+      const stored = await client.storage.put({
         params: { collection, key },
         query,
         body,
@@ -142,7 +142,7 @@ function useSave({ collection, key, user_id }: StorageObject, onDone: () => void
 async function newest({ collection, key, user_id }: StorageObject): Promise<StorageObject | null> {
   try {
     const query = ownerQuery(user_id)
-    return await call((desk) => desk.storage.get({ params: { collection, key }, query }))
+    return await call((client) => client.storage.get({ params: { collection, key }, query }))
   } catch (error) {
     if (error instanceof GuildhallError && error.status === 404) return null
     throw error

@@ -19,7 +19,7 @@ import { ownerQuery, type Place } from './place.ts'
 export function ObjectPane({ place, onClose }: { place: Place; onClose(): void }) {
   const { collection, key, owner } = place
   const input = { params: { collection, key }, query: ownerQuery(owner) }
-  const stored = useRead(['storage', 'one', place], (desk) => desk.storage.get(input))
+  const stored = useRead(['storage', 'one', place], (client) => client.storage.get(input))
   const [isEditing, setEditing] = useState(false)
   const { data } = stored
   return (
@@ -71,8 +71,8 @@ function ObjectActions({ object, onEdit, onDeleted }: ActionsProps) {
   const mayWrite = useMay(api.storage.put)
   const { collection, key, user_id, version } = object
   const remove = useChange({
-    send: (desk, version: string, idempotencyKey) =>
-      desk.storage.delete({
+    send: (client, version: string, idempotencyKey) =>
+      client.storage.delete({
         params: { collection, key },
         query: { ...ownerQuery(user_id), version },
         idempotencyKey,

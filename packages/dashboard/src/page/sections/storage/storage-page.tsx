@@ -70,7 +70,7 @@ const collectionColumns: readonly Column<CollectionRow>[] = [
 
 function Collections() {
   const navigate = useNavigate()
-  const all = useRead(['storage', 'collections'], (desk) => desk.storage.collections({}))
+  const all = useRead(['storage', 'collections'], (client) => client.storage.collections({}))
   return (
     <DataTable
       label="Collections"
@@ -119,9 +119,9 @@ function Collection({ collection }: { collection: string }) {
   const [owner] = useQueryPart('owner')
   const navigate = useNavigate()
   const mayDelete = useMay(api.storage.delete)
-  const listing = usePages(['storage', 'list', collection, user], (desk, cursor?: string) => {
+  const listing = usePages(['storage', 'list', collection, user], (client, cursor?: string) => {
     const query = { limit: 200, cursor, ...(user === '' ? {} : { user_id: user }) }
-    return desk.storage.list({ params: { collection }, query })
+    return client.storage.list({ params: { collection }, query })
   })
   const picking = usePicking({ listing, keyOf, nameOf })
   const go = (place: Partial<Place>) =>
@@ -177,9 +177,9 @@ function removalOf(collection: string): BulkAction<StorageRow> {
     label: 'Delete',
     words: `They are gone from ${collection} for good, whatever version they have.`,
     danger: true,
-    run: (desk, { key, user_id }, idempotencyKey) => {
+    run: (client, { key, user_id }, idempotencyKey) => {
       const query = ownerQuery(user_id)
-      return desk.storage.delete({ params: { collection, key }, query, idempotencyKey })
+      return client.storage.delete({ params: { collection, key }, query, idempotencyKey })
     },
   }
 }

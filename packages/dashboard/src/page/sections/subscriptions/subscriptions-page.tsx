@@ -45,7 +45,7 @@ export function SubscriptionsPage() {
   const [user, setUser] = useQueryPart('user')
   const navigate = useNavigate()
   const query = { limit: 200, ...(user === '' ? {} : { user_id: user }) }
-  const all = useRead(['subscriptions', user], (desk) => desk.subscriptions.list({ query }), {
+  const all = useRead(['subscriptions', user], (client) => client.subscriptions.list({ query }), {
     keep: true,
   })
   return (

@@ -59,7 +59,7 @@ function useSamples(data: HostTelemetry | undefined): readonly Sample[] {
 }
 
 function Host() {
-  const host = useRead(['telemetry', 'host'], (desk) => desk.telemetry.host({}), {
+  const host = useRead(['telemetry', 'host'], (client) => client.telemetry.host({}), {
     everyMs: pace.plots,
   })
   const [range] = useHistoryRange()
@@ -157,9 +157,9 @@ function count(key: CountName, head: string): Column<TelemetrySlice> {
 
 function Slices() {
   const [match, setMatch] = useQueryPart('match')
-  const listing = usePages(['telemetry', 'slices', match], async (desk, after?: string) => {
+  const listing = usePages(['telemetry', 'slices', match], async (client, after?: string) => {
     const query = { limit: 100, after, ...(match === '' ? {} : { match_id: match }) }
-    const page = await desk.telemetry.slices({ query })
+    const page = await client.telemetry.slices({ query })
     return { items: page.items, next: page.next_after }
   })
   return (

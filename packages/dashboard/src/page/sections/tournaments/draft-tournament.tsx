@@ -40,7 +40,8 @@ export function DraftTournament({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const [fields] = useState(() => fieldsAt(Math.ceil(serverNow() / hourMs) * hourMs))
   const change = useChange({
-    send: (desk, body: Draft, idempotencyKey) => desk.tournaments.create({ body, idempotencyKey }),
+    send: (client, body: Draft, idempotencyKey) =>
+      client.tournaments.create({ body, idempotencyKey }),
     touches: ['tournaments'],
     done: ({ id }) => `Drafted ${id}`,
   })

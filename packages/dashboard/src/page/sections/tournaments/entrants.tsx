@@ -23,8 +23,8 @@ const entryColumns: readonly Column<Entry>[] = [
 ]
 
 export function Entries({ id }: { id: string }) {
-  const entries = useRead(['tournaments', 'entries', id], (desk) =>
-    desk.tournaments.entries({ params: { id } }),
+  const entries = useRead(['tournaments', 'entries', id], (client) =>
+    client.tournaments.entries({ params: { id } }),
   )
   return (
     <section className="stack-tight" aria-label="Entries">
@@ -55,8 +55,8 @@ const resultColumns: readonly Column<Result>[] = [
 ]
 
 export function Results({ id, state }: { id: string; state: TournamentState }) {
-  const results = useRead(['tournaments', 'results', id], (desk) =>
-    desk.tournaments.results({ params: { id } }),
+  const results = useRead(['tournaments', 'results', id], (client) =>
+    client.tournaments.results({ params: { id } }),
   )
   const none = state === 'completed' ? 'No entrant had a record.' : 'There are none before the end.'
   return (

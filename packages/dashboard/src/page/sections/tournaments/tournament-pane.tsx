@@ -17,7 +17,7 @@ import { isOverdue } from './tournament-state.tsx'
 export function TournamentPane({ id, onClose }: { id: string; onClose(): void }) {
   const tournament = useRead(
     ['tournaments', 'one', id],
-    (desk) => desk.tournaments.get({ params: { id } }),
+    (client) => client.tournaments.get({ params: { id } }),
     { everyMs: pace.calm },
   )
   const { data } = tournament
@@ -91,8 +91,8 @@ function Steps({ tournament }: { tournament: Tournament }) {
   const mayMove = useMay(api.tournaments.transition)
   const { id, state } = tournament
   const move = useChange({
-    send: (desk, state: TournamentState, idempotencyKey) =>
-      desk.tournaments.transition({ params: { id }, body: { state }, idempotencyKey }),
+    send: (client, state: TournamentState, idempotencyKey) =>
+      client.tournaments.transition({ params: { id }, body: { state }, idempotencyKey }),
     touches: ['tournaments'],
     done: ({ state }) => `${id} is ${state.replaceAll('_', ' ')}`,
   })

@@ -61,7 +61,7 @@ export function TournamentsPage() {
   const [isNew, setNew] = useQueryPart('new')
   const navigate = useNavigate()
   const mayCreate = useMay(api.tournaments.create)
-  const all = useRead(['tournaments', 'list'], (desk) => desk.tournaments.list({}), {
+  const all = useRead(['tournaments', 'list'], (client) => client.tournaments.list({}), {
     everyMs: pace.calm,
   })
   const list = (

@@ -2,7 +2,7 @@ import { consoleAccountsApi } from '@guildhall/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { batchStatement } from '../../../database/statement.ts'
 import { testBackends } from '../../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../../testing/desk.ts'
+import { type Operator, openOperator } from '../../../testing/operator.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
 
 /** As a binary of before did it: without the folded name. */
@@ -16,15 +16,15 @@ const insertOld = batchStatement({
 
 describe.each(testBackends)('accounts are found on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     return () => scenario.dispose()
   })
 
   const ask = (query: Record<string, string>, path = '/account-search') =>
-    desk.send('GET', `${path}?${new URLSearchParams(query)}`)
+    operator.send('GET', `${path}?${new URLSearchParams(query)}`)
   const find = async (query: Record<string, string>) =>
     consoleAccountsApi.search.ok.parse((await ask(query)).body)
   const namesOf = async (query: Record<string, string>) =>
@@ -37,18 +37,18 @@ describe.each(testBackends)('accounts are found on $name', (backend) => {
       scenario.api.call('PATCH', '/v1/account', { token, body })
     await rename(ada.token, { display_name: 'Ürsula 100%' })
     await rename(bo.token, { display_name: 'ÜRSULA_2', username: 'bo2' })
-    await desk.send('POST', '/accounts', { username: 'cy', display_name: 'ürsula' })
-    await desk.send('POST', '/accounts', { username: 'dan', display_name: 'ursula' })
+    await operator.send('POST', '/accounts', { username: 'cy', display_name: 'ürsula' })
+    await operator.send('POST', '/accounts', { username: 'dan', display_name: 'ursula' })
     expect(await namesOf({ display_name: 'üRS' })).toEqual(['ada', 'bo2', 'cy'])
     expect(await namesOf({ display_name: 'ÜRSULA 100%' })).toEqual(['ada'])
     expect(await namesOf({ display_name: 'ürsula%' })).toEqual([])
     const [cy] = (await find({ display_name: 'ürsula' })).items.filter((it) => it.username === 'cy')
-    await desk.send('PUT', `/accounts/${cy?.id}`, { metadata: { a: 1 } })
+    await operator.send('PUT', `/accounts/${cy?.id}`, { metadata: { a: 1 } })
     expect(await namesOf({ display_name: 'ürsula' })).toContain('cy')
-    await desk.send('PUT', `/accounts/${cy?.id}`, { display_name: 'Other' })
+    await operator.send('PUT', `/accounts/${cy?.id}`, { display_name: 'Other' })
     expect(await namesOf({ display_name: 'ürsula' })).not.toContain('cy')
     expect(await namesOf({ display_name: 'oTHER' })).toEqual(['cy'])
-    await desk.send('PUT', `/accounts/${cy?.id}`, { display_name: '' })
+    await operator.send('PUT', `/accounts/${cy?.id}`, { display_name: '' })
     expect(await namesOf({ display_name: 'other' })).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { apiKeysApi, consoleAccountsApi, leaderboardsApi } from '@guildhall/cont
 import { beforeAll, describe, expect, it } from 'vitest'
 import { statement } from '../../../database/statement.ts'
 import { testBackends } from '../../../database/testing/backends.ts'
-import { type Desk, openDesk } from '../../../testing/desk.ts'
+import { type Operator, openOperator } from '../../../testing/operator.ts'
 import { openScenario, type Scenario, type SignedUp } from '../../../testing/scenario.ts'
 
 /** By the words of each part; an audit entry of a change follows on what it changed. */
@@ -31,12 +31,12 @@ const enter = statement({
 
 describe.each(testBackends)('the timeline of an account on $name', (backend) => {
   let scenario: Scenario
-  let desk: Desk
+  let operator: Operator
   let ada: SignedUp
   let bob: SignedUp
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openDesk(scenario.api)
+    operator = await openOperator(scenario.api)
     ada = await scenario.signUp('ada')
     bob = await scenario.signUp('bob')
     await live()
@@ -44,7 +44,7 @@ describe.each(testBackends)('the timeline of an account on $name', (backend) => 
   })
 
   const change = async (method: string, path: string, body?: unknown) => {
-    const answer = await desk.send(method, path, body)
+    const answer = await operator.send(method, path, body)
     if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`)
     // What is done later stands above it.
     await scenario.clock.advance(1000)
@@ -79,7 +79,7 @@ describe.each(testBackends)('the timeline of an account on $name', (backend) => 
     await change('POST', `/accounts/${user_id}/ban`)
   }
 
-  const ask = (id: string, query: Record<string, string> = {}, api = desk) =>
+  const ask = (id: string, query: Record<string, string> = {}, api = operator) =>
     api.send('GET', `/accounts/${id}/timeline?${new URLSearchParams(query)}`)
   const read = async (id: string, query: Record<string, string> = {}) =>
     consoleAccountsApi.timeline.ok.parse((await ask(id, query)).body)
@@ -116,8 +116,8 @@ describe.each(testBackends)('the timeline of an account on $name', (backend) => 
   it('[H-OPS-7] one moment is in the order of kinds', async () => {
     const cat = await scenario.signUp('cat')
     const body = { currency: 'gold', delta: 1, reason: 'same' }
-    await desk.send('POST', `/accounts/${cat.user_id}/wallet`, body)
-    await desk.send('POST', `/accounts/${cat.user_id}/friends`, { user_id: bob.user_id })
+    await operator.send('POST', `/accounts/${cat.user_id}/wallet`, body)
+    await operator.send('POST', `/accounts/${cat.user_id}/friends`, { user_id: bob.user_id })
     const kinds = (await read(cat.user_id)).items.map(({ kind }) => kind)
     expect(kinds).toEqual(['audit', 'audit', 'friend', 'sign_in', 'wallet'])
   })
@@ -125,14 +125,15 @@ describe.each(testBackends)('the timeline of an account on $name', (backend) => 
   it('[H-OPS-7] says beside it where the player stands on each board', async () => {
     const scores = { [ada.user_id]: 5, [bob.user_id]: 7 }
     for (const board of ['season', 'empty', 'Ancient']) {
-      await desk.send('POST', '/leaderboards', { id: board })
+      await operator.send('POST', '/leaderboards', { id: board })
       if (board === 'empty') continue
       for (const [user_id, score] of Object.entries(scores)) {
-        await desk.send('POST', `/leaderboards/${board}/records`, { user_id, score })
+        await operator.send('POST', `/leaderboards/${board}/records`, { user_id, score })
       }
     }
     const read = async (id: string) =>
-      leaderboardsApi.ranks.ok.parse((await desk.send('GET', `/accounts/${id}/ranks`)).body).items
+      leaderboardsApi.ranks.ok.parse((await operator.send('GET', `/accounts/${id}/ranks`)).body)
+        .items
     const shown = (await read(ada.user_id)).map(({ board, rank, score }) => [board, rank, score])
     expect(shown).toEqual([
       ['Ancient', 2, 5n],
@@ -143,7 +144,9 @@ describe.each(testBackends)('the timeline of an account on $name', (backend) => 
 
   it('[H-OPS-7] a key without a scope sees the other parts', async () => {
     const key = { name: 'ci', scopes: ['accounts:read'], expires_at: null }
-    const { secret } = apiKeysApi.create.ok.parse((await desk.send('POST', '/api-keys', key)).body)
+    const { secret } = apiKeysApi.create.ok.parse(
+      (await operator.send('POST', '/api-keys', key)).body,
+    )
     const { body } = await scenario.api.call(
       'GET',
       `/console/v1/accounts/${ada.user_id}/timeline`,

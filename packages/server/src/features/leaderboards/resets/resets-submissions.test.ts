@@ -6,7 +6,7 @@ import { statement } from '../../../database/statement.ts'
 import { testBackends } from '../../../database/testing/backends.ts'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
 import { openTestApi, type TestApi } from '../../../testing/api.ts'
-import { openDesk } from '../../../testing/desk.ts'
+import { openOperator } from '../../../testing/operator.ts'
 import { openScenario } from '../../../testing/scenario.ts'
 import { cursorsOf, epochsOf } from './resets.fixture.ts'
 
@@ -38,19 +38,19 @@ const recordsOf = async (db: Database, id: string) =>
   (await db.all(periods, { id })).map(({ records }) => records)
 
 /** An operator's requests about boards. */
-async function openBoardDesk(api: TestApi) {
-  const desk = await openDesk(api)
+async function openBoardOperator(api: TestApi) {
+  const operator = await openOperator(api)
   return {
     create: (id: string, reset_schedule: string | null) =>
-      desk.send('POST', '/leaderboards', { id, reset_schedule }),
+      operator.send('POST', '/leaderboards', { id, reset_schedule }),
     submit: (id: string, user_id: string, score = 1) =>
-      desk.send('POST', `/leaderboards/${id}/records`, { user_id, score }),
+      operator.send('POST', `/leaderboards/${id}/records`, { user_id, score }),
     async users(id: string): Promise<string[]> {
-      const { body } = await desk.send('GET', `/leaderboards/${id}/records?limit=500`)
+      const { body } = await operator.send('GET', `/leaderboards/${id}/records?limit=500`)
       return leaderboardsApi.records.ok.parse(body).items.map(({ user_id }) => user_id)
     },
     async list() {
-      return leaderboardsApi.list.ok.parse((await desk.send('GET', '/leaderboards')).body).items
+      return leaderboardsApi.list.ok.parse((await operator.send('GET', '/leaderboards')).body).items
     },
   }
 }
@@ -69,23 +69,23 @@ describe('a submission to a board whose schedule is executed', () => {
       config: { ...config, 'console.token_expiry_sec': '604800' },
     })
     closers.push(api.close)
-    return { clock, db, api, desk: await openBoardDesk(api) }
+    return { clock, db, api, operator: await openBoardOperator(api) }
   }
 
   it('[O-SCH-6] belongs to the period of its millisecond, without any scheduler', async () => {
-    const { clock, db, desk } = await setUp()
-    expect((await desk.create('b', '* * * * *')).status).toBe(201)
+    const { clock, db, operator } = await setUp()
+    expect((await operator.create('b', '* * * * *')).status).toBe(201)
     const due = clock.nowUnixMs() + minute
     await clock.advance(minute - 1)
-    expect((await desk.submit('b', 'early')).status).toBe(200)
+    expect((await operator.submit('b', 'early')).status).toBe(200)
     expect(await epochsOf(db)).toEqual([])
     await clock.advance(1)
-    expect((await desk.submit('b', 'late')).status).toBe(200)
-    expect(await desk.users('b')).toEqual(['late'])
+    expect((await operator.submit('b', 'late')).status).toBe(200)
+    expect(await operator.users('b')).toEqual(['late'])
     expect(await epochsOf(db)).toEqual([{ board_id: 'b', due_at_unix_ms: due, occurrences: 1 }])
     expect(await recordsOf(db, 'b')).toEqual([1, 1])
     await clock.advance(5 * minute)
-    expect((await desk.submit('b', 'later')).status).toBe(200)
+    expect((await operator.submit('b', 'later')).status).toBe(200)
     expect(await epochsOf(db)).toEqual([
       { board_id: 'b', due_at_unix_ms: due, occurrences: 1 },
       { board_id: 'b', due_at_unix_ms: due + 5 * minute, occurrences: 5 },
@@ -94,12 +94,12 @@ describe('a submission to a board whose schedule is executed', () => {
   })
 
   it('[O-CLK-2] of a board made while the clock was on hold is scheduled after it', async () => {
-    const { api, clock, db, desk } = await setUp()
+    const { api, clock, db, operator } = await setUp()
     const { resets } = api.features.leaderboards
     const first = clock.nowUnixMs() + day
     clock.setWall(clock.nowUnixMs() + 3 * day)
-    expect((await desk.create('b', '0 0 * * *')).status).toBe(201)
-    expect((await desk.submit('b', 'u')).status).toBe(200)
+    expect((await operator.create('b', '0 0 * * *')).status).toBe(201)
+    expect((await operator.submit('b', 'u')).status).toBe(200)
     clock.setWall(clock.nowUnixMs() - 3 * day)
     await resets.setMissingCursors()
     expect(await cursorsOf(db)).toEqual({ b: null })
@@ -107,22 +107,22 @@ describe('a submission to a board whose schedule is executed', () => {
     await resets.setMissingCursors()
     expect(await cursorsOf(db)).toEqual({ b: first })
     await clock.advance(day)
-    expect((await desk.submit('b', 'v')).status).toBe(200)
+    expect((await operator.submit('b', 'v')).status).toBe(200)
     expect(await recordsOf(db, 'b')).toEqual([1, 1])
   })
 
   it('[H-LDB-6] keeps any schedule verbatim, and shows nothing of its execution', async () => {
-    const { clock, desk, db } = await setUp()
+    const { clock, operator, db } = await setUp()
     const texts = ['* * * * *', 'every now and then', ' 0 0 * * * ', '', 'ä'.repeat(512)]
     for (const [index, text] of texts.entries()) {
-      const answer = await desk.create(`b-${index}`, text)
+      const answer = await operator.create(`b-${index}`, text)
       expect([answer.status, answer.body]).toMatchObject([201, { reset_schedule: text }])
     }
-    expect((await desk.create('b-x', 'x'.repeat(1025))).status).toBe(400)
+    expect((await operator.create('b-x', 'x'.repeat(1025))).status).toBe(400)
     await clock.advance(2 * day)
-    for (const [index] of texts.entries()) await desk.submit(`b-${index}`, 'u')
+    for (const [index] of texts.entries()) await operator.submit(`b-${index}`, 'u')
     expect((await epochsOf(db)).map(({ board_id }) => board_id)).toEqual(['b-0', 'b-2'])
-    expect(await desk.list()).toEqual(
+    expect(await operator.list()).toEqual(
       texts.map((reset_schedule, index) => {
         return { id: `b-${index}`, sort: 'desc', operator: 'best', reset_schedule, records: 1 }
       }),
@@ -130,43 +130,43 @@ describe('a submission to a board whose schedule is executed', () => {
   })
 
   it('[H-LDB-6] resets nothing while the switch is off', async () => {
-    const { clock, db, desk } = await setUp({})
-    await desk.create('b', '* * * * *')
-    await desk.submit('b', 'ann')
+    const { clock, db, operator } = await setUp({})
+    await operator.create('b', '* * * * *')
+    await operator.submit('b', 'ann')
     await clock.advance(day)
-    await desk.submit('b', 'bob')
-    expect(await desk.users('b')).toEqual(['ann', 'bob'])
+    await operator.submit('b', 'bob')
+    expect(await operator.users('b')).toEqual(['ann', 'bob'])
     expect([await epochsOf(db), await cursorsOf(db)]).toEqual([[], { b: null }])
   })
 
   it('[O-CLK-2] counts for the period that goes on while the clock may be wrong', async () => {
-    const { clock, db, desk } = await setUp()
-    await desk.create('b', '* * * * *')
-    await desk.submit('b', 'ann')
+    const { clock, db, operator } = await setUp()
+    await operator.create('b', '* * * * *')
+    await operator.submit('b', 'ann')
     clock.setWall(clock.nowUnixMs() + day)
-    expect((await desk.submit('b', 'bob')).status).toBe(200)
-    expect([await desk.users('b'), await epochsOf(db)]).toEqual([['ann', 'bob'], []])
+    expect((await operator.submit('b', 'bob')).status).toBe(200)
+    expect([await operator.users('b'), await epochsOf(db)]).toEqual([['ann', 'bob'], []])
     clock.setWall(clock.nowUnixMs() - day)
     await clock.advance(30_000)
-    await desk.submit('b', 'cyd')
-    expect(await desk.users('b')).toEqual(['ann', 'bob', 'cyd'])
+    await operator.submit('b', 'cyd')
+    expect(await operator.users('b')).toEqual(['ann', 'bob', 'cyd'])
     await clock.advance(10 * minute)
-    await desk.submit('b', 'dan')
-    expect([await desk.users('b'), await recordsOf(db, 'b')]).toEqual([['dan'], [3, 1]])
+    await operator.submit('b', 'dan')
+    expect([await operator.users('b'), await recordsOf(db, 'b')]).toEqual([['dan'], [3, 1]])
   })
 
   it('[O-SCH-7] fails alone when its board cannot be reset', async () => {
-    const { clock, db, desk, api } = await setUp()
-    for (const id of ['bad', 'good']) await desk.create(id, '* * * * *')
+    const { clock, db, operator, api } = await setUp()
+    for (const id of ['bad', 'good']) await operator.create(id, '* * * * *')
     await db.run(breakBoard, {})
     await clock.advance(minute)
     const answers = await Promise.all(
-      ['bad', 'good', 'bad', 'good'].map((id, index) => desk.submit(id, `u-${index}`)),
+      ['bad', 'good', 'bad', 'good'].map((id, index) => operator.submit(id, `u-${index}`)),
     )
     expect(answers.map(({ status }) => status)).toEqual([500, 200, 500, 200])
     expect((await epochsOf(db)).map(({ board_id }) => board_id)).toEqual(['good'])
-    expect(await desk.users('good')).toEqual(['u-1', 'u-3'])
-    expect(await desk.users('bad')).toEqual([])
+    expect(await operator.users('good')).toEqual(['u-1', 'u-3'])
+    expect(await operator.users('bad')).toEqual([])
     expect(api.failures.splice(0)).toHaveLength(2)
   })
 })
@@ -184,9 +184,9 @@ describe.each(testBackends)('submissions that race at a boundary on $name', (bac
     closers.push(scenario.dispose)
     const { db } = scenario
     const other = await scenario.openNode()
-    const desks = [await openBoardDesk(scenario.api), await openBoardDesk(other)]
-    const [first] = desks
-    if (first === undefined) throw new Error('there is no desk')
+    const operators = [await openBoardOperator(scenario.api), await openBoardOperator(other)]
+    const [first] = operators
+    if (first === undefined) throw new Error('there is no operator')
     await first.create('b', '0 0 * * *')
     await Promise.all(Array.from({ length: 10 }, (_, index) => first.submit('b', `old-${index}`)))
     for (let round = 1; round <= 3; round += 1) {
@@ -195,8 +195,8 @@ describe.each(testBackends)('submissions that race at a boundary on $name', (bac
       await db.run(forgetEpochs, {})
       await db.run(setCursor, { id: 'b', at: today - round * day })
       const submissions = Array.from({ length: 40 }, (_, index) => {
-        const desk = desks[index % desks.length] ?? first
-        return desk.submit('b', `new-${round}-${index}`)
+        const operator = operators[index % operators.length] ?? first
+        return operator.submit('b', `new-${round}-${index}`)
       })
       const epochs = Promise.all(
         [other, scenario.api].map((api) => api.features.leaderboards.resets.resetDue('b')),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../../database/testing/backends.ts'
 import type { TestApi } from '../../../testing/api.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
-import { openStorageDesk, pathOf } from '../storage.fixture.ts'
+import { openStorageOperator, pathOf } from '../storage.fixture.ts'
 import { storageIndexStore } from './index.store.ts'
 import type { IndexFilters } from './walks.ts'
 
@@ -64,10 +64,10 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
       ['ana/slot'],
     ])
     await remove('ana', 'slot')
-    const desk = await openStorageDesk(scenario.api)
-    await desk.put(pathOf('saves', 'console', { user_id: 'ö' }), { level: 4 })
+    const operator = await openStorageOperator(scenario.api)
+    await operator.put(pathOf('saves', 'console', { user_id: 'ö' }), { level: 4 })
     expect(await found({ level: 4 })).toEqual(['ö/console'])
-    await desk.remove(pathOf('saves', 'console', { user_id: 'ö' }))
+    await operator.remove(pathOf('saves', 'console', { user_id: 'ö' }))
     expect(await found({ level: 4 })).toEqual([])
     const { items } = await storage().runtime.query('by_level', { level: 3 }, page)
     const read = await storage().runtime.read({ owner: null, collection: 'saves', key: 'slot' })
@@ -235,8 +235,8 @@ describe.each(testBackends)('indexes over stored objects on $name', (backend) =>
       await expect(write('ana', 'slot', { level })).rejects.toEqual(refusal('conflict'))
     }
     expect(await found({ level: 'yes' })).toEqual(['ana/slot'])
-    const desk = await openStorageDesk(scenario.api)
-    await desk.put(pathOf('saves', 'slot', { user_id: 'ana' }), { level: 'fails', hero: 'b' })
+    const operator = await openStorageOperator(scenario.api)
+    await operator.put(pathOf('saves', 'slot', { user_id: 'ana' }), { level: 'fails', hero: 'b' })
     expect(await found()).toEqual([])
     expect(await found({ hero: 'b' }, { index: 'of_slot' })).toEqual(['ana/slot'])
     const warned = scenario.api.log.lines.filter(({ level }) => level === 'warn')

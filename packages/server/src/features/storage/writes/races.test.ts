@@ -7,7 +7,7 @@ import { createCaller } from '../../../testing/api.ts'
 import { examine } from '../../../testing/doctor.ts'
 import { startNodeProcess } from '../../../testing/node-process.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
-import { openStorageDesk, pathOf, type StorageDesk } from '../storage.fixture.ts'
+import { openStorageOperator, pathOf, type StorageOperator } from '../storage.fixture.ts'
 import { versionOf } from './operations.ts'
 
 const indexed = [{ name: 'by_n', collection: 'saves', fields: ['n'] }]
@@ -20,13 +20,13 @@ describe.each(testBackends)('writes at the same time on $name', (backend) => {
   let scenario: Scenario
   let nodes: TestApi[]
   let runtimes: Runtime[]
-  let desks: StorageDesk[]
+  let operators: StorageOperator[]
   beforeAll(async () => {
     scenario = await openScenario(backend, { 'storage.indexes': JSON.stringify(indexed) })
     nodes = [scenario.api, await scenario.openNode()]
     runtimes = nodes.map(({ features }) => features.storage.runtime)
     for (const { features } of nodes) await features.storage.indexes.keep(run)
-    desks = await Promise.all(nodes.map((node) => openStorageDesk(node)))
+    operators = await Promise.all(nodes.map((node) => openStorageOperator(node)))
     return () => scenario.dispose()
   })
 
@@ -56,10 +56,10 @@ describe.each(testBackends)('writes at the same time on $name', (backend) => {
 
   it('[H-STO-6] over HTTP the losers get 409, and leave no trace', async () => {
     const path = pathOf('saves', 'over-http')
-    const { version } = await (desks[0] as StorageDesk).put(path, { n: -1 })
+    const { version } = await (operators[0] as StorageOperator).put(path, { n: -1 })
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        (desks[n % 2] as StorageDesk).write(path, { value: { n }, version }),
+        (operators[n % 2] as StorageOperator).write(path, { value: { n }, version }),
       ),
     )
     const statuses = answers.map(({ status }) => status).sort()
@@ -177,19 +177,19 @@ it('[H-STO-6] two server processes on one PostgreSQL agree on every winner', asy
   const processes = await Promise.all(
     ['one', 'two'].map((id) => startNodeProcess({ ...keys, 'server.node_id': id })),
   )
-  const desks = await Promise.all(
-    processes.map((node) => openStorageDesk({ call: createCaller(node.url) })),
+  const operators = await Promise.all(
+    processes.map((node) => openStorageOperator({ call: createCaller(node.url) })),
   )
   const path = pathOf('saves', 'slot', { user_id: randomUUID() })
   let version = ''
   for (let round = 0; round < 20; round += 1) {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
-        (desks[n % 2] as StorageDesk).write(path, { value: { round, n }, version }),
+        (operators[n % 2] as StorageOperator).write(path, { value: { round, n }, version }),
       ),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
-    const stored = await (desks[round % 2] as StorageDesk).get(path)
+    const stored = await (operators[round % 2] as StorageOperator).get(path)
     expect(answers[Number(stored.value.n)]?.status).toBe(200)
     version = stored.version
   }

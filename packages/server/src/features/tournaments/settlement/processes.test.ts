@@ -5,13 +5,13 @@ import { batchStatement, statement } from '../../../database/statement.ts'
 import { type TestDatabase, testBackends } from '../../../database/testing/backends.ts'
 import { createSystemClock } from '../../../kernel/clock.ts'
 import { createCaller } from '../../../testing/api.ts'
-import { type Desk, openDesk } from '../../../testing/desk.ts'
 import {
   type NodeProcess,
   type StartingNode,
   spawnNodeProcess,
   startNodeProcess,
 } from '../../../testing/node-process.ts'
+import { type Operator, openOperator } from '../../../testing/operator.ts'
 import { rowsOf } from '../../../testing/tables.ts'
 import { putBoard } from '../tournaments.fixture.ts'
 
@@ -94,11 +94,11 @@ const keysOf = (url: string, nodeId: string) => ({
 
 /** Waits until everything is settled and everybody was notified, or the test's time is over. */
 async function untilDone(node: Pick<NodeProcess, 'url'>): Promise<void> {
-  const desk: Desk = await openDesk({ call: createCaller(node.url) })
+  const operator: Operator = await openOperator({ call: createCaller(node.url) })
   for (;;) {
-    const list = await desk.send('GET', '/tournaments')
+    const list = await operator.send('GET', '/tournaments')
     const { items } = tournamentsApi.list.ok.parse(list.body)
-    const seen = await desk.send('GET', '/notifications?limit=1')
+    const seen = await operator.send('GET', '/notifications?limit=1')
     const { total } = notificationsApi.list.ok.parse(seen.body)
     const isSettled = items.every(({ state }) => state === 'completed')
     if (isSettled && total >= items.length * users.length) return
@@ -205,10 +205,10 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       const node = await startNodeProcess(keysOf(test.url, 'shows'))
       running.push(node)
       const call = createCaller(node.url)
-      const desk = await openDesk({ call })
+      const operator = await openOperator({ call })
       for (let left = 2; left !== 1; ) {
         await createSystemClock().sleep(50)
-        const { body } = await desk.send('GET', '/tournaments')
+        const { body } = await operator.send('GET', '/tournaments')
         const { items } = tournamentsApi.list.ok.parse(body)
         left = items.filter(({ state }) => state !== 'completed').length
       }

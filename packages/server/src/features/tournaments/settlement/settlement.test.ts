@@ -8,10 +8,10 @@ import {
   backgroundOf,
   endedUnixMs,
   farUnixMs,
-  openTournamentDesk,
+  openTournamentOperator,
   putBoard,
   type Score,
-  type TournamentDesk,
+  type TournamentOperator,
 } from '../tournaments.fixture.ts'
 import { createSettlementRules } from './settlement.ts'
 
@@ -29,14 +29,14 @@ const quiet = { config: { notify_results: false, notify_max: 1 }, leave: async (
 
 describe.each(testBackends)('the end of a tournament on $name', (backend) => {
   let scenario: Scenario
-  let desk: TournamentDesk
+  let operator: TournamentOperator
   let background: ReturnType<typeof backgroundOf>
   /** Five accounts, in the order of their ids. */
   let users: [string, string, string, string, string]
   let boards = 0
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desk = await openTournamentDesk(scenario.api, scenario.db)
+    operator = await openTournamentOperator(scenario.api, scenario.db)
     background = backgroundOf(scenario, scenario.api)
     const ids: string[] = []
     for (let n = 0; n < 5; n += 1) ids.push((await scenario.signUp()).user_id)
@@ -61,21 +61,21 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       [c, int64Max, int64Min],
       ['nobody registered', 100n],
     ])
-    const { id } = await desk.run([a, b, c, d, e], { leaderboard_id })
-    expect(await desk.results(id)).toEqual([])
+    const { id } = await operator.run([a, b, c, d, e], { leaderboard_id })
+    expect(await operator.results(id)).toEqual([])
     await background.settle()
-    expect(await desk.results(id)).toEqual([
+    expect(await operator.results(id)).toEqual([
       `${c} 1 ${int64Max} ${int64Min}`,
       `${b} 2 5 2`,
       `${a} 3 5 1`,
       `${d} 4 5 1`,
     ])
-    expect(await desk.get(id)).toMatchObject({
+    expect(await operator.get(id)).toMatchObject({
       state: 'completed',
       settled_epoch_due_at_unix_ms: endedUnixMs,
     })
     expect(await scenario.rowsOf('tournament_snapshots')).toEqual([])
-    expect(await desk.trailOf(id)).toHaveLength(3)
+    expect(await operator.trailOf(id)).toHaveLength(3)
   })
 
   it('[O-TRN-3] ranks the entrants in the order of an ascending board', async () => {
@@ -87,9 +87,9 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       [d, 5n, 1n],
     ]
     const { leaderboard_id } = await board('asc', scores)
-    const { id } = await desk.run([d, c, b, a], { leaderboard_id })
+    const { id } = await operator.run([d, c, b, a], { leaderboard_id })
     await background.settle()
-    expect(await desk.results(id)).toEqual([
+    expect(await operator.results(id)).toEqual([
       `${c} 1 ${int64Min} ${int64Max}`,
       `${b} 2 5 0`,
       `${a} 3 5 1`,
@@ -112,7 +112,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
           it === undefined ? [] : [[users[index] ?? '', ...it]],
         )
         const { leaderboard_id } = await board(sort, scores)
-        const { id } = await desk.run(
+        const { id } = await operator.run(
           entrants.map((index) => users[index] ?? ''),
           { leaderboard_id },
         )
@@ -125,7 +125,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
             return sign * compare(s, x) || sign * compare(t, y) || (u < v ? -1 : 1)
           })
           .map(([user, s, t], index) => [user, index + 1, s, t].join(' '))
-        expect(await desk.results(id)).toEqual(expected)
+        expect(await operator.results(id)).toEqual(expected)
       }),
       { numRuns: 15 },
     )
@@ -135,21 +135,21 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     const [a] = users
     const { leaderboard_id } = await board('desc', [[a, 1n]])
     const ids = [
-      (await desk.make({ leaderboard_id })).id,
-      (await desk.make({ leaderboard_id })).id,
-      (await desk.run([a], { leaderboard_id, ends_at_unix_ms: farUnixMs })).id,
-      (await desk.run([a], { leaderboard_id })).id,
+      (await operator.make({ leaderboard_id })).id,
+      (await operator.make({ leaderboard_id })).id,
+      (await operator.run([a], { leaderboard_id, ends_at_unix_ms: farUnixMs })).id,
+      (await operator.run([a], { leaderboard_id })).id,
     ]
-    await desk.move(ids[1] ?? '', 'registration_open')
-    await desk.move(ids[3] ?? '', 'cancelled')
+    await operator.move(ids[1] ?? '', 'registration_open')
+    await operator.move(ids[3] ?? '', 'cancelled')
     await background.settle()
     const states = []
-    for (const id of ids) states.push((await desk.get(id)).state)
+    for (const id of ids) states.push((await operator.get(id)).state)
     expect(states).toEqual(['draft', 'registration_open', 'running', 'cancelled'])
     // Set running after its end: the next pass ends it.
-    await desk.move(ids[1] ?? '', 'running')
+    await operator.move(ids[1] ?? '', 'running')
     await background.settle()
-    expect((await desk.get(ids[1] ?? '')).state).toBe('completed')
+    expect((await operator.get(ids[1] ?? '')).state).toBe('completed')
   })
 
   it('[H-TRN-7] leaves the board and its records as they are', async () => {
@@ -159,20 +159,20 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       [b, 2n],
     ])
     const before = await scenario.rowsOf('leaderboards', `id = '${leaderboard_id}'`)
-    await desk.run([a], { leaderboard_id })
+    await operator.run([a], { leaderboard_id })
     await background.settle()
     expect(await scenario.rowsOf('leaderboards', `id = '${leaderboard_id}'`)).toEqual(before)
     expect(await scenario.rowsOf('leaderboard_records', `period = ${period}`)).toHaveLength(2)
   })
 
   it('[O-TRN-8] completes without results where there is no board', async () => {
-    const { id } = await desk.run([users[0]], { leaderboard_id: 'never made' })
+    const { id } = await operator.run([users[0]], { leaderboard_id: 'never made' })
     await background.settle()
-    expect(await desk.get(id)).toMatchObject({
+    expect(await operator.get(id)).toMatchObject({
       state: 'completed',
       settled_epoch_due_at_unix_ms: endedUnixMs,
     })
-    expect(await desk.results(id)).toEqual([])
+    expect(await operator.results(id)).toEqual([])
     await background.deliver()
     expect(background.seen).toContainEqual([
       'on_tournament_completed',
@@ -186,7 +186,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       [a, 1n],
       [b, 2n],
     ])
-    const { id } = await desk.run([a, b], { leaderboard_id })
+    const { id } = await operator.run([a, b], { leaderboard_id })
     await background.settle()
     const tables = ['tournaments', 'tournament_results', 'tournament_entries', 'outbox']
     const all = () => Promise.all(tables.map((table) => scenario.rowsOf(table)))
@@ -195,7 +195,7 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     await backgroundOf(scenario, scenario.api).settle()
     expect(await all()).toEqual(settled)
     for (const state of ['finalizing', 'completed', 'cancelled', 'running']) {
-      expect((await desk.transition(id, state)).status).toBe(409)
+      expect((await operator.transition(id, state)).status).toBe(409)
     }
     expect(await all()).toEqual(settled)
   })
@@ -206,16 +206,16 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       [a, 1n],
       [b, 2n],
     ])
-    const { id } = await desk.run([a, b], { leaderboard_id })
+    const { id } = await operator.run([a, b], { leaderboard_id })
     await background.settle()
-    const results = await desk.results(id)
+    const results = await operator.results(id)
     expect(results).toEqual([`${b} 1 2 0`, `${a} 2 1 0`])
     const gone = await scenario.signUp()
     await scenario.setState(b, 'tombstoned')
     for (const each of forget) await scenario.db.run(each, {})
     await background.settle()
-    expect(await desk.results(id)).toEqual(results)
-    expect(await desk.entrants(id)).toEqual([a, b])
+    expect(await operator.results(id)).toEqual(results)
+    expect(await operator.entrants(id)).toEqual([a, b])
     await scenario.setState(b, 'active')
     expect(gone.user_id).not.toBe('')
   })
@@ -231,15 +231,15 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     const rules = createSettlementRules({ clock, ...quiet })
     const due = (due_at_unix_ms: number | null) =>
       db.run(setDue, { id: leaderboard_id, due_at_unix_ms })
-    const stateOf = async (id: string) => (await desk.get(id)).state
+    const stateOf = async (id: string) => (await operator.get(id)).state
 
     await due(endedUnixMs + 1)
-    const first = await desk.run([a, b], { leaderboard_id })
+    const first = await operator.run([a, b], { leaderboard_id })
     await background.settle()
     expect(await stateOf(first.id)).toBe('completed')
 
     await due(endedUnixMs)
-    const second = await desk.run([a, b], { leaderboard_id })
+    const second = await operator.run([a, b], { leaderboard_id })
     await background.settle()
     expect(await db.transaction((tx) => rules.finalizeAtEnd(tx, second.id))).toBe(false)
     expect(await stateOf(second.id)).toBe('running')
@@ -247,11 +247,11 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     await db.transaction((tx) => rules.finalizeForReset(tx, reset))
     await due(farUnixMs)
     await background.settle()
-    expect(await desk.results(second.id)).toEqual([`${b} 1 2 0`, `${a} 2 1 0`])
+    expect(await operator.results(second.id)).toEqual([`${b} 1 2 0`, `${a} 2 1 0`])
 
     // A reset that is not to be executed leaves no cursor behind.
     await due(null)
-    const third = await desk.run([a, b], { leaderboard_id })
+    const third = await operator.run([a, b], { leaderboard_id })
     await background.settle()
     expect(await stateOf(third.id)).toBe('completed')
   })
@@ -264,11 +264,11 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
     ])
     const { leaderboard_id } = closed
     const far = { leaderboard_id, ends_at_unix_ms: farUnixMs }
-    const running = await desk.run([a, b, c], far)
-    const over = await desk.run([a], { leaderboard_id })
-    const elsewhere = await desk.run([a], { ...far, leaderboard_id: 'another' })
-    const open = await desk.make(far)
-    await desk.move(open.id, 'registration_open')
+    const running = await operator.run([a, b, c], far)
+    const over = await operator.run([a], { leaderboard_id })
+    const elsewhere = await operator.run([a], { ...far, leaderboard_id: 'another' })
+    const open = await operator.make(far)
+    await operator.move(open.id, 'registration_open')
     const due_at_unix_ms = endedUnixMs + 5000
     const { periodClosed } = scenario.api.features.tournaments
     const reset = { ...closed, due_at_unix_ms }
@@ -278,27 +278,27 @@ describe.each(testBackends)('the end of a tournament on $name', (backend) => {
       throw new Error('the reset is not to be')
     })
     await expect(failed).rejects.toThrow('not to be')
-    expect((await desk.get(running.id)).state).toBe('running')
+    expect((await operator.get(running.id)).state).toBe('running')
     expect(await scenario.rowsOf('tournament_snapshots')).toEqual([])
 
     await scenario.db.transaction((tx) => periodClosed(tx, reset), { isolation: 'read committed' })
-    expect(await desk.get(running.id)).toMatchObject({
+    expect(await operator.get(running.id)).toMatchObject({
       state: 'finalizing',
       settled_epoch_due_at_unix_ms: due_at_unix_ms,
     })
     // Its end came first, though nobody had looked yet.
-    expect(await desk.get(over.id)).toMatchObject({
+    expect(await operator.get(over.id)).toMatchObject({
       state: 'finalizing',
       settled_epoch_due_at_unix_ms: endedUnixMs,
     })
-    expect((await desk.get(elsewhere.id)).state).toBe('running')
-    expect((await desk.get(open.id)).state).toBe('registration_open')
-    expect((await desk.transition(running.id, 'cancelled')).status).toBe(409)
+    expect((await operator.get(elsewhere.id)).state).toBe('running')
+    expect((await operator.get(open.id)).state).toBe('registration_open')
+    expect((await operator.transition(running.id, 'cancelled')).status).toBe(409)
 
     for (const each of forget) await scenario.db.run(each, {})
     await background.settle()
-    expect(await desk.results(running.id)).toEqual([`${b} 1 1 0`, `${a} 2 3 0`])
-    expect(await desk.results(over.id)).toEqual([`${a} 1 3 0`])
+    expect(await operator.results(running.id)).toEqual([`${b} 1 1 0`, `${a} 2 3 0`])
+    expect(await operator.results(over.id)).toEqual([`${a} 1 3 0`])
     await background.deliver()
     const { period } = closed
     expect(background.seen).toContainEqual([
@@ -313,10 +313,10 @@ describe.each(testBackends)('the settlement after a leap of the clock on $name',
     const scenario = await openScenario(backend)
     try {
       const { clock, db, api } = scenario
-      const desk = await openTournamentDesk(api, db)
+      const operator = await openTournamentOperator(api, db)
       const background = backgroundOf(scenario, api)
-      const running = await desk.run([])
-      const over = await desk.run([])
+      const running = await operator.run([])
+      const over = await operator.run([])
       const rules = createSettlementRules({ clock, ...quiet })
       await db.transaction((tx) => rules.finalizeAtEnd(tx, over.id))
       const states = async () => {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { statement } from '../../../database/statement.ts'
 import { testBackends } from '../../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
-import { openWalletDesk, type WalletDesk } from '../wallet.fixture.ts'
+import { openWalletOperator, type WalletOperator } from '../wallet.fixture.ts'
 
 const step = fc.oneof(
   {
@@ -42,12 +42,12 @@ const lateEntry = statement({
 describe.each(testBackends)('what an adjustment answers on $name', (backend) => {
   let scenario: Scenario
   /** The admin at two nodes. */
-  let desks: [WalletDesk, WalletDesk]
+  let operators: [WalletOperator, WalletOperator]
   beforeAll(async () => {
     const config = { 'wallet.ledger_retention': '150' }
     scenario = await openScenario(backend, config)
     const other = await scenario.openNode({ 'server.node_id': 'dev-2' })
-    desks = [await openWalletDesk(scenario.api), await openWalletDesk(other)]
+    operators = [await openWalletOperator(scenario.api), await openWalletOperator(other)]
     return () => scenario.dispose()
   })
   const someone = async () => (await scenario.signUp()).user_id
@@ -67,10 +67,10 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
           }
           const { node, user, currency, times } = each
           const id = users[user] ?? ''
-          const adjust = () => desks[node === 0 ? 0 : 1].adjust(id, currency, 1)
+          const adjust = () => operators[node === 0 ? 0 : 1].adjust(id, currency, 1)
           await Promise.all(Array.from({ length: times - 1 }, adjust))
           const { text } = await adjust()
-          expect((await desks[0].read(id)).text).toBe(text)
+          expect((await operators[0].read(id)).text).toBe(text)
         }
       }),
       { numRuns: 6 },
@@ -80,33 +80,33 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
 
   it('[H-WAL-1] [O-RET-4] sees that as many entries came as went', async () => {
     const [id, other] = [await someone(), await someone()]
-    const adjust = (user: string, times: number, desk = desks[0]) =>
-      Promise.all(Array.from({ length: times }, () => desk.adjust(user, 'gold', 1)))
+    const adjust = (user: string, times: number, operator = operators[0]) =>
+      Promise.all(Array.from({ length: times }, () => operator.adjust(user, 'gold', 1)))
     await adjust(other, 150)
     await adjust(id, 120)
     // Of 150 kept entries 60 are of the other one, so that 10 of the newest 100 of this one go.
     await adjust(other, 60)
     await prune(1000)
-    await adjust(id, 10, desks[1])
-    const { text } = await desks[0].adjust(id, 'gold', 1)
+    await adjust(id, 10, operators[1])
+    const { text } = await operators[0].adjust(id, 'gold', 1)
     expect(text).toContain('"balance_after":131,')
-    expect((await desks[1].read(id)).text).toBe(text)
+    expect((await operators[1].read(id)).text).toBe(text)
   })
 
   it('[H-WAL-1] [H-WAL-4] has all entries after two nodes began a wallet at once', async () => {
     for (let round = 0; round < 25; round += 1) {
       const id = await someone()
-      const burst = (desk: WalletDesk, currencies: readonly string[]) =>
-        Promise.all(currencies.map((currency) => desk.adjust(id, currency, 1)))
+      const burst = (operator: WalletOperator, currencies: readonly string[]) =>
+        Promise.all(currencies.map((currency) => operator.adjust(id, currency, 1)))
       await Promise.all([
-        burst(desks[0], ['gold', 'a']),
-        burst(desks[1], ['gems', 'gold', 'b']),
-        burst(desks[0], ['c', 'gems', 'gold']),
-        burst(desks[1], ['a', 'd']),
+        burst(operators[0], ['gold', 'a']),
+        burst(operators[1], ['gems', 'gold', 'b']),
+        burst(operators[0], ['c', 'gems', 'gold']),
+        burst(operators[1], ['a', 'd']),
       ])
-      for (const desk of [...desks, ...desks]) {
-        const { text } = await desk.adjust(id, 'gold', 1)
-        expect((await desks[0].read(id)).text).toBe(text)
+      for (const operator of [...operators, ...operators]) {
+        const { text } = await operator.adjust(id, 'gold', 1)
+        expect((await operators[0].read(id)).text).toBe(text)
       }
     }
   })
@@ -114,29 +114,29 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
   it('[O-RET-4] has no entry that went', async () => {
     const [id, other] = [await someone(), await someone()]
     const adjust = (user: string, times: number) =>
-      Promise.all(Array.from({ length: times }, () => desks[0].adjust(user, 'gold', 1)))
+      Promise.all(Array.from({ length: times }, () => operators[0].adjust(user, 'gold', 1)))
     await adjust(id, 120)
     await adjust(id, 1)
     await adjust(other, 90)
     await prune(100_000)
     for (const entries of [60, 61]) {
-      const { text } = await desks[0].adjust(id, 'gold', 1)
+      const { text } = await operators[0].adjust(id, 'gold', 1)
       expect(text.match(/"seq":/g)).toHaveLength(entries + 1)
-      expect((await desks[1].read(id)).text).toBe(text)
+      expect((await operators[1].read(id)).text).toBe(text)
     }
     await adjust(other, 150)
     await prune(100_000)
-    const { text } = await desks[0].adjust(id, 'gold', 1)
+    const { text } = await operators[0].adjust(id, 'gold', 1)
     expect(text.match(/"seq":/g)).toHaveLength(1)
-    expect((await desks[1].read(id)).text).toBe(text)
+    expect((await operators[1].read(id)).text).toBe(text)
   })
 
   it('[H-WAL-1] shows an entry that another node commits late', async () => {
     const [id, other] = [await someone(), await someone()]
-    const adjust = () => desks[0].adjust(id, 'gold', 1)
+    const adjust = () => operators[0].adjust(id, 'gold', 1)
     await adjust()
-    await desks[0].adjust(other, 'gold', 1)
-    const { seq = 0 } = (await desks[0].wallet(other)).ledger[0] ?? {}
+    await operators[0].adjust(other, 'gold', 1)
+    const { seq = 0 } = (await operators[0].wallet(other)).ledger[0] ?? {}
     await scenario.db.run(dropEntry, { seq })
     for (let times = 0; times < 90; times += 1) await adjust()
     await scenario.db.run(lateBalance, { user_id: id })
@@ -144,7 +144,7 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
     for (let times = 0; times < 12; times += 1) {
       const { text } = await adjust()
       expect(text).toContain(times < 9 ? '"late"' : 'ledger')
-      expect((await desks[1].read(id)).text).toBe(text)
+      expect((await operators[1].read(id)).text).toBe(text)
     }
   })
 })

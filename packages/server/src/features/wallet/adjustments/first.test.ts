@@ -3,7 +3,7 @@ import type { Database } from '../../../database/database.ts'
 import { statement } from '../../../database/statement.ts'
 import { testBackends } from '../../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
-import { openWalletDesk } from '../wallet.fixture.ts'
+import { openWalletOperator } from '../wallet.fixture.ts'
 
 /** Nobody reads entries. */
 const closeLedger = statement({
@@ -52,13 +52,13 @@ describe.each(testBackends.filter(({ name }) => name === 'postgres'))(
 
     it('[H-WAL-4] is locked before it is changed, also when it came after the look', async () => {
       const { user_id: id } = await scenario.signUp()
-      const desk = await openWalletDesk(scenario.api)
+      const operator = await openWalletOperator(scenario.api)
       const { db } = scenario
       const hold = { isolation: 'read committed' } as const
       const answers = await db.transaction(async (tx) => {
         await tx.run(closeLedger, {})
         // A node has found nothing to lock, and waits for what it wants to read.
-        const adjusted = desk.adjust(id, 'gold', 1)
+        const adjusted = operator.adjust(id, 'gold', 1)
         await waits(db, 1)
         const taken = db.transaction(async (other) => {
           await other.run(freezeLedger, {})
@@ -73,7 +73,7 @@ describe.each(testBackends.filter(({ name }) => name === 'postgres'))(
       }, hold)
       await (await answers.taken).taking
       expect((await answers.adjusted).status).toBe(200)
-      expect((await desk.wallet(id)).balances).toEqual({ gold: 6n })
+      expect((await operator.wallet(id)).balances).toEqual({ gold: 6n })
     })
   },
 )

@@ -1,28 +1,33 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
-import { brokenBalances, openWalletDesk, type WalletDesk, walletOf } from '../wallet.fixture.ts'
+import {
+  brokenBalances,
+  openWalletOperator,
+  type WalletOperator,
+  walletOf,
+} from '../wallet.fixture.ts'
 
 describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
   let scenario: Scenario
-  let desks: WalletDesk[]
+  let operators: WalletOperator[]
   beforeAll(async () => {
     scenario = await openScenario(backend)
-    desks = [await openWalletDesk(scenario.api)]
-    desks.push(await openWalletDesk(await scenario.openNode()))
+    operators = [await openWalletOperator(scenario.api)]
+    operators.push(await openWalletOperator(await scenario.openNode()))
     return () => scenario.dispose()
   })
-  const deskOf = (index: number) => {
-    const desk = desks[index % desks.length]
-    if (desk === undefined) throw new Error('no desk')
-    return desk
+  const operatorOf = (index: number) => {
+    const operator = operators[index % operators.length]
+    if (operator === undefined) throw new Error('no operator')
+    return operator
   }
 
   it('[H-WAL-4] [O-ID-2] applies 200 debits one after another, as far as the balance goes', async () => {
     const { user_id: id } = await scenario.signUp()
-    await deskOf(0).adjust(id, 'gold', 150)
+    await operatorOf(0).adjust(id, 'gold', 150)
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => deskOf(index).adjust(id, 'gold', -1)),
+      Array.from({ length: 200 }, (_, index) => operatorOf(index).adjust(id, 'gold', -1)),
     )
     const done = answers.filter(({ status }) => status === 200).map(walletOf)
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(50)
@@ -39,7 +44,7 @@ describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
     expect(bySeq.map(({ balances: { gold } }) => Number(gold))).toEqual(
       Array.from({ length: 150 }, (_, n) => 149 - n),
     )
-    expect((await deskOf(1).wallet(id)).balances).toEqual({ gold: 0n })
+    expect((await operatorOf(1).wallet(id)).balances).toEqual({ gold: 0n })
     expect(await brokenBalances(scenario)).toEqual([])
   })
 
@@ -48,11 +53,11 @@ describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
     const currencies = ['gold', 'gems', 'wood']
     const bodies = users.flatMap((id) => currencies.flatMap((each) => Array(6).fill([id, each])))
     const answers = await Promise.all(
-      bodies.map(([id, currency], index) => deskOf(index).adjust(id, currency, 1)),
+      bodies.map(([id, currency], index) => operatorOf(index).adjust(id, currency, 1)),
     )
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     for (const id of users) {
-      expect((await deskOf(0).wallet(id)).balances).toEqual({ gems: 6n, gold: 6n, wood: 6n })
+      expect((await operatorOf(0).wallet(id)).balances).toEqual({ gems: 6n, gold: 6n, wood: 6n })
     }
     expect(await brokenBalances(scenario)).toEqual([])
     expect(scenario.api.failures).toEqual([])
@@ -64,7 +69,11 @@ describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
     )
     const rounds = Array.from({ length: 160 }, (_, index) => {
       const id = users[(index * (index % 2 === 0 ? 3 : 5)) % users.length] ?? ''
-      return deskOf(index).adjust(id, index % 3 === 0 ? 'gold' : 'gems', index % 5 === 0 ? -1 : 2)
+      return operatorOf(index).adjust(
+        id,
+        index % 3 === 0 ? 'gold' : 'gems',
+        index % 5 === 0 ? -1 : 2,
+      )
     })
     const statuses = (await Promise.all(rounds)).map(({ status }) => status)
     expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([])
@@ -76,12 +85,12 @@ describe.each(testBackends)('a wallet under many hands on $name', (backend) => {
     const before = await scenario.countRows('wallet_ledger')
     const post = (index: number) => {
       const headers = { 'idempotency-key': `race-${id}-${Math.floor(index / 8)}` }
-      return deskOf(index).post(id, { currency: 'gold', delta: 1 }, headers)
+      return operatorOf(index).post(id, { currency: 'gold', delta: 1 }, headers)
     }
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => post(index)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(5)
-    expect((await deskOf(0).wallet(id)).balances).toEqual({ gold: 5n })
+    expect((await operatorOf(0).wallet(id)).balances).toEqual({ gold: 5n })
     expect(await scenario.countRows('wallet_ledger')).toBe(before + 5)
     expect(await scenario.countRows('idempotency_records')).toBe(5)
   })

@@ -9,7 +9,7 @@ type Sent = { operation: Operation; key: string | undefined }
 type Answered = Sent & { answer: ApiAnswer }
 
 /** One node: an operator who is signed in, a player who calls the script, guests in rooms. */
-export type Desk = { call: Caller; token: string; script: ScriptCaller; rooms: RoomCaller }
+export type Operator = { call: Caller; token: string; script: ScriptCaller; rooms: RoomCaller }
 
 /** Of the answered requests with a key, how many are sent once more after a restart. */
 const repeatsMax = 8
@@ -19,7 +19,7 @@ const repeatsMax = 8
  * was not is kept until the store shows it, or until it is repeated under its Idempotency-Key.
  */
 export function createTraffic({ random, mark }: { random: Random; mark(kind: string): string }) {
-  let node: Desk | undefined
+  let node: Operator | undefined
   let lost: Sent[] = []
   let answered: Answered[] = []
   let acknowledged = 0
@@ -28,13 +28,13 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   let outage = false
 
   async function send({ operation, key }: Sent): Promise<ApiAnswer | undefined> {
-    const desk = node
-    if (desk === undefined) return undefined
-    const { method, path, body, token = desk.token } = operation.request
+    const operator = node
+    if (operator === undefined) return undefined
+    const { method, path, body, token = operator.token } = operation.request
     const ask = () => {
-      if (method === 'RPC') return desk.script(path, body)
-      if (method === 'ROOM') return desk.rooms(Number(body), path === '' ? null : path)
-      return desk.call(method, path, { token, body, headers })
+      if (method === 'RPC') return operator.script(path, body)
+      if (method === 'ROOM') return operator.rooms(Number(body), path === '' ? null : path)
+      return operator.call(method, path, { token, body, headers })
     }
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
     const mayFail = outage
@@ -86,8 +86,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   return {
     /** Changes that were answered as done, and requests that got no answer. */
     counts: () => ({ acknowledged, unanswered }),
-    connect(desk: Desk): void {
-      node = desk
+    connect(operator: Operator): void {
+      node = operator
     },
     setOutage(isOutage: boolean): void {
       outage = isOutage

@@ -2,19 +2,19 @@ import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildh
 import { QueryClient } from '@tanstack/react-query'
 import { session } from '../session/session.ts'
 
-let latest: { token: string; desk: ConsoleClient } | undefined
+let latest: { token: string; client: ConsoleClient } | undefined
 
 /** The console client of whoever is signed in. */
-function deskOf(token: string): ConsoleClient {
-  if (latest?.token !== token) latest = { token, desk: createConsoleClient('', token) }
-  return latest.desk
+function clientOf(token: string): ConsoleClient {
+  if (latest?.token !== token) latest = { token, client: createConsoleClient('', token) }
+  return latest.client
 }
 
 /** Calls the console; a refused token asks for a new sign-in and is thrown on. */
-export async function call<T>(work: (desk: ConsoleClient) => Promise<T>): Promise<T> {
+export async function call<T>(work: (client: ConsoleClient) => Promise<T>): Promise<T> {
   const token = session.current()?.token ?? ''
   try {
-    return await work(deskOf(token))
+    return await work(clientOf(token))
   } catch (error) {
     if (error instanceof GuildhallError && error.status === 401) session.expired(token)
     throw error

@@ -2,7 +2,7 @@ import { auditApi, consoleApi } from '@guildhall/contract'
 import type { TestApi } from './api.ts'
 
 /** An operator at work on one node. */
-export type Desk = {
+export type Operator = {
   readonly token: string
   /** A request under the operator's token; `path` is relative to `/console/v1`. */
   send(
@@ -25,13 +25,17 @@ export const viewerKeys = {
 const admin = { username: 'admin', password: 'password' }
 
 /** Signs in who may only look, on a node that was opened with `viewerKeys`. */
-export const openViewer = (api: Pick<TestApi, 'call'>): Promise<Desk> => openDesk(api, viewer)
+export const openViewer = (api: Pick<TestApi, 'call'>): Promise<Operator> =>
+  openOperator(api, viewer)
 
 /** Signs an operator in, by default the admin. */
-export async function openDesk(api: Pick<TestApi, 'call'>, operator = admin): Promise<Desk> {
+export async function openOperator(
+  api: Pick<TestApi, 'call'>,
+  operator = admin,
+): Promise<Operator> {
   const login = await api.call('POST', '/console/v1/login', { body: operator })
   const { token } = consoleApi.login.ok.parse(login.body)
-  const send: Desk['send'] = (method, path, body, headers = {}) =>
+  const send: Operator['send'] = (method, path, body, headers = {}) =>
     api.call(method, `/console/v1${path}`, { token, headers, body })
   return {
     token,
