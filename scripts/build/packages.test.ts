@@ -60,7 +60,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await node.stop()
   await registry.close()
-  await rm(folder, { recursive: true, force: true })
+  // What a stopped project still writes may be in the way of the first try.
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
 function tarball(name: string): string {

@@ -13,7 +13,7 @@ type Call = { file: string; route: string; text: string }
 /** Every call of the console client, with its arguments. */
 function callsIn(file: string): Call[] {
   const source = readFileSync(join(pages, file), 'utf8')
-  return [...source.matchAll(/\bdesk\s*\.(\w+)(?:\s*\.(\w+)|\[\w+\])\(/g)].map((match) => {
+  return [...source.matchAll(/\bclient\s*\.(\w+)(?:\s*\.(\w+)|\[\w+\])\(/g)].map((match) => {
     const [opening, section = '', name] = match
     const start = match.index + opening.length
     let depth = 1

@@ -25,7 +25,7 @@ export function keyboardTests(stage: () => LiveStage): void {
       await open('')
       await page.getByRole('heading', { level: 1 }).waitFor()
       const labels = await page.locator('#nav .nav-label').allTextContents()
-      expect(labels).toHaveLength(21)
+      expect(labels).toHaveLength(22)
       for (const label of labels) {
         await page.keyboard.press('Control+k')
         await page.keyboard.type(label)

@@ -39,7 +39,7 @@ function otherText(name: string, key: Key): string {
     case 'indexes':
       return '[{"name":"by_level","collection":"saves","fields":["level"]}]'
     case 'strings':
-      return 'https://a.example'
+      return key.format.allowed.includes('folder') ? 'common' : 'https://a.example'
     case 'string':
       if (key.format.allowed.startsWith('HOST:PORT')) return '127.0.0.1:9999'
       if (key.format.allowed.startsWith('postgres:')) return 'postgres://ana:secret@127.0.0.1/game'

@@ -148,13 +148,16 @@ export type Rotation = Row<(typeof rotate)['params']>
 /** A session as it is now, with the digest of its new access token. */
 export type Rotated = Row<(typeof rotate)['row']>
 
-/** The session that a refresh token opens but for its account, which is not active. */
+/**
+ * The session that a refresh token opens but for its account, which is not active. The state is
+ * read in a way that no index serves: the few accounts that are not active are the wrong start.
+ */
 const ofInactive = statement({
   name: 'sessions.of-inactive',
   text: `SELECT s.id AS session_id FROM sessions s JOIN accounts a ON a.id = s.account_id
     WHERE s.access_digest = :access_digest AND s.refresh_digest = :refresh_digest
       AND s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > :now_unix_ms
-      AND a.state <> 'active'
+      AND (a.state || '') <> 'active'
     {{for share of a}}`,
   params: { ...refreshParams, now_unix_ms: 'integer' },
   row: { session_id: 'text' },

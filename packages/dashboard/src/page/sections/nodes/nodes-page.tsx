@@ -37,8 +37,15 @@ const columns: readonly Column<DeploymentNode>[] = [
     align: 'number',
     cell: ({ connections }) => grouped(connections),
     sort: (a, b) => a.connections - b.connections,
+    wide: true,
   },
-  { key: 'version', head: 'Version', width: 110, cell: ({ version }) => <Text>{version}</Text> },
+  {
+    key: 'version',
+    head: 'Version',
+    width: 110,
+    cell: ({ version }) => <Text>{version}</Text>,
+    wide: true,
+  },
   { key: 'slot', head: 'Slot', width: 80, align: 'number', cell: ({ slot }) => slot, wide: true },
   {
     key: 'seen',
