@@ -22,8 +22,8 @@ const scripts = [
   { name: 'Python', folder: folder('python'), tier: 'trusted', atLeast: 50_000 },
 ] as const
 
-const sockets = 64
-const payload = 'x'.repeat(32)
+const sockets = 512
+const payload = ''
 
 type Measured = RpcOutcome & {
   /** Of the script's process alone. */
@@ -76,7 +76,7 @@ function rowOf(name: string, { product, baseline, atLeast }: Compared): Row {
   const megabytes = (product.scriptBytes - baseline.scriptBytes) / 1_000_000
   const laterMs = product.readyMs - baseline.readyMs
   return {
-    what: `RPC that echoes ${payload.length} bytes in ${name}, ${sockets} sockets`,
+    what: `An empty RPC in ${name}, ${sockets} sockets`,
     product: { value: product.perScriptCpuSecond, unit },
     baseline: { name: 'trusted JavaScript', value: baseline.perScriptCpuSecond, unit },
     ratio: product.perScriptCpuSecond / baseline.perScriptCpuSecond,

@@ -34,10 +34,11 @@ async function run(bench: Bench): Promise<Row[]> {
 }
 
 async function latenciesOf(bench: Bench, { port }: Child): Promise<Omit<Row, 'what'>> {
-  const newcomers = { port, connections: signUpConnections }
+  const crowdOf = (series: string) =>
+    startCrowd(bench, 'newcomers', [port, signUpConnections, series])
   const request = httpRequest('GET', '/v1/account', { token: await registerDevice(port) })
   const pace = { intervalMs, seconds: bench.seconds(2) }
-  const first = await startCrowd(bench, { ...newcomers, series: 'warm-up' })
+  const first = await crowdOf('warm-up')
   await pacedLatencies(port, request, { ...pace, seconds: bench.seconds(warmUpSeconds) })
   await first.stop()
   const unloaded: number[] = []
@@ -45,7 +46,7 @@ async function latenciesOf(bench: Bench, { port }: Child): Promise<Omit<Row, 'wh
   let signUps = 0
   for (let round = 0; round < rounds; round += 1) {
     unloaded.push(percentile(await pacedLatencies(port, request, pace), 0.99))
-    const crowd = await startCrowd(bench, { ...newcomers, series: `round-${round}` })
+    const crowd = await crowdOf(`round-${round}`)
     loaded.push(percentile(await pacedLatencies(port, request, pace), 0.99))
     signUps += await crowd.stop()
   }

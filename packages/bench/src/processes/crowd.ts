@@ -5,21 +5,25 @@ import type { Bench } from '../benchmark.ts'
 import { pinned } from './cores.ts'
 
 export type Crowd = {
-  /** Lets those who have begun finish; answers how many signed up. */
+  /** Lets those who have begun finish; answers how many there were. */
   stop(): Promise<number>
 }
 
-const program = fileURLToPath(new URL('../load/sign-up-crowd.ts', import.meta.url))
+const programs = {
+  newcomers: new URL('../load/sign-up-crowd.ts', import.meta.url),
+  recorders: new URL('../load/recorder-crowd.ts', import.meta.url),
+}
 
 /** What the crowd itself computes must not hold up whoever measures on the same core. */
 const niceness = 10
 
-/** Keeps one sign-up in flight on each of so many connections, in a process of its own. */
+/** Starts a crowd that goes on until it is stopped, in a process of its own. */
 export async function startCrowd(
   bench: Bench,
-  { port, connections, series }: { port: number; connections: number; series: string },
+  program: keyof typeof programs,
+  options: readonly (string | number)[],
 ): Promise<Crowd> {
-  const args = [program, String(port), String(connections), series]
+  const args = [fileURLToPath(programs[program]), ...options.map(String)]
   const [command, ...rest] = pinned(
     ['nice', '-n', String(niceness), process.execPath, ...args],
     bench.cores && [bench.cores.load],

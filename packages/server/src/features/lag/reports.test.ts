@@ -43,6 +43,21 @@ describe.each(durable)('reports on $name', (backend) => {
     return asked
   }
 
+  /** Adds as many reports, older ones by their ids, beside the one that there is. */
+  async function copyReport(count: number): Promise<void> {
+    const copy = statement({
+      name: 'test.copy-report',
+      text: `INSERT INTO lag_reports SELECT 'lr1-' || :id, capture_id, handle, generation,
+        decoder_version, analyzer_version, :id, send_rate_hz, max_windows, status, node_id,
+        participant, label, created_at_unix_ms, queued_at_unix_ms, runs, server_json, result_json,
+        windows_json FROM lag_reports WHERE options_hash LIKE 'a461%'`,
+      params: { id: 'text' },
+    })
+    for (let number = 1; number <= count; number += 1) {
+      await lag.db.transaction((tx) => tx.run(copy, { id: String(number).padStart(24, '0') }))
+    }
+  }
+
   it('[L-EX-1] [L-AN-2] [L-CON-1] [L-SRV-1] a recording becomes a report', async () => {
     lag.recording.join(1)
     const { capture_id } = await lag.start({ label: 'arena', send_rate_hz: 20 })
@@ -161,17 +176,7 @@ describe.each(durable)('reports on $name', (backend) => {
 
   it('[L-CON-4] with 64 pending reports it is busy, and nothing changes', async () => {
     const { capture_id, handle } = await lag.recorded()
-    const copies = statement({
-      name: 'test.pending',
-      text: `INSERT INTO lag_reports SELECT 'lr1-' || :id, capture_id, handle, generation,
-        decoder_version, analyzer_version, :id, send_rate_hz, max_windows, status, node_id,
-        participant, label, created_at_unix_ms, queued_at_unix_ms, runs, server_json, result_json,
-        windows_json FROM lag_reports WHERE options_hash LIKE 'a461%'`,
-      params: { id: 'text' },
-    })
-    for (let count = 1; count < 64; count += 1) {
-      await lag.db.transaction((tx) => tx.run(copies, { id: String(count).padStart(24, '0') }))
-    }
+    await copyReport(63)
     const body = { handle, options: { send_rate_hz: 30 } }
     const answer = await lag.operator.send('POST', `/lag/captures/${capture_id}/regenerate`, body)
     expect([answer.status, answer.body]).toEqual([200, { outcome: 'busy' }])
@@ -251,12 +256,14 @@ describe.each(durable)('reports on $name', (backend) => {
       name: 'ci',
       scopes: ['matches:read', 'telemetry:read'],
     })
-    const { api_key, key } = made.body as { api_key?: string; key?: string }
-    const token = api_key ?? key ?? ''
     expect(made.status).toBe(201)
+    const { secret } = made.body as { secret: string }
     const call = createCaller(lag.api.url)
-    const answer = await call('GET', '/console/v1/lag/captures', { token: token || made.text })
-    expect([401, 403]).toContain(answer.status)
+    const { capture_id, handle } = await lag.recorded()
+    for (const path of ['captures', 'reports', `captures/${capture_id}/raw/${handle}`]) {
+      const answer = await call('GET', `/console/v1/lag/${path}`, { token: secret })
+      expect(answer.status, path).toBe(403)
+    }
   })
 
   it('[L-CON-3] pages go by id, and what is malformed is refused', async () => {
@@ -343,6 +350,15 @@ describe.each(durable)('reports on $name', (backend) => {
     const { lag_reports, counts } = matchRecordsApi.entries.ok.parse(answer.body)
     expect(lag_reports).toMatchObject([{ capture_id, status: 'pending' }])
     expect(counts.lag_reports).toBe(1)
+    await copyReport(50)
+    const many = matchRecordsApi.entries.ok.parse(
+      (await lag.operator.send('GET', `/matchlogs/${matchOfRoom}/entries`)).body,
+    )
+    expect(many.counts.lag_reports).toBe(51)
+    const ids = many.lag_reports.map(({ report_id }) => report_id)
+    expect(ids).toHaveLength(50)
+    expect(ids).toEqual(ids.toSorted().toReversed())
+    expect(ids[0]).toBe(lag_reports[0]?.report_id)
   })
 })
 
