@@ -90,6 +90,11 @@ export type Database = Queries & {
     lookup: Lookup<P, R>,
     params: Row<P>,
   ): Awaitable<Row<R> | undefined>
+  /** As `find`, for a lookup that may have several rows for one question. */
+  findAll<P extends Columns, R extends P>(
+    lookup: Lookup<P, R>,
+    params: Row<P>,
+  ): Promise<readonly Row<R>[]>
   /**
    * Runs `body` as one transaction and resolves once its commit is durable. The body is run again
    * when the database asks for it (serialization failure, deadlock), so it must have no effect

@@ -59,8 +59,8 @@ export type BatchStatement<P extends Columns = Columns, R extends Columns = Colu
 > & { readonly batch: true }
 
 /**
- * A batch statement that reads at most one row per parameter row, and whose result rows carry the
- * parameters under the same names, so that each answer finds its question.
+ * A batch statement that only reads, and whose result rows carry the parameters under the same
+ * names, so that each answer finds its question. `find` takes the one row that there may be.
  */
 export type Lookup<P extends Columns = Columns, R extends P = P> = BatchStatement<P, R> & {
   readonly lookup: true

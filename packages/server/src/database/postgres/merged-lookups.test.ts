@@ -24,7 +24,7 @@ describe('merged lookups', () => {
       merged.find(other, first),
     ])
     expect(asked).toEqual([[first, second], [first]])
-    expect(answers).toMatchObject([{ n: 0 }, { n: 1 }, { n: 0 }, { n: 0 }])
+    expect(answers).toMatchObject([[{ n: 0 }], [{ n: 1 }], [{ n: 0 }], [{ n: 0 }]])
     await merged.find(find, first)
     expect(asked.length).toBe(3)
   })
@@ -49,11 +49,11 @@ describe('merged lookups', () => {
     await turn()
     expect(asked.map(({ names }) => names)).toEqual([['1'], ['2'], ['5']])
     asked[0]?.end()
-    expect(await answers[0]).toMatchObject({ a: '1' })
+    expect(await answers[0]).toMatchObject([{ a: '1' }])
     await turn()
     expect(asked.map(({ names }) => names)).toEqual([['1'], ['2'], ['5'], ['3', '4']])
     for (const { end } of asked) end()
-    expect(await Promise.all(answers)).toMatchObject(['1', '2', '3', '4', '5'].map((a) => ({ a })))
+    expect(await Promise.all(answers)).toMatchObject(['1', '2', '3', '4', '5'].map((a) => [{ a }]))
   })
 
   it('distinguish questions whose values look alike when put together', async () => {
@@ -66,12 +66,20 @@ describe('merged lookups', () => {
     ]
     const merged = new MergedLookups(async (_lookup, rows) => rows.map((row, n) => ({ ...row, n })))
     const answers = await Promise.all(questions.map((question) => merged.find(find, question)))
-    expect(answers).toMatchObject(questions.map((_, n) => ({ n })))
+    expect(answers).toMatchObject(questions.map((_, n) => [{ n }]))
   })
 
-  it('answer undefined where there is no row, and fail together', async () => {
+  it('give each question all of its rows, in their order', async () => {
+    const merged = new MergedLookups(async (_lookup, rows) =>
+      [1, 2].flatMap((n) => rows.slice(n - 1).map((row) => ({ ...row, n }))),
+    )
+    const asked = ['a', 'b'].map((a) => merged.find(find, { a, b: new Uint8Array() }))
+    expect(await Promise.all(asked)).toMatchObject([[{ n: 1 }], [{ n: 1 }, { n: 2 }]])
+  })
+
+  it('answer with nothing where there is no row, and fail together', async () => {
     const empty = new MergedLookups(async () => [])
-    expect(await empty.find(find, { a: 'a', b: new Uint8Array() })).toBeUndefined()
+    expect(await empty.find(find, { a: 'a', b: new Uint8Array() })).toEqual([])
     const failing = new MergedLookups(() => Promise.reject(new Error('gone')))
     for (let time = 0; time < 2; time += 1) {
       const asked = ['a', 'b'].map((a) => failing.find(find, { a, b: new Uint8Array() }))

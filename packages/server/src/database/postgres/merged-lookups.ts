@@ -8,7 +8,8 @@ type Answers = (lookup: AnyLookup, rows: readonly AnyRow[]) => Promise<AnyRow[]>
 /** One question that was asked in this turn, however often. */
 type Question = {
   readonly params: AnyRow
-  readonly answer: PromiseWithResolvers<AnyRow | undefined>
+  readonly answer: PromiseWithResolvers<readonly AnyRow[]>
+  readonly found: AnyRow[]
 }
 
 type Questions = Map<string, Question>
@@ -28,7 +29,8 @@ export class MergedLookups {
     this.#answers = answers
   }
 
-  find(lookup: AnyLookup, params: AnyRow): Promise<AnyRow | undefined> {
+  /** All rows that the lookup has for this question. */
+  find(lookup: AnyLookup, params: AnyRow): Promise<readonly AnyRow[]> {
     let questions = this.#waiting.get(lookup)
     if (!questions) {
       questions = new Map()
@@ -38,7 +40,7 @@ export class MergedLookups {
     const key = keyOf(lookup.params, params)
     let question = questions.get(key)
     if (!question) {
-      question = { params, answer: Promise.withResolvers() }
+      question = { params, answer: Promise.withResolvers(), found: [] }
       questions.set(key, question)
     }
     return question.answer.promise
@@ -64,8 +66,8 @@ export class MergedLookups {
         lookup,
         asked.map(({ params }) => params),
       )
-      for (const row of rows) questions.get(keyOf(lookup.params, row))?.answer.resolve(row)
-      for (const { answer } of asked) answer.resolve(undefined)
+      for (const row of rows) questions.get(keyOf(lookup.params, row))?.found.push(row)
+      for (const { answer, found } of asked) answer.resolve(found)
     } catch (error) {
       for (const { answer } of questions.values()) answer.reject(error)
     }

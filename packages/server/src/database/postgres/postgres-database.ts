@@ -59,7 +59,7 @@ export async function openPostgresDatabase(deps: PostgresDeps): Promise<OpenedDa
 
 type QueryMethods = Pick<
   Database,
-  'all' | 'get' | 'run' | 'each' | 'find' | 'transaction' | 'longRead'
+  'all' | 'get' | 'run' | 'each' | 'find' | 'findAll' | 'transaction' | 'longRead'
 >
 
 function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMethods {
@@ -102,6 +102,10 @@ function queriesOn(executor: Executor, prepared: PreparedStatements): QueryMetho
     },
     // Other nodes may write at any moment, so nothing is at hand.
     async find(lookup, params) {
+      executor.check()
+      return (await merged.find(lookup, params))[0] as never
+    },
+    async findAll(lookup, params) {
       executor.check()
       return merged.find(lookup, params) as never
     },

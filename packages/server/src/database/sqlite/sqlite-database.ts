@@ -116,7 +116,7 @@ const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })
 
 type QueryMethods = Pick<
   Database,
-  'all' | 'get' | 'run' | 'each' | 'find' | 'transaction' | 'longRead'
+  'all' | 'get' | 'run' | 'each' | 'find' | 'findAll' | 'transaction' | 'longRead'
 >
 
 /**
@@ -180,6 +180,9 @@ function queriesOn(
       } catch (error) {
         return Promise.reject(classified(error))
       }
+    },
+    async findAll(lookup, params) {
+      return onReader((on) => on.all(lookup, params))
     },
     async transaction(body, options) {
       return use().writer.transaction(body, options?.durable)

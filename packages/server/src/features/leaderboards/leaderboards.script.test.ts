@@ -85,6 +85,22 @@ describe.each(testBackends)('boards of scripts on $name', (backend) => {
     const around = await call('leaderboards.around', 'ranks', 'u5', 2, 1)
     expect(usersIn(around)).toEqual(['3 u7', '4 u6', '5 u5', '6 u4'])
     expect(await call('leaderboards.around', 'ranks', 'nobody', 500, 500)).toEqual([])
+    const asked: [string, number, number][] = Array.from({ length: 9 }, (_, at) => [
+      `u${at + 1}`,
+      at % 3,
+      1,
+    ])
+    const shown = await Promise.all(
+      [...asked, ...asked, ['nobody', 1, 1]].map((args) =>
+        call('leaderboards.around', 'ranks', ...args),
+      ),
+    )
+    const ranked = Array.from({ length: 9 }, (_, at) => `${at + 1} u${9 - at}`)
+    const besides = asked.map(([user, before, after]) => {
+      const at = ranked.findIndex((each) => each.endsWith(user))
+      return ranked.slice(Math.max(0, at - before), at + after + 1)
+    })
+    expect(shown.map(usersIn)).toEqual([...besides, ...besides, []])
     const some = await call('leaderboards.of_users', 'ranks', ['u1', 'nobody', 'u8', 'u5', 'u8'])
     expect(usersIn(some)).toEqual(['2 u8', '5 u5', '9 u1'])
     expect(await call('leaderboards.of_users', 'ranks', [])).toEqual([])

@@ -154,8 +154,7 @@ export function createLeaderboards(deps: LeaderboardsDeps) {
       userId: string,
       beside: { before: number; after: number },
     ): Promise<RankedRecord[]> {
-      const { before, after } = beside
-      const rows = await ranksStore.around(db, { board_id: id, user_id: userId, before, after })
+      const rows = await ranksStore.around(db, { board_id: id, owner_id: userId, ...beside })
       if (rows.length === 0 && !(await ranksStore.exists(db, id))) throw unknownBoard()
       return inRankOrder(rows).map(([row, rank]) => rankedOf(row, rank))
     },

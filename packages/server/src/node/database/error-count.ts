@@ -34,6 +34,7 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
       run: (statement, params) => counted(db.run(statement, params)),
       each: (statement, rows) => counted(db.each(statement, rows)),
       find: (lookup, params) => counted(db.find(lookup, params)),
+      findAll: (lookup, params) => counted(db.findAll(lookup, params)),
       transaction: (body, options) => counted(db.transaction(body, options)),
       longRead: (body) => counted(db.longRead(body)),
     },

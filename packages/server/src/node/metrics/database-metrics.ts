@@ -96,6 +96,7 @@ export function createDatabaseMetrics(clock: Pick<Clock, 'monotonicMs'>) {
         run: (statement, params) => timed(statement.name, db.run(statement, params)),
         each: (statement, rows) => timed(statement.name, db.each(statement, rows)),
         find: (lookup, params) => timed(lookup.name, db.find(lookup, params)),
+        findAll: (lookup, params) => timed(lookup.name, db.findAll(lookup, params)),
       }
     },
   }

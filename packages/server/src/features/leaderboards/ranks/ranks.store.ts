@@ -1,5 +1,11 @@
-import type { Queries } from '../../../database/database.ts'
-import { lookup, type Row, statement } from '../../../database/statement.ts'
+import type { Database, Queries } from '../../../database/database.ts'
+import {
+  type Engine,
+  eachEngine,
+  lookup,
+  type Row,
+  statement,
+} from '../../../database/statement.ts'
 import { recordNames, recordRow } from '../leaderboards.store.ts'
 import { boundAt } from './blocks.store.ts'
 
@@ -39,26 +45,38 @@ const ranked = lookup({
   row: { ...owner, ...recordRow, rank: 'integer' },
 })
 
-const aroundRow = { ...recordRow, is_before: 'flag', owner_rank: 'integer' } as const
+const wanted = { board_id: 'text', owner_id: 'text', before: 'integer', after: 'integer' } as const
+const wantedNames = Object.keys(wanted)
+const aroundRow = { ...wanted, ...recordRow, is_before: 'flag', owner_rank: 'integer' } as const
 export type AroundRow = Row<typeof aroundRow>
 
+/** The records beside each owner `w`, from the owner on. */
+function beside(engine: Engine, { range, limit }: { range: string; limit: string }): string {
+  const of = (name: string) => (engine === 'postgres' ? `w.${name}` : `(SELECT ${name} FROM owner)`)
+  return `FROM owner w CROSS JOIN ${engine === 'postgres' ? 'LATERAL' : ''} (
+    SELECT e.* FROM leaderboard_records e
+    WHERE e.period = ${of('period')} AND e.place ${range.replace('?', of('place'))}
+    LIMIT ${limit.replace('?', engine === 'postgres' ? 'w.' : ':')}) AS e`
+}
+
 /** One statement, so that the rank of the owner and the records beside it are of one moment. */
-const around = statement({
+const around = lookup({
   name: 'leaderboards.around',
-  text: `WITH owner AS MATERIALIZED (SELECT e.period, e.place, ${rankOfE} AS rank FROM (
-      SELECT ${placedRecord} FROM leaderboards b
-      JOIN leaderboard_records e ON e.period = b.period AND e.user_id = :user_id
-      WHERE b.id = :board_id) AS e)
-    SELECT ${recordsOfE}, 1 AS is_before, (SELECT rank FROM owner) AS owner_rank FROM (
-      SELECT e.* FROM leaderboard_records e
-      WHERE e.period = (SELECT period FROM owner) AND e.place < (SELECT place FROM owner)
-      ORDER BY e.place DESC LIMIT {{unplanned :before}}) AS e
+  text: eachEngine((engine) => {
+    const asked = (row: string) => wantedNames.map((name) => `${row}.${name}`).join(', ')
+    const columns = `${asked('w')}, ${recordsOfE}`
+    return `WITH e AS MATERIALIZED (SELECT ${asked('o')}, ${placedRecord}
+      FROM (SELECT ${asked('r')}, b.period FROM {{rows}} AS r
+        JOIN leaderboards b ON b.id = r.board_id {{fence}}) AS o
+      JOIN leaderboard_records e ON e.period = o.period AND e.user_id = o.owner_id),
+    owner AS MATERIALIZED (SELECT ${asked('e')}, e.period, e.place, ${rankOfE} AS rank FROM e)
+    SELECT ${columns}, 1 AS is_before, w.rank AS owner_rank
+    ${beside(engine, { range: '< ? ORDER BY e.place DESC', limit: '?before' })}
     UNION ALL
-    SELECT ${recordsOfE}, 0, (SELECT rank FROM owner) FROM (
-      SELECT e.* FROM leaderboard_records e
-      WHERE e.period = (SELECT period FROM owner) AND e.place >= (SELECT place FROM owner)
-      ORDER BY e.place LIMIT {{unplanned :after}} + 1) AS e`,
-  params: { ...owner, before: 'integer', after: 'integer' },
+    SELECT ${columns}, 0, w.rank
+    ${beside(engine, { range: '>= ? ORDER BY e.place', limit: '?after + 1' })}`
+  }),
+  params: wanted,
   row: aroundRow,
 })
 
@@ -88,6 +106,6 @@ export const ranksStore = {
   /** The first boards that have a record of an owner. */
   boardsOf: (tx: Queries, user_id: string) => tx.all(boardsOf, { user_id }),
   /** In no order; those before the owner and those from the owner on, in a row. */
-  around: (tx: Queries, wanted: Row<(typeof around)['params']>) => tx.all(around, wanted),
+  around: (db: Database, asked: Row<typeof wanted>) => db.findAll(around, asked),
   exists: async (tx: Queries, id: string) => (await tx.get(exists, { id })) !== undefined,
 }
