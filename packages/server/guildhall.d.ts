@@ -960,7 +960,13 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     owner: string | null,
     collection: string,
     key: string,
-    options?: { as?: string | null },
+    options: { as?: string | null; raw: true },
+  ): Promise<GuildhallBody<GuildhallObject | null>>
+  storage_read(
+    owner: string | null,
+    collection: string,
+    key: string,
+    options?: { as?: string | null; raw?: false | null },
   ): Promise<GuildhallObject | null>
 
   /**
@@ -1006,11 +1012,23 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   storage_list(
     owner: string | null,
     collection: string,
+    options: {
+      prefix?: string | null
+      after?: string | null
+      limit?: number | null
+      as?: string | null
+      raw: true
+    },
+  ): Promise<GuildhallBody<{ items: GuildhallObjectRow[]; next: string | null }>>
+  storage_list(
+    owner: string | null,
+    collection: string,
     options?: {
       prefix?: string | null
       after?: string | null
       limit?: number | null
       as?: string | null
+      raw?: false | null
     },
   ): Promise<{ items: GuildhallObjectRow[]; next: string | null }>
 
@@ -1026,11 +1044,23 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
   storage_index_query(
     index: string,
     filters: { [field: string]: string | number | bigint | boolean | GuildhallRange },
+    options: {
+      limit?: number | null
+      after?: string | null
+      order?: string | null
+      as?: string | null
+      raw: true
+    },
+  ): Promise<GuildhallBody<{ items: GuildhallObjectRow[]; next: string | null }>>
+  storage_index_query(
+    index: string,
+    filters: { [field: string]: string | number | bigint | boolean | GuildhallRange },
     options?: {
       limit?: number | null
       after?: string | null
       order?: string | null
       as?: string | null
+      raw?: false | null
     },
   ): Promise<{ items: GuildhallObjectRow[]; next: string | null }>
 
@@ -1128,7 +1158,16 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      */
     ledger(
       user_id: string,
-      options?: { limit?: number | null; offset?: number | null; before?: number | null },
+      options: { limit?: number | null; offset?: number | null; before?: number | null; raw: true },
+    ): Promise<GuildhallBody<GuildhallLedgerEntry[]>>
+    ledger(
+      user_id: string,
+      options?: {
+        limit?: number | null
+        offset?: number | null
+        before?: number | null
+        raw?: false | null
+      },
     ): Promise<GuildhallLedgerEntry[]>
 
     /**
@@ -1154,7 +1193,8 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * All boards by id.
      * Suspends the handler: other handlers run until it goes on.
      */
-    list(): Promise<GuildhallLeaderboard[]>
+    list(options: { raw: true }): Promise<GuildhallBody<GuildhallLeaderboard[]>>
+    list(options?: { raw?: false | null }): Promise<GuildhallLeaderboard[]>
 
     /**
      * Opens a board; by default the highest score of each user counts.
@@ -1194,16 +1234,33 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * Suspends the handler: other handlers run until it goes on.
      * Raises `not_found`.
      */
-    get(board: string, user_id: string): Promise<GuildhallRankedRecord | null>
+    get(
+      board: string,
+      user_id: string,
+      options: { raw: true },
+    ): Promise<GuildhallBody<GuildhallRankedRecord | null>>
+    get(
+      board: string,
+      user_id: string,
+      options?: { raw?: false | null },
+    ): Promise<GuildhallRankedRecord | null>
 
     /**
      * Records by rank; total is the number of all.
      * Suspends the handler: other handlers run until it goes on.
      * Raises `not_found`.
+     *
+     * @example
+     * guildhall.on_rpc('top', () =>
+     *   guildhall.leaderboards.records('weekly', { limit: 100, raw: true }))
      */
     records(
       board: string,
-      options?: { limit?: number | null; offset?: number | null },
+      options: { limit?: number | null; offset?: number | null; raw: true },
+    ): Promise<GuildhallBody<{ total: number; items: GuildhallRankedRecord[] }>>
+    records(
+      board: string,
+      options?: { limit?: number | null; offset?: number | null; raw?: false | null },
     ): Promise<{ total: number; items: GuildhallRankedRecord[] }>
 
     /**
@@ -1223,6 +1280,14 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
       user_id: string,
       before: number,
       after: number,
+      options: { raw: true },
+    ): Promise<GuildhallBody<GuildhallRankedRecord[]>>
+    around(
+      board: string,
+      user_id: string,
+      before: number,
+      after: number,
+      options?: { raw?: false | null },
     ): Promise<GuildhallRankedRecord[]>
 
     /**
@@ -1230,7 +1295,16 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * Suspends the handler: other handlers run until it goes on.
      * Raises `not_found`.
      */
-    of_users(board: string, user_ids: string[]): Promise<GuildhallRankedRecord[]>
+    of_users(
+      board: string,
+      user_ids: string[],
+      options: { raw: true },
+    ): Promise<GuildhallBody<GuildhallRankedRecord[]>>
+    of_users(
+      board: string,
+      user_ids: string[],
+      options?: { raw?: false | null },
+    ): Promise<GuildhallRankedRecord[]>
   }
 
   readonly tournaments: {
@@ -1317,10 +1391,17 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      * Groups by id; the filter is a substring of the name.
      * Suspends the handler: other handlers run until it goes on.
      */
+    list(options: {
+      filter?: string | null
+      limit?: number | null
+      offset?: number | null
+      raw: true
+    }): Promise<GuildhallBody<{ items: GuildhallGroupSummary[]; total: number }>>
     list(options?: {
       filter?: string | null
       limit?: number | null
       offset?: number | null
+      raw?: false | null
     }): Promise<{ items: GuildhallGroupSummary[]; total: number }>
 
     /**
@@ -1427,7 +1508,11 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      */
     history(
       channel: string,
-      options?: { limit?: number | null; before?: number | null },
+      options: { limit?: number | null; before?: number | null; raw: true },
+    ): Promise<GuildhallBody<{ items: GuildhallChatMessage[]; next: number | null }>>
+    history(
+      channel: string,
+      options?: { limit?: number | null; before?: number | null; raw?: false | null },
     ): Promise<{ items: GuildhallChatMessage[]; next: number | null }>
 
     /**
@@ -1464,7 +1549,11 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
      */
     list(
       user_id: string,
-      options?: { limit?: number | null; before?: number | null },
+      options: { limit?: number | null; before?: number | null; raw: true },
+    ): Promise<GuildhallBody<GuildhallNotification[]>>
+    list(
+      user_id: string,
+      options?: { limit?: number | null; before?: number | null; raw?: false | null },
     ): Promise<GuildhallNotification[]>
 
     /**

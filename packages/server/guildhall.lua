@@ -489,8 +489,9 @@ function guildhall.matchmaker.backfill_status(ticket_id) end
 ---@param owner? string
 ---@param collection string
 ---@param key string
----@param options? { as?: string }
+---@param options? { as?: string, raw?: boolean }
 ---@return { value: any, version: string, read_permission: number, write_permission: number }
+---@overload async fun(owner: string, collection: string, key: string, options: { raw: true, [string]: any }): string
 function guildhall.storage_read(owner, collection, key, options) end
 
 ---Stores an object whole; with a version only in place of that one, "" only creates.
@@ -519,8 +520,9 @@ function guildhall.storage_delete(owner, collection, key, options) end
 ---@async
 ---@param owner? string
 ---@param collection string
----@param options? { prefix?: string, after?: string, limit?: number, as?: string }
+---@param options? { prefix?: string, after?: string, limit?: number, as?: string, raw?: boolean }
 ---@return { items: (guildhall.ObjectRow)[], next?: string }
+---@overload async fun(owner: string, collection: string, options: { raw: true, [string]: any }): string
 function guildhall.storage_list(owner, collection, options) end
 
 ---A page of the objects of an index whose fields fit all the filters.
@@ -528,8 +530,9 @@ function guildhall.storage_list(owner, collection, options) end
 ---@async
 ---@param index string
 ---@param filters table<string, string|number|boolean|guildhall.Range>
----@param options? { limit?: number, after?: string, order?: string, as?: string }
+---@param options? { limit?: number, after?: string, order?: string, as?: string, raw?: boolean }
 ---@return { items: (guildhall.ObjectRow)[], next?: string }
+---@overload async fun(index: string, filters: table<string, string|number|boolean|guildhall.Range>, options: { raw: true, [string]: any }): string
 function guildhall.storage_index_query(index, filters, options) end
 
 ---Up to 100 writes and deletes, values of at most 4 MiB in all: all of them or none.
@@ -569,8 +572,9 @@ function guildhall.wallet.adjust(user_id, currency, delta, options) end
 ---Suspends the handler.
 ---@async
 ---@param user_id string
----@param options? { limit?: number, offset?: number, before?: number }
+---@param options? { limit?: number, offset?: number, before?: number, raw?: boolean }
 ---@return (guildhall.LedgerEntry)[]
+---@overload async fun(user_id: string, options: { raw: true, [string]: any }): string
 function guildhall.wallet.ledger(user_id, options) end
 
 ---Moves an amount of one currency from one account to another, all or nothing.
@@ -587,8 +591,10 @@ function guildhall.wallet.transfer(from, to, currency, amount, options) end
 ---All boards by id.
 ---Suspends the handler.
 ---@async
+---@param options? { raw?: boolean }
 ---@return (guildhall.Leaderboard)[]
-function guildhall.leaderboards.list() end
+---@overload async fun(options: { raw: true, [string]: any }): string
+function guildhall.leaderboards.list(options) end
 
 ---Opens a board; by default the highest score of each user counts.
 ---Suspends the handler.
@@ -619,15 +625,18 @@ function guildhall.leaderboards.submit(board, user_id, score, options) end
 ---@async
 ---@param board string
 ---@param user_id string
+---@param options? { raw?: boolean }
 ---@return { rank: number, user_id: string, score: integer, subscore: integer, metadata?: any, updated_at_unix_ms: number, submissions: number }
-function guildhall.leaderboards.get(board, user_id) end
+---@overload async fun(board: string, user_id: string, options: { raw: true, [string]: any }): string
+function guildhall.leaderboards.get(board, user_id, options) end
 
 ---Records by rank; total is the number of all.
 ---Suspends the handler.
 ---@async
 ---@param board string
----@param options? { limit?: number, offset?: number }
+---@param options? { limit?: number, offset?: number, raw?: boolean }
 ---@return { total: number, items: (guildhall.RankedRecord)[] }
+---@overload async fun(board: string, options: { raw: true, [string]: any }): string
 function guildhall.leaderboards.records(board, options) end
 
 ---Removes a user's record; false if there was none.
@@ -645,16 +654,20 @@ function guildhall.leaderboards.remove(board, user_id) end
 ---@param user_id string
 ---@param before number
 ---@param after number
+---@param options? { raw?: boolean }
 ---@return (guildhall.RankedRecord)[]
-function guildhall.leaderboards.around(board, user_id, before, after) end
+---@overload async fun(board: string, user_id: string, before: number, after: number, options: { raw: true, [string]: any }): string
+function guildhall.leaderboards.around(board, user_id, before, after, options) end
 
 ---The records of up to 100 users by rank; users without one are left out.
 ---Suspends the handler.
 ---@async
 ---@param board string
 ---@param user_ids (string)[]
+---@param options? { raw?: boolean }
 ---@return (guildhall.RankedRecord)[]
-function guildhall.leaderboards.of_users(board, user_ids) end
+---@overload async fun(board: string, user_ids: (string)[], options: { raw: true, [string]: any }): string
+function guildhall.leaderboards.of_users(board, user_ids, options) end
 
 ---All tournaments by start time, then id.
 ---Suspends the handler.
@@ -716,8 +729,9 @@ function guildhall.groups.create(group) end
 ---Groups by id; the filter is a substring of the name.
 ---Suspends the handler.
 ---@async
----@param options? { filter?: string, limit?: number, offset?: number }
+---@param options? { filter?: string, limit?: number, offset?: number, raw?: boolean }
 ---@return { items: (guildhall.GroupSummary)[], total: number }
+---@overload async fun(options: { raw: true, [string]: any }): string
 function guildhall.groups.list(options) end
 
 ---One group with its members, or null.
@@ -826,8 +840,9 @@ function guildhall.chat.append(channel, sender, content, options) end
 ---Suspends the handler.
 ---@async
 ---@param channel string
----@param options? { limit?: number, before?: number }
+---@param options? { limit?: number, before?: number, raw?: boolean }
 ---@return { items: (guildhall.ChatMessage)[], next?: number }
+---@overload async fun(channel: string, options: { raw: true, [string]: any }): string
 function guildhall.chat.history(channel, options) end
 
 ---Blanks a message; a repeat changes nothing.
@@ -854,8 +869,9 @@ function guildhall.notifications.send(notification) end
 ---Suspends the handler.
 ---@async
 ---@param user_id string
----@param options? { limit?: number, before?: number }
+---@param options? { limit?: number, before?: number, raw?: boolean }
 ---@return (guildhall.Notification)[]
+---@overload async fun(user_id: string, options: { raw: true, [string]: any }): string
 function guildhall.notifications.list(user_id, options) end
 
 ---True for a row addressed to the user, whose time of reading stays; else false.

@@ -1,6 +1,6 @@
 # Generated from packages/contract/src/script; run `npm run docs`.
 import builtins
-from typing import Any, Callable, Literal, NoReturn, TypeVar
+from typing import Any, Callable, Literal, NoReturn, TypeVar, overload
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -340,7 +340,10 @@ def trace(message: str, level: str = ...) -> None:
 def pack_u64(n: int | float) -> bytes | str:
     """An integer from 0 to 2^64 - 1 as 8 bytes, the highest first."""
 
-async def storage_read(owner: str | None, collection: str, key: str, *, as_: str | None = ...) -> Any:
+@overload
+async def storage_read(owner: str | None, collection: str, key: str, *, as_: str | None = ..., raw: Literal[True]) -> bytes: ...
+@overload
+async def storage_read(owner: str | None, collection: str, key: str, *, as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """One stored object, or null."""
 
 async def storage_write(owner: str | None, collection: str, key: str, value: Any, *, version: str | None = ..., read_permission: int | float | None = ..., write_permission: int | float | None = ..., as_: str | None = ...) -> Any:
@@ -349,10 +352,16 @@ async def storage_write(owner: str | None, collection: str, key: str, value: Any
 async def storage_delete(owner: str | None, collection: str, key: str, *, version: str | None = ..., as_: str | None = ...) -> bool:
     """Removes an object; false if there was none."""
 
-async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ...) -> Any:
+@overload
+async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
+@overload
+async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """A page of the objects of one owner in a collection, by key."""
 
-async def storage_index_query(index: str, filters: dict[str, str | int | float | bool | Range], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ...) -> Any:
+@overload
+async def storage_index_query(index: str, filters: dict[str, str | int | float | bool | Range], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
+@overload
+async def storage_index_query(index: str, filters: dict[str, str | int | float | bool | Range], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """A page of the objects of an index whose fields fit all the filters."""
 
 async def storage_write_many(ops: builtins.list[Any], *, as_: str | None = ...) -> builtins.list[Any]:
@@ -387,16 +396,24 @@ class wallet:
     @staticmethod
     async def adjust(user_id: str, currency: str, delta: int, *, reason: str | None = ..., idempotency_key: str | None = ...) -> Any:
         """Adds to or takes from a balance; never below zero."""
+    @overload
     @staticmethod
-    async def ledger(user_id: str, *, limit: int | float | None = ..., offset: int | float | None = ..., before: int | float | None = ...) -> builtins.list[LedgerEntry]:
+    async def ledger(user_id: str, *, limit: int | float | None = ..., offset: int | float | None = ..., before: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def ledger(user_id: str, *, limit: int | float | None = ..., offset: int | float | None = ..., before: int | float | None = ..., raw: Literal[False] | None = ...) -> builtins.list[LedgerEntry]:
         """The bookings of an account, newest first; `before` compares seq."""
     @staticmethod
     async def transfer(from_: str, to: str, currency: str, amount: int, *, reason: str | None = ..., idempotency_key: str | None = ...) -> Any:
         """Moves an amount of one currency from one account to another, all or nothing."""
 
 class leaderboards:
+    @overload
     @staticmethod
-    async def list() -> builtins.list[Leaderboard]:
+    async def list(*, raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def list(*, raw: Literal[False] | None = ...) -> builtins.list[Leaderboard]:
         """All boards by id."""
     @staticmethod
     async def create(board: Any) -> Leaderboard:
@@ -407,20 +424,36 @@ class leaderboards:
     @staticmethod
     async def submit(board: str, user_id: str, score: int, *, subscore: int | None = ..., metadata: Any = ...) -> Record:
         """Submits a score under the rule of the board, and returns the record that counts now."""
+    @overload
     @staticmethod
-    async def get(board: str, user_id: str) -> Any:
+    async def get(board: str, user_id: str, *, raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def get(board: str, user_id: str, *, raw: Literal[False] | None = ...) -> Any:
         """The record of a user with its rank, or null."""
+    @overload
     @staticmethod
-    async def records(board: str, *, limit: int | float | None = ..., offset: int | float | None = ...) -> Any:
+    async def records(board: str, *, limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def records(board: str, *, limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[False] | None = ...) -> Any:
         """Records by rank; total is the number of all."""
     @staticmethod
     async def remove(board: str, user_id: str) -> bool:
         """Removes a user's record; false if there was none."""
+    @overload
     @staticmethod
-    async def around(board: str, user_id: str, before: int | float, after: int | float) -> builtins.list[RankedRecord]:
+    async def around(board: str, user_id: str, before: int | float, after: int | float, *, raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def around(board: str, user_id: str, before: int | float, after: int | float, *, raw: Literal[False] | None = ...) -> builtins.list[RankedRecord]:
         """A user's record between those that rank right before and after it."""
+    @overload
     @staticmethod
-    async def of_users(board: str, user_ids: builtins.list[str]) -> builtins.list[RankedRecord]:
+    async def of_users(board: str, user_ids: builtins.list[str], *, raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def of_users(board: str, user_ids: builtins.list[str], *, raw: Literal[False] | None = ...) -> builtins.list[RankedRecord]:
         """The records of up to 100 users by rank; users without one are left out."""
 
 class tournaments:
@@ -450,8 +483,12 @@ class groups:
     @staticmethod
     async def create(group: Any) -> Group:
         """Founds a group; the creator becomes its superadmin."""
+    @overload
     @staticmethod
-    async def list(*, filter: str | None = ..., limit: int | float | None = ..., offset: int | float | None = ...) -> Any:
+    async def list(*, filter: str | None = ..., limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def list(*, filter: str | None = ..., limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[False] | None = ...) -> Any:
         """Groups by id; the filter is a substring of the name."""
     @staticmethod
     async def get(id: int | float) -> Any:
@@ -496,8 +533,12 @@ class chat:
     @staticmethod
     async def append(channel: str, sender: str, content: str, *, channel_type: str | None = ...) -> ChatMessage:
         """Appends a message; the first one makes the channel. The sender need not be an account."""
+    @overload
     @staticmethod
-    async def history(channel: str, *, limit: int | float | None = ..., before: int | float | None = ...) -> Any:
+    async def history(channel: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def history(channel: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[False] | None = ...) -> Any:
         """Messages, newest first; an unknown channel is an empty page."""
     @staticmethod
     async def remove(channel: str, id: int | float) -> ChatMessage:
@@ -510,8 +551,12 @@ class notifications:
     @staticmethod
     async def send(notification: Any) -> Notification:
         """Stores a notification for one user or, without user_id, for everybody."""
+    @overload
     @staticmethod
-    async def list(user_id: str, *, limit: int | float | None = ..., before: int | float | None = ...) -> builtins.list[Notification]:
+    async def list(user_id: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    @overload
+    @staticmethod
+    async def list(user_id: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[False] | None = ...) -> builtins.list[Notification]:
         """A user's notifications and the broadcasts, newest first."""
     @staticmethod
     async def mark_read(user_id: str, id: int | float) -> bool:

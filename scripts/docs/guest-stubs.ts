@@ -117,8 +117,16 @@ function luaFunction(name: string, row: ScriptFunction): string {
     ...(runs === 'node' ? ['---Suspends the handler.', '---@async'] : []),
     ...parameters.map((each) => `---@param ${each.name}${each.optional ? '?' : ''} ${each.type}`),
     ...(ok === undefined ? [] : [`---@return ${luaType(shapeOf(ok))}`]),
+    ...(row.raw ? [luaRaw(parameters.slice(0, -1))] : []),
     `function guildhall.${name}(${parameters.map((each) => each.name).join(', ')}) end`,
   ].join('\n')
+}
+
+/** With `raw` among its options it answers JSON. */
+function luaRaw(others: readonly { name: string; type: string }[]): string {
+  const given = [...others, { name: 'options', type: '{ raw: true, [string]: any }' }]
+  const parameters = given.map(({ name, type }) => `${name}: ${type}`).join(', ')
+  return `---@overload async fun(${parameters}): string`
 }
 
 const slotParameter = {
@@ -182,7 +190,7 @@ function luaType(shape: Shape, own = false): string {
 
 const pythonHead = `# Generated from packages/contract/src/script; run \`npm run docs\`.
 import builtins
-from typing import Any, Callable, Literal, NoReturn, TypeVar
+from typing import Any, Callable, Literal, NoReturn, TypeVar, overload
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -232,16 +240,27 @@ function pythonSpace(space: string): string {
   return [`class ${space}:`, ...members].join('\n')
 }
 
-function pythonFunction(name: string, { doc, args, ok, runs }: ScriptFunction, indent: string) {
+function pythonFunction(name: string, row: ScriptFunction, indent: string): string {
+  const { doc, args, ok, runs } = row
   const parameters = Object.entries(args).flatMap(([argument, schema]) => {
     const shape = shapeOf(schema)
     return argument === 'options' ? pythonOptions(shape) : [pythonParameter(argument, shape)]
   })
   const answer = ok === undefined ? 'None' : pythonType(shapeOf(ok))
-  const head = `${runs === 'node' ? 'async def' : 'def'} ${nameIn('python', name)}`
+  const head = `${indent}${runs === 'node' ? 'async def' : 'def'} ${nameIn('python', name)}`
+  const given = (raw: string) => parameters.map((each) => (/^raw:/.test(each) ? raw : each))
+  const isStatic = indent === '' ? [] : [`${indent}@staticmethod`]
+  const forBytes = [
+    `${indent}@overload`,
+    ...isStatic,
+    `${head}(${given('raw: Literal[True]').join(', ')}) -> bytes: ...`,
+    `${indent}@overload`,
+  ]
+  const own = row.raw ? given('raw: Literal[False] | None = ...') : parameters
   return [
-    ...(indent === '' ? [] : [`${indent}@staticmethod`]),
-    `${indent}${head}(${parameters.join(', ')}) -> ${answer}:`,
+    ...(row.raw ? forBytes : []),
+    ...isStatic,
+    `${head}(${own.join(', ')}) -> ${answer}:`,
     `${indent}    """${doc.replaceAll('\\', '')}"""`,
   ].join('\n')
 }

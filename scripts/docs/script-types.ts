@@ -102,13 +102,27 @@ function raises({ errors = [] }: ScriptFunction): string[] {
 }
 
 /** A function with its arguments and answer, as TypeScript. */
-export function signature(name: string, { args, ok, runs }: ScriptFunction): string {
+export function signature(name: string, row: ScriptFunction): string {
+  const { args, ok, runs } = row
   const parameters = Object.entries(args).map(([argument, schema]) => {
     const mark = isOptional(schema, 'input') ? '?' : ''
     return `${argument}${mark}: ${typeText(schema, 'input')}`
   })
   const answer = ok === undefined ? 'void' : typeText(ok, 'output')
+  if (row.raw) return rawSignatures(name, parameters, answer)
   return `${name}(${parameters.join(', ')}): ${runs === 'node' ? `Promise<${answer}>` : answer}`
+}
+
+/** One for who wants bytes of JSON, and one for everybody else. */
+function rawSignatures(name: string, parameters: readonly string[], answer: string): string {
+  const others = parameters.slice(0, -1)
+  const options = (raw: string) => (parameters.at(-1) ?? '').replace(/raw\?: [^;}]*[^;} ]/, raw)
+  const forBytes = [...others, options('raw: true').replace('options?', 'options')]
+  const forValue = [...others, options('raw?: false | null')]
+  return [
+    `${name}(${forBytes.join(', ')}): Promise<GuildhallBody<${answer}>>`,
+    `${name}(${forValue.join(', ')}): Promise<${answer}>`,
+  ].join('\n')
 }
 
 function hookMember(name: string, hook: ScriptHook): string {

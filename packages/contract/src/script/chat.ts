@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ChatMessage, chatApi } from '../routes/chat.ts'
 import { optional, presentReference } from '../values/fields.ts'
-import { options, pageBefore, pageLimit, rowId } from './fields.ts'
+import { options, pageBefore, pageLimit, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { channel } = chatApi.append.params.shape
@@ -38,6 +38,8 @@ export const ChatEvent = z
 export type ChatEvent = z.output<typeof ChatEvent>
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
+/** For answers that are handed on. */
+const handedOn = { raw: true, ...trusted } as const
 
 export const chatScript = defineScriptApi({
   'chat.append': {
@@ -50,10 +52,10 @@ export const chatScript = defineScriptApi({
     doc: 'Messages, newest first; an unknown channel is an empty page.',
     args: {
       channel,
-      options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore }),
+      options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore, raw }),
     },
     ok: z.strictObject({ items: z.array(ChatMessage), next: z.int().nullable() }),
-    ...trusted,
+    ...handedOn,
   },
   'chat.remove': {
     doc: 'Blanks a message; a repeat changes nothing.',

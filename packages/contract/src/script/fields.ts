@@ -82,6 +82,9 @@ export const pageOffset = z
 /** Only rows before this id or number. */
 export const pageBefore = optional(z.int().min(0))
 
+/** Of a function that answers JSON as well, see `ScriptFunction`. */
+export const raw = optional(z.boolean()).meta({ description: 'Answers bytes of JSON' })
+
 /** An object of options as the last argument; it may be missing. Unknown members are refused. */
 export function options<S extends z.ZodRawShape>(shape: S) {
   const schema = z.strictObject(shape)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GroupDetail, GroupSummary, groupsApi } from '../routes/groups.ts'
 import { optional, presentReference, reference } from '../values/fields.ts'
 import { pageOf } from '../values/numbers.ts'
-import { options, pageLimit, pageOffset, rowId } from './fields.ts'
+import { options, pageLimit, pageOffset, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { name, description, open, max_size } = groupsApi.create.body.shape
@@ -10,6 +10,8 @@ const id = rowId
 const user_id = presentReference()
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
+/** For answers that are handed on. */
+const handedOn = { raw: true, ...trusted } as const
 const onMember = {
   args: { id, user_id },
   ok: GroupDetail,
@@ -34,10 +36,11 @@ export const groupsScript = defineScriptApi({
         filter: optional(reference()),
         limit: pageLimit({ default: 50, cap: 200 }),
         offset: pageOffset,
+        raw,
       }),
     },
     ok: pageOf(GroupSummary),
-    ...trusted,
+    ...handedOn,
   },
   'groups.get': {
     doc: 'One group with its members, or null.',

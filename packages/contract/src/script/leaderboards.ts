@@ -6,7 +6,7 @@ import {
   RankedRecord,
 } from '../routes/leaderboards.ts'
 import { optional } from '../values/fields.ts'
-import { keptObject, options, pageLimit, pageOffset } from './fields.ts'
+import { keptObject, options, pageLimit, pageOffset, raw } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { score, subscore } = leaderboardsApi.submit.body.shape
@@ -15,13 +15,15 @@ const { id: board, user_id } = leaderboardsApi.deleteRecord.params.shape
 const neighbours = z.int().min(0).max(500)
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
+/** For answers that are handed on. */
+const handedOn = { raw: true, ...trusted } as const
 
 export const leaderboardsScript = defineScriptApi({
   'leaderboards.list': {
     doc: 'All boards by id.',
-    args: {},
+    args: { options: options({ raw }) },
     ok: z.array(Leaderboard),
-    ...trusted,
+    ...handedOn,
   },
   'leaderboards.create': {
     doc: 'Opens a board; by default the highest score of each user counts.',
@@ -46,20 +48,24 @@ export const leaderboardsScript = defineScriptApi({
   },
   'leaderboards.get': {
     doc: 'The record of a user with its rank, or null.',
-    args: { board, user_id },
+    args: { board, user_id, options: options({ raw }) },
     ok: RankedRecord.nullable(),
     errors: ['not_found'],
-    ...trusted,
+    ...handedOn,
   },
   'leaderboards.records': {
     doc: 'Records by rank; total is the number of all.',
+    example: [
+      "guildhall.on_rpc('top', () =>",
+      "  guildhall.leaderboards.records('weekly', { limit: 100, raw: true }))",
+    ],
     args: {
       board,
-      options: options({ limit: pageLimit({ default: 50, cap: 500 }), offset: pageOffset }),
+      options: options({ limit: pageLimit({ default: 50, cap: 500 }), offset: pageOffset, raw }),
     },
     ok: z.strictObject({ total: z.int(), items: z.array(RankedRecord) }),
     errors: ['not_found'],
-    ...trusted,
+    ...handedOn,
   },
   'leaderboards.remove': {
     doc: "Removes a user's record; false if there was none.",
@@ -70,16 +76,16 @@ export const leaderboardsScript = defineScriptApi({
   },
   'leaderboards.around': {
     doc: "A user's record between those that rank right before and after it.",
-    args: { board, user_id, before: neighbours, after: neighbours },
+    args: { board, user_id, before: neighbours, after: neighbours, options: options({ raw }) },
     ok: z.array(RankedRecord),
     errors: ['not_found'],
-    ...trusted,
+    ...handedOn,
   },
   'leaderboards.of_users': {
     doc: 'The records of up to 100 users by rank; users without one are left out.',
-    args: { board, user_ids: z.array(user_id).max(100) },
+    args: { board, user_ids: z.array(user_id).max(100), options: options({ raw }) },
     ok: z.array(RankedRecord),
     errors: ['not_found'],
-    ...trusted,
+    ...handedOn,
   },
 })

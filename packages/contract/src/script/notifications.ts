@@ -8,6 +8,7 @@ import {
   pageBefore,
   pageLimit,
   participantId,
+  raw,
   rowId,
   strictLimit,
 } from './fields.ts'
@@ -32,6 +33,8 @@ export const newNotification = {
 }
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
+/** For answers that are handed on. */
+const handedOn = { raw: true, ...trusted } as const
 
 export const notificationsScript = defineScriptApi({
   'notifications.send': {
@@ -44,10 +47,10 @@ export const notificationsScript = defineScriptApi({
     doc: "A user's notifications and the broadcasts, newest first.",
     args: {
       user_id: presentReference(),
-      options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore }),
+      options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore, raw }),
     },
     ok: z.array(ScriptNotification),
-    ...trusted,
+    ...handedOn,
   },
   'notifications.mark_read': {
     doc: 'True for a row addressed to the user, whose time of reading stays; else false.',

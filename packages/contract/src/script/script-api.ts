@@ -31,6 +31,11 @@ export type ScriptFunction = {
   operations?: string
   /** What it returns; undeclared members do not reach the script. Without it, nothing. */
   ok?: z.ZodType
+  /**
+   * Its options have `raw`: with it the answer is its JSON as bytes, which the node writes and the
+   * script hands on, such as in a reply. `json.decode` makes the answer of them.
+   */
+  raw?: true
   /** Codes beyond `invalid_argument`, which every function with arguments has. */
   errors?: readonly ScriptErrorCode[]
   /** The lowest tier that has it; a lower one gets `forbidden`. */

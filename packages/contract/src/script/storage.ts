@@ -7,7 +7,7 @@ import {
   writePermission,
 } from '../routes/storage.ts'
 import { freeObject, optional, presentReference, reference } from '../values/fields.ts'
-import { options, pageLimit, strictLimit } from './fields.ts'
+import { options, pageLimit, raw, strictLimit } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const address = {
@@ -56,6 +56,8 @@ const after = optional(z.string()).meta({ description: 'The `next` of the page b
 export const writeManyMax = 100
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
+/** For answers that are handed on. */
+const handedOn = { raw: true, ...trusted } as const
 
 export const storageWrite = z.strictObject({
   op: z.literal('write'),
@@ -69,9 +71,9 @@ export const storageScript = defineScriptApi({
   storage_read: {
     doc: 'One stored object, or null.',
     example: ["const save = await guildhall.storage_read(ctx.user_id, 'saves', 'slot')"],
-    args: { ...address, options: options({ as }) },
+    args: { ...address, options: options({ as, raw }) },
     ok: ScriptObject.nullable(),
-    ...trusted,
+    ...handedOn,
   },
   storage_write: {
     doc: 'Stores an object whole; with a version only in place of that one, "" only creates.',
@@ -101,10 +103,11 @@ export const storageScript = defineScriptApi({
         after,
         limit: pageLimit({ default: 50, cap: 200 }),
         as,
+        raw,
       }),
     },
     ok: ScriptObjectPage,
-    ...trusted,
+    ...handedOn,
   },
   storage_index_query: {
     doc: 'A page of the objects of an index whose fields fit all the filters.',
@@ -124,11 +127,12 @@ export const storageScript = defineScriptApi({
           description: 'An ordered field, ascending; with - before it descending',
         }),
         as,
+        raw,
       }),
     },
     ok: ScriptObjectPage,
     errors: ['not_found', 'unavailable'],
-    ...trusted,
+    ...handedOn,
   },
   storage_write_many: {
     doc: 'Up to 100 writes and deletes, values of at most 4 MiB in all: all of them or none.',

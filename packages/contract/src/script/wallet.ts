@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LedgerEntry, walletApi } from '../routes/wallet.ts'
 import { optional, presentReference } from '../values/fields.ts'
 import { int64, int64ByName, int64Max } from '../values/numbers.ts'
-import { options, pageBefore, pageLimit, pageOffset } from './fields.ts'
+import { options, pageBefore, pageLimit, pageOffset, raw } from './fields.ts'
 import { idempotencyKey } from './keys.ts'
 import { defineScriptApi } from './script-api.ts'
 
@@ -13,6 +13,8 @@ const userId = walletApi.adjust.params.shape.id
 const Booked = z.strictObject({ balance: int64, seq: z.int().min(1) })
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
+/** For answers that are handed on. */
+const handedOn = { raw: true, ...trusted } as const
 
 /** The members of one adjustment, for transact too. */
 export const adjustment = { user_id: userId, currency, delta, reason }
@@ -46,11 +48,12 @@ export const walletScript = defineScriptApi({
         limit: pageLimit({ default: 50, cap: 200 }),
         offset: pageOffset,
         before: pageBefore,
+        raw,
       }),
     },
     ok: z.array(LedgerEntry),
     errors: ['not_found'],
-    ...trusted,
+    ...handedOn,
   },
   'wallet.transfer': {
     doc: 'Moves an amount of one currency from one account to another, all or nothing.',

@@ -1,7 +1,7 @@
 import type { ScriptCaller } from '../kernel/play/script.ts'
 import { joinScript } from '../node/features/joined.ts'
-import { answerFilter } from '../script/functions/answers.ts'
-import { checkedArguments, scriptRows } from '../script/functions/arguments.ts'
+import { scriptRows } from '../script/functions/arguments.ts'
+import { hostFunction } from '../script/functions/host-function.ts'
 import type { HostFunctions } from '../script/ports.ts'
 import type { TestApi } from './api.ts'
 
@@ -23,12 +23,8 @@ export function scriptCalls(functions: HostFunctions = {}): ScriptCall {
   return async (name, ...args) => {
     const row = scriptRows.get(name)
     if (!row) throw new Error(`there is no ${name}`)
-    const answer = await functions[name]?.(
-      scriptCaller,
-      checkedArguments(name, row, args),
-      undefined,
-    )
-    return answerFilter(row.ok)(answer)
+    const fn = functions[name]
+    return fn && hostFunction(name, row, fn)(scriptCaller, args)
   }
 }
 

@@ -6,7 +6,7 @@ import { ScriptFailure } from '../../kernel/play/script.ts'
 import { createHarness, type Harness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
 import { runners } from './runners.ts'
-import { drafted, scenarios, tournament } from './scenarios.ts'
+import { drafted, record, scenarios, tournament } from './scenarios.ts'
 
 /** What the node answers, the same to every language. */
 const functions: HostFunctions = {
@@ -41,6 +41,12 @@ const functions: HostFunctions = {
   },
   'tournaments.transition': (_caller, { to }: { to: TournamentState }) => tournament(to),
   'leaderboards.delete': () => false,
+  'leaderboards.list': () => [],
+  'leaderboards.get': () => null,
+  'leaderboards.records': (_caller, { options }) => {
+    expect(options).not.toHaveProperty('raw')
+    return { total: 1, items: [{ ...record, undeclared: 'is left out' }] }
+  },
   storage_write: (_caller, { owner, value }: { owner: string | null; value: object }) => ({
     version: `${JSON.stringify(owner)} ${JSON.stringify(value)}`,
   }),

@@ -1,4 +1,4 @@
-import type { Tournament, TournamentState } from '@guildhall/contract'
+import { stringifyExact, type Tournament, type TournamentState } from '@guildhall/contract'
 
 /**
  * What every language does alike, as data: a row calls functions of `guildhall` one after another,
@@ -49,6 +49,18 @@ export const tournament = (state: TournamentState): Tournament => {
   const times = { created_at_unix_ms: 1, updated_at_unix_ms: 2 }
   return { ...drafted, state, settled_epoch_due_at_unix_ms: 5, ...times }
 }
+
+/** The one record of the board of the scenarios. */
+export const record = {
+  rank: 1,
+  user_id: 'ö',
+  score: 9_007_199_254_740_993n,
+  subscore: 0n,
+  metadata: { tags: [], of: null },
+  updated_at_unix_ms: 5,
+  submissions: 1,
+}
+const page = stringifyExact({ total: 1, items: [record] })
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -279,6 +291,22 @@ export const scenarios: readonly Scenario[] = [
       ],
       ['storage_list', ['u', 'c', { cursor: 'x' }], refused],
       ['storage_list', ['u', 'c', { limit: -1 }], refused],
+    ],
+  },
+  {
+    rule: 'S-API-26',
+    title: 'an answer is handed on as JSON where it is asked for raw',
+    trusted: true,
+    steps: [
+      ['leaderboards.records', ['b', { limit: 1, raw: true }], `text ${page}`],
+      ['json.decode', [last], page],
+      ['leaderboards.records', ['b', { raw: false }], page],
+      ['leaderboards.records', ['b', { raw: 'yes' }], refused],
+      ['leaderboards.list', [{ raw: true }], 'text []'],
+      ['leaderboards.list', [{ raw: 1 }], refused],
+      ['leaderboards.get', ['b', 'nobody', { raw: true }], 'text null'],
+      ['leaderboards.get', ['b', 'nobody', { as: 'raw' }], refused],
+      ['storage_read', [none, 'c', 'gone', { raw: true }], 'text null'],
     ],
   },
   {

@@ -5,8 +5,8 @@ import type { Log } from '../../kernel/log/log.ts'
 import { type ScriptCaller, ScriptFailure } from '../../kernel/play/script.ts'
 import type { HostFunctions } from '../ports.ts'
 import type { HostCall, HostResult, Refusal } from '../wire/protocol.ts'
-import { answerFilter } from './answers.ts'
-import { checkedArguments, scriptRows } from './arguments.ts'
+import { scriptRows } from './arguments.ts'
+import { hostFunction } from './host-function.ts'
 import { StoppableCalls } from './stoppable-calls.ts'
 
 type Deps = { functions: HostFunctions; tier: ScriptTier; log: Log }
@@ -15,15 +15,18 @@ export type HostCallAnswerer = ReturnType<typeof createHostCallAnswerer>
 
 /** Answers the calls of the worker that need the node, as the table declares them. */
 export function createHostCallAnswerer({ functions, tier, log }: Deps) {
-  const filters = new Map(
-    Object.keys(functions).map((name) => [name, answerFilter(scriptRows.get(name)?.ok)]),
+  const served = new Map(
+    Object.entries(functions).flatMap(([name, fn]) => {
+      const row = scriptRows.get(name)
+      return row && fn ? [[name, hostFunction(name, row, fn)] as const] : []
+    }),
   )
   const stoppable = new StoppableCalls()
 
   async function answer(call: HostCall, caller: ScriptCaller): Promise<HostResult> {
     const { id, name, args } = call
     const row = scriptRows.get(name)
-    const fn = functions[name]
+    const fn = served.get(name)
     if (row?.runs !== 'node' || row.planned || !fn)
       return refused(id, 'unavailable', `${name} is not available`)
     if (row.tier === 'trusted' && tier !== 'trusted') {
@@ -31,9 +34,7 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
     }
     const { signal, end } = stoppable.begin(call.invocation)
     try {
-      const asking = { ...caller, signal }
-      const value: unknown = await fn(asking, checkedArguments(name, row, args), undefined)
-      return { id, ok: true, value: filters.get(name)?.(value) }
+      return { id, ok: true, value: await fn({ ...caller, signal }, args) }
     } catch (error) {
       const refusal = refusalOf(name, error)
       if (refusal.code === 'internal') {
