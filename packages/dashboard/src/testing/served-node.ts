@@ -61,8 +61,9 @@ export async function serveNode(
 }
 
 async function sessionText(client: ConsoleClient, body: Credentials): Promise<string> {
-  const { token, role } = await client.console.login({ body })
-  return JSON.stringify({ token, role, username: body.username, expired: false })
+  const { token, role, expires_in_sec } = await client.console.login({ body })
+  const endsAtUnixMs = Date.now() + expires_in_sec * 1_000
+  return JSON.stringify({ token, role, username: body.username, endsAtUnixMs, expired: false })
 }
 
 async function readyUrl({ stdout, stderr }: ChildProcess): Promise<string> {

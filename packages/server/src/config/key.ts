@@ -1,3 +1,4 @@
+import type { Role } from '@guildhall/contract'
 import type { Format } from './values/formats.ts'
 
 /**
@@ -32,6 +33,7 @@ type Shape =
       readonly itemsMax: number
     }
   | { readonly kind: 'indexes'; readonly itemsMax: number }
+  | { readonly kind: 'operators'; readonly itemsMax: number }
 
 /**
  * How a value is shown: as it is, not at all, or as a URL without user, password and secret query
@@ -47,6 +49,13 @@ export type StorageIndex = {
   readonly fields: readonly string[]
   /** Those of the fields that queries may order by. */
   readonly ordered?: readonly string[]
+}
+
+/** One entry of `console.operators`, with its password, or the verifier of it, wherever it stood. */
+export type Operator = {
+  readonly username: string
+  readonly password: string
+  readonly role: Role
 }
 
 /** A section holds keys and further sections, under their wire names. */
@@ -140,6 +149,10 @@ export function integers(
 
 export function indexes(itemsMax: number, doc: string): Key<readonly StorageIndex[]> {
   return { kind: 'indexes', itemsMax, default: [], doc }
+}
+
+export function operators(itemsMax: number, doc: string): Key<readonly Operator[]> {
+  return { kind: 'operators', itemsMax, default: [], doc }
 }
 
 export function isKey(entry: Key | Section): entry is Key {

@@ -3,11 +3,12 @@ import { isKey, type Section } from './key.ts'
 import { defaultSource, problemLine, type Source } from './problem.ts'
 import { hasDefaultCredentials, isLocal, rules } from './rules.ts'
 import { type Config, keys, schema } from './schema.ts'
-import type { Assignment, Assignments } from './sources/assignment.ts'
+import type { Assignment, Assignments, Raw } from './sources/assignment.ts'
 import { type Environment, readEnvironment } from './sources/environment.ts'
 import { type FileLocation, type FileResult, readConfigFile } from './sources/file.ts'
 import { type FlagAssignment, readFlags } from './sources/flags.ts'
 import { readSecretFile } from './sources/secret-file.ts'
+import { holdsPassword } from './values/operators.ts'
 import { checkText, checkValue, isSecret, type Verdict } from './values/values.ts'
 
 export type LoadOptions = {
@@ -133,16 +134,22 @@ function judge(assignment: Assignment, cwd: string, warnings: string[]): Verdict
   const { key, form, raw, source, base } = assignment
   const declared = keys.get(key)
   if (!declared) throw new Error(`there is no key ${key}`)
-  if (form === 'file') {
-    const read = readSecretFile(raw, base)
-    if ('fault' in read) return read
-    if (read.readableByOthers) {
+  const secretOf = (path: Raw) => {
+    const read = readSecretFile(path, base)
+    if (!('fault' in read) && read.readableByOthers) {
       warnings.push(`the file of ${key} (${source.text}) can be read by other users`)
     }
-    return checkText(declared, read.text)
+    return read
+  }
+  const secretOfEntry = (value: unknown) => secretOf({ kind: 'typed', value })
+  if (form === 'file') {
+    const read = secretOf(raw)
+    return 'fault' in read ? read : checkText(declared, read.text, secretOfEntry)
   }
   const verdict =
-    raw.kind === 'text' ? checkText(declared, raw.text) : checkValue(declared, raw.value)
+    raw.kind === 'text'
+      ? checkText(declared, raw.text, secretOfEntry)
+      : checkValue(declared, raw.value, secretOfEntry)
   if ('fault' in verdict) return verdict
   return { value: anchored(verdict.value, { isPath: declared.kind === 'path', key, base, cwd }) }
 }
@@ -163,8 +170,9 @@ function anchored(value: unknown, { isPath, key, base, cwd }: Anchor): unknown {
 function holdsSecret({ assignments }: FileResult): boolean {
   return assignments.some(({ key, form, raw }) => {
     const declared = keys.get(key)
-    if (form !== 'value' || declared === undefined || !isSecret(declared)) return false
-    return key !== 'database.url' || !isUrlOfThisMachine(raw)
+    if (form !== 'value' || declared === undefined) return false
+    if (declared.kind === 'operators') return raw.kind === 'typed' && holdsPassword(raw.value)
+    return isSecret(declared) && (key !== 'database.url' || !isUrlOfThisMachine(raw))
   })
 }
 

@@ -17,6 +17,7 @@ describe('the description of a configuration', () => {
       expect(entries.map(({ key }) => key)).toEqual(entries.map(({ key }) => key).toSorted())
     }
     expect(groups.find(({ name }) => name === 'console')?.entries).toEqual([
+      { key: 'operators', value: '[]' },
       { key: 'password', value: '<redacted>' },
       { key: 'token_expiry_sec', value: '3600' },
       { key: 'username', value: 'admin' },

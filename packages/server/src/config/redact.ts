@@ -1,4 +1,4 @@
-import type { Key } from './key.ts'
+import type { Key, Operator } from './key.ts'
 import { type Config, keys, schema } from './schema.ts'
 
 /** One top-level section of the effective configuration, fit to be shown to an operator. */
@@ -22,8 +22,13 @@ export function describeValue(config: Config, name: string): string | undefined 
   const key = keys.get(name)
   const value = key && valueAt(config, name)
   if (key === undefined || value === undefined) return undefined
+  if (key.kind === 'operators') return valueText(withoutPasswords(config))
   if (key.kind !== 'string' || key.secret === 'open') return valueText(value)
   return key.secret === 'hidden' ? redacted : stripUrls(String(value))
+}
+
+function withoutPasswords({ console }: Config): Operator[] {
+  return console.operators.map((operator) => ({ ...operator, password: redacted }))
 }
 
 /** The default of a key in the same spelling; undefined when there is none. */

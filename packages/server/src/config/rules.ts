@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { basename } from 'node:path'
-import type { Fault } from './problem.ts'
+import { type Fault, quoted } from './problem.ts'
 import type { Config } from './schema.ts'
 import { collide, isLoopback, parseAddress } from './values/address.ts'
 
@@ -38,6 +38,17 @@ export const rules: readonly Rule[] = [
       return {
         wrong: 'equals console.password under the same username',
         allowed: 'another password, or a username of its own in console.viewer_username',
+      }
+    },
+  ),
+  rule(
+    ['console.operators', 'console.username', 'console.viewer_username'],
+    ({ console: { operators, username, viewer_username } }) => {
+      const taken = operators.find((one) => [username, viewer_username].includes(one.username))
+      if (taken === undefined) return undefined
+      return {
+        wrong: `has ${quoted(taken.username)}, the name of one of the two other operators`,
+        allowed: 'names unlike console.username and console.viewer_username',
       }
     },
   ),

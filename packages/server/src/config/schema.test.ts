@@ -5,6 +5,8 @@ import { referenceFile, renderReference } from './reference.ts'
 import { keys, sections } from './schema.ts'
 import { checkText, isSecret } from './values/values.ts'
 
+const noFiles = () => ({ fault: { wrong: 'names no file', allowed: 'a file' } })
+
 describe('the schema', () => {
   it('[O-KEY-1] is what the reference page says', () => {
     expect(readFileSync(referenceFile, 'utf8')).toBe(renderReference())
@@ -39,7 +41,7 @@ describe('the schema', () => {
   it.each([...keys].filter(([, key]) => key.default !== undefined))(
     '[O-CFG-5] accepts the default of %s',
     (_name, key) => {
-      expect(checkText(key, describeDefault(key) ?? '')).toEqual({ value: key.default })
+      expect(checkText(key, describeDefault(key) ?? '', noFiles)).toEqual({ value: key.default })
     },
   )
 })

@@ -6,6 +6,8 @@ export type Session = {
   token: string
   username: string
   role: Role
+  /** When the token ends, by the clock of this machine. */
+  endsAtUnixMs: number
   expired: boolean
 }
 

@@ -8,10 +8,11 @@ import { session, useSession } from './session.ts'
 const { console: operators } = createConsoleClient('')
 
 async function signIn(username: string, password: string): Promise<void> {
-  const { token, role } = await operators.login({ body: { username, password } })
+  const { token, role, expires_in_sec } = await operators.login({ body: { username, password } })
+  const endsAtUnixMs = Date.now() + expires_in_sec * 1_000
   // What somebody else has read must not be shown to this one.
   if (session.current()?.username !== username) queries.clear()
-  session.signedIn({ token, role, username })
+  session.signedIn({ token, role, username, endsAtUnixMs })
   await queries.invalidateQueries()
 }
 

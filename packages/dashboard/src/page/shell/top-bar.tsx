@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useNodeStatus } from '../data/node-status.ts'
+import { serverNow, useNodeStatus } from '../data/node-status.ts'
 import { Glyph } from '../kit/glyph.tsx'
 import { Badge, type Tone } from '../kit/text/badge.tsx'
 import { Text } from '../kit/text/text.tsx'
+import { Time } from '../kit/text/time.tsx'
 import { useSession } from '../session/session.ts'
 import { signOut } from '../session/sign-out.ts'
 
@@ -91,6 +92,9 @@ function OperatorMenu({ onHelp }: { onHelp(): void }) {
       <div id="operator" className="menu menu-operator" popover="auto">
         <p className="menu-words">
           <Text>{operator.username}</Text> <Badge>{operator.role}</Badge>
+        </p>
+        <p className="menu-words muted small">
+          Session ends <Time at={operator.endsAtUnixMs - Date.now() + serverNow()} />
         </p>
         <button
           type="button"

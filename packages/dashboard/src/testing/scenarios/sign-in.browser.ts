@@ -36,6 +36,7 @@ export function signInTests(stage: () => Stage): void {
       await other.goto(`${stage().node.url}/dashboard/groups`)
       await other.getByRole('heading', { name: 'Groups' }).waitFor()
       await other.getByRole('button', { name: 'admin' }).click()
+      await other.getByText(/^Session ends in (1 hr|59 min)/).waitFor()
       await other.getByRole('button', { name: 'Sign out' }).click()
       await page.getByLabel('Operator').waitFor()
     }

@@ -1,4 +1,4 @@
-import { boolean, integer, secret, secretUnset, string, stringUnset } from '../key.ts'
+import { boolean, integer, operators, secret, secretUnset, string, stringUnset } from '../key.ts'
 import { password, shortText } from '../values/formats.ts'
 
 export const sessions = {
@@ -48,6 +48,7 @@ export const console = {
     'Name of the operator with the viewer role; unset, the same name as the admin.',
   ),
   viewer_password: secretUnset(password, 'Password of the viewer; unset, there is none.'),
+  operators: operators(100, 'Operators with names of their own, beside these two.'),
   token_expiry_sec: integer(3_600, [60, 604_800], 'Life of a console token.'),
 }
 

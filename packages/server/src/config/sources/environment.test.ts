@@ -38,6 +38,8 @@ function otherText(name: string, key: Key): string {
       return '8080,9090'
     case 'indexes':
       return '[{"name":"by_level","collection":"saves","fields":["level"]}]'
+    case 'operators':
+      return '[{"username":"ana","password":"a password of hers","role":"viewer"}]'
     case 'strings':
       return key.format.allowed.includes('folder') ? 'common' : 'https://a.example'
     case 'string':

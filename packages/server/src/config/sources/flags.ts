@@ -1,7 +1,7 @@
 import { problemLine, type Source, unknownKeyLine } from '../problem.ts'
 import { keys } from '../schema.ts'
 import { suggest } from '../suggestion.ts'
-import { isSecret } from '../values/values.ts'
+import { isSecret, mayHoldSecret } from '../values/values.ts'
 import type { Assignment, Assignments } from './assignment.ts'
 import { environmentFileName, environmentName } from './environment.ts'
 
@@ -48,15 +48,18 @@ export function parseSetting(text: string): FlagAssignment | undefined {
 export const settingUsage = '--set takes KEY=VALUE, such as --set http.bind=127.0.0.1:8000'
 
 function refusal(key: string) {
+  const declared = keys.get(key)
+  const variables = [environmentName(key)]
+  if (declared && isSecret(declared)) variables.push(environmentFileName(key))
   return {
     wrong: 'a secret cannot be set by a flag, because other users can read command lines',
-    allowed: `${environmentName(key)}, ${environmentFileName(key)} or the configuration file`,
+    allowed: `${variables.join(', ')} or the configuration file`,
   }
 }
 
 function isSecretName(key: string): boolean {
   const declared = keys.get(key)
-  return declared !== undefined && isSecret(declared)
+  return declared !== undefined && mayHoldSecret(declared)
 }
 
 function* openKeys(): Generator<string> {

@@ -1,13 +1,17 @@
 import { isAbsolute } from 'node:path'
 import type { Key } from '../key.ts'
 import { type Fault, quoted } from '../problem.ts'
+import { operatorShape, readOperators, type SecretReader } from './operators.ts'
 import { indexShape, readStorageIndexes } from './storage-indexes.ts'
 
 /** What is said about a key: its value, or what is wrong with it. */
 export type Verdict = { value: unknown } | { fault: Fault }
 
-/** Checks a value as the TOML parser hands it out: integers are bigints, other numbers floats. */
-export function checkValue(key: Key, value: unknown): Verdict {
+/**
+ * Checks a value as the TOML parser hands it out: integers are bigints, other numbers floats.
+ * `secretOf` reads the files that entries of a list name.
+ */
+export function checkValue(key: Key, value: unknown, secretOf: SecretReader): Verdict {
   const fault = (wrong: string): Verdict => ({ fault: { wrong, allowed: allowedBy(key) } })
   switch (key.kind) {
     case 'boolean':
@@ -17,8 +21,9 @@ export function checkValue(key: Key, value: unknown): Verdict {
     case 'strings':
     case 'integers':
     case 'indexes':
+    case 'operators':
       if (!Array.isArray(value)) return fault(`is ${typeName(value)}`)
-      return checkList(key, value)
+      return checkList(key, value, secretOf)
     default:
       if (typeof value !== 'string') return fault(`is ${typeName(value)}`)
       if (acceptsText(key, value)) return { value }
@@ -27,7 +32,7 @@ export function checkValue(key: Key, value: unknown): Verdict {
 }
 
 /** Checks a value as the environment and flags write it. */
-export function checkText(key: Key, text: string): Verdict {
+export function checkText(key: Key, text: string, secretOf: SecretReader): Verdict {
   const fault = (wrong: string): Verdict => ({ fault: { wrong, allowed: allowedBy(key) } })
   switch (key.kind) {
     case 'boolean':
@@ -37,22 +42,28 @@ export function checkText(key: Key, text: string): Verdict {
       const value = parseInteger(text)
       return value === undefined
         ? fault(`${quoted(text)} is not a decimal integer`)
-        : checkValue(key, value)
+        : checkValue(key, value, secretOf)
     }
     case 'strings':
     case 'integers':
-    case 'indexes': {
+    case 'indexes':
+    case 'operators': {
       const list = parseList(key, text)
-      return list ? checkValue(key, list) : fault('is not a list')
+      return list ? checkValue(key, list, secretOf) : fault('is not a list')
     }
     default:
-      return checkValue(key, text)
+      return checkValue(key, text, secretOf)
   }
 }
 
 /** Whether the key is one of those that O-SEC-1 lists. */
 export function isSecret(key: Key): boolean {
   return key.kind === 'string' && key.secret !== 'open'
+}
+
+/** Whether a value of the key may hold a secret, in one part or another. */
+export function mayHoldSecret(key: Key): boolean {
+  return isSecret(key) || key.kind === 'operators'
 }
 
 /** What a key allows, in words. */
@@ -74,6 +85,8 @@ export function allowedBy(key: Key): string {
       return `a list of ${key.itemsMin} to ${key.itemsMax} integers from ${key.min} to ${key.max}`
     case 'indexes':
       return `a list of at most ${key.itemsMax} tables with ${indexShape}`
+    case 'operators':
+      return `a list of at most ${key.itemsMax} tables with ${operatorShape}`
   }
 }
 
@@ -95,7 +108,7 @@ export function typeName(value: unknown): string {
 }
 
 type TextKey = Extract<Key, { kind: 'string' | 'choice' | 'path' }>
-type ListKey = Extract<Key, { kind: 'strings' | 'integers' | 'indexes' }>
+type ListKey = Extract<Key, { kind: 'strings' | 'integers' | 'indexes' | 'operators' }>
 type IntegerKey = Extract<Key, { kind: 'integer' }>
 
 function acceptsText(key: TextKey, text: string): boolean {
@@ -119,12 +132,16 @@ function integerFault(value: unknown): string {
   return typeof value === 'bigint' ? `${shown(value)} is out of bounds` : `is ${typeName(value)}`
 }
 
-function checkList(key: ListKey, list: readonly unknown[]): Verdict {
+function checkList(key: ListKey, list: readonly unknown[], secretOf: SecretReader): Verdict {
   const fault = (wrong: string): Verdict => ({ fault: { wrong, allowed: allowedBy(key) } })
   if (list.length > key.itemsMax) return fault(`has ${list.length} entries`)
   if (key.kind === 'indexes') {
     const indexes = readStorageIndexes(list)
     return Array.isArray(indexes) ? { value: indexes } : { fault: indexes }
+  }
+  if (key.kind === 'operators') {
+    const operators = readOperators(list, secretOf)
+    return Array.isArray(operators) ? { value: operators } : { fault: operators }
   }
   if (key.kind === 'integers') {
     if (list.length < key.itemsMin) return fault(`has ${list.length} entries`)
@@ -160,7 +177,7 @@ function parseInteger(text: string): bigint | undefined {
 function parseList(key: ListKey, text: string): unknown[] | undefined {
   const trimmed = text.trim()
   if (trimmed.startsWith('[')) return parseJsonList(trimmed)
-  if (key.kind === 'indexes') return undefined
+  if (key.kind === 'indexes' || key.kind === 'operators') return undefined
   const items = trimmed.split(',').map((item) => item.trim())
   if (key.kind === 'strings') return items
   return items.map((item) => parseInteger(item) ?? item)

@@ -2,27 +2,31 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { createIds } from '../../kernel/ids.ts'
-import { createConsole } from './console.service.ts'
+import { type ConsoleDeps, createConsole } from './console.service.ts'
 
 const config = {
   username: 'admin',
   password: '$argon2id$of-the-admin',
   viewer_username: 'watcher',
   viewer_password: '$argon2id$of-the-viewer',
+  operators: [],
   token_expiry_sec: 60,
 }
 
 type Check = (verifier: string, password: string) => Promise<boolean>
 
 /** A console sign-in that records which verifiers it was tried against, and what was counted. */
-function openDoor(check: Check = async (verifier, password) => password === verifier.slice(-5)) {
+function openDoor(
+  check: Check = async (verifier, password) => password === verifier.slice(-5),
+  operators: ConsoleDeps['config']['operators'] = [],
+) {
   const clock = createFakeClock()
   const checked: string[] = []
   const taken = { now: 0, most: 0 }
   const console = createConsole({
     clock,
     ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
-    config,
+    config: { ...config, operators },
     verifyPassword: (verifier, password) => {
       checked.push(verifier)
       return check(verifier, password)
@@ -55,6 +59,24 @@ describe('the work of a console login', () => {
     const { checked, login } = openDoor()
     await login({ username, password }, '203.0.113.1').catch(() => {})
     expect(checked).toEqual([config.password, config.viewer_password])
+  })
+
+  it.each([
+    ['ana', '$argon2id$of-ana'],
+    ['ben', '$argon2id$of-ben'],
+    ['plain', '$argon2id$of-ana'],
+    ['nobody', '$argon2id$of-ana'],
+  ])('[H-CON-1] [H-OPS-6] is one verifier more among operators, for: %s', async (username, one) => {
+    const operators = ['plain', '$argon2id$of-ana', '$argon2id$of-ben'].map((password) => {
+      return { username: password.split('-').at(-1) ?? '', password, role: 'viewer' as const }
+    })
+    for (const password of ['wrong', 'plain', 'f-ana', 'f-ben']) {
+      const { checked, login } = openDoor(undefined, operators)
+      const attempt = login({ username, password }, '203.0.113.1').catch(() => undefined)
+      const isRight = password.endsWith(username) && username !== 'nobody'
+      expect((await attempt)?.role).toBe(isRight ? 'viewer' : undefined)
+      expect(checked).toEqual([config.password, config.viewer_password, one])
+    }
   })
 
   it('[H-CON-2] counts nothing when the password could not be checked', async () => {
