@@ -51,7 +51,7 @@ export type StorageIndex = {
   readonly ordered?: readonly string[]
 }
 
-/** One entry of `console.operators`, with its password, or the verifier of it, wherever it stood. */
+/** One entry of `console.operators`; its password may be a verifier, and have come from a file. */
 export type Operator = {
   readonly username: string
   readonly password: string

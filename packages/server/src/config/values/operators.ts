@@ -6,7 +6,7 @@ import { password as passwordFormat, shortText } from './formats.ts'
 /** Reads the file of a secret, or says what is wrong with it. */
 export type SecretReader = (path: unknown) => { text: string } | { fault: Fault }
 
-/** Reads the entries of `console.operators`; a fault, which holds no password, when one is wrong. */
+/** Reads the entries of `console.operators`; a fault, without any password, when one is wrong. */
 export function readOperators(
   list: readonly unknown[],
   secretOf: SecretReader,

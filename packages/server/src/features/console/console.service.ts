@@ -58,8 +58,8 @@ export function createConsole(deps: ConsoleDeps) {
   }
 
   /**
-   * Of many operators the named one is checked. One verifier is tried in any case, so that the work
-   * does not tell a known name from an unknown one.
+   * Of many operators the named one is checked. One verifier is tried in any case, so that known
+   * and unknown names cost the same work.
    */
   async function roleOfOperator(username: string, password: string): Promise<Role | undefined> {
     const [operator] = config.operators.filter((each) => equalText(each.username, username))
