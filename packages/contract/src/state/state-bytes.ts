@@ -76,6 +76,11 @@ export class StateWriter {
     this.#length += value.length
   }
 
+  /** Forgets what was written. */
+  clear(): void {
+    this.#length = 0
+  }
+
   /** A copy of what was written; the writer begins anew. */
   take(): Uint8Array {
     const taken = this.#bytes.slice(0, this.#length)

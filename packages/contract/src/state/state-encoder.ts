@@ -1,9 +1,9 @@
 import { stringifyExact } from '../values/exact-json.ts'
-import type { Json } from '../values/json.ts'
 import { StateWriter } from './state-bytes.ts'
 import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes } from './state-format.ts'
-import { decimalsUnder, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
-import { Box, type Scalar, Slot } from './state-shadow.ts'
+import { numberingOf, writeBox, writePlace, zigzag } from './state-numbering.ts'
+import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
+import { Box, jsonOf, type Scalar, Slot } from './state-shadow.ts'
 
 /**
  * What a comparison found: the list of changes, nothing, or that receivers need the whole. `anew`:
@@ -11,7 +11,8 @@ import { Box, type Scalar, Slot } from './state-shadow.ts'
  */
 export type StateChange = { list: Uint8Array; anew: boolean } | 'none' | 'whole'
 
-type Container = { readonly [name: string]: unknown } | readonly unknown[]
+type Named = { readonly [name: string]: unknown }
+type Container = Named | readonly unknown[]
 
 /** A larger step is sent as the number itself: its zigzag would not be exact. */
 const stepMax = 2 ** 51
@@ -22,10 +23,13 @@ const stepMax = 2 ** 51
  * the whole to be sent.
  */
 export class StateEncoder {
-  readonly #decimals: StateDecimals | undefined
+  /** Of the members of a name. */
+  readonly #decimalsUnder: (name: string) => number | undefined
+  /** Of the whole, where it is a number or an array. */
+  readonly #rootDecimals: number | undefined
   readonly #writer = new StateWriter()
   /** The whole is the only member of this box that has no number. */
-  readonly #root = new Slot('')
+  readonly #root = new Slot('', 0)
   #stamp = 0
   #places = 0
   #boxes = 0
@@ -37,10 +41,11 @@ export class StateEncoder {
   #depth = 0
   #lastPlace = -1
   #runFirst = -1
-  #run: number[] = []
+  readonly #run: number[] = []
 
   constructor(decimals?: StateDecimals) {
-    this.#decimals = decimals
+    this.#decimalsUnder = createDecimals(decimals)
+    this.#rootDecimals = typeof decimals === 'number' ? decimals : undefined
   }
 
   /** Whether there is a whole that receivers may be sent. */
@@ -56,8 +61,9 @@ export class StateEncoder {
     this.#isMuted = wasBroken || !this.#keepsRoot(next)
     this.#stamp += 1
     this.#lastPlace = -1
-    this.#writer.take()
-    this.#set(this.#root, undefined, next, rootDecimals(this.#decimals))
+    this.#writer.clear()
+    this.#clearRun()
+    this.#set(this.#root, undefined, next)
     this.#root.isThere = true
     this.#flushRun()
     this.#isBroken = false
@@ -79,26 +85,7 @@ export class StateEncoder {
 
   /** Gives every box and place its number, and every number its m, and changes nothing. */
   numbering(): Uint8Array {
-    const writer = new StateWriter()
-    const boxes: Box[] = []
-    const places: (readonly [Slot, Box])[] = []
-    if (this.#root.box !== undefined) collect(this.#root.box, boxes, places)
-    for (const box of boxes) writeBox(writer, box)
-    for (const [slot, box] of places) writePlace(writer, slot, box)
-    let last = -1
-    for (const [slot] of places) {
-      const { place, e, m, scalar } = slot
-      // What a newcomer could not compute from is sent as a number the next time.
-      if (m === undefined || scalar !== m / (powersOfTen[e] ?? 1)) {
-        slot.m = undefined
-        continue
-      }
-      writer.varint(stateTypes.decimal + 16 * zigzag(place - last))
-      writer.u8(e)
-      writer.int(m)
-      last = place
-    }
-    return writer.take()
+    return numberingOf(this.#root)
   }
 
   /** Whether the whole stays an object, or an array: else there is no box to name changes in. */
@@ -115,68 +102,124 @@ export class StateEncoder {
     this.#owesAnew = true
   }
 
-  #set(slot: Slot, box: Box | undefined, next: unknown, decimals: number | undefined): void {
+  #set(slot: Slot, box: Box | undefined, next: unknown): void {
     if (typeof next === 'object' && next !== null) {
-      this.#setContainer(slot, box, next as Container, decimals)
+      this.#setContainer(slot, box, next as Container)
       return
     }
+    const decimals = this.#decimalsOf(slot, box)
+    if (typeof next === 'number' && this.#moves(slot, next, decimals)) return
     const scalar = this.#scalarOf(next, decimals)
-    if (slot.isThere && slot.scalar !== undefined && isEqual(slot.scalar, scalar)) return
-    if (slot.isBox) slot.box?.empty()
-    this.#place(slot, box)
-    this.#writeScalar(slot, scalar, decimals)
-    slot.scalar = scalar
+    if (!slot.isScalar || !isEqual(slot.scalar, scalar)) {
+      if (slot.isBox) slot.box?.empty()
+      this.#place(slot, box)
+      this.#writeScalar(slot, scalar, decimals)
+      slot.scalar = scalar
+    }
+    slot.given = next
   }
 
-  #setContainer(slot: Slot, box: Box | undefined, next: Container, decimals: number | undefined) {
+  #decimalsOf(slot: Slot, box: Box | undefined): number | undefined {
+    if (box === undefined) return this.#rootDecimals
+    return box.isArray ? box.decimals : this.#decimalsUnder(slot.name)
+  }
+
+  /** The usual case, of a number that has its decimals, and grows or shrinks. */
+  #moves(slot: Slot, next: number, decimals: number | undefined): boolean {
+    const { e, m } = slot
+    if (m === undefined || e !== decimals || this.#isMuted) return false
+    const power = powersOfTen[e] ?? 1
+    if (slot.scalar !== m / power) return false
+    const scaled = Math.round(Math.abs(next) * power)
+    const after = next < 0 ? 0 - scaled : scaled
+    const step = after - m
+    // Also for what is no finite number.
+    if (!(Math.abs(step) < stepMax && scaled <= Number.MAX_SAFE_INTEGER)) return false
+    slot.given = next
+    if (step === 0) return true
+    this.#grow(slot.place, step)
+    slot.m = after
+    slot.scalar = after / power
+    return true
+  }
+
+  #setContainer(slot: Slot, box: Box | undefined, next: Container): void {
     const isArray = Array.isArray(next)
-    if (!isArray) checkPlain(next)
     this.#depth += 1
     if (this.#depth > stateDepthMax) throw new TypeError('more than 64 levels')
+    if (!isArray && slot.given !== next) checkPlain(next)
     if (slot.isBox && slot.box?.isArray === isArray) {
-      this.#members(slot.box, next, decimals)
-      this.#depth -= 1
-      return
+      this.#members(slot.box, next)
+    } else {
+      this.#place(slot, box)
+      slot.scalar = undefined
+      slot.box ??= new Box(box, slot.name)
+      slot.box.empty()
+      slot.box.isArray = isArray
+      slot.box.decimals = this.#decimalsOf(slot, box)
+      const wasMuted = this.#isMuted
+      this.#isMuted = true
+      this.#members(slot.box, next)
+      this.#isMuted = wasMuted
+      if (!wasMuted) this.#writeText(slot, stateTypes.json, stringifyExact(jsonOf(slot)))
     }
-    this.#place(slot, box)
-    slot.scalar = undefined
-    slot.box ??= new Box(box, slot.name)
-    slot.box.empty()
-    slot.box.isArray = isArray
-    const wasMuted = this.#isMuted
-    this.#isMuted = true
-    this.#members(slot.box, next, decimals)
-    this.#isMuted = wasMuted
+    slot.given = next
     this.#depth -= 1
-    if (!wasMuted) this.#writeText(slot, stateTypes.json, stringifyExact(jsonOf(slot)))
   }
 
   /** Compares the members of what was and stays an object, or an array. */
-  #members(box: Box, next: Container, decimals: number | undefined): void {
-    if (Array.isArray(next)) this.#elements(box, next, decimals)
-    else this.#named(box, next as { readonly [name: string]: unknown })
+  #members(box: Box, next: Container): void {
+    if (Array.isArray(next)) this.#elements(box, next)
+    else this.#named(box, next as Named)
   }
 
-  #elements(box: Box, next: readonly unknown[], decimals: number | undefined): void {
+  #elements(box: Box, next: readonly unknown[]): void {
     const before = box.size
-    if (before !== next.length && !this.#isMuted) {
-      this.#flushRun()
-      this.#number(box)
-      this.#writer.u8(stateTypes.length)
-      this.#writer.varint(box.number)
-      this.#writer.varint(next.length)
-    }
-    for (let n = next.length; n < before; n += 1) this.#forget(box.slot(String(n), n))
-    box.size = next.length
-    if (next.length < before) box.prune()
+    if (before !== next.length) this.#resize(box, next.length)
+    const { slots } = box
     for (let n = 0; n < next.length; n += 1) {
-      const slot = box.slot(indexNames[n] ?? String(n), n)
-      this.#set(slot, box, next[n], decimals)
+      const value = next[n]
+      const likely = slots[n]
+      if (likely?.index === n && likely.given === value && likely.isScalar) continue
+      const slot = likely?.index === n ? likely : box.slot(indexNames[n] ?? String(n), n)
+      this.#set(slot, box, value)
       slot.isThere = true
     }
   }
 
-  #named(box: Box, next: { readonly [name: string]: unknown }): void {
+  #resize(box: Box, length: number): void {
+    const before = box.size
+    if (!this.#isMuted) {
+      this.#flushRun()
+      this.#number(box)
+      this.#writer.u8(stateTypes.length)
+      this.#writer.varint(box.number)
+      this.#writer.varint(length)
+    }
+    for (let n = length; n < before; n += 1) this.#forget(box.slot(String(n), n))
+    box.size = length
+    if (length < before) box.prune()
+  }
+
+  /** As long as the names are those of before, in their order, none is looked up. */
+  #named(box: Box, next: Named): void {
+    const { slots } = box
+    let n = 0
+    for (const name in next) {
+      const slot = slots[n]
+      if (slot === undefined || slot.name !== name || !slot.isThere) {
+        this.#renamed(box, next)
+        return
+      }
+      const value = next[name]
+      if (slot.given !== value || !slot.isScalar) this.#set(slot, box, value)
+      n += 1
+    }
+    if (n !== box.size) this.#renamed(box, next)
+  }
+
+  /** Members came, went, or changed their order. */
+  #renamed(box: Box, next: Named): void {
     const stamp = this.#stamp
     const names = Object.keys(next)
     let kept = 0
@@ -187,7 +230,7 @@ export class StateEncoder {
       if (slot.isThere) kept += 1
       else added += 1
       slot.seen = stamp
-      this.#set(slot, box, next[name], decimalsUnder(this.#decimals, name))
+      this.#set(slot, box, next[name])
       slot.isThere = true
     }
     if (kept < box.size) this.#removeUnseen(box)
@@ -207,8 +250,7 @@ export class StateEncoder {
 
   #forget(slot: Slot): void {
     if (slot.isBox) slot.box?.empty()
-    slot.isThere = false
-    slot.scalar = undefined
+    slot.clear()
   }
 
   #scalarOf(next: unknown, decimals: number | undefined): Scalar {
@@ -277,8 +319,12 @@ export class StateEncoder {
     this.#writer.u8(run.length)
     for (let n = 0; n < run.length; n += 1) this.#writer.int(run[n] ?? 0)
     this.#lastPlace = this.#runFirst + run.length - 1
+    this.#clearRun()
+  }
+
+  #clearRun(): void {
     this.#runFirst = -1
-    this.#run = []
+    this.#run.length = 0
   }
 
   #head(type: number, place: number): void {
@@ -322,14 +368,6 @@ function isSafe(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER
 }
 
-function zigzag(step: number): number {
-  return step < 0 ? -2 * step - 1 : 2 * step
-}
-
-function rootDecimals(decimals: StateDecimals | undefined): number | undefined {
-  return typeof decimals === 'number' ? decimals : undefined
-}
-
 /** JSON has one zero. */
 function isEqual(a: unknown, b: unknown): boolean {
   return a === b
@@ -339,42 +377,6 @@ function checkPlain(value: object): void {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return
   throw new TypeError('an object of a class is no JSON')
-}
-
-function jsonOf(slot: Slot): Json {
-  const { box } = slot
-  if (slot.scalar !== undefined) return slot.scalar
-  if (box === undefined) return null
-  const there = box.slots.filter(({ isThere }) => isThere)
-  if (box.isArray) {
-    there.sort((a, b) => Number(a.name) - Number(b.name))
-    return there.map(jsonOf)
-  }
-  return Object.fromEntries(there.map((member) => [member.name, jsonOf(member)]))
-}
-
-/** Boxes and places by their numbers; boxes of what is gone have theirs too. */
-function collect(box: Box, boxes: Box[], places: (readonly [Slot, Box])[]): void {
-  const all: Box[] = [box]
-  for (const next of all) {
-    if (next.number > 0) boxes[next.number - 1] = next
-    for (const slot of next.slots) {
-      if (slot.place >= 0) places[slot.place] = [slot, next]
-      if (slot.box !== undefined && slot.box.number > 0) all.push(slot.box)
-    }
-  }
-}
-
-function writePlace(writer: StateWriter, slot: Slot, box: Box): void {
-  writer.u8(stateTypes.place)
-  writer.varint(box.number)
-  writer.text(slot.name)
-}
-
-function writeBox(writer: StateWriter, box: Box): void {
-  writer.u8(stateTypes.box)
-  writer.varint(box.parent?.number ?? 0)
-  writer.text(box.name)
 }
 
 const indexNames: readonly string[] = Array.from({ length: 1024 }, (_, n) => String(n))

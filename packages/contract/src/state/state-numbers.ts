@@ -3,13 +3,13 @@ import { powersOfTen, stateDecimalsMax } from './state-format.ts'
 /** How many decimals numbers are sent with: of all numbers, or of those under these names. */
 export type StateDecimals = number | { readonly [name: string]: number }
 
-/** Decimals of the members of this name; an element of an array has those of its array. */
-export function decimalsUnder(
+/** Decimals of the members of a name; an element of an array has those of its array. */
+export function createDecimals(
   decimals: StateDecimals | undefined,
-  name: string,
-): number | undefined {
-  if (typeof decimals !== 'object') return decimals
-  return Object.hasOwn(decimals, name) ? decimals[name] : undefined
+): (name: string) => number | undefined {
+  if (typeof decimals !== 'object') return () => decimals
+  const byName = new Map(Object.entries(decimals))
+  return (name) => byName.get(name)
 }
 
 /** Half away from zero. Beyond 2^53 tenths, hundredths and so on a number has no decimals. */

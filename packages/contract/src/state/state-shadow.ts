@@ -1,9 +1,13 @@
+import type { Json } from '../values/json.ts'
+
 /** A value that is neither object nor array. */
 export type Scalar = null | boolean | number | bigint | string
 
 /** A name in a box. It keeps its number when the name goes, until a numbering begins anew. */
 export class Slot {
   readonly name: string
+  /** Its name as a number, if it is that of its place among the slots. */
+  readonly index: number
   /** -1 until the receivers know it. */
   place = -1
   e = 0
@@ -12,17 +16,31 @@ export class Slot {
   isThere = false
   /** While it is there: what the receivers have, or undefined for an object or array. */
   scalar: Scalar | undefined
+  /** What it was compared with last: before it was rounded. */
+  given: unknown
   /** Of the object or array that it is, or was. */
   box: Box | undefined
   /** The comparison that saw it last. */
   seen = 0
 
-  constructor(name: string) {
+  constructor(name: string, place: number) {
     this.name = name
+    this.index = name === String(place) ? place : -1
   }
 
   get isBox(): boolean {
     return this.isThere && this.scalar === undefined
+  }
+
+  get isScalar(): boolean {
+    return this.isThere && this.scalar !== undefined
+  }
+
+  /** It is not there any more. */
+  clear(): void {
+    this.isThere = false
+    this.scalar = undefined
+    this.given = undefined
   }
 }
 
@@ -33,6 +51,8 @@ export class Box {
   /** -1 until the receivers know it; the whole is 0. */
   number: number
   isArray = false
+  /** Of the elements of an array. */
+  decimals: number | undefined
   /** How many slots are there. */
   size = 0
   /** In the order in which they came. */
@@ -51,7 +71,7 @@ export class Box {
     if (likely !== undefined && likely.name === name) return likely
     const found = this.#byName.get(name)
     if (found !== undefined) return found
-    const made = new Slot(name)
+    const made = new Slot(name, this.slots.length)
     this.#byName.set(name, made)
     this.slots.push(made)
     return made
@@ -71,8 +91,7 @@ export class Box {
   empty(): void {
     for (const slot of this.slots) {
       if (slot.isBox) slot.box?.empty()
-      slot.isThere = false
-      slot.scalar = undefined
+      slot.clear()
     }
     this.size = 0
     this.prune()
@@ -89,4 +108,17 @@ export class Box {
     }
     this.prune()
   }
+}
+
+/** What the receivers have of a slot. */
+export function jsonOf(slot: Slot): Json {
+  const { box } = slot
+  if (slot.scalar !== undefined) return slot.scalar
+  if (box === undefined) return null
+  const there = box.slots.filter(({ isThere }) => isThere)
+  if (box.isArray) {
+    there.sort((a, b) => Number(a.name) - Number(b.name))
+    return there.map(jsonOf)
+  }
+  return Object.fromEntries(there.map((member) => [member.name, jsonOf(member)]))
 }

@@ -1,4 +1,6 @@
+import { Script } from 'node:vm'
 import { expect, it } from 'vitest'
+import { createRandom, editRandomly, plain, randomValue } from './random-edits.fixture.ts'
 import { StateBudget } from './state-budget.ts'
 import { StateCopy, stateBytesMax } from './state-copy.ts'
 
@@ -85,4 +87,58 @@ it('[R-STA-2] the states of all rooms have one bound, which counts what is there
   budget.remove(one)
   expect(() => new StateCopy(budget).update({ text: 'x'.repeat(100) })).toThrow('1000 bytes')
   new StateCopy(budget).update({ text: 'x'.repeat(50) })
+})
+
+it('[R-STA-2] [S-STA-2] follows 50,000 random edits, and goes back where a slice has failed', () => {
+  const random = createRandom(1)
+  let state: { [name: string]: unknown } = {}
+  const copy = copyOf(state)
+  for (let n = 0; n < 50_000; n += 1) {
+    if (n % 1000 === 999) state = { a: randomValue(random) }
+    const before = n % 20 === 0 ? plain(copy.fresh()) : undefined
+    editRandomly(state, random)
+    if (before === undefined) {
+      copy.update(state)
+    } else {
+      editRandomly(state, random)
+      state.bad = undefined
+      expect(() => copy.update(state)).toThrow('bad is undefined')
+      expect(plain(copy.fresh())).toEqual(before)
+      state = copy.fresh() as typeof state
+    }
+    if (n % 20 > 0) continue
+    expect(copy.update(state)).toBe(false)
+    expect(plain(copy.fresh())).toEqual(plain(state))
+  }
+})
+
+it('[R-STA-2] [S-STA-2] an update that a deadline ends is taken back', () => {
+  const copy = copyOf({ a: { n: 1 }, list: [1, 2], last: 0 })
+  const state = {
+    a: { n: 2, more: true },
+    list: [3],
+    get last(): number {
+      for (;;);
+    },
+  }
+  const script = new Script('globalThis.updateCopy()')
+  Object.assign(globalThis, { updateCopy: () => copy.update(state) })
+  expect(() => script.runInThisContext({ timeout: 20 })).toThrow('timed out')
+  expect(copy.text()).toBe('{"a":{"n":1},"list":[1,2],"last":0}')
+  expect(copy.update({ a: { n: 1 }, list: [1, 2], last: 0 })).toBe(false)
+})
+
+it('[R-STA-2] numbers that become longer count, also behind an exact count', () => {
+  const state = Array.from({ length: 60_000 }, () => 0)
+  const copy = copyOf(state)
+  expect(copy.bytes).toBeLessThanOrEqual(stateBytesMax)
+  expect(() => copy.update(state.map(() => 0.123_456_789))).toThrow('bytes as JSON')
+  for (let n = 0; n < 60_000; n += 1) state[n] = 1.123_456_789
+  expect(() => copy.update(state)).toThrow('bytes as JSON')
+  state.fill(0)
+  for (let n = 0; n < 100; n += 1) {
+    state[n] = 0.5
+    copy.update(state)
+  }
+  expect(copy.bytes).toBe(JSON.stringify(state).length)
 })

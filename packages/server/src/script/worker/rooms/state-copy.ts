@@ -1,5 +1,7 @@
 import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
 import { stateDepthMax } from '@guildhall/contract/state'
+import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
+import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
 import type { StateBudget } from './state-budget.ts'
 
 /** Why a state is none, for the script's author. */
@@ -10,7 +12,7 @@ export class StateProblem extends Error {
 /** Most bytes of a room's state as JSON text. */
 export const stateBytesMax = 262_144
 
-type Tree = { [name: string]: unknown }
+type Names = readonly string[] | undefined
 
 /**
  * The state of a room as it was when its last slice ended. `update` goes through the state once:
@@ -18,15 +20,19 @@ type Tree = { [name: string]: unknown }
  * that is frozen throughout is shared instead of copied, and is not entered again.
  */
 export class StateCopy {
-  value: unknown = null
+  #value: unknown = null
   /** An upper bound of the bytes as JSON text. */
   #bytes = 0
+  /** The bound is what the text has; else each scalar counts as the longest of its kind. */
+  #isMeasured = false
+  /** Scalars that change are counted to the byte. */
+  #countsText = false
   #added = 0
-  #undo: (() => void)[] = []
-  readonly #frozen = new WeakSet<object>()
+  /** Of an update under way: what was there before. An interrupt leaves it behind. */
+  #before: { value: unknown; bytes: number; isMeasured: boolean; countsText: boolean } | undefined
+  /** Three by three: a part, the place of a member (-1: all of them), and what stood there. */
+  readonly #undo: unknown[] = []
   readonly #budget: StateBudget | undefined
-  /** Nothing was added since the text was measured. */
-  #isExact = false
 
   /** Of a room whose state counts among all others. */
   constructor(budget?: StateBudget) {
@@ -43,187 +49,199 @@ export class StateCopy {
    * @throws StateProblem for what is no JSON or too large; the copy is as it was
    */
   update(state: unknown): boolean {
+    this.#rollBack()
     this.#added = 0
-    this.#undo = []
-    const before = { value: this.value, bytes: this.#bytes }
+    this.#before = {
+      value: this.#value,
+      bytes: this.#bytes,
+      isMeasured: this.#isMeasured,
+      countsText: this.#countsText,
+    }
     try {
       const hasChanged = this.#whole(state)
-      this.#bound(state)
+      this.#bound()
+      this.#before = undefined
+      this.#undo.length = 0
       return hasChanged
     } catch (error) {
-      for (let n = this.#undo.length - 1; n >= 0; n -= 1) this.#undo[n]?.()
-      this.value = before.value
-      this.#bytes = before.bytes
-      this.#budget?.giveBack(this)
+      this.#rollBack()
       if (error instanceof StateProblem) throw error
       throw new StateProblem(`room.state cannot be read: ${String(error)}`)
-    } finally {
-      this.#undo = []
     }
   }
 
   /** A state like the copy, that the script may change. */
   fresh(): unknown {
-    return thaw(this.value, this.#frozen)
+    this.#rollBack()
+    return thaw(this.#value)
   }
 
   text(): string {
-    return stringifyExact(this.value)
-  }
-
-  #whole(state: unknown): boolean {
-    const { value } = this
-    if (isTree(value) && isTree(state) && isSameKind(value, state)) {
-      return this.#compare(value, state, 1)
-    }
-    if (this.value === state && typeof state !== 'object') return false
-    this.value = this.#copy(state, 'room.state', 1)
-    return true
-  }
-
-  #compare(copy: object, next: object, level: number): boolean {
-    if (copy === next) return false
-    if (Array.isArray(copy) && Array.isArray(next)) return this.#elements(copy, next, level)
-    return this.#members(copy as Tree, next as Tree, level)
-  }
-
-  #elements(copy: unknown[], next: readonly unknown[], level: number): boolean {
-    let hasChanged = false
-    if (copy.length !== next.length) {
-      const before = copy.slice()
-      this.#undo.push(() => {
-        copy.length = 0
-        for (let n = 0; n < before.length; n += 1) copy[n] = before[n]
-      })
-      if (copy.length > next.length) copy.length = next.length
-      hasChanged = true
-    }
-    for (let n = 0; n < next.length; n += 1) {
-      if (this.#take(copy as unknown as Tree, n as unknown as string, next[n], level)) {
-        hasChanged = true
-      }
-    }
-    return hasChanged
-  }
-
-  #members(copy: Tree, next: Tree, level: number): boolean {
-    checkPlain(next)
-    const names = Object.keys(next)
-    let hasChanged = false
-    for (let n = 0; n < names.length; n += 1) {
-      const name = names[n] ?? ''
-      if (!Object.hasOwn(copy, name)) this.#added += name.length * 6 + 4
-      if (this.#take(copy, name, next[name], level)) hasChanged = true
-    }
-    if (Object.keys(copy).length === names.length) return hasChanged
-    for (const name of Object.keys(copy)) {
-      if (Object.hasOwn(next, name)) continue
-      const before = copy[name]
-      this.#undo.push(() => setMember(copy, name, before))
-      delete copy[name]
-    }
-    return true
-  }
-
-  /** Takes one member over, if it differs. */
-  #take(copy: Tree, name: string, next: unknown, level: number): boolean {
-    const before = Object.hasOwn(copy, name) ? copy[name] : undefined
-    if (typeof next !== 'object' || next === null) {
-      if (before === next) return false
-      this.#countInstead(before, next, name)
-    } else if (before === next && this.#frozen.has(next)) {
-      return false
-    } else if (isTree(before) && isSameKind(before, next) && !this.#frozen.has(before)) {
-      if (level >= stateDepthMax) throw tooDeep()
-      return this.#compare(before, next, level + 1)
-    }
-    const after =
-      typeof next === 'object' && next !== null ? this.#copy(next, name, level + 1) : next
-    this.#undo.push(() => {
-      if (before === undefined) delete copy[name]
-      else setMember(copy, name, before)
-    })
-    setMember(copy, name, after)
-    return true
-  }
-
-  #copy(value: unknown, name: string, level: number): unknown {
-    if (typeof value !== 'object' || value === null) {
-      this.#count(value, name)
-      return value
-    }
-    if (level > stateDepthMax) throw tooDeep()
-    let isFrozen = Object.isFrozen(value)
-    const isList = Array.isArray(value)
-    if (!isList) checkPlain(value)
-    const tree: Tree = isList ? ([] as unknown as Tree) : {}
-    const names = isList ? undefined : Object.keys(value)
-    const length = names?.length ?? (value as unknown[]).length
-    this.#added += 2 + length
-    for (let n = 0; n < length; n += 1) {
-      const key = names === undefined ? (n as unknown as string) : (names[n] ?? '')
-      if (names !== undefined) this.#added += key.length * 6 + 3
-      const member = this.#copy((value as Tree)[key], names === undefined ? name : key, level + 1)
-      if (member !== (value as Tree)[key]) isFrozen = false
-      setMember(tree, key, member)
-    }
-    if (!isFrozen) return tree
-    this.#frozen.add(value)
-    return value
-  }
-
-  /** Refuses what is no JSON, and adds what it needs at most as text. */
-  #count(value: unknown, name: string): void {
-    switch (typeof value) {
-      case 'string':
-        if (!value.isWellFormed()) throw new StateProblem(`room.state: ${name} is no whole text`)
-        this.#added += value.length * 6 + 3
-        return
-      case 'number':
-        if (!Number.isFinite(value)) {
-          throw new StateProblem(`room.state: ${name} is ${value}, which is no JSON`)
-        }
-        this.#added += 25
-        return
-      case 'bigint':
-        if (value < int64Min || value > int64Max) {
-          throw new StateProblem(`room.state: ${name} is beyond 64 bits`)
-        }
-        this.#added += 21
-        return
-      case 'boolean':
-        this.#added += 6
-        return
-      default:
-        if (value !== null) {
-          throw new StateProblem(`room.state: ${name} is ${typeof value}, which is no JSON`)
-        }
-        this.#added += 5
-    }
-  }
-
-  /** A number that is another one now needs no more than before. */
-  #countInstead(before: unknown, next: unknown, name: string): void {
-    const added = this.#added
-    this.#count(next, name)
-    if (typeof before === typeof next && typeof next !== 'string') this.#added = added
+    return stringifyExact(this.fresh())
   }
 
   /** Makes the bound what it is. */
   measure(): void {
-    if (this.#isExact) return
-    this.#bytes = Buffer.byteLength(this.text())
-    this.#isExact = true
+    if (this.#isMeasured) return
+    this.#bytes = copyBytes(this.#value)
+    this.#isMeasured = true
+    this.#countsText = true
   }
 
-  /** The text is made only when its bound says that it may be too long. */
-  #bound(state: unknown): void {
-    this.#bytes += this.#added
-    if (this.#added > 0) this.#isExact = false
-    if (this.#bytes > stateBytesMax) {
-      this.#bytes = Buffer.byteLength(stringifyExact(state))
-      this.#isExact = true
+  #rollBack(): void {
+    if (this.#before === undefined) return
+    const undo = this.#undo
+    for (let n = undo.length - (undo.length % 3) - 3; n >= 0; n -= 3) {
+      const part = undo[n] as CopyPart
+      const place = undo[n + 1] as number
+      if (place >= 0) part.values[place] = undo[n + 2]
+      else [part.names, part.values] = undo[n + 2] as [Names, unknown[]]
     }
+    undo.length = 0
+    this.#value = this.#before.value
+    this.#bytes = this.#before.bytes
+    this.#isMeasured = this.#before.isMeasured
+    this.#countsText = this.#before.countsText
+    this.#before = undefined
+    this.#budget?.giveBack(this)
+  }
+
+  #whole(state: unknown): boolean {
+    const value = this.#value
+    if (value === state) return false
+    if (isObject(state) && isLike(value, state)) return this.#compare(value, state, 1)
+    if (isObject(state)) this.#value = this.#copy(state, 'room.state', 1)
+    else {
+      this.#countInstead(value, state, 'room.state')
+      this.#value = state
+    }
+    return true
+  }
+
+  #compare(part: CopyPart, next: object, level: number): boolean {
+    if (level > stateDepthMax) throw tooDeep()
+    if (part.names === undefined) return this.#elements(part, next as unknown[], level)
+    if (part.source !== next) {
+      checkPlain(next)
+      part.source = next
+    }
+    return this.#members(part, next as Tree, level)
+  }
+
+  #elements(part: CopyPart, next: readonly unknown[], level: number): boolean {
+    let hasChanged = false
+    if (part.values.length !== next.length) {
+      this.#undo.push(part, -1, [undefined, part.values])
+      part.values = part.values.slice(0, next.length)
+      hasChanged = true
+    }
+    const { values } = part
+    for (let n = 0; n < next.length; n += 1) {
+      const value = next[n]
+      if (value === values[n] && n < values.length) continue
+      if (this.#take(part, n, value, level)) hasChanged = true
+    }
+    return hasChanged
+  }
+
+  /** As long as the names are those of before, in their order, none is looked up. */
+  #members(part: CopyPart, next: Tree, level: number): boolean {
+    const { names = [], values } = part
+    let hasChanged = false
+    let n = 0
+    // Names that are inherited match none of the part.
+    for (const name in next) {
+      if (names[n] !== name) return this.#renamed(part, next, level) || hasChanged
+      const value = next[name]
+      if (value !== values[n] && this.#take(part, n, value, level)) hasChanged = true
+      n += 1
+    }
+    if (n !== names.length) return this.#renamed(part, next, level) || hasChanged
+    return hasChanged
+  }
+
+  /** Members came, went, or changed their order, which alone is no change. */
+  #renamed(part: CopyPart, next: Tree, level: number): boolean {
+    const before = part.names ?? []
+    const places = new Map(before.map((name, n) => [name, n]))
+    const names = Object.keys(next)
+    let kept = 0
+    const values = names.map((name) => {
+      const place = places.get(name)
+      if (place !== undefined) {
+        kept += 1
+        return part.values[place]
+      }
+      this.#added += nameBytesMax(name)
+      this.#isMeasured = false
+      return absent
+    })
+    this.#undo.push(part, -1, [before, part.values])
+    part.names = names
+    part.values = values
+    let hasChanged = kept !== before.length || kept !== names.length
+    for (let n = 0; n < names.length; n += 1) {
+      const value = next[names[n] ?? '']
+      if (value !== values[n] && this.#take(part, n, value, level)) hasChanged = true
+    }
+    return hasChanged
+  }
+
+  /** Takes one member over, if it differs. */
+  #take(part: CopyPart, place: number, next: unknown, level: number): boolean {
+    const before = place < part.values.length ? part.values[place] : absent
+    let after = next
+    if (isObject(next)) {
+      if (isLike(before, next)) return this.#compare(before, next, level + 1)
+      after = this.#copy(next, part.names?.[place] ?? String(place), level + 1)
+    } else {
+      this.#countInstead(before, next, part.names?.[place] ?? String(place))
+    }
+    this.#undo.push(part, place, before)
+    part.values[place] = after
+    return true
+  }
+
+  /** A part like the value; the value itself where it is frozen throughout. */
+  #copy(value: object, name: string, level: number): CopyPart | object {
+    if (level > stateDepthMax) throw tooDeep()
+    const names = Array.isArray(value) ? undefined : namesOf(value)
+    const length = names?.length ?? (value as unknown[]).length
+    let isFrozen = Object.isFrozen(value)
+    const values: unknown[] = []
+    this.#added += 2
+    this.#isMeasured = false
+    for (let n = 0; n < length; n += 1) {
+      const key = names === undefined ? n : (names[n] ?? '')
+      const member = (value as Tree)[key]
+      if (names !== undefined) this.#added += nameBytesMax(names[n] ?? '')
+      if (isObject(member)) {
+        const copy = this.#copy(member, names === undefined ? name : String(key), level + 1)
+        if (copy !== member) isFrozen = false
+        values[n] = copy
+      } else {
+        checkScalar(member, names === undefined ? name : String(key))
+        this.#added += scalarBytesMax(member)
+        values[n] = member
+      }
+    }
+    return isFrozen ? value : new CopyPart(names, values, value)
+  }
+
+  #countInstead(before: unknown, next: unknown, name: string): void {
+    checkScalar(next, name)
+    if (this.#countsText && !isObject(before) && before !== absent) {
+      this.#added += scalarBytes(next) - scalarBytes(before)
+    } else if (typeof before !== 'number' || typeof next !== 'number' || this.#countsText) {
+      this.#added += scalarBytesMax(next)
+      this.#isMeasured = false
+    }
+  }
+
+  /** What has gone is subtracted, and the text made, only when the bound is too much. */
+  #bound(): void {
+    this.#bytes += this.#added
+    if (this.#bytes > stateBytesMax) this.#count()
     if (this.#bytes > stateBytesMax) {
       throw new StateProblem(`room.state: ${this.#bytes} bytes as JSON, at most ${stateBytesMax}`)
     }
@@ -231,14 +249,27 @@ export class StateCopy {
     const most = `${this.#budget.max} bytes (rooms.state_bytes_total)`
     throw new StateProblem(`room.state: the states of all rooms are more than ${most}`)
   }
+
+  #count(): void {
+    this.#bytes = copyBytesMax(this.#value)
+    this.#countsText = false
+    this.#isMeasured = false
+    if (this.#bytes > stateBytesMax) this.measure()
+  }
 }
 
-function isTree(value: unknown): value is object {
+function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-function isSameKind(a: object, b: object): boolean {
-  return Array.isArray(a) === Array.isArray(b)
+/** Whether the value can be compared with the part member by member. */
+function isLike(part: unknown, value: object): part is CopyPart {
+  return part instanceof CopyPart && (part.names === undefined) === Array.isArray(value)
+}
+
+function namesOf(value: object): string[] {
+  checkPlain(value)
+  return Object.keys(value)
 }
 
 function checkPlain(value: object): void {
@@ -248,21 +279,24 @@ function checkPlain(value: object): void {
   throw new StateProblem(`room.state: an object of the class ${String(name)} is no JSON`)
 }
 
-function thaw(value: unknown, frozen: WeakSet<object>): unknown {
-  if (typeof value !== 'object' || value === null || frozen.has(value)) return value
-  if (Array.isArray(value)) return value.map((item) => thaw(item, frozen))
-  const tree: Tree = {}
-  for (const name of Object.keys(value)) setMember(tree, name, thaw((value as Tree)[name], frozen))
-  return tree
+function checkScalar(value: unknown, name: string): void {
+  switch (typeof value) {
+    case 'string':
+      if (value.isWellFormed()) return
+      throw new StateProblem(`room.state: ${name} is no whole text`)
+    case 'number':
+      if (Number.isFinite(value)) return
+      throw new StateProblem(`room.state: ${name} is ${value}, which is no JSON`)
+    case 'bigint':
+      if (value >= int64Min && value <= int64Max) return
+      throw new StateProblem(`room.state: ${name} is beyond 64 bits`)
+    case 'boolean':
+      return
+    default:
+      if (value === null) return
+      throw new StateProblem(`room.state: ${name} is ${typeof value}, which is no JSON`)
+  }
 }
-
-/** Also a member that is called `__proto__`. */
-function setMember(tree: Tree, name: string, value: unknown): void {
-  if (name !== '__proto__') tree[name] = value
-  else Object.defineProperty(tree, name, { value, ...ordinary })
-}
-
-const ordinary = { writable: true, enumerable: true, configurable: true } as const
 
 function tooDeep(): StateProblem {
   return new StateProblem('room.state has more than 64 levels')
