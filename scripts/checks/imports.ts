@@ -27,6 +27,7 @@ const serverZones: Readonly<Record<string, readonly string[] | 'everything'>> = 
   cli: 'everything',
   'script-test': 'everything',
   bots: 'everything',
+  processes: 'everything',
   node: 'everything',
 }
 

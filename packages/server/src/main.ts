@@ -15,8 +15,14 @@ const terminal = {
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, terminal, {
   serve: async (loaded, options) => {
+    const { joinParent } = await import('./processes/parent-line.ts')
+    const parent = await joinParent(process)
+    if (parent === undefined && loaded.config.server.processes > 1) {
+      const { serveProcesses } = await import('./processes/serve-processes.ts')
+      return process.exit(await serveProcesses(loaded, process, options))
+    }
     const { serve } = await import('./serve.ts')
-    return process.exit(await serve(loaded, process, options))
+    return process.exit(await serve(loaded, process, { ...options, parent }))
   },
   inspectScript: async (loaded) =>
     (await import('./inspect-script.ts')).inspectScript(loaded, process.env),

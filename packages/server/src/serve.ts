@@ -1,10 +1,11 @@
 import type { Writable } from 'node:stream'
 import { controlPathOf } from './cli/control.ts'
 import type { ServeOptions } from './cli/run-command.ts'
-import { exitCodes, printLines, type TextOutput } from './cli/terminal.ts'
+import { exitCodes, printLines } from './cli/terminal.ts'
 import { farewellLine, welcomeLines } from './cli/welcome.ts'
 import { BusUnfit } from './cluster/bus/postgres-bus.ts'
 import type { LoadedConfig } from './config/load.ts'
+import { configOfProcess } from './config/processes.ts'
 import type { Config } from './config/schema.ts'
 import { DatabaseUnavailable } from './database/database.ts'
 import { NodeIdInUse } from './database/jobs/node-claim.ts'
@@ -22,53 +23,50 @@ import { reasonOf } from './kernel/errors/reason.ts'
 import { CertificateUnfit } from './kernel/http/connection/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log/log.ts'
-import type { LogFormat } from './kernel/log/log-lines.ts'
-import {
-  createLog,
-  createStreamSink,
-  type LogLevels,
-  type LogWriter,
-  parseLogLevels,
-} from './kernel/log/log-writer.ts'
 import { ClockUnfit } from './kernel/time/clock-watch.ts'
 import { within } from './kernel/time/within.ts'
 import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
+import { whenLeftByNpm } from './processes/left-by-npm.ts'
+import type { ReadyFacts } from './processes/messages.ts'
+import type { ParentLine } from './processes/parent-line.ts'
+import { openProcessLog, tellOfConfig } from './processes/process-log.ts'
+import { printReadyLine } from './processes/ready-line.ts'
 import { ScriptLoadError } from './script/process/load-error.ts'
 import { version } from './version.ts'
 
 /** An uncaught error ends the node in order, but not at leisure, in milliseconds. */
 const crashDeadlineMs = 5000
-/** How often a node that npm started looks whether npm is still there, in milliseconds. */
-const parentLookMs = 500
 /** How long the readers of standard output and error may take for the last lines. */
 const lastLinesMs = 500
+
+export type NodeProcess = ServeOptions & {
+  /** Of one of several processes: it says there what a node alone says to a person. */
+  parent?: ParentLine | undefined
+}
 
 /**
  * Runs a node until a signal or an uncaught error ends it; resolves to the exit code. The process
  * must then exit by force: what was abandoned at the deadline may be running still.
  */
 export async function serve(
-  loaded: LoadedConfig,
+  configured: LoadedConfig,
   host: NodeJS.Process,
-  options: ServeOptions,
+  { log: isAsked, parent }: NodeProcess,
 ): Promise<number> {
+  const loaded = parent ? configOfBegin(configured, parent.begin) : configured
   const { config } = loaded
   const clock = createSystemClock()
   const bootId = newBootId()
-  const isForPerson = !options.log && isLogLeftOut(loaded)
-  const levels = isForPerson ? levelsForPerson : parseLogLevels(config.logging.level)
-  const format = isForPerson ? 'person' : config.logging.format
-  const writer = openLog(config, { levels, format, clock, bootId, stderr: host.stderr })
+  const opened = openProcessLog(loaded, { clock, bootId, isAsked, stderr: host.stderr })
+  const { writer } = opened
+  const isForPerson = opened.isForPerson && parent === undefined
   const { log } = writer
-  for (const warning of loaded.warnings) log.warn(warning)
-  for (const name of loaded.ignored_environment) {
-    log.debug('an environment variable means nothing here', { variable: name })
-  }
+  if (parent === undefined) tellOfConfig(loaded, log)
   let node: RunningNode | undefined
   let control: ControlServer | undefined
   const drain = new AbortController()
   const draining = { isUnderWay: false, end: () => drain.abort() }
-  const ending = firstEnding(host, clock, draining)
+  const ending = firstEnding(host, clock, { draining, parent })
   try {
     const cancel = new AbortController()
     void ending.then(() => cancel.abort())
@@ -78,17 +76,20 @@ export async function serve(
     })
     // Whoever reads the ready line may be gone: that is no reason not to serve.
     host.stdout.on('error', () => undefined)
-    const { signal } = cancel
-    const { env: environment } = host
-    const logLinesDropped = writer.linesDropped
-    const process = { loaded, clock, log, bootId, version, environment, signal }
-    node = await startNode({ ...process, logLinesDropped })
-    control = await openControl(controlPathOf(config), commandsOf(node), log.component('control'))
+    node = await startNode({
+      ...{ loaded, clock, log, bootId, version, environment: host.env, signal: cancel.signal },
+      ...{ logLinesDropped: writer.linesDropped, development: parent?.certificate },
+    })
+    control = await openControl(
+      controlPathOf({ ...configured.config, server: config.server }),
+      commandsOf(node),
+      log.component('control'),
+    )
     writer.flush()
-    announce(node, { loaded, bootId, stdout: host.stdout })
-    if (isForPerson) {
-      printLines(host.stderr, welcomeLines({ ...node, config, version }))
-    }
+    const facts = readyFacts(node, { config, bootId })
+    if (parent === undefined) printReadyLine(facts, config.logging, host.stdout)
+    else parent.ready(facts)
+    if (isForPerson) printLines(host.stderr, welcomeLines({ ...node, config, version }))
     const end = await ending
     if (isForPerson && 'signal' in end) printLines(host.stderr, [farewellLine])
     if ('signal' in end) {
@@ -109,6 +110,18 @@ export async function serve(
     writer.flush()
     await Promise.all([host.stdout, host.stderr].map((stream) => handedOn(stream, clock)))
   }
+}
+
+function configOfBegin(configured: LoadedConfig, { number, binds }: ParentLine['begin']) {
+  return configOfProcess(configured, number, binds)
+}
+
+function readyFacts(
+  { url, transportAddresses, backend, entrypoint }: RunningNode,
+  { config, bootId }: { config: Config; bootId: string },
+): ReadyFacts {
+  const ids = { node_id: config.server.node_id, boot_id: bootId }
+  return { url, transportAddresses, backend, entrypoint, ...ids }
 }
 
 /** What commands of this machine may ask of it. */
@@ -134,41 +147,42 @@ type CrashCategory = 'uncaught_exception' | 'unhandled_rejection'
 /** While the node waits for its rooms to end, a second signal ends the wait. */
 type Draining = { isUnderWay: boolean; end(): void }
 
+type Listened = { draining: Draining; parent: ParentLine | undefined }
+
 /** Resolves at the first signal or uncaught error; a second signal ends the process at once. */
-function firstEnding(host: NodeJS.Process, clock: Clock, draining: Draining): Promise<Ending> {
+function firstEnding(
+  host: NodeJS.Process,
+  clock: Clock,
+  { draining, parent }: Listened,
+): Promise<Ending> {
   return new Promise((resolve) => {
     const atMs = () => clock.monotonicMs()
     const crashed = (category: CrashCategory) => (crash: unknown) =>
       resolve({ atMs: atMs(), crash, category })
     let signalled = false
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      host.on(signal, () => {
-        if (draining.isUnderWay) {
-          draining.end()
-          return
-        }
-        if (signalled) host.exit(128 + (signal === 'SIGTERM' ? 15 : 2))
-        signalled = true
-        resolve({ atMs: atMs(), signal })
-      })
+    const asked = (signal: NodeJS.Signals) => {
+      if (draining.isUnderWay) {
+        draining.end()
+        return
+      }
+      if (signalled) host.exit(128 + (signal === 'SIGTERM' ? 15 : 2))
+      signalled = true
+      resolve({ atMs: atMs(), signal })
     }
-    whenLeftByNpm(host, clock, () => resolve({ atMs: atMs(), signal: 'SIGTERM' }))
+    // A terminal or a service manager may send one signal to the parent and to its processes.
+    const counts = { own: 0, passedOn: 0 }
+    const heard = (by: keyof typeof counts) => (signal: NodeJS.Signals) => {
+      const before = Math.max(counts.own, counts.passedOn)
+      counts[by] += 1
+      if (counts[by] > before) asked(signal)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) host.on(signal, heard('own'))
+    parent?.onSignal(heard('passedOn'))
+    const left = () => resolve({ atMs: atMs(), signal: 'SIGTERM' })
+    parent?.onLeft(left)
+    whenLeftByNpm(host, clock, left)
     host.on('uncaughtException', crashed('uncaught_exception'))
     host.on('unhandledRejection', crashed('unhandled_rejection'))
-  })
-}
-
-/**
- * npm hands a SIGTERM on to the shell that it started the node with, and both end without the node:
- * that they are gone is all that it gets to know of it.
- */
-function whenLeftByNpm(host: NodeJS.Process, clock: Clock, onLeft: () => void): void {
-  if (host.env.npm_lifecycle_event === undefined) return
-  const { ppid } = host
-  const watch = clock.every(parentLookMs, () => {
-    if (host.ppid === ppid) return
-    watch.cancel()
-    onLeft()
   })
 }
 
@@ -207,53 +221,6 @@ async function handedOn(stream: Writable, clock: Clock): Promise<void> {
     else stream.write('', () => resolve())
   })
   await within(clock, lastLinesMs, taken)
-}
-
-/** What a person sees of the log: faults, and what becomes of the game's script. */
-const levelsForPerson: LogLevels = {
-  standard: 'warn',
-  components: new Map([['script', 'info']]),
-}
-
-/** Whoever sets a level or reads JSON has asked for the log. */
-function isLogLeftOut({ config, sources }: LoadedConfig): boolean {
-  const isLevelSet = sources.get('logging.level')?.layer !== 'default'
-  return config.logging.format === 'pretty' && !isLevelSet
-}
-
-type LogParts = {
-  levels: LogLevels | undefined
-  format: LogFormat
-  clock: Clock
-  bootId: string
-  stderr: NodeJS.WriteStream
-}
-
-function openLog(config: Config, { levels, stderr, ...parts }: LogParts): LogWriter {
-  if (levels === undefined) throw new Error('logging.level was checked when it was loaded')
-  return createLog({
-    ...parts,
-    levels,
-    nodeId: config.server.node_id,
-    write: createStreamSink(stderr),
-  })
-}
-
-/** The one line on standard output, with the real port. */
-function announce(
-  { url, backend, transportAddresses }: RunningNode,
-  { loaded, bootId, stdout }: { loaded: LoadedConfig; bootId: string; stdout: TextOutput },
-): void {
-  const { logging, server } = loaded.config
-  const { node_id } = server
-  const facts = { http: url, ...transportAddresses, backend, node_id, boot_id: bootId }
-  const line =
-    logging.format === 'json'
-      ? JSON.stringify({ event: 'ready', version, ...facts })
-      : `guildhall ${version} ready ${Object.entries(facts)
-          .map(([name, value]) => `${name}=${value}`)
-          .join(' ')}`
-  printLines(stdout, [line])
 }
 
 /** What an operator can put right: its message says it all, and a stack would only hide it. */

@@ -1,17 +1,10 @@
 import { accessSync, constants } from 'node:fs'
 import { basename } from 'node:path'
 import { type Fault, quoted } from './problem.ts'
+import { processRules } from './process-rules.ts'
+import { type Rule, rule, unless } from './rule.ts'
 import type { Config } from './schema.ts'
 import { collide, isLoopback, parseAddress } from './values/address.ts'
-
-/**
- * A rule between keys. It is skipped while one of its keys has a problem of its own; a fault is
- * reported at the first key. `isSet` says whether the operator set a key, in whatever source.
- */
-export type Rule = {
-  readonly keys: readonly string[]
-  fault(config: Config, isSet: (key: string) => boolean): Fault | undefined
-}
 
 export const rules: readonly Rule[] = [
   rule(['http.bind', 'http.behind_tls_proxy', 'http.tls.certificate_file'], ({ http }) => {
@@ -189,6 +182,7 @@ export const rules: readonly Rule[] = [
       allowed: `at least 3 times scheduler.interval_ms (${scheduler.interval_ms})`,
     }),
   ),
+  ...processRules,
   rule(['cluster.enabled', 'database.url'], ({ cluster, database }) =>
     unless(!cluster.enabled || /^postgres/.test(database.url ?? ''), {
       wrong: 'is true without PostgreSQL',
@@ -246,14 +240,6 @@ function isLocalOrEncrypted(url: string): boolean {
   const text = url.trim()
   if (text === '' || text.startsWith('tls://')) return true
   return URL.canParse(text) && isLoopback(new URL(text).hostname.replace(/^\[|\]$/g, ''))
-}
-
-function rule(keys: readonly string[], fault: Rule['fault']): Rule {
-  return { keys, fault }
-}
-
-function unless(holds: boolean, fault: Fault): Fault | undefined {
-  return holds ? undefined : fault
 }
 
 /** The two files of a certificate are set together or not at all. */

@@ -1,5 +1,6 @@
 import type { ScriptActivation } from '@guildhall/contract'
 import type { LoadedConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
 import { createLeases } from '../database/jobs/leases.ts'
 import {
   claimNode,
@@ -11,6 +12,7 @@ import type { Feature } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createSourceAddress } from '../kernel/http/request/source-address.ts'
+import type { HttpServer } from '../kernel/http/server.ts'
 import { createIds } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import { createTopic } from '../kernel/play/topic.ts'
@@ -63,6 +65,8 @@ export type StartOptions = {
   signal: AbortSignal
   /** Lines of the log that were lost so far. */
   logLinesDropped?: () => number
+  /** Of transports without any of files, where several processes must have the same. */
+  development?: Certificate | undefined
 }
 
 /** Thrown by a start that was asked to end before the node was ready. */
@@ -186,7 +190,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   const shared = { db, clock, clockWatch, ids, log, config, version, bootId, leases }
   const { logLinesDropped } = options
   const counted = { databaseErrors, logLinesDropped }
-  const taken = { claim, nodeClaim, cluster }
+  const taken = { claim, nodeClaim, cluster, development: options.development }
   return { journal, ...taken, supervisor, secrets, counted, instruments, players, shared }
 }
 
@@ -310,8 +314,9 @@ async function listen(parts: Parts, shutdown: Shutdown) {
     shell: { node_id: config.server.node_id, version, health, status },
     recordRequest: instruments?.recordRequest,
   })
-  const certificates = await certify(play.transports, listener.certificate, shared)
-  const { nodeClaim } = parts
+  const { nodeClaim, development } = parts
+  const given = listener.certificate ?? development
+  const certificates = await certify(play.transports, given, shared)
   const work = { supervisor, features, pruneCounts, disk, nodeClaim, certificates }
   startTasks({ ...shared, ...work, sample: () => features.history.record(status().metrics) })
   shutdown.onStop('listener', async () => {
@@ -319,8 +324,7 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   })
   shutdown.onStop('on_unload', play.script.unload)
   expectClaimed(claim, config.server.node_id)
-  const { host, port } = await listener.server.listen(...hostAndPort(config.http.bind))
-  const bound = joinHostPort(host, port)
+  const bound = await bind(listener.server, config)
   await play.transports.start(bound)
   if (instruments !== undefined) {
     const { logLinesDropped = () => 0 } = counted
@@ -354,19 +358,19 @@ async function listen(parts: Parts, shutdown: Shutdown) {
   }
 }
 
-/** Gives transports their certificate, or that of the HTTP listener; answers with all of both. */
+/** Gives transports their certificate, or else the given one; answers with all there are. */
 async function certify(
   transports: Transports,
-  ofHttp: Certificate | undefined,
+  given: Certificate | undefined,
   shared: Shared,
 ): Promise<Certificate[]> {
   const own = await openCertificate(shared.config.transport.tls, shared)
-  const used = own ?? ofHttp
+  const used = own ?? given
   if (used !== undefined) {
     transports.setCertificate(used.current())
     used.onChange(transports.setCertificate)
   }
-  return [own, ofHttp].filter((certificate) => certificate !== undefined)
+  return [own, given].filter((certificate) => certificate !== undefined)
 }
 
 /** What was claimed first may have gone to another process meanwhile. */
@@ -379,6 +383,12 @@ function expectClaimed(claim: NodeClaim, nodeId: string): void {
 const requestsGraceMs = 10_000
 /** Longest wait for background tasks to notice the end, in milliseconds. */
 const tasksStopMs = 5000
+
+/** Answers with the address that it has got. */
+async function bind({ listen }: HttpServer, { http, server }: Config): Promise<string> {
+  const { host, port } = await listen(...hostAndPort(http.bind), server.processes > 1)
+  return joinHostPort(host, port)
+}
 
 function joinHostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -5,7 +5,7 @@ import { printable } from '../../config/problem.ts'
 import { askNode } from '../../kernel/control/ask-node.ts'
 import { reasonOf } from '../../kernel/errors/reason.ts'
 import type { Invocation } from '../arguments.ts'
-import { controlPathOf } from '../control.ts'
+import { controlPathsOf } from '../control.ts'
 import { exitCodes, printJson, printLines, refuse, type Terminal } from '../terminal.ts'
 
 const secondsDefault = 10
@@ -21,7 +21,9 @@ export async function profile(
   if (seconds === undefined) return refuse(terminal, `--seconds takes a number of 1..${secondsMax}`)
   const out = values.get('--out') ?? 'guildhall.cpuprofile'
   if (!json) printLines(terminal.stderr, [`the script is profiled for ${seconds} s`])
-  const answer = await askNode(controlPathOf(config), 'profile', { seconds })
+  // Of several processes the first stands for all.
+  const [path = ''] = controlPathsOf(config).values()
+  const answer = await askNode(path, 'profile', { seconds })
   const problem =
     'problem' in answer ? answer.problem : await write(terminal.cwd, out, answer.value)
   if (problem !== undefined) {

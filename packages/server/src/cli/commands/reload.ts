@@ -2,27 +2,56 @@ import { ScriptActivation } from '@guildhall/contract'
 import type { LoadedConfig } from '../../config/load.ts'
 import { askNode } from '../../kernel/control/ask-node.ts'
 import type { Invocation } from '../arguments.ts'
-import { controlPathOf } from '../control.ts'
+import { controlPathsOf } from '../control.ts'
 import { exitCodes, printJson, printLines, refuse, type Terminal } from '../terminal.ts'
 
-/** Has the node of the configuration load its script anew, and says what came of it. */
+/** Has the nodes of the configuration load their script anew, and says what came of it. */
 export async function reload(
   { config }: LoadedConfig,
   { json }: Invocation,
   terminal: Terminal,
 ): Promise<number> {
-  const answer = await askNode(controlPathOf(config), 'reload')
-  const activation = 'value' in answer ? ScriptActivation.safeParse(answer.value).data : undefined
-  if (activation === undefined) {
-    const problem = 'problem' in answer ? answer.problem : 'the node is of another version'
-    if (!json) return refuse(terminal, problem, exitCodes.failure)
-    printJson(terminal.stdout, { ok: false, problems: [problem] })
-    return exitCodes.failure
+  const paths = [...controlPathsOf(config)]
+  const outcomes = await Promise.all(
+    paths.map(async ([node_id, path]) => ({ node_id, ...(await reloadOne(path)) })),
+  )
+  const [alone] = outcomes
+  if (outcomes.length === 1 && alone !== undefined) return say(alone, json, terminal)
+  if (json) {
+    const nodes = outcomes.map(({ node_id, ...outcome }) => ({ node_id, ...jsonOf(outcome) }))
+    printJson(terminal.stdout, { ok: outcomes.every(isActive), nodes })
+    return outcomes.every(isActive) ? exitCodes.ok : exitCodes.failure
   }
-  const ok = activation.outcome === 'active'
-  if (json) printJson(terminal.stdout, { ok, ...activation })
-  else printLines(terminal.stdout, [lineOf(activation)])
-  return ok ? exitCodes.ok : exitCodes.failure
+  for (const { node_id, ...outcome } of outcomes) {
+    const line = 'problem' in outcome ? outcome.problem : lineOf(outcome.activation)
+    printLines(terminal.stdout, [`${node_id}: ${line}`])
+  }
+  return outcomes.every(isActive) ? exitCodes.ok : exitCodes.failure
+}
+
+type Outcome = { problem: string } | { activation: ScriptActivation }
+
+async function reloadOne(path: string): Promise<Outcome> {
+  const answer = await askNode(path, 'reload')
+  if ('problem' in answer) return answer
+  const activation = ScriptActivation.safeParse(answer.value).data
+  return activation === undefined ? { problem: 'the node is of another version' } : { activation }
+}
+
+function say(outcome: Outcome, json: boolean, terminal: Terminal): number {
+  if (json) printJson(terminal.stdout, jsonOf(outcome))
+  else if ('problem' in outcome) return refuse(terminal, outcome.problem, exitCodes.failure)
+  else printLines(terminal.stdout, [lineOf(outcome.activation)])
+  return isActive(outcome) ? exitCodes.ok : exitCodes.failure
+}
+
+function isActive(outcome: Outcome): boolean {
+  return 'activation' in outcome && outcome.activation.outcome === 'active'
+}
+
+function jsonOf(outcome: Outcome) {
+  if ('problem' in outcome) return { ok: false, problems: [outcome.problem] }
+  return { ok: isActive(outcome), ...outcome.activation }
 }
 
 function lineOf({

@@ -4,6 +4,12 @@ import { address, logLevel, nodeId, urlPath } from '../values/formats.ts'
 export const server = {
   node_id: string('dev-1', nodeId, 'Name of this node; unique per deployment.'),
   public_addr: string('127.0.0.1:7350', address, 'Where players reach the node; shown only.'),
+  processes: integer(
+    1,
+    [1, 256],
+    'Nodes that one command runs behind the same addresses, e.g. one for each core; above 1 it ' +
+      'needs `cluster.enabled`. Their ids are `<node_id>-1` and up.',
+  ),
 }
 
 export const logging = {

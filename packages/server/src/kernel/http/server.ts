@@ -70,8 +70,11 @@ export type HttpCounters = {
 }
 
 export type HttpServer = {
-  /** Binds the address and answers with the real one (port 0 takes a free port). */
-  listen(host: string, port: number): Promise<{ host: string; port: number }>
+  /**
+   * Binds the address and answers with the real one (port 0 takes a free port). With `isShared`
+   * other processes of this user may have it too, and each gets its share of the connections.
+   */
+  listen(host: string, port: number, isShared?: boolean): Promise<{ host: string; port: number }>
   /** Stops accepting, lets running requests finish, then closes what is left. */
   close(graceMs: number): Promise<void>
   /** Replaces the certificate for new connections. */
@@ -119,10 +122,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   })
   guard.watch(server)
   return {
-    async listen(host, port) {
+    async listen(host, port, isShared = false) {
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject)
-        server.listen(port, host, () => {
+        server.listen({ port, host, reusePort: isShared }, () => {
           server.off('error', reject)
           resolve()
         })

@@ -136,7 +136,6 @@ export function createPlay(deps: PlayDeps) {
   }
 }
 
-/** Gives the gateway what comes from the other nodes. */
 /** This node, as operators see it. */
 function selfOf({ loaded, bootId, version, players }: PlayDeps) {
   const { rooms_active, connections_active } = players.metrics
@@ -145,20 +144,21 @@ function selfOf({ loaded, bootId, version, players }: PlayDeps) {
   return { node_id, boot_id: bootId, version, ...load }
 }
 
+/** Gives the gateway what comes from the other nodes. */
 function joinCluster(gateway: Gateway, cluster: Cluster | undefined): void {
   if (cluster === undefined || gateway.relay === undefined) return
   cluster.messages.subscribe(gateway.relay.received)
   cluster.slotLost.subscribe(gateway.beginAnew)
 }
 
-/** Where QUIC listens, and whether the operator asked for it. */
+/** Where QUIC listens, with whom, and whether the operator asked for it. */
 function quicBind({ config, sources }: LoadedConfig) {
   const bind = parseAddress(config.transport.quic.bind)
   if (bind === undefined) throw new Error('transport.quic.bind was checked when it was loaded')
   const isSet = (key: string) => sources.get(`transport.${key}`)?.layer !== 'default'
   const wantsWebTransport = config.transport.webtransport.enabled && isSet('webtransport.enabled')
   const isExplicit = isSet('quic.enabled') || isSet('quic.bind') || wantsWebTransport
-  return { bind, isExplicit }
+  return { bind, isExplicit, isShared: config.server.processes > 1 }
 }
 
 function createScript(deps: PlayDeps) {

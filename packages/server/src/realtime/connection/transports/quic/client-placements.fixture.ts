@@ -90,6 +90,7 @@ function quicTransports(parts: TransportParts) {
     ...parts,
     bind: { host: '127.0.0.1', port: 0 },
     isExplicit: true,
+    isShared: false,
     ids: createIds({ clock: parts.clock, nodeId: 'node-1', bootId: 'bt1-0' }),
     journal: { record: () => '' },
     startEngine: startEngineHere,

@@ -27,6 +27,8 @@ export type QuicListenerDeps = {
   config: QuicConfig
   /** Where to listen, from the configuration. */
   bind: EngineAddress
+  /** Whether other processes of this user may have the address too. */
+  isShared: boolean
   /** Whether the operator asked for it, so that it must serve or refuse the start. */
   isExplicit: boolean
   gateway: Acceptor
@@ -130,10 +132,11 @@ export class QuicListener {
   }
 
   async #open(): Promise<void> {
-    const { config, clock, ids, log, startEngine = startEngineThread } = this.#deps
+    const { config, isShared, clock, ids, log, startEngine = startEngineThread } = this.#deps
     const engine = await startEngine(
       {
         address: this.#address,
+        isShared,
         certificate: this.#certificate ?? this.#makeCertificate(),
         idleTimeoutMs: config.idle_timeout_ms,
         keepAliveMs: config.keep_alive_ms,

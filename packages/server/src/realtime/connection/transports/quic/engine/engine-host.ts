@@ -31,9 +31,11 @@ const socketBufferBytes = 4 * 1024 * 1024
 
 /** The side of the thread: serves the engine on a socket, and obeys what comes through the port. */
 export function hostEngine(port: EnginePort, core: Http3WasmCore, options: EngineStart): void {
-  const { host, port: udpPort } = options.address
+  const { isShared, address: asked } = options
+  const { host, port: udpPort } = asked
   const socket = createSocket({
     type: isIPv6(host) ? 'udp6' : 'udp4',
+    reusePort: isShared,
     recvBufferSize: socketBufferBytes,
     sendBufferSize: socketBufferBytes,
   })

@@ -48,6 +48,8 @@ export type EngineEvents = {
 
 export type EngineOptions = {
   address: EngineAddress
+  /** Whether other processes of this user may have the address too. */
+  isShared: boolean
   certificate: CertificatePair
   idleTimeoutMs: number
   keepAliveMs: number
