@@ -29,7 +29,7 @@ import { type RunningNode, StartCancelled, startNode } from './node/node.ts'
 import { whenLeftByNpm } from './processes/left-by-npm.ts'
 import type { ReadyFacts } from './processes/messages.ts'
 import type { ParentLine } from './processes/parent-line.ts'
-import { openProcessLog, tellOfConfig } from './processes/process-log.ts'
+import { logConfig, openProcessLog } from './processes/process-log.ts'
 import { printReadyLine } from './processes/ready-line.ts'
 import { ScriptLoadError } from './script/process/load-error.ts'
 import { version } from './version.ts'
@@ -61,7 +61,7 @@ export async function serve(
   const { writer } = opened
   const isForPerson = opened.isForPerson && parent === undefined
   const { log } = writer
-  if (parent === undefined) tellOfConfig(loaded, log)
+  if (parent === undefined) logConfig(loaded, log)
   let node: RunningNode | undefined
   let control: ControlServer | undefined
   const drain = new AbortController()

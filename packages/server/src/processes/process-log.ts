@@ -42,7 +42,7 @@ export function openProcessLog(loaded: LoadedConfig, parts: Parts): ProcessLog {
 }
 
 /** What is odd in the configuration, though a node can run with it. */
-export function tellOfConfig({ warnings, ignored_environment }: LoadedConfig, log: Log): void {
+export function logConfig({ warnings, ignored_environment }: LoadedConfig, log: Log): void {
   for (const warning of warnings) log.warn(warning)
   for (const variable of ignored_environment) {
     log.debug('an environment variable means nothing here', { variable })

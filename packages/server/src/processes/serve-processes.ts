@@ -18,7 +18,7 @@ import { whenLeftByNpm } from './left-by-npm.ts'
 import type { Begin, FromProcess, ReadyFacts, ToProcess } from './messages.ts'
 import { numberVariable } from './parent-line.ts'
 import { type ProcessEvents, ProcessGroup, type RunningProcess } from './process-group.ts'
-import { openProcessLog, tellOfConfig } from './process-log.ts'
+import { logConfig, openProcessLog } from './process-log.ts'
 import { printReadyLine } from './ready-line.ts'
 
 /**
@@ -35,7 +35,7 @@ export async function serveProcesses(
   const parts = { clock, bootId: newBootId(), isAsked: options.log, stderr: host.stderr }
   const { writer, isForPerson } = openProcessLog(loaded, parts)
   const { log } = writer
-  tellOfConfig(loaded, log)
+  logConfig(loaded, log)
   // Whoever reads the ready line may be gone: that is no reason not to serve.
   host.stdout.on('error', () => undefined)
   const configured = { http: config.http.bind, quic: config.transport.quic.bind }
@@ -43,7 +43,7 @@ export async function serveProcesses(
   const certificates = developmentCertificates(config, clock)
   const processes = new Map<number, ForkedProcess>()
   certificates?.onRenewed((certificate) => {
-    for (const process of processes.values()) process.tell({ certificate })
+    for (const process of processes.values()) process.send({ certificate })
   })
   const group = new ProcessGroup({
     count: config.server.processes,
@@ -102,7 +102,7 @@ function joined(all: readonly ReadyFacts[], first: ReadyFacts): ReadyFacts {
 
 /**
  * The certificate of QUIC where none is configured. A browser pins its hash, which any process may
- * have told it, so all have the same.
+ * have given it, so all have the same.
  */
 function developmentCertificates({ http, transport }: Config, clock: Clock) {
   const isConfigured = transport.tls.certificate_file ?? http.tls.certificate_file
@@ -120,7 +120,7 @@ function developmentCertificates({ http, transport }: Config, clock: Clock) {
   }
 }
 
-type ForkedProcess = RunningProcess & { tell(message: ToProcess): void }
+type ForkedProcess = RunningProcess & { send(message: ToProcess): void }
 
 /** Starts this program once more, as one of several. */
 function forkProcess(host: NodeJS.Process, begin: Begin, events: ProcessEvents): ForkedProcess {
@@ -129,8 +129,8 @@ function forkProcess(host: NodeJS.Process, begin: Begin, events: ProcessEvents):
     env: { ...host.env, [numberVariable]: String(begin.number) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  // One that has just ended is told of by its end.
-  const tell = (message: ToProcess) => void child.send(message, () => {})
+  // For one that has just ended the end is reported.
+  const send = (message: ToProcess) => void child.send(message, () => {})
   child.on('message', (message: FromProcess) => events.ready(message.ready))
   let hasEnded = false
   const ended = (code: number) => {
@@ -140,10 +140,10 @@ function forkProcess(host: NodeJS.Process, begin: Begin, events: ProcessEvents):
   }
   child.once('exit', (code) => ended(code ?? exitCodes.failure))
   child.once('error', () => ended(exitCodes.failure))
-  tell({ begin })
+  send({ begin })
   return {
-    tell,
-    signal: (signal) => tell({ signal }),
+    send,
+    signal: (signal) => send({ signal }),
     hangUp: () => void child.kill('SIGHUP'),
   }
 }
