@@ -5,12 +5,13 @@ import { createWatch } from './watch.ts'
 
 function create({ deadlineMs = 100, answering = true } = {}) {
   const clock = createFakeClock()
+  let heldUpMs = 0
   const { control } = createControl()
   const seen: string[] = []
   let pings = 0
   const watch = createWatch({
     control,
-    clock,
+    clock: { ...clock, monotonicMs: () => clock.monotonicMs() + heldUpMs },
     deadlineMs,
     post({ n }) {
       pings += 1
@@ -23,7 +24,11 @@ function create({ deadlineMs = 100, answering = true } = {}) {
     unresponsive: () => seen.push('unresponsive'),
   })
   watch.start()
-  return { clock, control, seen, pings: () => pings }
+  /** All threads stand still for a while, as on a machine that sleeps. */
+  const holdUp = (ms: number) => {
+    heldUpMs += ms
+  }
+  return { clock, control, seen, holdUp, pings: () => pings }
 }
 
 describe('the watch', () => {
@@ -34,6 +39,20 @@ describe('the watch', () => {
     await clock.advance(1_100)
     expect(seen).toEqual([])
     await clock.advance(51)
+    expect(seen[0]).toBe('overdue 7 7')
+  })
+
+  it('[S-LIM-2] [S-WP-7] counts no time in which the process stood still', async () => {
+    const { clock, control, seen, holdUp } = create({ answering: false })
+    await clock.advance(1_500)
+    holdUp(60_000)
+    await clock.advance(100)
+    beginSlice(control, 7)
+    await clock.advance(100)
+    holdUp(60_000)
+    await clock.advance(900)
+    expect(seen).toEqual([])
+    await clock.advance(200)
     expect(seen[0]).toBe('overdue 7 7')
   })
 

@@ -31,7 +31,8 @@ export function createWatch(deps: WatchDeps): Watch {
   let timer: Timer | undefined
   let lastLookMs = 0
   let counter = 0
-  let counterSinceMs = 0
+  /** For how long the counter has been the same, as watched. */
+  let unchangedMs = 0
   let sincePingMs = 0
   let pings = 0
   let turns = 0
@@ -40,23 +41,23 @@ export function createWatch(deps: WatchDeps): Watch {
 
   function look(): void {
     const nowMs = clock.monotonicMs()
-    // When this thread itself was held up, an answer may be waiting to be read: what counts is the
-    // time that this thread has watched, not the time that has passed.
+    // When this thread itself was held up, so was the other one, or an answer waits to be read: what
+    // counts is the time that this thread has watched, not the time that has passed.
     const watchedMs = Math.min(nowMs - lastLookMs, everyMs * 2)
     lastLookMs = nowMs
     if (isAttached(control)) {
-      counterSinceMs = nowMs
+      unchangedMs = 0
       if (unansweredMs !== undefined) unansweredMs = 0
       return
     }
     const seen = sliceCounter(control)
     if (seen !== counter) {
       counter = seen
-      counterSinceMs = nowMs
-    }
+      unchangedMs = 0
+    } else unchangedMs += watchedMs
     if (isRunning()) {
       if (unansweredMs !== undefined) unansweredMs = 0
-      if (nowMs - counterSinceMs > sliceLimitMs) deps.overdue()
+      if (unchangedMs > sliceLimitMs) deps.overdue()
       return
     }
     watchPing(watchedMs)
@@ -89,7 +90,6 @@ export function createWatch(deps: WatchDeps): Watch {
   return {
     start() {
       lastLookMs = clock.monotonicMs()
-      counterSinceMs = lastLookMs
       timer ??= clock.every(everyMs, look)
     },
     stop: () => timer?.cancel(),
