@@ -283,6 +283,17 @@ describe('a project of its own', () => {
     expect(await inGame('npx guildhall nonsense')).toMatchObject({ code: 2 })
   }, 120_000)
 
+  it('checks what clients send by the entry for scripts of the packed contract', async () => {
+    expect(await inGame('npx guildhall init checked')).toMatchObject({ code: 0 })
+    for (const [name, text] of Object.entries(checkedGame)) {
+      await writeFile(join(game(), 'checked', name), text)
+    }
+    const tested = await inGame('npx guildhall test checked')
+    expect(tested.code, tested.said).toBe(0)
+    const compiled = await inGame('npx tsc -p checked')
+    expect(compiled.code, compiled.said).toBe(0)
+  }, 120_000)
+
   it('[S-REL-3] loads its script again when it is saved, and bots play meanwhile', async () => {
     const limits = { GUILDHALL_AUTHENTICATION__LIMITS__REGISTRATION_SOURCE__LIMIT: '1000' }
     const node = await start('npm run dev', limits)
@@ -311,6 +322,32 @@ describe('a project of its own', () => {
     await vi.waitFor(() => expect(node.said()).toContain('game/dist/main.js'))
   }, 60_000)
 })
+
+/** A game whose validator is written by hand: any that speaks Standard Schema serves. */
+const checkedGame = {
+  'main.ts': `import { checked, type Schema } from '@guildhall/contract/checked'
+
+const count: Schema<number> = {
+  '~standard': {
+    validate: (value) =>
+      typeof value === 'number' ? { value } : { issues: [{ message: 'must be a number' }] },
+  },
+}
+const game = checked(guildhall, { rpcs: { double: count } })
+game.on_rpc('double', (_ctx, n) => 2 * n)
+`,
+  'main.test.ts': `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openGame } from 'guildhall/test'
+
+test('a number is doubled, and a text is refused', async (t) => {
+  const game = await openGame(t)
+  const ana = await game.signIn('ana')
+  assert.equal(await ana.rpc('double', 21), 42)
+  await assert.rejects(ana.rpc('double', 'many'), /not valid/)
+})
+`,
+}
 
 async function compile(project: string): Promise<void> {
   const tsc = join(root, 'node_modules/.bin/tsc')

@@ -65,6 +65,16 @@ it('counts the calls of players that have signed in, again at the next run', asy
   }
 }, 60_000)
 
+it('counts the connections that were lost meanwhile, each once', async () => {
+  const losing = `export default async ({ connection, index }) => {
+    if (index < 2) await connection.reconnect()
+    await connection.rpc('twice', 1)
+  }`
+  const { code, stdout, stderr } = await bots(losing, '--clients', '3', '--json')
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ connected: 3, lost: 2 })
+})
+
 it('prints a table, and ends with 1 when too many calls fail', async () => {
   const failing = `export default async ({ connection, call }) => {
     await call('no', () => connection.rpc('no'))
@@ -72,6 +82,7 @@ it('prints a table, and ends with 1 when too many calls fail', async () => {
   const { code, stdout, stderr } = await bots(failing, '--clients', '2')
   expect([code, stderr]).toEqual([1, expect.stringContaining('of the calls failed')])
   expect(stdout).toMatch(/connected +2 of 2/)
+  expect(stdout).toMatch(/lost meanwhile +0/)
   expect(stdout).toMatch(/no +2 .*rpc_refused: not today/)
   expect((await bots(failing, '--max-errors', '1')).code).toBe(0)
 }, 60_000)

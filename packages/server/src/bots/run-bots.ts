@@ -31,6 +31,8 @@ type BotsOptions = {
 export type BotsReport = {
   clients: number
   connected: number
+  /** How often a connection was lost while they played; it comes back by itself. */
+  lost: number
   seconds: number
   /** Share of one core that the node used meanwhile, with its script; null when it does not say. */
   server_cpu: number | null
@@ -64,6 +66,14 @@ export async function runBots(
 
   const before = await readCpuSeconds(config)
   const startMs = clock.monotonicMs()
+  let lost = 0
+  for (const { connection } of arrived) {
+    let isOpen = true
+    connection.on('state', ({ state }) => {
+      if (isOpen && state !== 'open' && !over.signal.aborted) lost += 1
+      isOpen = state === 'open'
+    })
+  }
   const playing = arrived.map(async ({ index, player, connection }) => {
     const call: BotContext['call'] = (name, run) => calls.time(name, run, over.signal)
     try {
@@ -82,6 +92,7 @@ export async function runBots(
   return {
     clients,
     connected: arrived.length,
+    lost,
     seconds,
     server_cpu: before === undefined || after === undefined ? null : (after - before) / spent,
     calls: report,

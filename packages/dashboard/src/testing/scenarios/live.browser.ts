@@ -124,6 +124,7 @@ export function liveTests(stage: () => LiveStage): void {
       await row.getByText('new', { exact: true }).waitFor()
       await row.getByText(/^main\.ts:\d+$/).waitFor()
       expect(await row.getByRole('cell').nth(1).textContent()).toBe('2')
+      await menu.getByRole('link', { name: /^Runtime *[12] new$/ }).waitFor()
       await menu.getByRole('link', { name: /Runtime/ }).click()
       const failures = page.getByRole('table', { name: 'Failures of handlers' })
       const known = failures.getByRole('row').filter({ hasText: 'the table fell on the dice' })

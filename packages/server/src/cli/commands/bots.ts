@@ -63,7 +63,8 @@ function share(text: string | undefined): number | undefined {
 
 const noCpu = 'unknown: metrics.enabled with metrics.auth = "none" shows it'
 
-function reportLines({ connected, clients, seconds, server_cpu, calls }: BotsReport): string[] {
+function reportLines(report: BotsReport): string[] {
+  const { connected, clients, lost, seconds, server_cpu, calls } = report
   const cpu = server_cpu === null ? noCpu : `${(server_cpu * 100).toFixed(0)} % of one core`
   const rows = calls.map(({ name, count, per_second, p50_ms, p99_ms, errors, first_error }) => {
     const times = [count, per_second.toFixed(1), p50_ms.toFixed(1), p99_ms.toFixed(1), errors]
@@ -73,6 +74,7 @@ function reportLines({ connected, clients, seconds, server_cpu, calls }: BotsRep
   const head = ['calls', 'per s', 'p50 ms', 'p99 ms', 'errors'].map((each) => each.padStart(10))
   return [
     `connected           ${connected} of ${clients}, for ${seconds} s`,
+    `lost meanwhile      ${lost}`,
     `server CPU          ${cpu}`,
     '',
     `${''.padEnd(20)}${head.join('')}`,

@@ -1,8 +1,10 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createConsoleClient } from '@guildhall/client/console'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { builtMain } from '../../testing/node-process.ts'
 
 /** The commands for the authors of games, as they run them. */
@@ -115,3 +117,39 @@ it('bundle says that there is no script', async () => {
   const { code, stderr } = await guildhall('bundle nowhere')
   expect([code, stderr]).toEqual([1, expect.stringContaining('no main.ts')])
 })
+
+it('[S-VIEW-3] dev shows the failing line with its source, of a load and of a handler', async () => {
+  write({ 'game/main.ts': "guildhall.on_rpc('one', () => 1)" })
+  const flags = ['--bind', '127.0.0.1:0', '--set', 'transport.quic.enabled=false']
+  const child = spawn(process.execPath, [builtMain, 'dev', ...flags], { cwd, env: {} })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  }
+  const says = (text: string) =>
+    vi.waitFor(() => expect(said).toContain(text), { timeout: 20_000, interval: 50 })
+  try {
+    await says('loaded again whenever it is saved')
+    write({ 'game/main.ts': "guildhall.on_rpc('one', () => 1)\nconst sword =\nthrow new Error()" })
+    await says('    > 3 | throw new Error()\n')
+    expect(said).toMatch(/ERROR script: a script was rejected .*main\.ts:3: SyntaxError/)
+    write({
+      'game/main.ts': `guildhall.on_rpc('one', () => 1)
+guildhall.on_rpc('two', () => {
+  throw new Error('no dice')
+})`,
+    })
+    const client = createConsoleClient(/ready http=(\S+)/.exec(said)?.[1] ?? '')
+    await client.signIn({ username: 'admin', password: 'password' })
+    const call = { params: { method: 'two' }, body: { payload: '' } }
+    const error = async () => (await client.runtime.rpc(call)).error
+    await vi.waitFor(async () => expect(await error()).toBe('RPC handler error'), 20_000)
+    await says("    > 3 |   throw new Error('no dice')\n")
+    expect(said).toContain("      2 | guildhall.on_rpc('two', () => {\n")
+  } finally {
+    child.kill()
+    await once(child, 'exit')
+  }
+}, 60_000)
