@@ -17,6 +17,34 @@ export function renderScriptPage(): string {
   ].join('\n\n')}\n`
 }
 
+/** What differs, in TypeScript and JavaScript, in Lua, and in Python. */
+const differences = [
+  [
+    'options',
+    'an object at the end',
+    'a table at the end',
+    'keyword arguments; `except_`, `as_`, `from_`',
+  ],
+  ['`Promise`', 'is awaited', 'a plain call waits', 'is awaited, in `async def`'],
+  ['bytes', '`Uint8Array`', 'string', '`bytes`'],
+  ['integers of 64 bits', '`bigint`', 'integer', '`int`'],
+  ['null', '`null`', 'nil; inside of JSON `guildhall.json.null`', '`None`'],
+  ['an empty list', '`[]`', '`guildhall.json.array({})`', '`[]`'],
+  ['members', '`ctx.sender`', '`ctx.sender`', '`ctx.sender` or `ctx["sender"]`'],
+  [
+    'an error',
+    '`Error` with `code`',
+    'table with `code` and `message`',
+    '`guildhall.Error` with `code`',
+  ],
+  ['a handler', 'the last argument', 'the last argument', 'the last argument, or a decorator'],
+] as const
+
+function languageTable(): string {
+  const head = ['| | TypeScript, JavaScript | Lua | Python |', '|---|---|---|---|']
+  return [...head, ...differences.map((cells) => `| ${cells.join(' | ')} |`)].join('\n')
+}
+
 const introduction = `# Script reference
 
 <!-- Generated from packages/contract/src/script; run \`npm run docs\`. -->
@@ -24,7 +52,14 @@ const introduction = `# Script reference
 Everything that scripts know as \`guildhall\`. [scripting.md](scripting.md) explains how it fits
 together. Functions with an answer in \`Promise\` suspend the handler; commands take effect when the
 slice ends. A value of the wrong type or out of its bounds raises \`invalid_argument\`. "Trusted"
-functions raise \`forbidden\` in the sandboxed tier.`
+functions raise \`forbidden\` in the sandboxed tier.
+
+Signatures are those of TypeScript. Every function has the same name and does the same in each
+language; what differs:
+
+${languageTable()}
+
+Editors know them all by \`guildhall.d.ts\`, \`guildhall.lua\` and \`guildhall.pyi\`.`
 
 function hookSection(name: string, hook: ScriptHook): string {
   const order = {

@@ -99,6 +99,8 @@ function rowOf(name: string, { product, baseline, atLeast }: Compared): Row {
 const chatOf = (name: string) =>
   fileURLToPath(new URL(`../../../../examples/chat-relay/${name}`, import.meta.url))
 
+const { players, groupSize } = naiveRelay
+
 /** The example of a chat in each language, under the traffic of `relay` in rooms. */
 async function chats(bench: Bench): Promise<Row[]> {
   const theirs = await chatIn(bench, 'game')
@@ -108,7 +110,7 @@ async function chats(bench: Bench): Promise<Row[]> {
     const ratio = ours.perCpuSecond / theirs.perCpuSecond
     const unit = 'deliveries per CPU second'
     rows.push({
-      what: `chat relay in ${language}, ${naiveRelay.players} players in rooms of ${naiveRelay.groupSize}`,
+      what: `chat relay in ${language}, ${players} players in rooms of ${groupSize}`,
       product: { value: ours.perCpuSecond, unit },
       baseline: { name: 'TypeScript', value: theirs.perCpuSecond, unit },
       ratio,
@@ -129,12 +131,12 @@ const senderBytes = 8
 
 async function chatIn(bench: Bench, name: string): Promise<RelayOutcome> {
   await using server = await startScripted(bench, { keys: { 'runtime.scripts_dir': chatOf(name) } })
-  const players = await openPlayers(server, naiveRelay.players)
-  for (const [index, player] of players.entries()) {
-    await enterRoom(player, `room-${Math.floor(index / naiveRelay.groupSize)}`)
+  const clients = await openPlayers(server, players)
+  for (const [index, client] of clients.entries()) {
+    await enterRoom(client, `room-${Math.floor(index / groupSize)}`)
   }
   const deliveryBytes = frameHeaderBytes + senderBytes + scriptTraffic.bodyBytes
-  const load = { ...scriptTraffic, deliveryBytes, server, players }
+  const load = { ...scriptTraffic, deliveryBytes, server, players: clients }
   return await runRelayLoad({ ...load, seconds: bench.seconds(4) })
 }
 

@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { runScriptTests } from '../testing/script-tests.ts'
 import { startHarness } from './host.fixture.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../docs/scripting.md'), 'utf8')
-const samplesIn = (language: string) =>
-  [...guide.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
+const samplesIn = (language: string, part = guide) =>
+  [...part.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, text]) => text ?? '',
   )
 
@@ -27,3 +29,27 @@ describe.each([
     },
   )
 })
+
+const [, testing = ''] = /^## Test your game\n(.*?)^## /ms.exec(guide) ?? []
+
+it.each([
+  ['ts', 'main.ts', '', 1],
+  ['lua', 'main.lua', '', 0],
+  ['python', 'main.py', 'import guildhall\n', 0],
+])(
+  '[S-LANG-2] the test of the guide passes with the game in %s',
+  async (language, file, head, at) => {
+    const [test = ''] = samplesIn('ts', testing)
+    const folder = mkdtempSync(join(tmpdir(), 'guildhall-guide-'))
+    try {
+      writeFileSync(join(folder, 'game.test.ts'), test)
+      writeFileSync(join(folder, file), head + samplesIn(language, testing)[at])
+      const { code, stdout } = await runScriptTests([folder])
+      expect(code, stdout).toBe(0)
+      expect(stdout).toContain('a score grows, and is gone after a minute')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+  60_000,
+)

@@ -144,7 +144,10 @@ guildhall.on_rpc('two', () => {
     const client = createConsoleClient(/ready http=(\S+)/.exec(said)?.[1] ?? '')
     await client.signIn({ username: 'admin', password: 'password' })
     const call = { params: { method: 'two' }, body: { payload: '' } }
-    const error = async () => (await client.runtime.rpc(call)).error
+    const error = async () => {
+      const answer = await client.runtime.rpc(call)
+      return answer.ok ? '' : answer.error
+    }
     await vi.waitFor(async () => expect(await error()).toBe('RPC handler error'), 20_000)
     await says("    > 3 |   throw new Error('no dice')\n")
     expect(said).toContain("      2 | guildhall.on_rpc('two', () => {\n")

@@ -10,6 +10,7 @@ const javascript = `
 const at = (name) => name.split('.').reduce((part, step) => part[step], guildhall)
 const hex = (text) => Uint8Array.from(text.match(/../g), (byte) => parseInt(byte, 16))
 const deep = (levels) => (levels === 0 ? 0 : [deep(levels - 1)])
+const cycle = (list = []) => (list.push(list), list)
 const floats = { nan: NaN, inf: Infinity }
 
 function build(value, last) {
@@ -25,6 +26,7 @@ function build(value, last) {
   if (value.$surrogate) return 'x\\ud800'
   if (value.$fn) return () => {}
   if (value.$deep) return deep(value.$deep)
+  if (value.$cycle) return cycle()
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, build(item, last)]))
 }
 
@@ -78,6 +80,7 @@ local function build(value, last)
   if value["$surrogate"] then return "x\\xed\\xa0\\x80" end
   if value["$fn"] then return function() end end
   if value["$deep"] then return deep(value["$deep"]) end
+  if value["$cycle"] then local list = {}; list[1] = list; return list end
   local built = getmetatable(value) == "array" and json.array({}) or {}
   for name, item in pairs(value) do built[name] = build(item, last) end
   return built
@@ -119,6 +122,11 @@ def at(name):
 def deep(levels):
     return 0 if levels == 0 else [deep(levels - 1)]
 
+def cycle():
+    found = []
+    found.append(found)
+    return found
+
 def build(value, last):
     if isinstance(value, list): return [build(item, last) for item in value]
     if not isinstance(value, dict): return value
@@ -137,6 +145,7 @@ special = {
     "$surrogate": lambda value, last: "x\\ud800",
     "$fn": lambda value, last: lambda: None,
     "$deep": lambda value, last: deep(value),
+    "$cycle": lambda value, last: cycle(),
 }
 
 def shown(value):

@@ -20,7 +20,7 @@ type Step = readonly [call: string, args: readonly Value[], shown: string]
  * JSON, and what it cannot say: `$int` a 64-bit integer, `$float` a number that is no integer of
  * JSON, `$bytes` in hex, `$nil` what is not there, `$null` null, `$list` an empty list, `$last`
  * what the step before answered, `$surrogate` a text that ends in half of a character, `$fn` a
- * function, `$deep` lists in lists.
+ * function, `$deep` lists in lists, `$cycle` a list that holds itself.
  */
 type Value = unknown
 
@@ -113,6 +113,8 @@ export const scenarios: readonly Scenario[] = [
       ['json.encode', [{ $fn: true }], refused],
       ['json.encode', [{ a: { $surrogate: true } }], refused],
       ['json.encode', [{ $deep: 65 }], refused],
+      ['json.encode', [{ $cycle: true }], refused],
+      ['json.encode', [{ a: { $cycle: true } }], refused],
       ['json.decode', ['{'], refused],
       ['json.decode', [''], refused],
       ['json.decode', ['"\\ud800"'], refused],

@@ -41,8 +41,8 @@ export function createWatch(deps: WatchDeps): Watch {
 
   function look(): void {
     const nowMs = clock.monotonicMs()
-    // When this thread itself was held up, so was the other one, or an answer waits to be read: what
-    // counts is the time that this thread has watched, not the time that has passed.
+    // When this thread itself was held up, so was the other one, or its answer is still to be read:
+    // what counts is the time that this thread has watched, not the time that has passed.
     const watchedMs = Math.min(nowMs - lastLookMs, everyMs * 2)
     lastLookMs = nowMs
     if (isAttached(control)) {

@@ -152,6 +152,25 @@ describe('streams and datagrams of a player', () => {
     expect(gateway().bytes_in_total).toBeLessThan(1.5 * 2 ** 20)
   })
 
+  test('[R-LIM-3, R-QU-5, R-RET-1] a peer that leaves while it is not read is seen to when it is', async () => {
+    await node.close()
+    await start({ inbound_bytes_per_sec: 50_000, inbound_bytes_burst: 65_536 })
+    const client = await node.join('t-bob')
+    const bulk = Buffer.concat(repeat(20, () => encodeFrame(100, new Uint8Array(50_000))))
+    for (let count = 0; count < 8; count += 1) client.write(0, bulk)
+    await expect.poll(dropped, waiting).toBeGreaterThan(0)
+    client.close(0)
+    client.vanish()
+    await expect
+      .poll(async () => {
+        await node.realtime.clock.advance(1000)
+        return active()
+      }, waiting)
+      .toBe(1)
+    expect(node.realtime.script.hooks()).toContain('leave 2')
+    expect(gateway().dropped_seats_active).toBe(0)
+  })
+
   test.each([2, 1000, 1100])('[R-QU-3] a datagram of %i bytes is taken', async (length) => {
     const client = await node.join('t-bob')
     client.datagram(Uint8Array.from([0, 100, ...new Uint8Array(length - 2).fill(0x78)]))

@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram'
-import { afterEach, expect, test } from 'vitest'
+import { roomEnterBody } from '@guildhall/contract'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { createFakeClock } from '../../../../kernel/clock.fake.ts'
-import { waiting } from '../../../realtime.fixture.ts'
+import { textOf, waiting } from '../../../realtime.fixture.ts'
 import { type Engine, type EngineCounters, engineCounterNames } from './engine/engine.ts'
 import { startEngineThread } from './engine/engine-thread.ts'
 import { openInitial } from './engine/initial-packet.fixture.ts'
@@ -47,6 +48,51 @@ test('[R-QU-7] a trap of the engine costs its connections and a restart, no more
   expect((await beside.next()).kind).toBe(4)
   expect(node.realtime.transports.metrics().quic_engine_restarts_total).toBe(1)
 })
+
+test('[R-QU-7] [R-RET-1] a trap under load keeps seats, and nobody beside it notices', async () => {
+  const startEngine: typeof startEngineThread = (options, events) =>
+    startEngineThread({ ...options, unmended: true }, events)
+  node = await startQuic({ rooms: { reconnect_grace_ms: 10_000 }, quic: { startEngine } })
+  const { gateway, script, clock } = node.realtime
+  script.kinds.add(100)
+  const beside = await node.realtime.join('t-bob')
+  const clients = await Promise.all(['t-ann', 't-cid', '', '', ''].map((token) => node.join(token)))
+  for (const client of clients) client.send(48, enterAny)
+  await expect.poll(() => gateway.metrics().rooms_active, waiting).toBe(1)
+  let sent = 0
+  const load = setInterval(() => {
+    for (const client of clients) {
+      client.send(100, 'x'.repeat(1000))
+      client.datagram(Uint8Array.from([0, 100, 0x78]))
+    }
+    beside.send(100, `beside ${sent}`)
+    sent += 1
+  }, 2)
+  onTestFinished(() => clearInterval(load))
+  await expect.poll(() => sent, waiting).toBeGreaterThan(20)
+  const foreign = await QuicClient.begin(node.port, { alpn: ['something/1'] })
+  await expect.poll(() => node.incidents.length, waiting).toBe(1)
+  foreign.vanish()
+  for (const client of clients) client.vanish()
+  clients.length = 0
+  await expect.poll(() => gateway.metrics().dropped_seats_active, waiting).toBe(2)
+  await clock.advance(1000)
+  const isAvailable = () => node.realtime.transports.states().quic?.available
+  await expect.poll(isAvailable, waiting).toBe(true)
+  await Promise.all(['t-ann', 't-cid'].map((token) => node.join(token)))
+  expect(gateway.metrics().dropped_seats_active).toBe(0)
+  clearInterval(load)
+  const texts = () =>
+    script.calls.flatMap((call) => {
+      const text = call.hook === 'message' ? textOf(call.body) : ''
+      return text.startsWith('beside') ? [text] : []
+    })
+  await expect.poll(() => texts().length, waiting).toBe(sent)
+  expect(texts()).toEqual(Array.from({ length: sent }, (_, at) => `beside ${at}`))
+})
+
+/** ROOM_ENTER of a room that everybody shares. */
+const enterAny = roomEnterBody.encode({ mode: 'join_or_create', name: 'a', options: '' })
 
 test('[R-QU-7] an engine that traps again and again stays off', async () => {
   let fail: ((error: Error) => void) | undefined

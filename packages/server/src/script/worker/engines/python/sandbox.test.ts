@@ -106,20 +106,26 @@ const script = [
   'def alive(): return "alive"',
 ].join('\n')
 
-describe('[S-TIER-2] [S-TIER-3] [S-TIER-6] a script of Python does not reach', () => {
-  const shared = shareScript({
-    files: { 'main.py': script, 'data.json': '{}' },
-    // Some import a part of the library, which takes its time.
-    config: { deadline_ms: 5000 },
-    environment: { ...process.env, SECRET: 'secret', GUILDHALL_X: '1' },
-  })
+describe.each(['trusted', 'sandboxed'] as const)(
+  '[S-TIER-2] [S-TIER-3] [S-TIER-6] [S-TIER-7] a %s script of Python does not reach',
+  (tier) => {
+    const shared = shareScript({
+      files: { 'main.py': script, 'data.json': '{}' },
+      // Some import a part of the library, which takes its time.
+      config: { deadline_ms: 5000, tier },
+      environment: { ...process.env, SECRET: 'secret', GUILDHALL_X: '1' },
+    })
 
-  it.each(Object.keys(probes).map((name, at) => [name, String(at)]))('%s', async (name, method) => {
-    const reply = await shared().rpc(method)
-    // What ends the interpreter like SystemExit is an error of its handler.
-    if (name === 'sys.exit') expect(reply).toEqual({ error: 'RPC handler error' })
-    else expect(reply).toBe('')
-    expect(await shared().rpc('alive')).toBe('alive')
-    expect(shared().host.describe().readiness.generation).toBe(1)
-  })
-})
+    it.each(Object.keys(probes).map((name, at) => [name, String(at)]))(
+      '%s',
+      async (name, method) => {
+        const reply = await shared().rpc(method)
+        // What ends the interpreter like SystemExit is an error of its handler.
+        if (name === 'sys.exit') expect(reply).toEqual({ error: 'RPC handler error' })
+        else expect(reply).toBe('')
+        expect(await shared().rpc('alive')).toBe('alive')
+        expect(shared().host.describe().readiness.generation).toBe(1)
+      },
+    )
+  },
+)

@@ -108,15 +108,24 @@ export class Peer {
     this.drained(stream, nowMs)
   }
 
-  /** Keeps a packet of a paused peer; false when there is no room. */
+  /**
+   * Keeps a packet of a paused peer; false when one is lost for it. The newest is never that one:
+   * it may be the end of the connection, which nobody sends again.
+   */
   hold(packet: Uint8Array): boolean {
     const { held } = this
-    if (held === undefined || held.length >= heldPacketsMax) return false
-    if (this.#heldBytes + packet.length > heldBytesMax) return false
+    if (held === undefined) return false
+    let isWhole = true
+    while (held.length >= heldPacketsMax || this.#heldBytes + packet.length > heldBytesMax) {
+      const last = held.pop()
+      if (last === undefined) return false
+      this.#heldBytes -= last.length
+      isWhole = false
+    }
     // The socket uses its memory again.
     held.push(Uint8Array.from(packet))
     this.#heldBytes += packet.length
-    return true
+    return isWhole
   }
 
   /** Takes the oldest packet that is held. */
