@@ -2,6 +2,7 @@
 
 export { StateEncoder } from './state-encoder.ts'
 export { stateDepthMax } from './state-format.ts'
+export { joinMarks, type StateMarks } from './state-marks.ts'
 export {
   encodeStateChanges,
   encodeStateFull,

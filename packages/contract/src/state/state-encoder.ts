@@ -1,7 +1,8 @@
 import { stringifyExact } from '../values/exact-json.ts'
-import { StateWriter } from './state-bytes.ts'
 import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes } from './state-format.ts'
-import { numberingOf, writeBox, writePlace, zigzag } from './state-numbering.ts'
+import { StateListWriter } from './state-list.ts'
+import type { StateMarks } from './state-marks.ts'
+import { numberingOf } from './state-numbering.ts'
 import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
 import { Box, jsonOf, type Scalar, Slot } from './state-shadow.ts'
 
@@ -11,6 +12,7 @@ import { Box, jsonOf, type Scalar, Slot } from './state-shadow.ts'
  */
 export type StateChange = { list: Uint8Array; anew: boolean } | 'none' | 'whole'
 
+type MarkedNames = Exclude<StateMarks, 'all'>
 type Named = { readonly [name: string]: unknown }
 type Container = Named | readonly unknown[]
 
@@ -27,7 +29,7 @@ export class StateEncoder {
   readonly #decimalsUnder: (name: string) => number | undefined
   /** Of the whole, where it is a number or an array. */
   readonly #rootDecimals: number | undefined
-  readonly #writer = new StateWriter()
+  readonly #list = new StateListWriter()
   /** The whole is the only member of this box that has no number. */
   readonly #root = new Slot('', 0)
   #stamp = 0
@@ -39,9 +41,6 @@ export class StateEncoder {
   /** The receivers do not know yet that the numbering began anew. */
   #owesAnew = false
   #depth = 0
-  #lastPlace = -1
-  #runFirst = -1
-  readonly #run: number[] = []
 
   constructor(decimals?: StateDecimals) {
     this.#decimalsUnder = createDecimals(decimals)
@@ -53,29 +52,27 @@ export class StateEncoder {
     return !this.#isBroken
   }
 
-  compare(next: unknown): StateChange {
+  /** Only what is marked is compared, where there is something to compare it with. */
+  compare(next: unknown, marks: StateMarks = 'all'): StateChange {
     const wasBroken = this.#isBroken
     if (this.#places + this.#boxes > statePlacesMax / 2) this.#restart()
     this.#isBroken = true
     this.#depth = 0
     this.#isMuted = wasBroken || !this.#keepsRoot(next)
     this.#stamp += 1
-    this.#lastPlace = -1
-    this.#writer.clear()
-    this.#clearRun()
-    this.#set(this.#root, undefined, next)
+    this.#list.clear()
+    this.#set(this.#root, undefined, next, wasBroken ? 'all' : marks)
     this.#root.isThere = true
-    this.#flushRun()
     this.#isBroken = false
     if (this.#isMuted) {
       this.#restart()
       this.#owesAnew = false
       return 'whole'
     }
-    if (this.#writer.length === 0) return 'none'
+    if (this.#list.isEmpty) return 'none'
     const anew = this.#owesAnew
     this.#owesAnew = false
-    return { list: this.#writer.take(), anew }
+    return { list: this.#list.take(), anew }
   }
 
   /** The value as the receivers have it, as JSON. */
@@ -102,9 +99,9 @@ export class StateEncoder {
     this.#owesAnew = true
   }
 
-  #set(slot: Slot, box: Box | undefined, next: unknown): void {
+  #set(slot: Slot, box: Box | undefined, next: unknown, marks: StateMarks): void {
     if (typeof next === 'object' && next !== null) {
-      this.#setContainer(slot, box, next as Container)
+      this.#setContainer(slot, box, next as Container, marks)
       return
     }
     const decimals = this.#decimalsOf(slot, box)
@@ -137,19 +134,19 @@ export class StateEncoder {
     if (!(Math.abs(step) < stepMax && scaled <= Number.MAX_SAFE_INTEGER)) return false
     slot.given = next
     if (step === 0) return true
-    this.#grow(slot.place, step)
+    this.#list.grow(slot.place, step)
     slot.m = after
     slot.scalar = after / power
     return true
   }
 
-  #setContainer(slot: Slot, box: Box | undefined, next: Container): void {
+  #setContainer(slot: Slot, box: Box | undefined, next: Container, marks: StateMarks): void {
     const isArray = Array.isArray(next)
     this.#depth += 1
     if (this.#depth > stateDepthMax) throw new TypeError('more than 64 levels')
     if (!isArray && slot.given !== next) checkPlain(next)
     if (slot.isBox && slot.box?.isArray === isArray) {
-      this.#members(slot.box, next)
+      this.#members(slot.box, next, marks)
     } else {
       this.#place(slot, box)
       slot.scalar = undefined
@@ -159,30 +156,38 @@ export class StateEncoder {
       slot.box.decimals = this.#decimalsOf(slot, box)
       const wasMuted = this.#isMuted
       this.#isMuted = true
-      this.#members(slot.box, next)
+      this.#members(slot.box, next, 'all')
       this.#isMuted = wasMuted
-      if (!wasMuted) this.#writeText(slot, stateTypes.json, stringifyExact(jsonOf(slot)))
+      if (!wasMuted) this.#list.text(slot.place, stateTypes.json, stringifyExact(jsonOf(slot)))
     }
     slot.given = next
     this.#depth -= 1
   }
 
   /** Compares the members of what was and stays an object, or an array. */
-  #members(box: Box, next: Container): void {
-    if (Array.isArray(next)) this.#elements(box, next)
+  #members(box: Box, next: Container, marks: StateMarks): void {
+    if (Array.isArray(next)) this.#elements(box, next, marks)
+    else if (marks !== 'all') this.#marked(box, next as Named, marks)
     else this.#named(box, next as Named)
   }
 
-  #elements(box: Box, next: readonly unknown[]): void {
+  #elements(box: Box, next: readonly unknown[], marks: StateMarks): void {
     const before = box.size
     if (before !== next.length) this.#resize(box, next.length)
+    const kept = marks === 'all' ? 0 : Math.min(before, next.length)
+    if (marks !== 'all') {
+      for (const [name, inner] of marks) {
+        const n = Number(name)
+        if (n < kept) this.#set(box.slot(name, n), box, next[n], inner)
+      }
+    }
     const { slots } = box
-    for (let n = 0; n < next.length; n += 1) {
+    for (let n = kept; n < next.length; n += 1) {
       const value = next[n]
       const likely = slots[n]
       if (likely?.index === n && likely.given === value && likely.isScalar) continue
       const slot = likely?.index === n ? likely : box.slot(indexNames[n] ?? String(n), n)
-      this.#set(slot, box, value)
+      this.#set(slot, box, value, 'all')
       slot.isThere = true
     }
   }
@@ -190,11 +195,8 @@ export class StateEncoder {
   #resize(box: Box, length: number): void {
     const before = box.size
     if (!this.#isMuted) {
-      this.#flushRun()
       this.#number(box)
-      this.#writer.u8(stateTypes.length)
-      this.#writer.varint(box.number)
-      this.#writer.varint(length)
+      this.#list.length(box, length)
     }
     for (let n = length; n < before; n += 1) this.#forget(box.slot(String(n), n))
     box.size = length
@@ -212,14 +214,25 @@ export class StateEncoder {
         return
       }
       const value = next[name]
-      if (slot.given !== value || !slot.isScalar) this.#set(slot, box, value)
+      if (slot.given !== value || !slot.isScalar) this.#set(slot, box, value, 'all')
       n += 1
     }
     if (n !== box.size) this.#renamed(box, next)
   }
 
+  #marked(box: Box, next: Named, marks: MarkedNames): void {
+    for (const [name, inner] of marks) {
+      const slot = box.find(name)
+      if ((slot?.isThere ?? false) !== Object.hasOwn(next, name)) {
+        this.#renamed(box, next, marks)
+        return
+      }
+      if (slot?.isThere) this.#set(slot, box, next[name], inner)
+    }
+  }
+
   /** Members came, went, or changed their order. */
-  #renamed(box: Box, next: Named): void {
+  #renamed(box: Box, next: Named, marks?: MarkedNames): void {
     const stamp = this.#stamp
     const names = Object.keys(next)
     let kept = 0
@@ -227,10 +240,12 @@ export class StateEncoder {
     for (let n = 0; n < names.length; n += 1) {
       const name = names[n] ?? ''
       const slot = box.slot(name, n)
+      slot.seen = stamp
       if (slot.isThere) kept += 1
       else added += 1
-      slot.seen = stamp
-      this.#set(slot, box, next[name])
+      const inner = marks === undefined || !slot.isThere ? 'all' : marks.get(name)
+      if (inner === undefined) continue
+      this.#set(slot, box, next[name], inner)
       slot.isThere = true
     }
     if (kept < box.size) this.#removeUnseen(box)
@@ -244,7 +259,7 @@ export class StateEncoder {
       this.#forget(slot)
       if (this.#isMuted) continue
       this.#place(slot, box)
-      this.#head(stateTypes.gone, slot.place)
+      this.#list.head(stateTypes.gone, slot.place)
     }
   }
 
@@ -272,9 +287,11 @@ export class StateEncoder {
   #writeScalar(slot: Slot, scalar: Scalar, decimals = 0): void {
     if (this.#isMuted) return
     if (typeof scalar === 'number') this.#writeNumber(slot, scalar, decimals)
-    else if (typeof scalar === 'string') this.#writeText(slot, stateTypes.text, scalar)
-    else if (typeof scalar === 'bigint') this.#writeText(slot, stateTypes.json, String(scalar))
-    else this.#head(scalar === null ? 0 : scalar ? stateTypes.true : stateTypes.false, slot.place)
+    else if (typeof scalar === 'string') this.#list.text(slot.place, stateTypes.text, scalar)
+    else if (typeof scalar === 'bigint')
+      this.#list.text(slot.place, stateTypes.json, String(scalar))
+    else
+      this.#list.head(scalar === null ? 0 : scalar ? stateTypes.true : stateTypes.false, slot.place)
   }
 
   #writeNumber(slot: Slot, value: number, decimals: number): void {
@@ -284,7 +301,7 @@ export class StateEncoder {
       const next = Math.round(value * power)
       const step = next - m
       if (next / power === value && Math.abs(step) < stepMax && isSafe(next)) {
-        this.#grow(place, step)
+        this.#list.grow(place, step)
         slot.m = next
         return
       }
@@ -292,60 +309,24 @@ export class StateEncoder {
     const e = exponentOf(value, Number.isInteger(value) ? 0 : decimals)
     if (e < 0) {
       slot.m = undefined
-      this.#head(stateTypes.double, place)
-      this.#writer.f64(value)
+      this.#list.head(stateTypes.double, place)
+      this.#list.body.f64(value)
       return
     }
     slot.e = e
     slot.m = Math.round(value * (powersOfTen[e] ?? 1)) || 0
-    this.#head(stateTypes.decimal, place)
-    this.#writer.u8(e)
-    this.#writer.int(slot.m)
-  }
-
-  /** Steps of places in a row share an entry. */
-  #grow(place: number, step: number): void {
-    if (place !== this.#runFirst + this.#run.length || this.#run.length >= 255) {
-      this.#flushRun()
-      this.#runFirst = place
-    }
-    this.#run.push(step)
-  }
-
-  #flushRun(): void {
-    const run = this.#run
-    if (run.length === 0) return
-    this.#writer.varint(stateTypes.grow + 16 * zigzag(this.#runFirst - this.#lastPlace))
-    this.#writer.u8(run.length)
-    for (let n = 0; n < run.length; n += 1) this.#writer.int(run[n] ?? 0)
-    this.#lastPlace = this.#runFirst + run.length - 1
-    this.#clearRun()
-  }
-
-  #clearRun(): void {
-    this.#runFirst = -1
-    this.#run.length = 0
-  }
-
-  #head(type: number, place: number): void {
-    this.#flushRun()
-    this.#writer.varint(type + 16 * zigzag(place - this.#lastPlace))
-    this.#lastPlace = place
-  }
-
-  #writeText(slot: Slot, type: number, text: string): void {
-    this.#head(type, slot.place)
-    this.#writer.text(text)
+    this.#list.head(stateTypes.decimal, place)
+    this.#list.body.u8(e)
+    this.#list.body.int(slot.m)
   }
 
   /** Gives the slot a number that the receivers know. */
   #place(slot: Slot, box: Box | undefined): void {
     if (this.#isMuted || slot.place >= 0 || box === undefined) return
-    this.#flushRun()
     this.#number(box)
     slot.place = this.#places
     this.#places += 1
-    writePlace(this.#writer, slot, box)
+    this.#list.place(slot, box)
     this.#checkPlaces()
   }
 
@@ -354,7 +335,7 @@ export class StateEncoder {
     this.#number(box.parent)
     this.#boxes += 1
     box.number = this.#boxes
-    writeBox(this.#writer, box)
+    this.#list.box(box)
     this.#checkPlaces()
   }
 

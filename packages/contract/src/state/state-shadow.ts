@@ -77,6 +77,10 @@ export class Box {
     return made
   }
 
+  find(name: string): Slot | undefined {
+    return this.#byName.get(name)
+  }
+
   /** Forgets slots that are not there and have no number. */
   prune(): void {
     if (this.slots.length === this.size) return

@@ -161,6 +161,36 @@ const seeing = `${head}
   })
 `
 
+/** It keeps an object that it has put into the state, and writes to it there. */
+const held = `
+  const held = { n: 0 }
+  guildhall.room('held', {
+    track: true,
+    create: () => ({ held, list: [] }),
+    message: {
+      100: (ctx, body, { state }) => void state.list.push(++state.held.n),
+      101: () => void (held.n += 10),
+    },
+  })
+`
+
+const finding = `${head}
+  test('writes that nobody notes', async (t) => {
+    const game = await openGame(t)
+    const ana = await game.signIn('ana')
+    await ana.rooms.joinOrCreate('green', { mode: 'held' })
+    const reasons = () => game.log().map(({ reason }) => String(reason)).join(' ')
+    ana.send(100)
+    await game.advance(50)
+    assert.deepEqual(ana.state, { held: { n: 1 }, list: [1] })
+    assert.doesNotMatch(reasons(), /written to/)
+    ana.send(101)
+    await game.advance(50)
+    assert.match(reasons(), /an object was written to that was not read from room.state/)
+    assert.deepEqual(ana.state, { held: { n: 11 }, list: [1] })
+  })
+`
+
 const failing = `${head}
   test('a wrong hope', async (t) => {
     const game = await openGame(t)
@@ -200,6 +230,13 @@ describe('test-script', () => {
 
   it('[S-STA-6] players have state, views change nothing, and one object at two places is found', async () => {
     write({ 'main.ts': table, 'table.test.ts': seeing })
+    const { code, stdout } = await runScriptTests([folder])
+    expect(code, stdout).toBe(0)
+    expect(stdout).toContain('pass 1')
+  }, 60_000)
+
+  it('[S-STA-6] a write past the notes of a tracked state is found', async () => {
+    write({ 'main.ts': held, 'held.test.ts': finding })
     const { code, stdout } = await runScriptTests([folder])
     expect(code, stdout).toBe(0)
     expect(stdout).toContain('pass 1')

@@ -1,3 +1,6 @@
+/** So many are looked through as fast as they are looked up. */
+const fewNames = 16
+
 export type Tree = { [name: string | number]: unknown }
 
 /** Where a part has no member yet. */
@@ -13,11 +16,25 @@ export class CopyPart {
   values: unknown[]
   /** What it was compared with last, and is known to be plain. */
   source: object
+  #places: { names: readonly string[]; byName: ReadonlyMap<string, number> } | undefined
 
   constructor(names: readonly string[] | undefined, values: unknown[], source: object) {
     this.names = names
     this.values = values
     this.source = source
+  }
+
+  /** Of a name of an object; undefined without it. */
+  placeOf(name: string): number | undefined {
+    const { names = [] } = this
+    if (names.length <= fewNames) {
+      const place = names.indexOf(name)
+      return place < 0 ? undefined : place
+    }
+    if (this.#places?.names !== names) {
+      this.#places = { names, byName: new Map(names.map((each, n) => [each, n])) }
+    }
+    return this.#places.byName.get(name)
   }
 }
 

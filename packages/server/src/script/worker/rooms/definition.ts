@@ -22,6 +22,8 @@ export type RoomDefinition = {
   readonly decimals: StateDecimals | undefined
   readonly kinds: { readonly [kind: number]: Fn }
   readonly methods: { readonly [method: string]: Fn }
+  /** The state notes writes; only where handlers share their values with the worker. */
+  readonly isTracked: boolean
   readonly guest: GuestStates | undefined
 } & { readonly [handler in Handler]: Fn | undefined }
 
@@ -80,6 +82,7 @@ export function readDefinition(
     decimals: decimalsOf(given.decimals, problem),
     kinds: handlersBy(given.message, { what: 'message', isKey: isKind }, problem),
     methods: handlersBy(given.rpc, { what: 'rpc', isKey: isMethod }, problem),
+    isTracked: given.track === true && guest === undefined,
     guest,
     create: fns.create,
     restore: fns.restore,

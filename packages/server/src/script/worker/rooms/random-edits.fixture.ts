@@ -36,7 +36,9 @@ export function randomValue(random: Random, depth = 0): unknown {
     return [names[random(names.length)], randomValue(random, depth + 1)]
   })
   const made: object = Object.fromEntries(entries)
-  return kind === 7 && random(3) === 0 ? freezeAll(made) : made
+  if (kind < 7) return made
+  const freeze = [freezeAll, Object.freeze, (value: object) => value][random(3)]
+  return freeze?.(made)
 }
 
 /** Changes one thing somewhere below the root, as the script of a game would. */

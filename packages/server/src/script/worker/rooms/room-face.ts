@@ -69,9 +69,9 @@ export function createFaces({ host, relabel }: FaceDeps) {
     Object.defineProperties(face, {
       state: {
         enumerable: true,
-        get: () => room.state,
+        get: () => room.handledState,
         set(state: unknown) {
-          room.state = state
+          room.handledState = state
         },
       },
       label: {

@@ -3,6 +3,7 @@ import {
   encodeStateFull,
   StateEncoder,
   type StateList,
+  type StateMarks,
 } from '@guildhall/contract/state'
 import { HostMap } from '../host-map.ts'
 import type { RoomDefinition } from './definition.ts'
@@ -93,15 +94,15 @@ export class RoomFollowers {
   }
 
   /**
-   * Compares what everybody is to see with what they have.
+   * Compares what everybody is to see with what they have; without a view only what is marked.
    *
    * @throws what `view` or `own` throws, and TypeError for what is no JSON; those whose part was
    * not made keep what they have, and get a whole the next time
    */
-  sync(state: unknown): StateMessage[] {
+  sync(state: unknown, marks: StateMarks = 'all'): StateMessage[] {
     if (this.#followers.size === 0) return []
     this.#seq += 1
-    const shared = this.#view.compare(this.#viewOf(state))
+    const shared = this.#view.compare(this.#viewOf(state), this.#definition.view ? 'all' : marks)
     const list = typeof shared === 'string' ? undefined : shared
     const messages: StateMessage[] = []
     const alike: number[] = []

@@ -1,5 +1,5 @@
 import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
-import { stateDepthMax } from '@guildhall/contract/state'
+import { type StateMarks, stateDepthMax } from '@guildhall/contract/state'
 import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
 import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
 import type { StateBudget } from './state-budget.ts'
@@ -12,6 +12,7 @@ export class StateProblem extends Error {
 /** Most bytes of a room's state as JSON text. */
 export const stateBytesMax = 262_144
 
+type MarkedNames = Exclude<StateMarks, 'all'>
 type Names = readonly string[] | undefined
 
 /**
@@ -44,11 +45,12 @@ export class StateCopy {
   }
 
   /**
-   * Whether the state differs from the copy, which is then as the state is.
+   * Whether the state differs from the copy, which is then as the state is. Only what is marked is
+   * compared.
    *
    * @throws StateProblem for what is no JSON or too large; the copy is as it was
    */
-  update(state: unknown): boolean {
+  update(state: unknown, marks: StateMarks = 'all'): boolean {
     this.#rollBack()
     this.#added = 0
     this.#before = {
@@ -58,7 +60,7 @@ export class StateCopy {
       countsText: this.#countsText,
     }
     try {
-      const hasChanged = this.#whole(state)
+      const hasChanged = this.#whole(state, marks)
       this.#bound()
       this.#before = undefined
       this.#undo.length = 0
@@ -106,10 +108,10 @@ export class StateCopy {
     this.#budget?.giveBack(this)
   }
 
-  #whole(state: unknown): boolean {
+  #whole(state: unknown, marks: StateMarks): boolean {
     const value = this.#value
     if (value === state) return false
-    if (isObject(state) && isLike(value, state)) return this.#compare(value, state, 1)
+    if (isObject(state) && isLike(value, state)) return this.#compare(value, state, 1, marks)
     if (isObject(state)) this.#value = this.#copy(state, 'room.state', 1)
     else {
       this.#countInstead(value, state, 'room.state')
@@ -118,25 +120,36 @@ export class StateCopy {
     return true
   }
 
-  #compare(part: CopyPart, next: object, level: number): boolean {
+  #compare(part: CopyPart, next: object, level: number, marks: StateMarks): boolean {
     if (level > stateDepthMax) throw tooDeep()
-    if (part.names === undefined) return this.#elements(part, next as unknown[], level)
+    if (part.names === undefined) return this.#elements(part, next as unknown[], level, marks)
     if (part.source !== next) {
       checkPlain(next)
       part.source = next
     }
+    if (marks !== 'all') return this.#marked(part, next as Tree, level, marks)
     return this.#members(part, next as Tree, level)
   }
 
-  #elements(part: CopyPart, next: readonly unknown[], level: number): boolean {
+  #elements(part: CopyPart, next: readonly unknown[], level: number, marks: StateMarks): boolean {
     let hasChanged = false
+    let first = 0
     if (part.values.length !== next.length) {
       this.#undo.push(part, -1, [undefined, part.values])
       part.values = part.values.slice(0, next.length)
       hasChanged = true
     }
     const { values } = part
-    for (let n = 0; n < next.length; n += 1) {
+    if (marks !== 'all') {
+      first = values.length
+      for (const [name, inner] of marks) {
+        const n = Number(name)
+        if (n < first && next[n] !== values[n] && this.#take(part, n, next[n], level, inner)) {
+          hasChanged = true
+        }
+      }
+    }
+    for (let n = first; n < next.length; n += 1) {
       const value = next[n]
       if (value === values[n] && n < values.length) continue
       if (this.#take(part, n, value, level)) hasChanged = true
@@ -160,8 +173,24 @@ export class StateCopy {
     return hasChanged
   }
 
+  #marked(part: CopyPart, next: Tree, level: number, marks: MarkedNames): boolean {
+    let hasChanged = false
+    for (const [name, inner] of marks) {
+      const place = part.placeOf(name)
+      if ((place !== undefined) !== Object.hasOwn(next, name)) {
+        return this.#renamed(part, next, level, marks) || hasChanged
+      }
+      if (place === undefined) continue
+      const value = next[name]
+      if (value !== part.values[place] && this.#take(part, place, value, level, inner)) {
+        hasChanged = true
+      }
+    }
+    return hasChanged
+  }
+
   /** Members came, went, or changed their order, which alone is no change. */
-  #renamed(part: CopyPart, next: Tree, level: number): boolean {
+  #renamed(part: CopyPart, next: Tree, level: number, marks?: MarkedNames): boolean {
     const before = part.names ?? []
     const places = new Map(before.map((name, n) => [name, n]))
     const names = Object.keys(next)
@@ -181,18 +210,26 @@ export class StateCopy {
     part.values = values
     let hasChanged = kept !== before.length || kept !== names.length
     for (let n = 0; n < names.length; n += 1) {
+      const inner = marks === undefined || values[n] === absent ? 'all' : marks.get(names[n] ?? '')
       const value = next[names[n] ?? '']
-      if (value !== values[n] && this.#take(part, n, value, level)) hasChanged = true
+      if (inner === undefined || value === values[n]) continue
+      if (this.#take(part, n, value, level, inner)) hasChanged = true
     }
     return hasChanged
   }
 
   /** Takes one member over, if it differs. */
-  #take(part: CopyPart, place: number, next: unknown, level: number): boolean {
+  #take(
+    part: CopyPart,
+    place: number,
+    next: unknown,
+    level: number,
+    marks: StateMarks = 'all',
+  ): boolean {
     const before = place < part.values.length ? part.values[place] : absent
     let after = next
     if (isObject(next)) {
-      if (isLike(before, next)) return this.#compare(before, next, level + 1)
+      if (isLike(before, next)) return this.#compare(before, next, level + 1, marks)
       after = this.#copy(next, part.names?.[place] ?? String(place), level + 1)
     } else {
       this.#countInstead(before, next, part.names?.[place] ?? String(place))

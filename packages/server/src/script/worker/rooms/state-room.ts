@@ -1,9 +1,11 @@
 import type { JsonObject } from '@guildhall/contract'
+import { joinMarks, type StateMarks } from '@guildhall/contract/state'
 import { Output } from '../output.ts'
 import type { RoomDefinition } from './definition.ts'
 import { RoomFollowers, type RoomMember } from './room-followers.ts'
 import type { StateBudget } from './state-budget.ts'
 import { StateCopy } from './state-copy.ts'
+import { StateTracker } from './state-tracker.ts'
 
 /** The label of a room as its handlers read it. */
 export type StateLabel = {
@@ -35,7 +37,10 @@ export class StateRoom {
   members: readonly RoomMember[] = []
   readonly copy: StateCopy
   readonly followers: RoomFollowers
-  state: unknown
+  #state: unknown
+  readonly #tracker: StateTracker | undefined
+  /** Where the state may differ from what its followers have. */
+  #unsentMarks: StateMarks | undefined
   /** The state differs from what its followers have. */
   isUnsent = false
   /** A sync is queued, or waits for its time. */
@@ -65,18 +70,65 @@ export class StateRoom {
     this.name = identity.name
     this.label = identity.label
     this.followers = new RoomFollowers(definition, identity.room_id, seq)
+    this.#tracker = definition.isTracked ? new StateTracker() : undefined
   }
 
-  /** Where the script's values are copies, the state comes out of its engine. */
-  fetchState(): unknown {
-    const { guest } = this.definition
-    if (guest !== undefined) this.state = guest.read(this.room_id)
-    return this.state
+  /** As view and own see it. */
+  get state(): unknown {
+    return this.#tracker === undefined ? this.#state : this.#tracker.value
+  }
+
+  /** As handlers have it. */
+  get handledState(): unknown {
+    return this.#tracker === undefined ? this.#state : this.#tracker.state
+  }
+
+  set handledState(state: unknown) {
+    if (this.#tracker === undefined) this.#state = state
+    else this.#tracker.state = state
   }
 
   setState(state: unknown): void {
-    this.state = state
+    this.handledState = state
     this.definition.guest?.write(this.room_id, state)
+  }
+
+  /**
+   * Takes over what a slice has made of the state; true if that is another one.
+   *
+   * @throws StateProblem when it is no state
+   */
+  takeState(): boolean {
+    const { guest } = this.definition
+    // Where the script's values are copies, the state comes out of its engine.
+    if (guest !== undefined) this.#state = guest.read(this.room_id)
+    const marks = this.#tracker === undefined ? 'all' : this.#tracker.takeMarks()
+    return marks !== undefined && this.#update(marks)
+  }
+
+  /**
+   * The same of what was written past the notes of a tracked state.
+   *
+   * @throws StateProblem when it is no state
+   */
+  takeUntracked(): boolean {
+    return this.#tracker !== undefined && this.#update('all')
+  }
+
+  #update(marks: StateMarks): boolean {
+    if (!this.copy.update(this.state, marks)) return false
+    this.isUnsaved = true
+    this.isUnsent = true
+    this.#unsentMarks = joinMarks(this.#unsentMarks, marks)
+    return true
+  }
+
+  /** What a sync is to compare. */
+  takeUnsentMarks(): StateMarks {
+    const marks = this.#unsentMarks ?? 'all'
+    this.isUnsent = false
+    this.#unsentMarks = undefined
+    return marks
   }
 
   enter(member: RoomMember): void {

@@ -7,6 +7,7 @@ import { context, messageContext, rpcContext } from '../contexts.ts'
 import { HostMap } from '../host-map.ts'
 import type { Output } from '../output.ts'
 import type { Registry } from '../registry.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { memberContext, memberOf, pairOf, payloadOf, withPayload } from './payloads.ts'
 import { createFaces } from './room-face.ts'
 import type { RoomMember, StateMessage } from './room-followers.ts'
@@ -35,9 +36,6 @@ type Attached = {
   setResult(result: unknown): void
 }
 
-/** Between two checkpoints of a room, in milliseconds. */
-const saveEveryMs = 1_000
-
 /** The rooms of a script that have state: their handlers, and what follows a slice of them. */
 export class StateRooms {
   readonly #deps: StateRoomsDeps
@@ -45,11 +43,19 @@ export class StateRooms {
   /** Their states are being made again. */
   readonly #restoring = new HostMap<number, StateRoom>()
   readonly #budget: StateBudget
+  readonly #checkpoints: Checkpoints
   #attached: (Attached & { faceOf(room: StateRoom): object }) | undefined
 
   constructor(deps: StateRoomsDeps) {
     this.#deps = deps
     this.#budget = new StateBudget(() => deps.stateBytesMax())
+    this.#checkpoints = new Checkpoints({
+      clock: deps.clock,
+      later: (ms, task) => this.#later(ms, task),
+      output: () => this.#output(),
+      describe: deps.describe,
+      follow: (room, output) => this.#follow(room, false, output),
+    })
   }
 
   /** The functions of `guildhall` are there. */
@@ -103,14 +109,12 @@ export class StateRooms {
   sliceEnded(call: CallRecord, output: Output): void {
     const room = this.#roomOf(call)
     if (room === undefined) return
-    if (room.copy.update(room.fetchState())) {
-      room.isUnsent = true
-      room.isUnsaved = true
-      if (this.#deps.isTested()) reportTwice(room, output)
-    }
+    const hasChanged = room.takeState()
+    if (this.#deps.isTested()) reportUntracked(room, output)
+    if (hasChanged && this.#deps.isTested()) reportTwice(room, output)
     room.behindSync.commit(undefined, 'settled')
     if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
-    this.#save(room, output)
+    this.#checkpoints.save(room, output)
     this.#follow(room, call.hook === hookCode.on_tick, output)
   }
 
@@ -241,13 +245,13 @@ export class StateRooms {
   #begin(identity: StateRoomIdentity, state: unknown, seq: number, made?: StateRoom): void {
     const room = made ?? this.#newRoom(identity, state, seq)
     room.setState(state)
-    room.copy.update(state)
+    room.takeState()
     this.#rooms.set(room.room_id, room)
     this.#restoring.delete(room.room_id)
     this.relabel(room.room_id, identity.label)
     room.isUnsaved = true
     const output = this.#output()
-    if (output !== undefined) this.#save(room, output)
+    if (output !== undefined) this.#checkpoints.save(room, output)
   }
 
   #watch(call: CallRecord): void {
@@ -270,11 +274,11 @@ export class StateRooms {
   #sync(call: CallRecord): void {
     const room = this.#rooms.get(call.room_id ?? 0)
     if (room === undefined) return
+    const marks = room.takeUnsentMarks()
     room.isSyncDue = false
-    room.isUnsent = false
     room.ticksSinceSync = 0
     room.lastSyncMs = this.#deps.clock.monotonicMs()
-    this.#tryTo(room, () => room.followers.sync(this.#seenState(room)))
+    this.#tryTo(room, () => room.followers.sync(this.#seenState(room), marks))
     const output = this.#output()
     if (output !== undefined) room.behindSync.moveAll(output)
   }
@@ -303,7 +307,7 @@ export class StateRooms {
   /** What follows a slice: a sync now, in time, or with a tick. */
   #follow(room: StateRoom, isTick: boolean, output: Output): void {
     if (!room.isUnsent || room.followers.isEmpty) {
-      room.isUnsent = false
+      room.takeUnsentMarks()
       if (!room.isSyncDue) room.behindSync.moveAll(output)
       return
     }
@@ -329,31 +333,10 @@ export class StateRooms {
     this.#later(waitMs, () => this.#deps.runSoon(hookCode.state_sync, room.room_id))
   }
 
-  #save(room: StateRoom, output: Output): void {
-    if (!room.isUnsaved || room.isSaveDue) return
-    const nowMs = this.#deps.clock.monotonicMs()
-    const waitMs = Math.ceil(room.lastSaveMs + saveEveryMs - nowMs)
-    if (waitMs > 0) {
-      room.isSaveDue = true
-      this.#later(waitMs, () => {
-        room.isSaveDue = false
-        const own = this.#output()
-        if (own !== undefined) this.#save(room, own)
-      })
-      return
-    }
-    room.isUnsaved = false
-    room.lastSaveMs = nowMs
-    output.saved(room.room_id, room.followers.seq, room.copy.text())
-  }
-
   #saveAll(): void {
     const output = this.#output()
-    for (const room of this.#rooms.values()) {
-      if (!room.isUnsaved) continue
-      room.isUnsaved = false
-      output?.saved(room.room_id, room.followers.seq, room.copy.text())
-    }
+    if (output === undefined) return
+    for (const room of this.#rooms.values()) this.#checkpoints.saveNow(room, output)
   }
 
   #later(ms: number, task: () => void): void {
@@ -380,6 +363,12 @@ export class StateRooms {
     this.#forget(room.room_id)
     return ended
   }
+}
+
+function reportUntracked(room: StateRoom, output: Output): void {
+  if (!room.takeUntracked()) return
+  const found = 'an object was written to that was not read from room.state'
+  output.fault(`${room.definition.name}.state`, `${found}: with track it is seen late`)
 }
 
 function reportTwice(room: StateRoom, output: Output): void {

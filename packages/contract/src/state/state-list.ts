@@ -1,0 +1,85 @@
+import { StateWriter } from './state-bytes.ts'
+import { stateTypes } from './state-format.ts'
+import { writeBox, writePlace, zigzag } from './state-numbering.ts'
+import type { Box, Slot } from './state-shadow.ts'
+
+/** Most steps of an entry. */
+const runMax = 255
+
+/** Writes a list of changes (R-STA-3): entries name their place by the one before. */
+export class StateListWriter {
+  readonly #writer = new StateWriter()
+  #lastPlace = -1
+  #runFirst = -1
+  /** Steps of places in a row, which share an entry. */
+  readonly #run: number[] = []
+
+  get isEmpty(): boolean {
+    return this.#writer.length === 0 && this.#run.length === 0
+  }
+
+  /** What follows the head of an entry. */
+  get body(): StateWriter {
+    return this.#writer
+  }
+
+  clear(): void {
+    this.#writer.clear()
+    this.#lastPlace = -1
+    this.#runFirst = -1
+    this.#run.length = 0
+  }
+
+  take(): Uint8Array {
+    this.#flushRun()
+    return this.#writer.take()
+  }
+
+  head(type: number, place: number): void {
+    this.#flushRun()
+    this.#writer.varint(type + 16 * zigzag(place - this.#lastPlace))
+    this.#lastPlace = place
+  }
+
+  /** The number at a place grows. */
+  grow(place: number, step: number): void {
+    if (place !== this.#runFirst + this.#run.length || this.#run.length >= runMax) {
+      this.#flushRun()
+      this.#runFirst = place
+    }
+    this.#run.push(step)
+  }
+
+  text(place: number, type: number, text: string): void {
+    this.head(type, place)
+    this.#writer.text(text)
+  }
+
+  length(box: Box, length: number): void {
+    this.#flushRun()
+    this.#writer.u8(stateTypes.length)
+    this.#writer.varint(box.number)
+    this.#writer.varint(length)
+  }
+
+  place(slot: Slot, box: Box): void {
+    this.#flushRun()
+    writePlace(this.#writer, slot, box)
+  }
+
+  box(box: Box): void {
+    this.#flushRun()
+    writeBox(this.#writer, box)
+  }
+
+  #flushRun(): void {
+    const run = this.#run
+    if (run.length === 0) return
+    this.#writer.varint(stateTypes.grow + 16 * zigzag(this.#runFirst - this.#lastPlace))
+    this.#writer.u8(run.length)
+    for (let n = 0; n < run.length; n += 1) this.#writer.int(run[n] ?? 0)
+    this.#lastPlace = this.#runFirst + run.length - 1
+    this.#runFirst = -1
+    run.length = 0
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Where a value may have changed since it was compared: anywhere, or in the members of these names
+ * (of an array: indexes as text), each with where in it.
+ */
+export type StateMarks = 'all' | ReadonlyMap<string, StateMarks>
+
+/** Both together. */
+export function joinMarks(one: StateMarks | undefined, other: StateMarks): StateMarks {
+  if (one === undefined || other === 'all') return other
+  if (one === 'all') return one
+  const joined = new Map(one)
+  for (const [name, marks] of other) joined.set(name, joinMarks(one.get(name), marks))
+  return joined
+}
