@@ -217,6 +217,7 @@ export {
   Purchase,
   type PurchaseStore,
   purchaseStores,
+  purchaseSumsMax,
   purchasesApi,
   Receipt,
 } from './routes/purchases.ts'
@@ -248,6 +249,7 @@ export {
   LogDetail,
   type LogLevel,
   LogLine,
+  linesLookedThrough,
   logLevels,
   scriptLogsApi,
 } from './routes/script-logs.ts'

@@ -81,6 +81,8 @@ const pins: readonly string[] = [
   'purchases.list | GET /console/v1/purchases | operator | purchases:read | - | 200 | -',
   'purchases.validate | POST /console/v1/purchases | admin | - | purchases.validate | 201 | conflict',
   'purchases.get | GET /console/v1/purchases/{transaction_id} | operator | purchases:read | - | 200 | not_found',
+  'purchases.search | GET /console/v1/purchase-search | operator | purchases:read | - | 200 | -',
+  'purchases.sums | GET /console/v1/purchase-sums | operator | purchases:read | - | 200 | -',
   'subscriptions.list | GET /console/v1/subscriptions | operator | subscriptions:read | - | 200 | -',
   'database.tables | GET /console/v1/database | operator | database:read | database.tables | 200 | rate_limited deadline_exceeded',
   'database.describe | GET /console/v1/database/{schema}/{table} | operator | database:read | database.describe | 200 | forbidden rate_limited not_found deadline_exceeded',
@@ -101,6 +103,7 @@ const pins: readonly string[] = [
   'matchRecords.entries | GET /console/v1/matchlogs/{match_id}/entries | operator | matches:read | matchlog.entries | 200 | not_found',
   'scriptLogs.list | GET /console/v1/logs | operator | logs:read | logs.list | 200 | -',
   'scriptLogs.get | GET /console/v1/logs/{log_id} | operator | logs:read | logs.detail | 200 | not_found',
+  'scriptLogs.search | GET /console/v1/log-search | operator | logs:read | logs.list | 200 | -',
   'telemetry.host | GET /console/v1/telemetry | operator | telemetry:read | - | 200 | -',
   'telemetry.slices | GET /console/v1/telemetry/slices | operator | telemetry:read | - | 200 | -',
   'telemetry.slice | GET /console/v1/telemetry/slices/{report_id} | operator | telemetry:read | - | 200 | not_found',
@@ -196,7 +199,7 @@ it.each(routes)('[H-GEN-10] %s takes as large a body as its path says', (name, r
 
 it('[H-AUD-7] keeps reads of what was recorded, and only those, from the durable trail', () => {
   const ringOnly = routes.filter(([, route]) => 'trail' in route).map(([, { path }]) => path)
-  const records = /^\/console\/v1\/(audit|logs|matchlogs)(\/|$)/
+  const records = /^\/console\/v1\/(audit|logs|log-search|matchlogs)(\/|$)/
   const paths = routes.map(([, { path }]) => path).filter((path) => records.test(path))
   expect(ringOnly).toEqual(paths)
 })

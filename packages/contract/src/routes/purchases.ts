@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { limit, optional, presentReference, reference, unixMs } from '../values/fields.ts'
+import { count, limit, optional, presentReference, reference, unixMs } from '../values/fields.ts'
+import { queryTime } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
 /** Where a purchase was made; recorded as the operator says, never verified with a store. */
@@ -46,6 +47,17 @@ export const purchaseQuery = z.strictObject({
   limit: limit({ default: 50, cap: 200 }),
 })
 
+/** What narrows purchases: exactly one user, exactly one product, and when they were recorded. */
+const purchaseFilter = {
+  user_id: reference().optional(),
+  product_id: presentReference().optional(),
+  from: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+  to: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+}
+
+/** So many of the newest purchases are counted at most, and so many products are named. */
+export const purchaseSumsMax = { purchases: 100_000, products: 100 } as const
+
 export const purchasesApi = defineApi({
   list: {
     method: 'GET',
@@ -80,5 +92,44 @@ export const purchasesApi = defineApi({
     params: z.strictObject({ transaction_id: presentReference() }),
     ok: Purchase,
     errors: ['not_found'],
+  },
+  search: {
+    method: 'GET',
+    path: '/console/v1/purchase-search',
+    access: 'operator',
+    scope: 'purchases:read',
+    summary: 'Purchases by user, product and time, in the order of the list, page by page',
+    query: z.strictObject({
+      ...purchaseFilter,
+      after: presentReference().optional().meta({ description: '`next_after` of the page before' }),
+      limit: limit({ default: 50, cap: 200 }),
+    }),
+    ok: z.strictObject({ items: z.array(Purchase), next_after: z.string().optional() }),
+  },
+  sums: {
+    method: 'GET',
+    path: '/console/v1/purchase-sums',
+    access: 'operator',
+    scope: 'purchases:read',
+    summary:
+      `How many purchases a filter shows, of how many users and of which products; counted are ` +
+      `the newest ${purchaseSumsMax.purchases}, named the ${purchaseSumsMax.products} products ` +
+      'with the most of them. Receipts have no price, so no sum has one',
+    query: z.strictObject(purchaseFilter),
+    ok: z.strictObject({
+      purchases: count,
+      users: count,
+      complete: z.boolean().meta({ description: 'False when there are more than are counted' }),
+      products: z.array(
+        z.strictObject({
+          product_id: z.string(),
+          store: z.enum(purchaseStores),
+          purchases: count,
+          users: count,
+          newest_at_unix_ms: unixMs,
+        }),
+      ),
+      products_complete: z.boolean().meta({ description: 'False when not all are named' }),
+    }),
   },
 })

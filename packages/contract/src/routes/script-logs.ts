@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { durableId } from '../values/durable-ids.ts'
-import { count, limit, text, unixMs, utf8Bytes } from '../values/fields.ts'
+import { count, limit, presentReference, text, unixMs, utf8Bytes } from '../values/fields.ts'
+import { queryTime } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
 /** Levels of lines, from the least to the most important. */
@@ -38,6 +39,15 @@ export const logPage = {
   limit: limit({ default: 50, cap: 200 }),
 }
 
+const filters = {
+  match_id: durableId('mt1-').optional(),
+  level: z.enum(logLevels).optional(),
+  tag: tagPrefix.optional(),
+}
+
+/** So many lines at most are looked through for one page of a search. */
+export const linesLookedThrough = 20_000
+
 const get = { method: 'GET', access: 'operator', scope: 'logs:read', trail: 'ring' } as const
 
 export const scriptLogsApi = defineApi({
@@ -47,9 +57,7 @@ export const scriptLogsApi = defineApi({
     audit: 'logs.list',
     summary: 'Lines that the game’s script wrote, newest first',
     query: z.strictObject({
-      match_id: durableId('mt1-').optional(),
-      level: z.enum(logLevels).optional(),
-      tag: tagPrefix.optional(),
+      ...filters,
       ...logPage,
     }),
     ok: z.strictObject({
@@ -68,5 +76,32 @@ export const scriptLogsApi = defineApi({
     query: z.strictObject({}),
     ok: LogDetail,
     errors: ['not_found'],
+  },
+  search: {
+    ...get,
+    path: '/console/v1/log-search',
+    audit: 'logs.list',
+    summary:
+      'Lines by what their message contains and when they were written, newest first. A page ' +
+      `looks through ${linesLookedThrough} lines at most: it may have few lines or none, and ` +
+      '`next_after` goes on behind those',
+    query: z.strictObject({
+      ...filters,
+      text: presentReference()
+        .optional()
+        .meta({ description: 'Somewhere in the message, letter by letter; payloads are not read' }),
+      from: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+      to: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+      ...logPage,
+    }),
+    ok: z.strictObject({
+      items: z.array(LogLine),
+      next_after: z.string().optional(),
+      looked_back_to_unix_ms: unixMs
+        .optional()
+        .meta({ description: 'Older lines are looked through by the next page' }),
+      durable: z.boolean(),
+      dropped_total: count,
+    }),
   },
 })

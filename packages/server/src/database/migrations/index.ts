@@ -11,6 +11,7 @@ import { lag } from './0010-lag.ts'
 import { stories } from './0011-stories.ts'
 import { accountSearch } from './0012-account-search.ts'
 import { schedules } from './0013-schedules.ts'
+import { products } from './0014-products.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   stories,
   accountSearch,
   schedules,
+  products,
 ]

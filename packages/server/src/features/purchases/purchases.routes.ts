@@ -7,6 +7,8 @@ export function purchaseHandlers(purchases: Purchases): ServerHandlers<typeof pu
     list: ({ query }) => purchases.list(query),
     validate: ({ mutation, body }) => purchases.validate(mutation, body),
     get: ({ params }) => purchases.get(params.transaction_id),
+    search: ({ query }) => purchases.search(query),
+    sums: ({ query }) => purchases.sums(query),
   }
 }
 

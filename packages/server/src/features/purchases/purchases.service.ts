@@ -1,9 +1,16 @@
-import type { Purchase, Subscription } from '@guildhall/contract'
+import {
+  type Purchase,
+  purchaseSumsMax,
+  type purchasesApi,
+  type Subscription,
+} from '@guildhall/contract'
+import type { z } from 'zod'
 import type { Database, Transaction } from '../../database/database.ts'
 import { sha256 } from '../../kernel/auth/sha256.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Mutate, Mutation } from '../../kernel/mutation.ts'
+import { purchaseSearchStore } from './purchases.search.store.ts'
 import { type PurchaseRow, purchasesStore, type SubscriptionRow } from './purchases.store.ts'
 import type { PresentedReceipt, ReceiptValidator } from './purchases.validator.ts'
 
@@ -16,6 +23,9 @@ export type PurchasesDeps = {
 
 /** The newest purchases: everybody's, or those of exactly one user. */
 type PurchaseQuery = { user_id?: string | undefined; limit: number }
+
+type Search = z.output<(typeof purchasesApi)['search']['query']>
+type Filter = z.output<(typeof purchasesApi)['sums']['query']>
 
 export type Purchases = ReturnType<typeof createPurchases>
 
@@ -63,12 +73,43 @@ export function createPurchases({ db, clock, mutate, validate }: PurchasesDeps) 
       return mutate(mutation, record, { isolation: 'read committed' })
     },
 
+    async search({ after, limit, ...filter }: Search) {
+      const last = after === undefined ? undefined : await purchasesStore.byId(db, after)
+      if (after !== undefined && last === undefined) throw refuse.invalid('after is no transaction')
+      const bounds = { ...boundsOf(filter, last), limit: limit + 1 }
+      const rows = await purchaseSearchStore.page(db, filter, bounds)
+      const items = rows.slice(0, limit).map(purchaseOf)
+      const next_after = rows.length > limit ? items.at(-1)?.transaction_id : undefined
+      return next_after === undefined ? { items } : { items, next_after }
+    },
+
+    async sums(filter: Filter) {
+      const { purchases: limit, products } = purchaseSumsMax
+      const bounds = { ...boundsOf(filter), limit, products: products + 1 }
+      const { total, named } = await db.longRead((tx) =>
+        purchaseSearchStore.sums(tx, filter, bounds),
+      )
+      return {
+        ...total,
+        complete: total.purchases < limit,
+        products: named.slice(0, products),
+        products_complete: named.length <= products,
+      }
+    },
+
     async subscriptions(query: PurchaseQuery) {
       const rows = await purchasesStore.subscriptions(db, query)
       const nowUnixMs = clock.nowUnixMs()
       return { items: rows.map((row) => subscriptionOf(row, nowUnixMs)) }
     },
   }
+}
+
+/** The times of a filter, inclusive, as places of the list; `last` is what was shown last. */
+function boundsOf({ from = 0, to = Number.MAX_SAFE_INTEGER - 1 }: Filter, last?: PurchaseRow) {
+  const end = { from, at: Math.min(to, Number.MAX_SAFE_INTEGER - 1) + 1, id: '' }
+  if (last === undefined || last.validated_at_unix_ms >= end.at) return end
+  return { from, at: last.validated_at_unix_ms, id: last.transaction_id }
 }
 
 function purchaseOf(row: PurchaseRow): Purchase {

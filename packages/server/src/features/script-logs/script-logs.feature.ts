@@ -34,6 +34,7 @@ export function scriptLogsFeature(deps: ScriptLogsFeatureDeps) {
       routes: mount({
         scriptLogs: {
           list: ({ principal, query }) => logs.list(principal, query),
+          search: ({ principal, query }) => logs.search(principal, query),
           get: ({ principal, params }) => logs.get(principal, params.log_id),
         },
       }),

@@ -10,6 +10,7 @@ import { refuse } from '../../kernel/failure.ts'
 import type { Ids } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
+import { searchLines, timeOfId } from './script-logs.search.store.ts'
 import { type LogRow, scriptLogsStore } from './script-logs.store.ts'
 
 export type ScriptLogsDeps = {
@@ -33,6 +34,7 @@ export type NewLine = {
   payload_json?: string | undefined
 }
 
+type Search = z.output<(typeof scriptLogsApi)['search']['query']>
 type Query = z.output<(typeof scriptLogsApi)['list']['query']>
 
 /** Longest wait of a reader for this node's own queue, in milliseconds. */
@@ -62,6 +64,18 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
     return next_after === undefined ? { items } : { items, next_after }
   }
 
+  /** A page of a search; without enough lines it goes on behind those that were looked through. */
+  async function searched({ limit, ...query }: Search) {
+    const after = query.after?.toLowerCase()
+    const match_id = query.match_id?.toLowerCase()
+    const wanted = { ...query, after, match_id, limit: limit + 1 }
+    const { found, oldest } = await db.longRead((tx) => searchLines(tx, wanted))
+    const items = found.slice(0, limit)
+    const next_after = found.length > limit ? items.at(-1)?.log_id : oldest
+    if (next_after === null || next_after === undefined) return { items }
+    return { items, next_after, looked_back_to_unix_ms: timeOfId(next_after) }
+  }
+
   const prune: PruneBatch<Transaction> = (batch_items, transact = db.transaction) => {
     const expired_unix_ms = clock.nowUnixMs() - deps.retentionDays * 86_400_000
     return transact((tx) => scriptLogsStore.prune(tx, { expired_unix_ms, batch_items }), {
@@ -73,6 +87,14 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
     async list(principal: OperatorPrincipal, query: Query) {
       await queue?.flush(flushTimeoutMs)
       const found = db.durable ? await page(db, query) : { items: [] }
+      const details = `returned=${found.items.length}`
+      record(principal, { action: 'logs.list', target: query.match_id ?? 'logs', details })
+      return { ...found, durable: db.durable, dropped_total: lostRows(queue) }
+    },
+
+    async search(principal: OperatorPrincipal, query: Search) {
+      await queue?.flush(flushTimeoutMs)
+      const found = db.durable ? await searched(query) : { items: [] }
       const details = `returned=${found.items.length}`
       record(principal, { action: 'logs.list', target: query.match_id ?? 'logs', details })
       return { ...found, durable: db.durable, dropped_total: lostRows(queue) }
