@@ -25,9 +25,24 @@ export function relativeTime(unixMs: number, nowUnixMs: number): string {
   return 'now'
 }
 
-/** ISO 8601 in UTC, with milliseconds; what no date can hold stays a number. */
-export function exactTime(unixMs: number): string {
-  return unixMs > dateMax ? `${unixMs} ms` : new Date(unixMs).toISOString()
+/** The clock that times are shown by: that of the world, or that of this place. */
+export type Zone = 'UTC' | 'local'
+
+/**
+ * ISO 8601 with milliseconds and how far it is from UTC, e.g. `2026-11-22T13:00:00.000+01:00`; what
+ * no date can hold stays a number.
+ */
+export function exactTime(unixMs: number, zone: Zone = 'UTC'): string {
+  if (unixMs > dateMax) return `${unixMs} ms`
+  if (zone === 'UTC') return new Date(unixMs).toISOString()
+  const minutes = -new Date(unixMs).getTimezoneOffset()
+  const [hour, minute] = [Math.abs(minutes) / 60, Math.abs(minutes) % 60]
+  const parts = [Math.floor(hour), minute].map((part) => String(part).padStart(2, '0'))
+  return shifted(unixMs, minutes).slice(0, -1) + (minutes < 0 ? '-' : '+') + parts.join(':')
+}
+
+function shifted(unixMs: number, minutes: number): string {
+  return new Date(unixMs + minutes * 60_000).toISOString()
 }
 
 /** As `exactTime`, in the time of this place, for people. */
@@ -37,14 +52,13 @@ export function localTime(unixMs: number): string {
 }
 
 /** What a `datetime-local` input shows for a moment. */
-export function inputTime(unixMs: number): string {
-  const date = new Date(unixMs - new Date(unixMs).getTimezoneOffset() * 60_000)
-  return date.toISOString().slice(0, 19)
+export function inputTime(unixMs: number, zone: Zone): string {
+  return exactTime(unixMs, zone).slice(0, 19)
 }
 
-/** The moment that a `datetime-local` input has; undefined for none. */
-export function readInputTime(text: string): number | undefined {
-  const unixMs = new Date(text).getTime()
+/** The moment that a `datetime-local` input has, in Unix milliseconds; undefined for none. */
+export function readInputTime(text: string, zone: Zone): number | undefined {
+  const unixMs = Date.parse(zone === 'UTC' ? `${text}Z` : text)
   return text === '' || Number.isNaN(unixMs) || unixMs < 0 ? undefined : unixMs
 }
 

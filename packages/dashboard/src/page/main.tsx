@@ -9,11 +9,13 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queries } from './data/console-client.ts'
+import { applyDensity } from './data/display.ts'
 import { router } from './routes.tsx'
 import { session } from './session/session.ts'
 import { applyStoredTheme } from './shell/top-bar.tsx'
 
 applyStoredTheme()
+applyDensity()
 await session.askSiblings()
 const place = document.getElementById('root')
 if (place === null) throw new Error('the page has no root')

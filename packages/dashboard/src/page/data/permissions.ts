@@ -2,8 +2,9 @@ import type { Route } from '@guildhall/contract'
 import { session, useSession } from '../session/session.ts'
 
 /** Whether whoever is signed in may call the route, as the table says. */
-export function useMay(route: Route): boolean {
-  return may(useSession()?.role, route)
+export function useMay(route: Route | undefined): boolean {
+  const role = useSession()?.role
+  return route !== undefined && may(role, route)
 }
 
 export function mayNow(route: Route): boolean {

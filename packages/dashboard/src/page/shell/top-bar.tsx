@@ -7,6 +7,7 @@ import { Text } from '../kit/text/text.tsx'
 import { Time } from '../kit/text/time.tsx'
 import { useSession } from '../session/session.ts'
 import { signOut } from '../session/sign-out.ts'
+import { DisplayMenu } from './display-menu.tsx'
 
 const tones: Readonly<Record<string, Tone>> = { healthy: 'ok', degraded: 'warn', unhealthy: 'bad' }
 
@@ -105,6 +106,7 @@ function OperatorMenu({ onHelp }: { onHelp(): void }) {
         >
           Keys
         </button>
+        <DisplayMenu />
         <button type="button" onClick={() => void signOut()}>
           Sign out
         </button>

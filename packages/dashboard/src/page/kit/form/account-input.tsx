@@ -3,12 +3,16 @@ import { useRead } from '../../data/reads.ts'
 import { useSettled } from '../../data/settled.ts'
 import { Text } from '../text/text.tsx'
 
-type AccountInputProps = InputHTMLAttributes<HTMLInputElement> & { value: string }
+type AccountInputProps = InputHTMLAttributes<HTMLInputElement> & {
+  value: string
+  /** Says only that nobody is of this name. */
+  isBrief?: boolean
+}
 
 const suggestionsMax = 8
 
 /** Takes an id or a username, offers those that match, and says whose it is. */
-export function AccountInput({ value, ...attributes }: AccountInputProps) {
+export function AccountInput({ value, isBrief = false, ...attributes }: AccountInputProps) {
   const list = useId()
   const typed = value.trim()
   const filter = useSettled(typed)
@@ -38,7 +42,7 @@ export function AccountInput({ value, ...attributes }: AccountInputProps) {
         ))}
       </datalist>
       <span className="hint break" aria-live="polite">
-        {exact && (
+        {exact && !isBrief && (
           <>
             <Text>{exact.username}</Text>, <code>{exact.id}</code>
           </>

@@ -1,7 +1,8 @@
 import { parseExact } from '@guildhall/client/console'
 import { int64Max, int64Min, type JsonObject } from '@guildhall/contract'
 import { jsonPages, placeOf } from '../../../model/json.ts'
-import { inputTime } from '../../../model/time.ts'
+import { inputTime, readInputTime } from '../../../model/time.ts'
+import { zoneNow } from '../../data/display.ts'
 
 type Control =
   | 'line'
@@ -142,15 +143,15 @@ export function checksField<const C extends string>(
   }
 }
 
-/** A moment, typed in the time of this place; its value is in Unix milliseconds. */
+/** A moment, typed by the clock that was chosen; its value is in Unix milliseconds. */
 export function timeField(words: Words & { at?: number }): FieldKind<number> {
-  const initial = words.at === undefined ? '' : inputTime(words.at)
+  const { at } = words
   return {
-    ...base({ ...words, initial }),
+    ...base({ ...words, initial: at === undefined ? '' : inputTime(at, zoneNow()) }),
     control: 'time',
     read: (text) => {
-      const value = Date.parse(text)
-      return Number.isNaN(value) ? { complaint: 'A date and a time are needed.' } : { value }
+      const value = readInputTime(text, zoneNow())
+      return value === undefined ? { complaint: 'A date and a time are needed.' } : { value }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react'
+import { useDisplay } from '../../data/display.ts'
 import { AccountInput } from './account-input.tsx'
 import type { FieldKind } from './field-kinds.ts'
 import { JsonArea } from './json-area.tsx'
@@ -50,11 +51,20 @@ export function Field({ name, kind, text, complaint, onText }: FieldProps) {
   }
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>
+        {label}
+        {control === 'time' && <ZoneWord />}
+      </label>
       <Control kind={kind} text={text} onText={onText} attributes={attributes} />
       {notes}
     </div>
   )
+}
+
+/** By which clock a time is typed. */
+export function ZoneWord() {
+  const zone = useDisplay('zone')
+  return <> ({zone === 'UTC' ? zone : 'local time'})</>
 }
 
 type Attributes = {

@@ -1,4 +1,5 @@
 import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
+import type { Route } from '@guildhall/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { counted } from '../../../model/time.ts'
@@ -7,6 +8,7 @@ import { call } from '../../data/console-client.ts'
 import { Confirm } from '../dialog/confirm.tsx'
 import { Dialog } from '../dialog/dialog.tsx'
 import { toast } from '../dialog/toasts.tsx'
+import { Text } from '../text/text.tsx'
 import type { Picking } from './picking.ts'
 
 export type BulkAction<Row> = {
@@ -25,15 +27,20 @@ type Question<Row> = { action: BulkAction<Row>; rows: readonly Row[] }
 /** So many requests run at a time. */
 const lanes = 4
 
-type BulkProps<Row> = {
-  picking: Picking<Row>
+export type Bulk<Row> = {
+  /** Who may not call it picks nothing. */
+  route: Route
   /** What one row is, e.g. `account`. */
   noun: string
-  /** What a row is called in questions and summaries. */
-  show(row: Row): ReactNode
+  /** What a row is called, for screen readers. */
+  nameOf(row: Row): string
+  /** The same in questions and summaries; its name if it is not given. */
+  show?(row: Row): ReactNode
   touches: readonly string[]
   actions: readonly BulkAction<Row>[]
 }
+
+type BulkProps<Row> = Omit<Bulk<Row>, 'route'> & { picking: Picking<Row> }
 
 /** Actions on all picked rows; what failed is listed afterwards and stays picked. */
 export function BulkBar<Row>(props: BulkProps<Row>) {
@@ -41,7 +48,8 @@ export function BulkBar<Row>(props: BulkProps<Row>) {
   return <ListBar key={props.picking.asked} {...props} />
 }
 
-function ListBar<Row>({ picking, noun, show, touches, actions }: BulkProps<Row>) {
+function ListBar<Row>({ picking, noun, nameOf, touches, actions, ...props }: BulkProps<Row>) {
+  const show = props.show ?? ((row: Row) => <Text>{nameOf(row)}</Text>)
   const queries = useQueryClient()
   const [question, setQuestion] = useState<Question<Row>>()
   const [failures, setFailures] = useState<readonly Failure<Row>[]>([])
@@ -92,7 +100,11 @@ function ListBar<Row>({ picking, noun, show, touches, actions }: BulkProps<Row>)
 }
 
 type QuestionProps<Row> = Question<Row> &
-  Pick<BulkProps<Row>, 'noun' | 'show'> & { run(): Promise<unknown>; onClose(): void }
+  Pick<BulkProps<Row>, 'noun'> & {
+    show(row: Row): ReactNode
+    run(): Promise<unknown>
+    onClose(): void
+  }
 
 function BulkQuestion<Row>(props: QuestionProps<Row>) {
   const { action, rows, noun, show, run, onClose } = props

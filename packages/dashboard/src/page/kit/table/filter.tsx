@@ -1,4 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
+import { inputTime, readInputTime, type Zone } from '../../../model/time.ts'
+import { useDisplay } from '../../data/display.ts'
+import { ZoneWord } from '../form/field.tsx'
 
 type FilterProps = {
   label: string
@@ -47,14 +50,32 @@ export function FilterInput({ label, value, onValue, placeholder, isMain }: Filt
 
 type TimeProps = { label: string; value: string; onValue(value: string): void }
 
-/** A moment by the clock of the browser, as its own field gives it; empty is any. */
+/** A moment in Unix milliseconds, as it stands in the address; empty is any. */
 export function FilterTime({ label, value, onValue }: TimeProps) {
+  const zone = useDisplay('zone')
   return (
     <label className="filter">
-      <span>{label}</span>
-      <input type="datetime-local" value={value} onChange={({ target }) => onValue(target.value)} />
+      <span>
+        {label}
+        <ZoneWord />
+      </span>
+      <input
+        type="datetime-local"
+        value={inputTimeOf(value, zone)}
+        onChange={({ target }) => onValue(String(readInputTime(target.value, zone) ?? ''))}
+      />
     </label>
   )
+}
+
+function inputTimeOf(value: string, zone: Zone): string {
+  const unixMs = timeOf(value)
+  return unixMs === undefined ? '' : inputTime(unixMs, zone).slice(0, 16)
+}
+
+/** A time of the address; anything else is none. */
+export function timeOf(value: string): number | undefined {
+  return /^\d{1,15}$/.test(value) ? Number(value) : undefined
 }
 
 type ChoiceProps = {

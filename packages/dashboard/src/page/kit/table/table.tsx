@@ -9,18 +9,21 @@ import {
   useState,
 } from 'react'
 import { counted, grouped } from '../../../model/time.ts'
+import { useRowHeight } from '../../data/display.ts'
 import type { Following } from '../../data/following.ts'
+import { useMay } from '../../data/permissions.ts'
 import type { Listing } from '../../data/reads.ts'
 import { ErrorState } from '../error-state.tsx'
 import { Skeleton } from '../states.tsx'
+import { type Bulk, BulkBar } from './bulk.tsx'
 import { type Column, classOf } from './columns.ts'
 import { useKeptPlace } from './kept-place.ts'
-import type { Picking } from './picking.ts'
+import { type Picking, usePicking } from './picking.ts'
 import { ReadAge } from './read-age.tsx'
 import { TableHead, useSorting } from './table-head.tsx'
 import { TableRow } from './table-row.tsx'
 
-type TableProps<Row> = {
+export type TableProps<Row> = {
   /** What the rows are, for screen readers. */
   label: string
   columns: readonly Column<Row>[]
@@ -29,7 +32,8 @@ type TableProps<Row> = {
   onOpen?: ((row: Row) => void) | undefined
   /** The row that is shown beside the table. */
   openKey?: string | undefined
-  picking?: Picking<Row> | undefined
+  /** What is done with rows that are picked, by those who may. */
+  bulk?: Bulk<Row> | undefined
   empty: ReactNode
   /** Within a page that scrolls as a whole. */
   inline?: boolean
@@ -39,7 +43,6 @@ type TableProps<Row> = {
   foot?: ReactNode
 }
 
-const rowHeight = 34
 /** In pixels: the column of the checkboxes, and the least of a column that takes what is left. */
 const pickWidth = 36
 const elasticWidth = 120
@@ -50,14 +53,30 @@ const virtualFrom = 100
  * A table of any length: only rows in sight are in the page, the next page is read when its end
  * comes near, and the arrow keys, Home, End, Enter and Space work as in a list.
  */
-export function DataTable<Row>(props: TableProps<Row>) {
+export function DataTable<Row>({ bulk, ...props }: TableProps<Row>) {
+  const { listing, rowKey } = props
+  const may = useMay(bulk?.route)
+  const picking = usePicking({ listing, keyOf: rowKey, nameOf: bulk?.nameOf ?? rowKey })
+  if (bulk === undefined || !may) return <PlainTable {...props} />
+  return (
+    <>
+      <PlainTable {...props} picking={picking} />
+      <BulkBar picking={picking} {...bulk} />
+    </>
+  )
+}
+
+type PlainProps<Row> = Omit<TableProps<Row>, 'bulk'> & { picking?: Picking<Row> }
+
+function PlainTable<Row>(props: PlainProps<Row>) {
   const { listing, columns } = props
   // A state, not a reference: what reads it is drawn once more when it is there.
   const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const { rows, sorting } = useSorting(listing, columns)
   const { asked } = listing
   useKeptPlace(frame, asked)
-  useTopWatch(frame, listing.following)
+  const rowHeight = useRowHeight()
+  useTopWatch(frame, listing.following, rowHeight)
   if (listing.error !== null && rows.length === 0) {
     return <ErrorState error={listing.error} again={listing.again} />
   }
@@ -95,7 +114,11 @@ export function DataTable<Row>(props: TableProps<Row>) {
 }
 
 /** A list follows while its first row is in sight. */
-function useTopWatch(frame: HTMLElement | null, following: Following | undefined): void {
+function useTopWatch(
+  frame: HTMLElement | null,
+  following: Following | undefined,
+  rowHeight: number,
+): void {
   const setTop = following?.setTop
   useEffect(() => {
     if (frame === null || setTop === undefined) return
@@ -103,7 +126,7 @@ function useTopWatch(frame: HTMLElement | null, following: Following | undefined
     look()
     frame.addEventListener('scroll', look, { passive: true })
     return () => frame.removeEventListener('scroll', look)
-  }, [frame, setTop])
+  }, [frame, setTop, rowHeight])
 }
 
 type NewRowsProps = { following: Following | undefined; frame: HTMLElement | null }
@@ -123,7 +146,7 @@ function NewRows({ following, frame }: NewRowsProps) {
 }
 
 /** What the columns need: with less room the frame scrolls sideways, and nothing is squeezed. */
-function widthsOf<Row>({ columns, picking, minWidth }: TableProps<Row>): CSSProperties {
+function widthsOf<Row>({ columns, picking, minWidth }: PlainProps<Row>): CSSProperties {
   const sum = (of: readonly Column<Row>[]) =>
     of.reduce((width, column) => width + (column.width ?? elasticWidth), picking ? pickWidth : 0)
   const all = minWidth ?? sum(columns)
@@ -157,7 +180,7 @@ function ColumnWidths<Row>({
   )
 }
 
-type BodyProps<Row> = TableProps<Row> & {
+type BodyProps<Row> = PlainProps<Row> & {
   rows: readonly Row[]
   frame: HTMLDivElement | null
 }
@@ -165,6 +188,7 @@ type BodyProps<Row> = TableProps<Row> & {
 function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
   const { listing, columns, picking, rowKey, onOpen } = props
   const [active, setActive] = useState(0)
+  const rowHeight = useRowHeight()
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame,
@@ -173,7 +197,10 @@ function TableBody<Row>({ frame, rows, ...props }: BodyProps<Row>) {
     enabled: rows.length >= virtualFrom,
     useFlushSync: false,
   })
-  const shown = useShown(rows.length, virtualizer)
+  const { measure } = virtualizer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height.
+  useEffect(() => measure(), [rowHeight])
+  const shown = useShown(rows.length, virtualizer, rowHeight)
   // Entries of the audit trail have no id: two of one moment may say the same.
   const keys = new Set<string>()
   const { hasMore, more } = listing
@@ -239,7 +266,7 @@ function useRowFocus(frame: HTMLElement | null): (index: number) => void {
 
 type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>
 
-function useShown(count: number, virtualizer: Virtual) {
+function useShown(count: number, virtualizer: Virtual, rowHeight: number) {
   const items = virtualizer.getVirtualItems()
   if (count < virtualFrom) return { start: 0, end: count, above: 0, below: 0 }
   const start = items[0]?.index ?? 0
@@ -278,7 +305,7 @@ function moveByKey(event: KeyboardEvent<HTMLElement>, { count, focusRow }: Movin
   focusRow(next)
 }
 
-function TableFoot<Row>({ listing, foot }: TableProps<Row>) {
+function TableFoot<Row>({ listing, foot }: PlainProps<Row>) {
   const { rows, total, hasMore, isFetchingMore, more, error, readAtMs, again } = listing
   const count = useMemo(() => {
     const shown = grouped(rows.length)

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { exactTime, localTime, relativeTime } from '../../../model/time.ts'
+import { useDisplay } from '../../data/display.ts'
 import { serverNow } from '../../data/node-status.ts'
 import { None } from './text.tsx'
 
@@ -35,12 +36,13 @@ export function Time({ at }: { at: number | null | undefined }) {
   )
 }
 
-/** The exact moment, and how far it is. */
+/** The exact moment by the clock that was chosen, and how far it is. */
 export function ExactTime({ at }: { at: number | null | undefined }) {
+  const zone = useDisplay('zone')
   if (at === null || at === undefined) return <None>never</None>
   return (
     <span>
-      <span className="mono">{exactTime(at).replace('T', ' ')}</span>{' '}
+      <span className="mono">{exactTime(at, zone).replace('T', ' ')}</span>{' '}
       <span className="muted">
         (<Time at={at} />)
       </span>

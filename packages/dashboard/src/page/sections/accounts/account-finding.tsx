@@ -1,10 +1,9 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import type { AccountRow } from '@guildhall/contract'
-import { readInputTime } from '../../../model/time.ts'
 import { isEmail } from '../../data/accounts.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { type Listing, nextOffset, usePages } from '../../data/reads.ts'
-import { FilterChoice, FilterInput, FilterTime } from '../../kit/table/filter.tsx'
+import { FilterChoice, FilterInput, FilterTime, timeOf } from '../../kit/table/filter.tsx'
 
 /** What accounts are found by, beside a part of their id or username. */
 const ways = ['display name', 'e-mail', 'device id', 'custom id', 'state and time'] as const
@@ -59,7 +58,7 @@ function soughtBy(way: Way, filter: string, { state, from, to }: Times) {
     return text === '' ? undefined : { [names[way].member]: text }
   }
   const stored = states[state]
-  const [created_from, created_to] = [readInputTime(from), readInputTime(to)]
+  const [created_from, created_to] = [timeOf(from), timeOf(to)]
   const sought = {
     ...(stored === undefined ? {} : { state: stored }),
     ...(created_from === undefined ? {} : { created_from }),

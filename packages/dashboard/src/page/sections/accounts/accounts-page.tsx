@@ -1,12 +1,10 @@
 import { type AccountRow, api } from '@guildhall/contract'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
-import { NewButton, Page } from '../../kit/page.tsx'
+import { Page } from '../../kit/page.tsx'
+import { useAdding } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { Bulk, BulkAction } from '../../kit/table/bulk.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { usePicking } from '../../kit/table/picking.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
@@ -55,17 +53,15 @@ const columns: readonly Column<AccountRow>[] = [
 ]
 
 export function AccountsPage() {
-  const [isNew, setNew] = useQueryPart('new')
   const navigate = useNavigate()
-  const mayBan = useMay(api.consoleAccounts.ban)
-  const mayCreate = useMay(api.consoleAccounts.create)
   const { listing, isAll } = useFoundAccounts()
-  const picking = usePicking({ listing, keyOf, nameOf })
+  const adding = useAdding({
+    route: api.consoleAccounts.create,
+    label: 'New account',
+    form: (close) => <CreateAccount onClose={close} />,
+  })
   return (
-    <Page
-      title="Accounts"
-      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New account</NewButton>}
-    >
+    <Page title="Accounts" actions={adding.button}>
       <AccountFinding />
       <DataTable
         label="Accounts"
@@ -73,23 +69,14 @@ export function AccountsPage() {
         listing={listing}
         rowKey={keyOf}
         onOpen={({ id }) => void navigate({ to: '/accounts/$id', params: { id } })}
-        picking={mayBan ? picking : undefined}
+        bulk={bulk}
         empty={
           <Empty title={isAll ? 'No accounts yet' : 'No account matches'}>
             {isAll ? 'Players make theirs when they first sign in.' : undefined}
           </Empty>
         }
       />
-      {mayBan && (
-        <BulkBar
-          picking={picking}
-          noun="account"
-          show={(account) => <Text>{nameOf(account)}</Text>}
-          touches={['accounts']}
-          actions={bulkActions}
-        />
-      )}
-      {isNew && mayCreate && <CreateAccount onClose={() => setNew('')} />}
+      {adding.form}
     </Page>
   )
 }
@@ -118,3 +105,11 @@ const bulkActions: readonly BulkAction<AccountRow>[] = [
       client.consoleAccounts.delete({ params: { id }, idempotencyKey }),
   },
 ]
+
+const bulk: Bulk<AccountRow> = {
+  route: api.consoleAccounts.ban,
+  noun: 'account',
+  nameOf,
+  touches: ['accounts'],
+  actions: bulkActions,
+}

@@ -1,14 +1,13 @@
-import { type ApiKey, scopes } from '@guildhall/contract'
+import { type ApiKey, api, scopes } from '@guildhall/contract'
 import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { useQueryPart } from '../../data/location.ts'
+import { useOpenedQuery } from '../../data/opened.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { checksField, optionalTime, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { NewButton, Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
@@ -50,35 +49,28 @@ const columns: readonly Column<ApiKey>[] = [
 ]
 
 export function ApiKeysPage() {
-  const [isNew, setNew] = useQueryPart('new')
-  const [id, setId] = useQueryPart('key')
   const [secret, setSecret] = useState<string>()
   const keys = useRead(['apiKeys', 'list'], (client) => client.apiKeys.list({}))
-  const open = keys.data?.keys.find((key) => key.id === id)
-  const list = (
-    <DataTable
+  return (
+    <Section
+      title="API keys"
       label="API keys"
       columns={columns}
       listing={wholeListing(keys, keys.data?.keys)}
       rowKey={(key) => key.id}
-      openKey={id}
-      onOpen={(key) => setId(key.id)}
+      opened={useOpenedQuery('key')}
+      pane={({ row, close }) =>
+        row && <KeyPane apiKey={row} onSecret={setSecret} onClose={close} />
+      }
       empty={<Empty title="No API keys yet">Machines read the console with them.</Empty>}
-    />
-  )
-  return (
-    <Page title="API keys" actions={<NewButton onNew={() => setNew('yes')}>New key</NewButton>}>
-      <Split
-        list={list}
-        pane={
-          open && (
-            <KeyPane key={open.id} apiKey={open} onSecret={setSecret} onClose={() => setId('')} />
-          )
-        }
-      />
-      {isNew && <CreateKey onClose={() => setNew('')} onSecret={setSecret} />}
+      add={{
+        route: api.apiKeys.create,
+        label: 'New key',
+        form: (close) => <CreateKey onClose={close} onSecret={setSecret} />,
+      }}
+    >
       {secret && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
-    </Page>
+    </Section>
   )
 }
 

@@ -3,12 +3,13 @@ import { useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
 import { grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
+import { useOpenedHere } from '../../data/opened.ts'
 import { usePages, useRead } from '../../data/reads.ts'
-import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { Text } from '../../kit/text/text.tsx'
@@ -34,7 +35,6 @@ export function AuditPage() {
   const [actor, setActor] = useQueryPart('actor')
   const [action, setAction] = useQueryPart('action')
   const [match, setMatch] = useQueryPart('match')
-  const [open, setOpen] = useState<AuditEntry>()
   const [isExporting, setExporting] = useState(false)
   const filter = {
     ...(actor === '' ? {} : { actor }),
@@ -49,41 +49,33 @@ export function AuditPage() {
     },
     { follow: keyOf },
   )
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterInput label="Actor, exactly" value={actor} onValue={setActor} isMain={true} />
-        <FilterChoice label="Action" value={action} choices={prefixes} onValue={setAction} />
-        <FilterInput label="Match id" value={match} onValue={setMatch} />
-        <span className="grow" />
-        <TrailState />
-      </div>
-      <DataTable
-        label="Audit trail"
-        columns={columns}
-        listing={listing}
-        rowKey={keyOf}
-        openKey={open && keyOf(open)}
-        onOpen={setOpen}
-        empty={<Empty title="No entry matches" />}
-      />
-    </>
-  )
   return (
-    <Page
+    <Section
       title="Audit"
+      label="Audit trail"
+      columns={columns}
+      listing={listing}
+      rowKey={keyOf}
+      opened={useOpenedHere()}
+      tools={
+        <>
+          <FilterInput label="Actor, exactly" value={actor} onValue={setActor} isMain={true} />
+          <FilterChoice label="Action" value={action} choices={prefixes} onValue={setAction} />
+          <FilterInput label="Match id" value={match} onValue={setMatch} />
+          <span className="grow" />
+          <TrailState />
+        </>
+      }
+      pane={({ row, close }) => row && <EntryPane entry={row} onClose={close} />}
+      empty={<Empty title="No entry matches" />}
       actions={
         <button type="button" onClick={() => setExporting(true)}>
           Export
         </button>
       }
     >
-      <Split
-        list={list}
-        pane={open && <EntryPane entry={open} onClose={() => setOpen(undefined)} />}
-      />
       {isExporting && <ExportDialog filter={filter} onClose={() => setExporting(false)} />}
-    </Page>
+    </Section>
   )
 }
 

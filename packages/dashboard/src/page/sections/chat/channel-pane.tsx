@@ -40,6 +40,7 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
         <BulkBar
           picking={picking}
           noun="message"
+          nameOf={nameOf}
           show={({ id, content }) => <Text>{`#${id} ${content}`}</Text>}
           touches={['chat']}
           actions={[removalOf(channel)]}

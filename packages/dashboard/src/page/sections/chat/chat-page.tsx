@@ -1,19 +1,17 @@
 import { api, type ChatChannel, channelTypes } from '@guildhall/contract'
-import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useOpenedPath } from '../../data/opened.ts'
 import { pace } from '../../data/pace.ts'
-import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { areaField, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { NewButton, Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
@@ -53,55 +51,37 @@ const columns: readonly Column<ChatChannel>[] = [
 
 export function ChatPage() {
   const [filter, setFilter] = useQueryPart('filter')
-  const [isNew, setNew] = useQueryPart('new')
-  const channel = usePathPart('channel')
-  const navigate = useNavigate()
-  const mayWrite = useMay(api.chat.append)
+  const opened = useOpenedPath('/chat', 'channel')
   const channels = useRead(
     ['chat', 'list', filter],
     (client) => client.chat.list({ query: { filter, limit: 500 } }),
     { keep: true, everyMs: pace.calm },
   )
-  const list = (
-    <>
-      <div className="page-tools">
+  return (
+    <Section
+      title="Chat"
+      label="Channels"
+      columns={columns}
+      listing={wholeListing(channels, channels.data?.items)}
+      rowKey={(row) => row.channel}
+      opened={opened}
+      tools={
         <FilterInput
           label="Part of a channel id"
           value={filter}
           onValue={setFilter}
           isMain={true}
         />
-      </div>
-      <DataTable
-        label="Channels"
-        columns={columns}
-        listing={wholeListing(channels, channels.data?.items)}
-        rowKey={(row) => row.channel}
-        openKey={channel}
-        onOpen={(row) =>
-          void navigate({
-            to: '/chat/$channel',
-            params: { channel: row.channel },
-            search: keepQuery,
-          })
-        }
-        empty={<Empty title={filter === '' ? 'No channel yet' : 'No channel matches'} />}
-        foot={countOf(channels.data)}
-      />
-    </>
-  )
-  const close = () => void navigate({ to: '/chat', search: keepQuery })
-  return (
-    <Page
-      title="Chat"
-      actions={mayWrite && <NewButton onNew={() => setNew('yes')}>New message</NewButton>}
-    >
-      <Split
-        list={list}
-        pane={channel && <ChannelPane key={channel} channel={channel} onClose={close} />}
-      />
-      {isNew && mayWrite && <WriteMessage channel={channel ?? ''} onClose={() => setNew('')} />}
-    </Page>
+      }
+      pane={({ key, close }) => <ChannelPane channel={key} onClose={close} />}
+      empty={<Empty title={filter === '' ? 'No channel yet' : 'No channel matches'} />}
+      foot={countOf(channels.data)}
+      add={{
+        route: api.chat.append,
+        label: 'New message',
+        form: (close) => <WriteMessage channel={opened.key ?? ''} onClose={close} />,
+      }}
+    />
   )
 }
 

@@ -1,11 +1,10 @@
 import type { DatabaseRow } from '@guildhall/contract'
-import { useState } from 'react'
 import { useQueryPart } from '../../data/location.ts'
+import { useOpenedHere } from '../../data/opened.ts'
 import { usePages, useRead } from '../../data/reads.ts'
-import { Split } from '../../kit/page.tsx'
+import { ListAndPane } from '../../kit/section.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Cell } from './cell.tsx'
 import { type Description, keyColumnsOf } from './description.ts'
 import { type Filter, Filters, readFilters, writeFilters } from './filters.tsx'
@@ -35,7 +34,6 @@ function Rows({ description }: { description: Description }) {
   const [filterText, setFilterText] = useQueryPart('filters')
   const [sortText, setSort] = useQueryPart('sort')
   const [direction, setDirection] = useQueryPart('direction')
-  const [open, setOpen] = useState<DatabaseRow>()
   const filters = readFilters(filterText)
   const sort = {
     column: sortText || (primary_key[0] ?? ''),
@@ -56,42 +54,35 @@ function Rows({ description }: { description: Description }) {
       cell: ({ values }) => <Cell cell={values[name]} column={{ name, isKey: keys.has(name) }} />,
     }),
   )
-  const list = (
-    <>
-      <div className="page-tools">
-        <SortChoice
-          description={description}
-          sort={sort}
-          onColumn={setSort}
-          onDirection={setDirection}
-        />
-        <Filters
-          description={description}
-          filters={filters}
-          onFilters={(next: readonly Filter[]) => setFilterText(writeFilters(next))}
-        />
-      </div>
-      <DataTable
-        label={`Rows of ${table.table}`}
-        columns={columns}
-        listing={listing}
-        rowKey={({ row_ref }) => row_ref}
-        openKey={open?.row_ref}
-        onOpen={setOpen}
-        empty={<Empty title="No rows" />}
-        minWidth={columns.length * columnWidth}
-      />
-    </>
-  )
-  const pane = open && (
-    <RowPane
-      key={open.row_ref}
-      row={open}
-      description={description}
-      onClose={() => setOpen(undefined)}
+  return (
+    <ListAndPane
+      label={`Rows of ${table.table}`}
+      columns={columns}
+      listing={listing}
+      rowKey={({ row_ref }) => row_ref}
+      opened={useOpenedHere()}
+      tools={
+        <>
+          <SortChoice
+            description={description}
+            sort={sort}
+            onColumn={setSort}
+            onDirection={setDirection}
+          />
+          <Filters
+            description={description}
+            filters={filters}
+            onFilters={(next: readonly Filter[]) => setFilterText(writeFilters(next))}
+          />
+        </>
+      }
+      pane={({ row, close }) =>
+        row && <RowPane row={row} description={description} onClose={close} />
+      }
+      empty={<Empty title="No rows" />}
+      minWidth={columns.length * columnWidth}
     />
   )
-  return <Split list={list} pane={pane} />
 }
 
 type SortProps = {

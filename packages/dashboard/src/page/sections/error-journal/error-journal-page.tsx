@@ -1,12 +1,12 @@
 import type { JournalEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
-import { useQueryPart } from '../../data/location.ts'
+import { useOpenedQuery } from '../../data/opened.ts'
 import { usePages } from '../../data/reads.ts'
-import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { Text } from '../../kit/text/text.tsx'
@@ -30,7 +30,6 @@ const columns: readonly Column<JournalEntry>[] = [
 const stateOf = ({ fingerprint, count }: JournalEntry) => `${fingerprint} ${count}`
 
 export function ErrorJournalPage() {
-  const [incident, setIncident] = useQueryPart('incident', { pushes: true })
   const listing = usePages(
     ['errorJournal'],
     async (client, offset?: number) => {
@@ -40,15 +39,15 @@ export function ErrorJournalPage() {
     },
     { follow: stateOf },
   )
-  const open = listing.rows.find(({ fingerprint }) => fingerprint === incident)
-  const list = (
-    <DataTable
+  return (
+    <Section
+      title="Errors"
       label="Errors"
       columns={columns}
       listing={listing}
       rowKey={({ fingerprint }) => fingerprint}
-      openKey={incident}
-      onOpen={({ fingerprint }) => setIncident(fingerprint)}
+      opened={useOpenedQuery('incident')}
+      pane={({ row, close }) => row && <IncidentPane incident={row} onClose={close} />}
       empty={
         <Empty title="No errors">
           The node itself has not failed. What fails in the script stands in{' '}
@@ -57,26 +56,24 @@ export function ErrorJournalPage() {
       }
     />
   )
-  const pane = open && (
-    <Pane title="Incident" label="Incident" onClose={() => setIncident('')}>
+}
+
+function IncidentPane({ incident, onClose }: { incident: JournalEntry; onClose(): void }) {
+  return (
+    <Pane title="Incident" label="Incident" onClose={onClose}>
       <p>
-        <Text>{open.message}</Text>
+        <Text>{incident.message}</Text>
       </p>
       <Facts
         rows={{
-          Times: grouped(open.count),
-          'Last seen': <ExactTime at={open.last_seen_ms} />,
-          'First seen': <ExactTime at={open.first_seen_ms} />,
-          Where: open.component,
-          Category: open.category,
-          Fingerprint: <Copyable>{open.fingerprint}</Copyable>,
+          Times: grouped(incident.count),
+          'Last seen': <ExactTime at={incident.last_seen_ms} />,
+          'First seen': <ExactTime at={incident.first_seen_ms} />,
+          Where: incident.component,
+          Category: incident.category,
+          Fingerprint: <Copyable>{incident.fingerprint}</Copyable>,
         }}
       />
     </Pane>
-  )
-  return (
-    <Page title="Errors">
-      <Split list={list} pane={pane} />
-    </Page>
   )
 }

@@ -2,17 +2,16 @@ import { api, type GroupSummary } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useOpenedPath } from '../../data/opened.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
 import { optionalAccount } from '../../kit/form/account-field.ts'
 import { checkField, integerField, optionalText, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { NewButton, Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { GroupPane } from './group-pane.tsx'
@@ -45,41 +44,29 @@ const columns: readonly Column<GroupSummary>[] = [
 
 export function GroupsPage() {
   const [filter, setFilter] = useQueryPart('filter')
-  const [isNew, setNew] = useQueryPart('new')
-  const id = usePathPart('id')
-  const navigate = useNavigate()
-  const mayCreate = useMay(api.groups.create)
   const listing = usePages(['groups', 'list', filter], async (client, offset?: number) => {
     const page = await client.groups.list({ query: { filter, limit: 200, offset: offset ?? 0 } })
     return { ...page, next: nextOffset(offset, page) }
   })
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterInput label="Part of a name" value={filter} onValue={setFilter} isMain={true} />
-      </div>
-      <DataTable
-        label="Groups"
-        columns={columns}
-        listing={listing}
-        rowKey={(group) => String(group.id)}
-        openKey={id}
-        onOpen={(group) =>
-          void navigate({ to: '/groups/$id', params: { id: String(group.id) }, search: keepQuery })
-        }
-        empty={<Empty title={filter === '' ? 'No groups yet' : 'No group matches'} />}
-      />
-    </>
-  )
-  const close = () => void navigate({ to: '/groups', search: keepQuery })
   return (
-    <Page
+    <Section
       title="Groups"
-      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New group</NewButton>}
-    >
-      <Split list={list} pane={id && <GroupPane key={id} id={Number(id)} onClose={close} />} />
-      {isNew && mayCreate && <FoundGroup onClose={() => setNew('')} />}
-    </Page>
+      label="Groups"
+      columns={columns}
+      listing={listing}
+      rowKey={(group) => String(group.id)}
+      opened={useOpenedPath('/groups')}
+      tools={
+        <FilterInput label="Part of a name" value={filter} onValue={setFilter} isMain={true} />
+      }
+      pane={({ key, close }) => <GroupPane id={Number(key)} onClose={close} />}
+      empty={<Empty title={filter === '' ? 'No groups yet' : 'No group matches'} />}
+      add={{
+        route: api.groups.create,
+        label: 'New group',
+        form: (close) => <FoundGroup onClose={close} />,
+      }}
+    />
   )
 }
 

@@ -3,15 +3,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { cronWords } from '../../../model/cron-words.ts'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
+import { useOpenedPath } from '../../data/opened.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { optionalText, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { NewButton, Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { BoardPane } from './board-pane.tsx'
 import { bestWords, countsWords } from './words.ts'
@@ -53,32 +51,23 @@ function Schedule({ text }: { text: string | null }) {
 }
 
 export function LeaderboardsPage() {
-  const id = usePathPart('id')
-  const [isNew, setNew] = useQueryPart('new')
-  const navigate = useNavigate()
-  const mayCreate = useMay(api.leaderboards.create)
   const boards = useRead(['leaderboards', 'list'], (client) => client.leaderboards.list({}))
-  const open = boards.data?.items.find((board) => board.id === id)
-  const list = (
-    <DataTable
+  return (
+    <Section
+      title="Leaderboards"
       label="Leaderboards"
       columns={columns}
       listing={wholeListing(boards, boards.data?.items)}
       rowKey={(board) => board.id}
-      openKey={id}
-      onOpen={(board) => void navigate({ to: '/leaderboards/$id', params: { id: board.id } })}
+      opened={useOpenedPath('/leaderboards')}
+      pane={({ row, close }) => row && <BoardPane board={row} onClose={close} />}
       empty={<Empty title="No leaderboards yet" />}
+      add={{
+        route: api.leaderboards.create,
+        label: 'New leaderboard',
+        form: (close) => <OpenBoard onClose={close} />,
+      }}
     />
-  )
-  const close = () => void navigate({ to: '/leaderboards' })
-  return (
-    <Page
-      title="Leaderboards"
-      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New leaderboard</NewButton>}
-    >
-      <Split list={list} pane={open && <BoardPane key={open.id} board={open} onClose={close} />} />
-      {isNew && mayCreate && <OpenBoard onClose={() => setNew('')} />}
-    </Page>
   )
 }
 

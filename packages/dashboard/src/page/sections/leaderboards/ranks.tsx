@@ -3,12 +3,10 @@ import { useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
 import { exactTime, grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
 import { Empty } from '../../kit/states.tsx'
-import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { BulkAction } from '../../kit/table/bulk.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { usePicking } from '../../kit/table/picking.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 
@@ -50,14 +48,12 @@ function Score({ score, submissions, metadata, updated_at_unix_ms }: Ranked) {
 export function Ranks({ board }: { board: string }) {
   const [from, setFrom] = useQueryPart('rank')
   const first = Math.max(0, (Number.parseInt(from, 10) || 1) - 1)
-  const mayDelete = useMay(api.leaderboards.deleteRecord)
   const params = { id: board }
   const listing = usePages(['leaderboards', 'ranks', board, first], async (client, at?: number) => {
     const offset = at ?? first
     const page = await client.leaderboards.records({ params, query: { limit: 200, offset } })
     return { items: page.items, total: page.total, next: nextOffset(offset, page) }
   })
-  const picking = usePicking({ listing, keyOf, nameOf })
   return (
     <section className="stack-tight" aria-label="Ranks">
       <RankInput value={from} onValue={setFrom} />
@@ -66,19 +62,17 @@ export function Ranks({ board }: { board: string }) {
         columns={columns}
         listing={listing}
         rowKey={keyOf}
-        picking={mayDelete ? picking : undefined}
+        bulk={{
+          route: api.leaderboards.deleteRecord,
+          noun: 'record',
+          nameOf,
+          show: ({ user_id }) => <UserLink id={user_id} />,
+          touches: ['leaderboards'],
+          actions: [removalOf(board)],
+        }}
         empty={<Empty title={first === 0 ? 'No records yet' : 'The board ends before this rank'} />}
         inline={true}
       />
-      {mayDelete && (
-        <BulkBar
-          picking={picking}
-          noun="record"
-          show={({ user_id }) => <UserLink id={user_id} />}
-          touches={['leaderboards']}
-          actions={[removalOf(board)]}
-        />
-      )}
     </section>
   )
 }

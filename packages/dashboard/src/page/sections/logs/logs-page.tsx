@@ -1,13 +1,13 @@
-import { type LogLine, logLevels } from '@guildhall/contract'
-import { useNavigate } from '@tanstack/react-router'
+import { type LogLine, linesLookedThrough, logLevels } from '@guildhall/contract'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
-import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
-import { usePages, useRead } from '../../data/reads.ts'
-import { Facts, Page, Pane, Split } from '../../kit/page.tsx'
+import { useQueryPart } from '../../data/location.ts'
+import { useOpenedPath } from '../../data/opened.ts'
+import { type Listing, usePages, useRead } from '../../data/reads.ts'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
-import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
+import { FilterChoice, FilterInput, FilterTime, timeOf } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
@@ -17,57 +17,86 @@ import { levelTones, lineColumns, MatchLink, matchColumn } from './log-lines.tsx
 
 export function LogsPage() {
   const [level, setLevel] = useQueryPart('level')
+  const [text, setText] = useQueryPart('text')
   const [tag, setTag] = useQueryPart('tag')
   const [match, setMatch] = useQueryPart('match')
+  const [from, setFrom] = useQueryPart('from')
+  const [to, setTo] = useQueryPart('to')
+  const { listing, durability, reach } = useLines({ level, text, tag, match, from, to })
+  return (
+    <Section
+      title="Script logs"
+      label="Log lines"
+      columns={[...lineColumns, matchColumn]}
+      listing={listing}
+      rowKey={keyOf}
+      opened={useOpenedPath('/logs')}
+      tools={
+        <>
+          <FilterInput label="Message contains" value={text} onValue={setText} isMain={true} />
+          <FilterChoice label="Level" value={level} choices={logLevels} onValue={setLevel} />
+          <FilterInput label="Tag begins with" value={tag} onValue={setTag} />
+          <FilterInput label="Match id" value={match} onValue={setMatch} />
+          <FilterTime label="From" value={from} onValue={setFrom} />
+          <FilterTime label="to" value={to} onValue={setTo} />
+          <span className="grow" />
+          <DurabilityNote durability={durability} />
+        </>
+      }
+      pane={({ key, close }) => <LinePane id={key} onClose={close} />}
+      empty={<NoLines isDurable={durability?.durable ?? true} listing={listing} reach={reach} />}
+      foot={reach && listing.hasMore ? <Reach {...reach} count={listing.rows.length} /> : undefined}
+    />
+  )
+}
+
+type Filter = Record<'level' | 'text' | 'tag' | 'match' | 'from' | 'to', string>
+/** How far back the lines were looked through, of one question. */
+type Reached = { asked: string; unixMs: number }
+
+function useLines(filter: Filter) {
+  const { level, text, tag, match, from, to } = filter
   const [durability, setDurability] = useState<Durability>()
-  const id = usePathPart('id')
-  const navigate = useNavigate()
-  const filters = {
+  const [reached, setReached] = useState<Reached>()
+  const query = {
     limit: 200,
     ...(level === '' ? {} : { level: level as LogLine['level'] }),
+    ...(text.trim() === '' ? {} : { text }),
     ...(tag === '' ? {} : { tag }),
     ...(match === '' ? {} : { match_id: match }),
+    from: timeOf(from),
+    to: timeOf(to),
   }
+  const asked = JSON.stringify(query)
   const listing = usePages(
-    ['scriptLogs', level, tag, match],
+    ['scriptLogs', query],
     async (client, after?: string) => {
-      const page = await client.scriptLogs.list({ query: { ...filters, after } })
+      const page = await client.scriptLogs.search({ query: { ...query, after } })
       setDurability(page)
+      const unixMs = page.looked_back_to_unix_ms
+      // The newest page is read again and again, and ends before those behind it.
+      if (unixMs !== undefined) setReached((before) => farther(before, { asked, unixMs }))
       return { items: page.items, next: page.next_after }
     },
     { follow: keyOf },
   )
-  const open = (log: string) =>
-    void navigate({ to: '/logs/$id', params: { id: log }, search: keepQuery })
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterChoice label="Level" value={level} choices={logLevels} onValue={setLevel} />
-        <FilterInput label="Tag begins with" value={tag} onValue={setTag} isMain={true} />
-        <FilterInput label="Match id" value={match} onValue={setMatch} />
-        <span className="grow" />
-        <DurabilityNote durability={durability} />
-      </div>
-      <DataTable
-        label="Log lines"
-        columns={[...lineColumns, matchColumn]}
-        listing={listing}
-        rowKey={keyOf}
-        openKey={id}
-        onOpen={({ log_id }) => open(log_id)}
-        empty={<NoLines isDurable={durability?.durable ?? true} />}
-      />
-    </>
-  )
-  const close = () => void navigate({ to: '/logs', search: keepQuery })
-  return (
-    <Page title="Script logs">
-      <Split list={list} pane={id && <LinePane key={id} id={id} onClose={close} />} />
-    </Page>
-  )
+  return { listing, durability, reach: reached?.asked === asked ? reached : undefined }
+}
+
+function farther(before: Reached | undefined, now: Reached): Reached {
+  return before?.asked === now.asked && before.unixMs < now.unixMs ? before : now
 }
 
 const keyOf = ({ log_id }: LogLine) => log_id
+
+/** What a search went through so far: one page of it ends behind so many lines. */
+function Reach({ unixMs, count }: Reached & { count: number }) {
+  return (
+    <>
+      {grouped(count)} found back to <ExactTime at={unixMs} />
+    </>
+  )
+}
 
 type Durability = { durable: boolean; dropped_total: number }
 
@@ -76,9 +105,29 @@ export function DurabilityNote({ durability }: { durability: Durability | undefi
   return <Badge tone="bad">{`${grouped(durability.dropped_total)} lost since the start`}</Badge>
 }
 
-function NoLines({ isDurable }: { isDurable: boolean }) {
+type NoLinesProps = {
+  isDurable: boolean
+  listing: Listing<LogLine>
+  reach: Reached | undefined
+}
+
+function NoLines({ isDurable, listing, reach }: NoLinesProps) {
   if (!isDurable) return <NotKept />
-  return <Empty title="No lines">Scripts write them with guildhall.log.write.</Empty>
+  if (!listing.hasMore) {
+    return <Empty title="No lines">Scripts write them with guildhall.log.write.</Empty>
+  }
+  return (
+    <div className="state">
+      <h2>No line among the newest {grouped(linesLookedThrough)} of each step</h2>
+      <p>
+        Messages are searched letter by letter, payloads are not. Looked back to{' '}
+        <ExactTime at={reach?.unixMs} />.
+      </p>
+      <button type="button" onClick={listing.more} disabled={listing.isFetchingMore}>
+        {listing.isFetchingMore ? 'Looking' : 'Look further back'}
+      </button>
+    </div>
+  )
 }
 
 export function NotKept() {

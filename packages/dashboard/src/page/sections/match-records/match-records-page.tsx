@@ -1,15 +1,14 @@
 import type { MatchRecord } from '@guildhall/contract'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { duration, grouped } from '../../../model/time.ts'
-import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { useQueryPart } from '../../data/location.ts'
 import { serverNow } from '../../data/node-status.ts'
+import { useOpenedPath } from '../../data/opened.ts'
 import { usePages } from '../../data/reads.ts'
-import { Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterChoice } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { DurabilityNote, NotKept } from '../logs/logs-page.tsx'
@@ -49,38 +48,36 @@ function lengthOf({ opened_at_unix_ms, closed_at_unix_ms }: MatchRecord): string
 export function MatchRecordsPage() {
   const [state, setState] = useQueryPart('state')
   const [durability, setDurability] = useState<{ durable: boolean; dropped_total: number }>()
-  const id = usePathPart('id')
-  const navigate = useNavigate()
-  const listing = usePages(['matchRecords', state], async (client, after?: string) => {
-    const open = state === 'open' ? ('true' as const) : undefined
-    const page = await client.matchRecords.list({ query: { limit: 200, after, open } })
-    setDurability(page)
-    return { items: page.items, next: page.next_after }
-  })
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterChoice label="State" value={state} choices={['open']} onValue={setState} />
-        <span className="grow" />
-        <DurabilityNote durability={durability} />
-      </div>
-      <DataTable
-        label="Match records"
-        columns={columns}
-        listing={listing}
-        rowKey={({ match_id }) => match_id}
-        openKey={id}
-        onOpen={({ match_id }) =>
-          void navigate({ to: '/match-records/$id', params: { id: match_id }, search: keepQuery })
-        }
-        empty={durability?.durable === false ? <NotKept /> : <Empty title="No matches yet" />}
-      />
-    </>
+  const listing = usePages(
+    ['matchRecords', state],
+    async (client, after?: string) => {
+      const open = state === 'open' ? ('true' as const) : undefined
+      const page = await client.matchRecords.list({ query: { limit: 200, after, open } })
+      setDurability(page)
+      return { items: page.items, next: page.next_after }
+    },
+    { follow: stateOf },
   )
-  const close = () => void navigate({ to: '/match-records', search: keepQuery })
   return (
-    <Page title="Match records">
-      <Split list={list} pane={id && <MatchPane key={id} id={id} onClose={close} />} />
-    </Page>
+    <Section
+      title="Match records"
+      label="Match records"
+      columns={columns}
+      listing={listing}
+      rowKey={({ match_id }) => match_id}
+      opened={useOpenedPath('/match-records')}
+      tools={
+        <>
+          <FilterChoice label="State" value={state} choices={['open']} onValue={setState} />
+          <span className="grow" />
+          <DurabilityNote durability={durability} />
+        </>
+      }
+      pane={({ key, close }) => <MatchPane id={key} onClose={close} />}
+      empty={durability?.durable === false ? <NotKept /> : <Empty title="No matches yet" />}
+    />
   )
 }
+
+/** A match that has ended meanwhile is another one to look at. */
+const stateOf = ({ match_id, open }: MatchRecord) => `${match_id} ${open}`

@@ -3,8 +3,8 @@ import { api, type JsonObject } from '@guildhall/contract'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
-import { type Listing, usePages } from '../../data/reads.ts'
+import { useOpenedQuery } from '../../data/opened.ts'
+import { usePages } from '../../data/reads.ts'
 import { accountField } from '../../kit/form/account-field.ts'
 import {
   integerField,
@@ -14,13 +14,12 @@ import {
   textField,
 } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Facts, NewButton, Page, Pane, Split } from '../../kit/page.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { Bulk, BulkAction } from '../../kit/table/bulk.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { FilterInput } from '../../kit/table/filter.tsx'
-import { usePicking } from '../../kit/table/picking.ts'
-import { DataTable } from '../../kit/table/table.tsx'
+import { FilterAccount } from '../../kit/table/filter-account.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
@@ -51,66 +50,35 @@ const pageSize = 200
 
 export function NotificationsPage() {
   const [user, setUser] = useQueryPart('user')
-  const [isNew, setNew] = useQueryPart('new')
-  const [openId, setOpenId] = useQueryPart('open', { pushes: true })
-  const maySend = useMay(api.notifications.send)
-  const listing = usePages(['notifications', 'list', user], async (client, before?: number) => {
-    const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
-    const { items, total } = await client.notifications.list({ query })
-    return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
-  })
-  const open = listing.rows.find(({ id }) => String(id) === openId)
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterInput
-          label="User id, exactly; broadcasts too"
-          value={user}
-          onValue={setUser}
-          isMain={true}
-        />
-      </div>
-      <Notes listing={listing} openId={openId} onOpen={setOpenId} />
-    </>
+  const listing = usePages(
+    ['notifications', 'list', user],
+    async (client, before?: number) => {
+      const query = { limit: pageSize, before, ...(user === '' ? {} : { user_id: user }) }
+      const { items, total } = await client.notifications.list({ query })
+      return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
+    },
+    { follow: keyOf },
   )
   return (
-    <Page
+    <Section
       title="Notifications"
-      actions={maySend && <NewButton onNew={() => setNew('yes')}>New notification</NewButton>}
-    >
-      <Split list={list} pane={open && <NotePane note={open} onClose={() => setOpenId('')} />} />
-      {isNew && maySend && <SendNote user={user} onClose={() => setNew('')} />}
-    </Page>
-  )
-}
-
-type NotesProps = { listing: Listing<Note>; openId: string; onOpen(id: string): void }
-
-function Notes({ listing, openId, onOpen }: NotesProps) {
-  const mayDelete = useMay(api.notifications.delete)
-  const picking = usePicking({ listing, keyOf, nameOf })
-  return (
-    <>
-      <DataTable
-        label="Notifications"
-        columns={columns}
-        listing={listing}
-        rowKey={keyOf}
-        openKey={openId}
-        onOpen={({ id }) => onOpen(String(id))}
-        picking={mayDelete ? picking : undefined}
-        empty={<Empty title="No notifications" />}
-      />
-      {mayDelete && (
-        <BulkBar
-          picking={picking}
-          noun="notification"
-          show={(note) => <Text>{nameOf(note)}</Text>}
-          touches={['notifications']}
-          actions={[removal]}
-        />
-      )}
-    </>
+      label="Notifications"
+      columns={columns}
+      listing={listing}
+      rowKey={keyOf}
+      opened={useOpenedQuery('open')}
+      tools={
+        <FilterAccount label="To, broadcasts too" value={user} onValue={setUser} isMain={true} />
+      }
+      pane={({ row, close }) => row && <NotePane note={row} onClose={close} />}
+      bulk={bulk}
+      empty={<Empty title="No notifications" />}
+      add={{
+        route: api.notifications.send,
+        label: 'New notification',
+        form: (close) => <SendNote user={user} onClose={close} />,
+      }}
+    />
   )
 }
 
@@ -123,6 +91,14 @@ const removal: BulkAction<Note> = {
   danger: true,
   run: (client, { id }, idempotencyKey) =>
     client.notifications.delete({ params: { id: String(id) }, idempotencyKey }),
+}
+
+const bulk: Bulk<Note> = {
+  route: api.notifications.delete,
+  noun: 'notification',
+  nameOf,
+  touches: ['notifications'],
+  actions: [removal],
 }
 
 function NotePane({ note, onClose }: { note: Note; onClose(): void }) {

@@ -2,22 +2,23 @@ import { api, type Purchase, purchaseStores } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useChange } from '../../data/changes.ts'
-import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
-import { pace } from '../../data/pace.ts'
-import { useMay } from '../../data/permissions.ts'
-import { useRead, wholeListing } from '../../data/reads.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useOpenedPath } from '../../data/opened.ts'
+import { usePages, useRead } from '../../data/reads.ts'
 import { accountField } from '../../kit/form/account-field.ts'
 import { areaField, selectField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
-import { Facts, NewButton, Page, Pane, Split } from '../../kit/page.tsx'
+import { Facts, Pane } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { FilterInput } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
+import { FilterInput, FilterTime, timeOf } from '../../kit/table/filter.tsx'
+import { FilterAccount } from '../../kit/table/filter-account.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
+import { Sums } from './sums.tsx'
 
 const columns: readonly Column<Purchase>[] = [
   { key: 'id', head: 'Transaction', cell: ({ transaction_id }) => <Text>{transaction_id}</Text> },
@@ -32,58 +33,54 @@ const columns: readonly Column<Purchase>[] = [
   },
 ]
 
-/** The API has no further page: a user narrows the list. */
-const limit = 200
-
 export function PurchasesPage() {
-  const id = usePathPart('id')
   const [user, setUser] = useQueryPart('user')
-  const [isNew, setNew] = useQueryPart('new')
-  const navigate = useNavigate()
-  const mayValidate = useMay(api.purchases.validate)
-  const query = { limit, ...(user === '' ? {} : { user_id: user }) }
-  const bought = useRead(
-    ['purchases', 'list', user],
-    (client) => client.purchases.list({ query }),
-    {
-      keep: true,
-      everyMs: pace.script,
+  const [product, setProduct] = useQueryPart('product')
+  const [from, setFrom] = useQueryPart('from')
+  const [to, setTo] = useQueryPart('to')
+  const filter = {
+    ...(user === '' ? {} : { user_id: user }),
+    ...(product.trim() === '' ? {} : { product_id: product }),
+    from: timeOf(from),
+    to: timeOf(to),
+  }
+  const listing = usePages(
+    ['purchases', 'list', filter],
+    async (client, after?: string) => {
+      const page = await client.purchases.search({ query: { ...filter, limit: 200, after } })
+      return { items: page.items, next: page.next_after }
     },
+    { follow: keyOf },
   )
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterInput label="User id, exactly" value={user} onValue={setUser} isMain={true} />
-      </div>
-      <DataTable
-        label="Purchases"
-        columns={columns}
-        listing={wholeListing(bought, bought.data?.items)}
-        rowKey={({ transaction_id }) => transaction_id}
-        openKey={id}
-        onOpen={({ transaction_id }) =>
-          void navigate({ to: '/purchases/$id', params: { id: transaction_id }, search: keepQuery })
-        }
-        empty={<Empty title="No purchases" />}
-        foot={newestWords(bought.data?.items.length ?? 0)}
-      />
-    </>
-  )
-  const close = () => void navigate({ to: '/purchases', search: keepQuery })
   return (
-    <Page
+    <Section
       title="Purchases"
-      actions={mayValidate && <NewButton onNew={() => setNew('yes')}>Validate a receipt</NewButton>}
-    >
-      <Split list={list} pane={id && <PurchasePane key={id} id={id} onClose={close} />} />
-      {isNew && mayValidate && <Validate user={user} onClose={() => setNew('')} />}
-    </Page>
+      label="Purchases"
+      columns={columns}
+      listing={listing}
+      rowKey={keyOf}
+      opened={useOpenedPath('/purchases')}
+      tools={
+        <>
+          <FilterAccount label="User" value={user} onValue={setUser} isMain={true} />
+          <FilterInput label="Product, exactly" value={product} onValue={setProduct} />
+          <FilterTime label="From" value={from} onValue={setFrom} />
+          <FilterTime label="to" value={to} onValue={setTo} />
+          <Sums filter={filter} onProduct={setProduct} />
+        </>
+      }
+      pane={({ key, close }) => <PurchasePane id={key} onClose={close} />}
+      empty={<Empty title="No purchases" />}
+      add={{
+        route: api.purchases.validate,
+        label: 'Validate a receipt',
+        form: (close) => <Validate user={user} onClose={close} />,
+      }}
+    />
   )
 }
 
-export function newestWords(count: number): string {
-  return count < limit ? String(count) : `the newest ${limit}; a user id narrows them`
-}
+const keyOf = ({ transaction_id }: Purchase) => transaction_id
 
 function PurchasePane({ id, onClose }: { id: string; onClose(): void }) {
   const purchase = useRead(['purchases', 'one', id], (client) =>

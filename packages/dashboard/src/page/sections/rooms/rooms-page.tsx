@@ -1,14 +1,13 @@
 import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
-import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
-import { keepQuery, usePathPart, useQueryPart } from '../../data/location.ts'
+import { useQueryPart } from '../../data/location.ts'
+import { useOpenedPath } from '../../data/opened.ts'
 import { pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { playersOf, RoomPane } from './room-pane.tsx'
@@ -48,44 +47,35 @@ const nodeColumn: Column<LiveRoom> = {
 
 export function RoomsPage() {
   const [filter, setFilter] = useQueryPart('filter')
-  const id = usePathPart('id')
-  const navigate = useNavigate()
   const rooms = useRead(
     ['matches', filter],
     (client) => client.matches.list({ query: { filter, limit: 500 } }),
     { everyMs: pace.rooms, keep: true },
   )
   const isOfSeveral = rooms.data?.nodes_missing !== undefined
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterInput
-          label="Part of a name, map or mode"
-          value={filter}
-          onValue={setFilter}
-          isMain={true}
-        />
-        <Matchmaker totals={rooms.data?.matchmaker ?? null} />
-      </div>
-      <DataTable
-        label="Rooms"
-        columns={isOfSeveral ? [...columns, nodeColumn] : columns}
-        listing={wholeListing(rooms, rooms.data?.rooms)}
-        rowKey={(room) => String(room.id)}
-        openKey={id}
-        onOpen={(room) =>
-          void navigate({ to: '/rooms/$id', params: { id: String(room.id) }, search: keepQuery })
-        }
-        empty={<NoRooms isAttached={rooms.data?.realtime_attached ?? false} />}
-        foot={rooms.data && `${grouped(rooms.data.rooms.length)} of ${grouped(rooms.data.total)}`}
-      />
-    </>
-  )
-  const close = () => void navigate({ to: '/rooms', search: keepQuery })
   return (
-    <Page title="Rooms">
-      <Split list={list} pane={id && <RoomPane key={id} id={id} onClose={close} />} />
-    </Page>
+    <Section
+      title="Rooms"
+      label="Rooms"
+      columns={isOfSeveral ? [...columns, nodeColumn] : columns}
+      listing={wholeListing(rooms, rooms.data?.rooms)}
+      rowKey={(room) => String(room.id)}
+      opened={useOpenedPath('/rooms')}
+      tools={
+        <>
+          <FilterInput
+            label="Part of a name, map or mode"
+            value={filter}
+            onValue={setFilter}
+            isMain={true}
+          />
+          <Matchmaker totals={rooms.data?.matchmaker ?? null} />
+        </>
+      }
+      pane={({ key, close }) => <RoomPane id={key} onClose={close} />}
+      empty={<NoRooms isAttached={rooms.data?.realtime_attached ?? false} />}
+      foot={rooms.data && `${grouped(rooms.data.rooms.length)} of ${grouped(rooms.data.total)}`}
+    />
   )
 }
 

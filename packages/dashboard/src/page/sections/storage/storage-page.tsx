@@ -2,14 +2,14 @@ import { api, type StorageRow } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
-import { useMay } from '../../data/permissions.ts'
+import type { Opened } from '../../data/opened.ts'
 import { usePages, useRead, wholeListing } from '../../data/reads.ts'
-import { NewButton, Page, Split } from '../../kit/page.tsx'
+import { Page } from '../../kit/page.tsx'
+import { ListAndPane, useAdding } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
-import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import type { BulkAction } from '../../kit/table/bulk.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { FilterInput } from '../../kit/table/filter.tsx'
-import { usePicking } from '../../kit/table/picking.ts'
+import { FilterAccount } from '../../kit/table/filter-account.tsx'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
@@ -21,16 +21,15 @@ import { ownerQuery, type Place } from './place.ts'
 
 export function StoragePage() {
   const [collection] = useQueryPart('collection')
-  const [isNew, setNew] = useQueryPart('new')
-  const mayWrite = useMay(api.storage.put)
+  const adding = useAdding({
+    route: api.storage.put,
+    label: 'New object',
+    form: (close) => <NewObject collection={collection} onClose={close} />,
+  })
   return (
-    <Page
-      title="Storage"
-      head={<Crumbs collection={collection} />}
-      actions={mayWrite && <NewButton onNew={() => setNew('yes')}>New object</NewButton>}
-    >
+    <Page title="Storage" head={<Crumbs collection={collection} />} actions={adding.button}>
       {collection === '' ? <Collections /> : <Collection collection={collection} />}
-      {isNew && mayWrite && <NewObject collection={collection} onClose={() => setNew('')} />}
+      {adding.form}
     </Page>
   )
 }
@@ -115,51 +114,54 @@ const columns: readonly Column<StorageRow>[] = [
 
 function Collection({ collection }: { collection: string }) {
   const [user, setUser] = useQueryPart('user')
-  const [key] = useQueryPart('key')
-  const [owner] = useQueryPart('owner')
-  const navigate = useNavigate()
-  const mayDelete = useMay(api.storage.delete)
   const listing = usePages(['storage', 'list', collection, user], (client, cursor?: string) => {
     const query = { limit: 200, cursor, ...(user === '' ? {} : { user_id: user }) }
     return client.storage.list({ params: { collection }, query })
   })
-  const picking = usePicking({ listing, keyOf, nameOf })
-  const go = (place: Partial<Place>) =>
-    void navigate({ to: '/storage', search: { collection, user, ...place } })
-  const list = (
-    <>
-      <div className="page-tools">
-        <FilterInput label="Owner, exactly" value={user} onValue={setUser} isMain={true} />
-      </div>
-      <DataTable
-        label={`Objects of ${collection}`}
-        columns={columns}
-        listing={listing}
-        rowKey={keyOf}
-        openKey={key === '' ? undefined : JSON.stringify([owner, key])}
-        onOpen={(row) => go({ key: row.key, owner: row.user_id ?? '' })}
-        picking={mayDelete ? picking : undefined}
-        empty={<Empty title="No objects here" />}
-      />
-      {mayDelete && (
-        <BulkBar
-          picking={picking}
-          noun="object"
-          show={(row) => <ObjectName row={row} />}
-          touches={['storage']}
-          actions={[removalOf(collection)]}
-        />
-      )}
-    </>
+  const { place, ...opened } = useOpenedPlace(collection)
+  return (
+    <ListAndPane
+      label={`Objects of ${collection}`}
+      columns={columns}
+      listing={listing}
+      rowKey={keyOf}
+      opened={opened}
+      tools={<FilterAccount label="Owner" value={user} onValue={setUser} isMain={true} />}
+      pane={({ close }) => <ObjectPane place={place} onClose={close} />}
+      bulk={{
+        route: api.storage.delete,
+        noun: 'object',
+        nameOf,
+        show: (row) => <ObjectName row={row} />,
+        touches: ['storage'],
+        actions: [removalOf(collection)],
+      }}
+      empty={<Empty title="No objects here" />}
+    />
   )
-  const place = { collection, key, owner }
-  const pane = key && (
-    <ObjectPane key={JSON.stringify(place)} place={place} onClose={() => go({})} />
-  )
-  return <Split list={list} pane={pane} />
 }
 
-const keyOf = ({ user_id, key }: StorageRow) => JSON.stringify([user_id ?? '', key])
+/** The address has the object by its key and owner. */
+function useOpenedPlace(collection: string): Opened & { place: Place } {
+  const [user] = useQueryPart('user')
+  const [key] = useQueryPart('key')
+  const [owner] = useQueryPart('owner')
+  const navigate = useNavigate()
+  const go = (place: Partial<Place>) =>
+    void navigate({ to: '/storage', search: { collection, user, ...place } })
+  return {
+    place: { collection, key, owner },
+    key: key === '' ? undefined : keyOfPlace(owner, key),
+    open: (row) => {
+      const [owner, key] = JSON.parse(row) as [string, string]
+      go({ owner, key })
+    },
+    close: () => go({}),
+  }
+}
+
+const keyOf = ({ user_id, key }: StorageRow) => keyOfPlace(user_id ?? '', key)
+const keyOfPlace = (owner: string, key: string) => JSON.stringify([owner, key])
 const nameOf = ({ key }: StorageRow) => key
 
 /** Two owners may have objects of one key. */

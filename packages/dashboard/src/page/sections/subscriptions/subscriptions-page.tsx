@@ -5,7 +5,7 @@ import { useRead, wholeListing } from '../../data/reads.ts'
 import { Page } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { FilterInput } from '../../kit/table/filter.tsx'
+import { FilterAccount } from '../../kit/table/filter-account.tsx'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
@@ -51,7 +51,7 @@ export function SubscriptionsPage() {
   return (
     <Page title="Subscriptions">
       <div className="page-tools">
-        <FilterInput label="User id, exactly" value={user} onValue={setUser} isMain={true} />
+        <FilterAccount label="User" value={user} onValue={setUser} isMain={true} />
       </div>
       <DataTable
         label="Subscriptions"

@@ -1,13 +1,11 @@
 import { api, type Tournament } from '@guildhall/contract'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { usePathPart, useQueryPart } from '../../data/location.ts'
+import { Link } from '@tanstack/react-router'
+import { useOpenedPath } from '../../data/opened.ts'
 import { pace } from '../../data/pace.ts'
-import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { NewButton, Page, Split } from '../../kit/page.tsx'
+import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
-import { DataTable } from '../../kit/table/table.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { DraftTournament } from './draft-tournament.tsx'
@@ -57,34 +55,24 @@ const columns: readonly Column<Tournament>[] = [
 ]
 
 export function TournamentsPage() {
-  const id = usePathPart('id')
-  const [isNew, setNew] = useQueryPart('new')
-  const navigate = useNavigate()
-  const mayCreate = useMay(api.tournaments.create)
   const all = useRead(['tournaments', 'list'], (client) => client.tournaments.list({}), {
     everyMs: pace.calm,
   })
-  const list = (
-    <DataTable
+  return (
+    <Section
+      title="Tournaments"
       label="Tournaments"
       columns={columns}
       listing={wholeListing(all, all.data?.items)}
       rowKey={(tournament) => tournament.id}
-      openKey={id}
-      onOpen={(tournament) =>
-        void navigate({ to: '/tournaments/$id', params: { id: tournament.id } })
-      }
+      opened={useOpenedPath('/tournaments')}
+      pane={({ key, close }) => <TournamentPane id={key} onClose={close} />}
       empty={<Empty title="No tournaments yet" />}
+      add={{
+        route: api.tournaments.create,
+        label: 'New tournament',
+        form: (close) => <DraftTournament onClose={close} />,
+      }}
     />
-  )
-  const close = () => void navigate({ to: '/tournaments' })
-  return (
-    <Page
-      title="Tournaments"
-      actions={mayCreate && <NewButton onNew={() => setNew('yes')}>New tournament</NewButton>}
-    >
-      <Split list={list} pane={id && <TournamentPane key={id} id={id} onClose={close} />} />
-      {isNew && mayCreate && <DraftTournament onClose={() => setNew('')} />}
-    </Page>
   )
 }
