@@ -5,6 +5,7 @@ import { findingTests } from './testing/scenarios/finding.browser.ts'
 import { keyboardTests } from './testing/scenarios/keyboard.browser.ts'
 import { lagTests } from './testing/scenarios/lag.browser.ts'
 import { liveTests } from './testing/scenarios/live.browser.ts'
+import { narrowingTests } from './testing/scenarios/narrowing.browser.ts'
 import { realStoreTests } from './testing/scenarios/real-store.browser.ts'
 import { restartTests } from './testing/scenarios/restart.browser.ts'
 import { roomTests } from './testing/scenarios/rooms.browser.ts'
@@ -24,6 +25,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('sessions of players', () => sessionTests(memory))
   describe('the views', () => viewTests(live))
   describe('finding', () => findingTests(live))
+  describe('narrowing', () => narrowingTests(live))
   describe('watching', () => watchingTests(live))
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))

@@ -1,7 +1,7 @@
 import { parseExact } from '@guildhall/client/console'
 import { int64Max, int64Min } from '@guildhall/contract'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { diffLines, withContext } from './diff.ts'
 import { jsonPages, jsonText, placeOf } from './json.ts'
 import { textParts } from './text.ts'
@@ -11,7 +11,9 @@ import {
   duration,
   exactTime,
   grouped,
+  inputTime,
   localTime,
+  readInputTime,
   relativeTime,
 } from './time.ts'
 
@@ -108,6 +110,24 @@ describe('times', () => {
     expect(exactTime(0)).toBe('1970-01-01T00:00:00.000Z')
     expect(exactTime(Number.MAX_SAFE_INTEGER)).toBe('9007199254740991 ms')
     expect(localTime(Number.MAX_SAFE_INTEGER)).toBe('beyond all dates')
+  })
+
+  it.each([
+    ['America/St_Johns', '2026-11-22T08:30:00.000-03:30'],
+    ['Asia/Kolkata', '2026-11-22T17:30:00.000+05:30'],
+    ['UTC', '2026-11-22T12:00:00.000+00:00'],
+  ])('are of UTC or of this place, e.g. %s, and typed as they are shown', (zone, local) => {
+    vi.stubEnv('TZ', zone)
+    expect([exactTime(now, 'UTC'), exactTime(now, 'local')]).toEqual([
+      '2026-11-22T12:00:00.000Z',
+      local,
+    ])
+    for (const clock of ['UTC', 'local'] as const) {
+      expect(readInputTime(inputTime(now, clock), clock)).toBe(now)
+    }
+    expect(readInputTime('2026-11-22T12:00', 'UTC')).toBe(now)
+    expect(readInputTime('', 'UTC')).toBeUndefined()
+    vi.unstubAllEnvs()
   })
 
   it('and sizes and counts are short', () => {

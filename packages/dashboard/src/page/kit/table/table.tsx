@@ -87,7 +87,14 @@ function PlainTable<Row>(props: PlainProps<Row>) {
       </div>
     )
   }
-  if (rows.length === 0) return props.empty
+  if (rows.length === 0) {
+    return (
+      <>
+        {props.empty}
+        {!props.inline && <TableFoot {...props} />}
+      </>
+    )
+  }
   return (
     <>
       <NewRows following={listing.following} frame={frame} />
@@ -313,10 +320,10 @@ function TableFoot<Row>({ listing, foot }: PlainProps<Row>) {
   }, [rows.length, total])
   return (
     <div className="table-foot">
-      <span>{foot ?? count}</span>
+      {rows.length > 0 && <span>{foot ?? count}</span>}
       {readAtMs !== undefined && readAtMs > 0 && <ReadAge readAtMs={readAtMs} again={again} />}
       {error !== null && <span className="problem">The last reading failed.</span>}
-      {hasMore && (
+      {hasMore && rows.length > 0 && (
         <button type="button" className="tiny" onClick={more} disabled={isFetchingMore}>
           {isFetchingMore ? 'Loading' : 'Load more'}
         </button>

@@ -44,7 +44,14 @@ export function LogsPage() {
         </>
       }
       pane={({ key, close }) => <LinePane id={key} onClose={close} />}
-      empty={<NoLines isDurable={durability?.durable ?? true} listing={listing} reach={reach} />}
+      empty={
+        <NoLines
+          isDurable={durability?.durable ?? true}
+          isNarrowed={[level, text, tag, match, from, to].some((part) => part !== '')}
+          listing={listing}
+          reach={reach}
+        />
+      }
       foot={reach && listing.hasMore ? <Reach {...reach} count={listing.rows.length} /> : undefined}
     />
   )
@@ -105,23 +112,26 @@ export function DurabilityNote({ durability }: { durability: Durability | undefi
   return <Badge tone="bad">{`${grouped(durability.dropped_total)} lost since the start`}</Badge>
 }
 
+const searched = 'Messages are searched letter by letter, payloads are not.'
+
 type NoLinesProps = {
   isDurable: boolean
+  isNarrowed: boolean
   listing: Listing<LogLine>
   reach: Reached | undefined
 }
 
-function NoLines({ isDurable, listing, reach }: NoLinesProps) {
+function NoLines({ isDurable, isNarrowed, listing, reach }: NoLinesProps) {
   if (!isDurable) return <NotKept />
-  if (!listing.hasMore) {
+  if (!listing.hasMore && !isNarrowed) {
     return <Empty title="No lines">Scripts write them with guildhall.log.write.</Empty>
   }
+  if (!listing.hasMore) return <Empty title="No line matches">{searched}</Empty>
   return (
     <div className="state">
       <h2>No line among the newest {grouped(linesLookedThrough)} of each step</h2>
       <p>
-        Messages are searched letter by letter, payloads are not. Looked back to{' '}
-        <ExactTime at={reach?.unixMs} />.
+        {searched} Looked back to <ExactTime at={reach?.unixMs} />.
       </p>
       <button type="button" onClick={listing.more} disabled={listing.isFetchingMore}>
         {listing.isFetchingMore ? 'Looking' : 'Look further back'}
