@@ -2729,6 +2729,42 @@ declare module 'guildhall/test' {
         validated_at_unix_ms: number
         subscription_expiry_unix_ms?: number
       }>
+      search(input: {
+        query: {
+          user_id?: string
+          product_id?: string
+          from?: string
+          to?: string
+          after?: string
+          limit?: string
+        }
+      }): Promise<{
+        items: {
+          transaction_id: string
+          user_id: string
+          product_id: string
+          store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+          receipt_sha256: string
+          validated_at_unix_ms: number
+          subscription_expiry_unix_ms?: number
+        }[]
+        next_after?: string
+      }>
+      sums(input: {
+        query: { user_id?: string; product_id?: string; from?: string; to?: string }
+      }): Promise<{
+        purchases: number
+        users: number
+        complete: boolean
+        products: {
+          product_id: string
+          store: 'store_a' | 'store_b' | 'store_c' | 'custom'
+          purchases: number
+          users: number
+          newest_at_unix_ms: number
+        }[]
+        products_complete: boolean
+      }>
     }
     readonly subscriptions: {
       list(input: { query: { user_id?: string; limit?: string } }): Promise<{
@@ -3102,6 +3138,33 @@ declare module 'guildhall/test' {
         message: string
         has_payload: boolean
         payload_json?: string
+      }>
+      search(input: {
+        query: {
+          match_id?: string
+          level?: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+          tag?: string
+          text?: string
+          from?: string
+          to?: string
+          after?: string
+          limit?: string
+        }
+      }): Promise<{
+        items: {
+          log_id: string
+          match_id: string | null
+          node_id: string
+          created_at_unix_ms: number
+          level: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+          tag: string
+          message: string
+          has_payload: boolean
+        }[]
+        next_after?: string
+        looked_back_to_unix_ms?: number
+        durable: boolean
+        dropped_total: number
       }>
     }
     readonly telemetry: {
