@@ -202,7 +202,6 @@ export {
   LeaderboardRecord,
   leaderboardsApi,
   RankedRecord,
-  recordUserId,
 } from './routes/leaderboards.ts'
 export {
   MatchRecord,
@@ -246,7 +245,6 @@ export {
   ScriptFailures,
 } from './routes/runtime.ts'
 export {
-  LogDetail,
   type LogLevel,
   LogLine,
   linesLookedThrough,

@@ -39,7 +39,7 @@ export type RankedRecord = z.output<typeof RankedRecord>
 /** A board's id: 1..128 bytes without control characters. */
 export const boardId = key(128)
 /** Whose record it is: 1..256 bytes without control characters; it need not be an account. */
-export const recordUserId = key(256)
+const recordUserId = key(256)
 
 const boardPath = z.strictObject({ id: boardId })
 

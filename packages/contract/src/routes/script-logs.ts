@@ -21,11 +21,10 @@ export const LogLine = z.strictObject({
 })
 export type LogLine = z.output<typeof LogLine>
 
-export const LogDetail = z.strictObject({
+const LogDetail = z.strictObject({
   ...LogLine.shape,
   payload_json: z.string().optional().meta({ description: 'The text that the script gave' }),
 })
-export type LogDetail = z.output<typeof LogDetail>
 
 const tagPrefix = text(
   (value) => value !== '' && utf8Bytes(value) <= 64,

@@ -27,10 +27,7 @@ describe.each(testBackends)('purchases are narrowed on $name', (backend) => {
     return () => scenario.dispose()
   })
   const ask = (path: string, query: Query) =>
-    operator.send(
-      'GET',
-      `/${path}?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, `${v}`]))}`,
-    )
+    operator.send('GET', `/${path}?${new URLSearchParams(JSON.parse(JSON.stringify(query)))}`)
   const search = async (query: Query) =>
     purchasesApi.search.ok.parse((await ask('purchase-search', query)).body)
   const found = async (query: Query) => transactionsOf((await search(query)).items).join(' ')

@@ -1,6 +1,6 @@
 import { type LogLevel, linesLookedThrough, logLevels } from '@guildhall/contract'
 import type { Queries } from '../../database/database.ts'
-import { oneOf, type Row, statement } from '../../database/statement.ts'
+import { oneOf, statement } from '../../database/statement.ts'
 import { scriptLogs } from '../../database/tables/play-records.ts'
 
 const { payload_json: _, ...lineColumns } = scriptLogs.columns
@@ -80,8 +80,6 @@ export type LogSearch = {
   after?: string | undefined
   limit: number
 }
-
-export type FoundLine = Row<typeof line>
 
 /** Behind every id and every tag. */
 const last = '\u{10ffff}'

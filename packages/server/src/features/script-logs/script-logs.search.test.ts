@@ -33,10 +33,7 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     return () => scenario.dispose()
   })
   const ask = (query: Record<string, string | number>) =>
-    operator.send(
-      'GET',
-      `/log-search?${new URLSearchParams(Object.entries(query).map(([k, v]) => [k, `${v}`]))}`,
-    )
+    operator.send('GET', `/log-search?${new URLSearchParams(JSON.parse(JSON.stringify(query)))}`)
   const search = async (query: Record<string, string | number>) =>
     scriptLogsApi.search.ok.parse((await ask(query)).body)
   const messages = async (query: Record<string, string | number>) =>

@@ -13,7 +13,7 @@ type FilterAccountProps = {
   isMain?: boolean
 }
 
-/** Narrows a list to one user, who is found as in every form; an id that is nobody's is taken too. */
+/** Narrows a list to one user, found as in every form; an id that is nobody's is taken too. */
 export function FilterAccount({ label, value, onValue, isMain }: FilterAccountProps) {
   const input = useId()
   const name = useAccountName(value)
