@@ -19,6 +19,10 @@ export type Dialect = {
   readonly fence: string
   /** A parameter that no plan depends on, as a bare one behind LIMIT or OFFSET does. */
   unplanned(parameter: string): string
+  /** A parameter that no plan depends on, wherever it stands. */
+  value(parameter: string): string
+  /** What lets a subquery in FROM read the tables before it, where that is asked for. */
+  readonly lateral: string
 }
 
 /** The text that an engine has of a statement, with its words and parameters. */
@@ -86,10 +90,13 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (word === 'given') return dialect.given(statement.params)
   if (word === 'now') return dialect.now
   if (word === 'fence') return dialect.fence
+  if (word === 'lateral') return dialect.lateral
   const lock = /^for (share|update) of (\w+)$/.exec(word)
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const unplanned = /^unplanned :(\w+)$/.exec(word)
   if (unplanned?.[1]) return dialect.unplanned(parameter(unplanned[1]))
+  const value = /^value :(\w+)$/.exec(word)
+  if (value?.[1]) return dialect.value(parameter(value[1]))
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

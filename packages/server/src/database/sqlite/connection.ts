@@ -160,6 +160,8 @@ const dialect: Dialect = {
   lock: () => '',
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
   unplanned: withoutPlan,
+  value: (parameter) => parameter,
+  lateral: '',
   now: 'guildhall_now()',
   // A subquery that stays one hands its rows on column by column, for as much as a search costs.
   fence: '',

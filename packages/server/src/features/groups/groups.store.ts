@@ -1,5 +1,5 @@
 import type { Queries } from '../../database/database.ts'
-import { type Row, statement } from '../../database/statement.ts'
+import { eachEngine, type Row, statement } from '../../database/statement.ts'
 import { groupMembers, groups } from '../../database/tables/groups.ts'
 import { pick } from '../../database/tables/table.ts'
 import { totals } from '../../database/writes/totals.ts'
@@ -24,7 +24,8 @@ const nearRowsMax = 1000
 const member = pick(groupMembers, 'group_id', 'user_id')
 
 const page = {
-  text: `SELECT ${summaryColumns} FROM groups ORDER BY id LIMIT :limit OFFSET :offset`,
+  text: `SELECT ${summaryColumns} FROM groups ORDER BY id
+    LIMIT {{unplanned :limit}} OFFSET {{unplanned :offset}}`,
   params: pageParams,
   row: summaryRow,
 }
@@ -167,8 +168,15 @@ const ofUser = statement({
 
 const summariesOf = statement({
   name: 'groups.summaries-of-user',
-  text: `SELECT ${summaryColumns} FROM groups
-    WHERE id IN (SELECT group_id FROM group_members WHERE user_id = :user_id) ORDER BY id`,
+  text: eachEngine((engine) => {
+    const own = `SELECT ${summaryColumns} FROM groups WHERE id`
+    const found = 'SELECT group_id FROM group_members WHERE user_id = :user_id'
+    // Row by row: a join PostgreSQL decides by what it knows of the tables.
+    return engine === 'postgres'
+      ? `SELECT g.* FROM (${found} {{fence}}) AS m
+        CROSS JOIN {{lateral}} (${own} = m.group_id {{fence}}) AS g ORDER BY g.id`
+      : `${own} IN (${found}) ORDER BY id`
+  }),
   params: { user_id: 'text' },
   row: summaryRow,
 })

@@ -35,18 +35,25 @@ const list = statement({
   row: notificationRow,
 })
 
+/**
+ * The rows of a user as a range of the index that begins with users: PostgreSQL may otherwise follow
+ * the ids of all, through those of everybody.
+ */
+const ofUser = `(user_id, id) > ({{value :user_id}}, :after)
+  AND (user_id, id) < ({{value :user_id}}, :before)
+  ORDER BY user_id DESC, id DESC LIMIT {{unplanned :limit}}`
+
 /** Each half reads its own index from the newest on, and no further than the page. */
 const listOfUser = statement({
   name: 'notifications.list-of-user',
   text: `SELECT ${columns} FROM (
       SELECT * FROM (SELECT ${columns} FROM notifications
-        WHERE user_id = :user_id AND id > :after AND id < :before
-        ORDER BY id DESC LIMIT :limit) AS targeted
+        WHERE ${ofUser}) AS targeted
       UNION ALL
       SELECT * FROM (SELECT ${columns} FROM notifications
         WHERE user_id IS NULL AND id > :after AND id < :before
-        ORDER BY id DESC LIMIT :limit) AS broadcasts
-    ) AS visible ORDER BY id DESC LIMIT :limit`,
+        ORDER BY id DESC LIMIT {{unplanned :limit}}) AS broadcasts
+    ) AS visible ORDER BY id DESC LIMIT {{unplanned :limit}}`,
   params: { ...page, user_id: 'text' },
   row: notificationRow,
 })
@@ -55,9 +62,8 @@ const listOfUser = statement({
 const unread = statement({
   name: 'notifications.unread',
   text: `SELECT ${columns} FROM notifications
-    WHERE user_id = :user_id AND read_at_unix_ms IS NULL AND id > :after
-    ORDER BY id DESC LIMIT :limit`,
-  params: { user_id: 'text', after: 'integer', limit: 'integer' },
+    WHERE read_at_unix_ms IS NULL AND ${ofUser}`,
+  params: { ...page, user_id: 'text' },
   row: notificationRow,
 })
 
@@ -140,7 +146,7 @@ const totals = statement({
       COALESCE(SUM(CASE WHEN audience <> 'all' THEN total ELSE 0 END), 0) AS of_user
     FROM notification_totals
     WHERE (audience = 'all' AND user_id = '') OR (audience = 'broadcast' AND user_id = '')
-      OR (audience = 'user' AND user_id = :user_id)`,
+      OR (audience = 'user' AND user_id = {{value :user_id}})`,
   params: { user_id: 'text' },
   row: { kept: 'integer', of_user: 'integer' },
 })
@@ -158,7 +164,8 @@ export const notificationsStore = {
   },
   list: (tx: Queries, user_id: string | undefined, page: Page) =>
     user_id === undefined ? tx.all(list, page) : tx.all(listOfUser, { ...page, user_id }),
-  unread: (tx: Queries, of: Row<(typeof unread)['params']>) => tx.all(unread, of),
+  unread: (tx: Queries, of: Omit<Row<(typeof unread)['params']>, 'before'>) =>
+    tx.all(unread, { ...of, before: Number.MAX_SAFE_INTEGER }),
   /** False when no such row is for this user. */
   markRead: async (tx: Queries, of: Row<(typeof markRead)['params']>) =>
     (await tx.run(markRead, of)) === 1,

@@ -58,19 +58,18 @@ function rowsOf(engine: Engine, table: string): string {
  * What each row of the batch asks for by itself: PostgreSQL has no other way than row by row, while
  * a join it decides by what it knows of the table. Needs a `{{fence}}` or a LIMIT inside.
  */
-const forEachRow = (engine: Engine) =>
-  `FROM {{rows}} AS r CROSS JOIN ${engine === 'postgres' ? 'LATERAL' : ''}`
+const forEachRow = 'FROM {{rows}} AS r CROSS JOIN {{lateral}}'
 
 const wallets = batchStatement({
   name: 'wallet.wallets',
   text: eachEngine(
     (engine) => `SELECT b.user_id, b.currency, b.balance, NULL AS seq, NULL AS delta,
       NULL AS balance_after, NULL AS reason, NULL AS time_unix_ms
-    ${forEachRow(engine)} (SELECT b.* FROM wallet_balances b
+    ${forEachRow} (SELECT b.* FROM wallet_balances b
       WHERE b.user_id = ${given(engine, 'user_id')} {{fence}}) AS b
     UNION ALL
     SELECT l.user_id, l.currency, NULL, l.seq, l.delta, l.balance_after, l.reason, l.time_unix_ms
-    ${forEachRow(engine)} (SELECT l.* FROM wallet_ledger l
+    ${forEachRow} (SELECT l.* FROM wallet_ledger l
       WHERE ${rowsOf(engine, 'l')}
       ORDER BY l.user_id DESC, l.seq DESC LIMIT ${ledgerShown}) AS l
     ORDER BY seq DESC, currency`,
@@ -83,7 +82,7 @@ const ledger = batchStatement({
   name: 'wallet.ledger',
   text: eachEngine(
     (engine) => `SELECT ${[...entryNames, 'seq'].map((name) => `l.${name}`).join(', ')}
-    ${forEachRow(engine)} (SELECT l.* FROM wallet_ledger l
+    ${forEachRow} (SELECT l.* FROM wallet_ledger l
       WHERE l.user_id >= ${given(engine, 'user_id')}
         AND (l.user_id, l.seq) < (${given(engine, 'user_id')}, ${given(engine, 'before')})
       ORDER BY l.user_id DESC, l.seq DESC

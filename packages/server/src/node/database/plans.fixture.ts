@@ -196,7 +196,7 @@ export async function multiply(
                   AND o.attnum = ANY (x.indkey) AND o.atttypid <> 'bigint'::regtype)) AS alone
           ) AS in_index,
           LATERAL (SELECT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = t.oid
-            AND k.contype = 'c' AND a.attnum = ANY (k.conkey)) AS fixed) AS in_check
+            AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]) AS fixed) AS in_check
         WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = '';
         EXECUTE format('INSERT INTO %1$I (%2$s) SELECT %3$s FROM %1$I,
             generate_series(1, %4$s / %5$s) AS i, (SELECT %5$s::bigint AS had) AS had_rows

@@ -19,6 +19,10 @@ export async function rush(api: TestApi): Promise<void> {
   await wallets(node)
   await objects(node)
   await boards(node)
+  await lookups(node)
+  await friends(node)
+  await groups(node)
+  await messages(node)
 }
 
 async function signUp({ call }: TestApi, device: string): Promise<Player> {
@@ -79,14 +83,62 @@ async function boards({ operator, ask, players }: Node): Promise<void> {
   })
 }
 
+/** An account by exactly what it is known by. */
+async function lookups({ api, operator, players }: Node): Promise<void> {
+  const body = { email: 'ana@example.com', password: 'correct horse', create: true }
+  await api.call('POST', '/v1/auth/email', { body })
+  await api.call('POST', '/v1/auth/custom', { body: { id: 'custom-1', create: true } })
+  await eachOf(players, async ({ device, user_id }) => {
+    const username = encodeURIComponent(`name of ${device}`)
+    await operator.send('GET', `/accounts?username=${username}`)
+    await operator.send('GET', `/accounts?id=${user_id}`)
+    await operator.send('GET', `/accounts/${user_id}`)
+    await operator.send('GET', `/account-search?device_id=${device}`)
+    await operator.send('GET', '/account-search?email=Ana@example.com')
+    await operator.send('GET', '/account-search?custom_id=custom-1')
+  })
+}
+
+async function friends({ ask, operator, players }: Node): Promise<void> {
+  const pairs = players.map((player, at) => ({ player, other: players[(at + 1) % crowd] }))
+  await eachOf(pairs, async ({ player: { user_id }, other }) => {
+    await ask('friends.add', user_id, other?.user_id)
+    await ask('friends.list', user_id)
+    await operator.send('GET', `/accounts/${user_id}/friends`)
+  })
+}
+
+async function groups({ ask, operator, players }: Node): Promise<void> {
+  const [founder] = players
+  const group = { name: 'clan', creator_user_id: founder?.user_id, max_size: 100 }
+  const { id } = Object(await ask('groups.create', group))
+  await eachOf(players.slice(1), async ({ user_id }) => {
+    const member = [id, user_id]
+    await ask('groups.add_member', ...member).catch(() => undefined)
+    await ask('groups.promote', ...member).catch(() => undefined)
+    await ask('groups.get', id)
+    await ask('groups.of_user', user_id)
+    await ask('groups.list', { limit: 5 })
+    await operator.send('GET', `/groups/${id}`)
+  })
+}
+
+async function messages({ ask, players }: Node): Promise<void> {
+  await eachOf(players, async ({ user_id }) => {
+    await ask('chat.append', 'lobby', user_id, 'hello')
+    await ask('chat.history', 'lobby', { limit: 5 })
+    const sent = { user_id, subject: 'a gift', content: {} }
+    const { id } = Object(await ask('notifications.send', sent))
+    await ask('notifications.list', user_id, { limit: 5 })
+    await ask('notifications.mark_read', user_id, id)
+  })
+}
+
 /** Does it for one player alone, and then for all at the same time. */
-async function eachOf(
-  players: readonly Player[],
-  work: (player: Player) => Promise<void>,
-): Promise<void> {
-  const [first] = players
-  if (first) await work(first)
-  await Promise.all(players.map(work))
+async function eachOf<T>(those: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
+  const [first] = those
+  if (first !== undefined) await work(first)
+  await Promise.all(those.map(work))
 }
 
 function everybody<T>(make: (at: number) => Promise<T>): Promise<T[]> {

@@ -53,7 +53,7 @@ export type AroundRow = Row<typeof aroundRow>
 /** The records beside each owner `w`, from the owner on. */
 function beside(engine: Engine, { range, limit }: { range: string; limit: string }): string {
   const of = (name: string) => (engine === 'postgres' ? `w.${name}` : `(SELECT ${name} FROM owner)`)
-  return `FROM owner w CROSS JOIN ${engine === 'postgres' ? 'LATERAL' : ''} (
+  return `FROM owner w CROSS JOIN {{lateral}} (
     SELECT e.* FROM leaderboard_records e
     WHERE e.period = ${of('period')} AND e.place ${range.replace('?', of('place'))}
     LIMIT ${limit.replace('?', engine === 'postgres' ? 'w.' : ':')}) AS e`
