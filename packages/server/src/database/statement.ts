@@ -15,11 +15,11 @@ import type { JsonObject } from '@guildhall/contract'
  *   a column twice lets it be worked out twice;
  * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
  *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
- * - `{{value :name}}`: a parameter that PostgreSQL does not plan for: with one way to the rows, one
- *   plan suits every value. On SQLite it is the parameter itself;
- * - `CROSS JOIN {{lateral}} (...)`: PostgreSQL works the subquery out row by row, with the columns of
- *   the tables before it; needs a `{{fence}}` or a LIMIT inside. On SQLite it is nothing: a subquery
- *   there sees no table beside it;
+ * - `{{value :name}}`: a parameter that PostgreSQL does not plan for: where there is one way to the
+ *   rows, one plan suits every value. On SQLite it is the parameter itself;
+ * - `CROSS JOIN {{lateral}} (...)`: PostgreSQL works the subquery out row by row, with the columns
+ *   of the tables before it; needs a `{{fence}}` or a LIMIT inside. On SQLite it is nothing: there
+ *   a subquery sees no table beside it;
  * - `{{contains a.name :part}}`: whether a text has another somewhere in it, letter by letter; no
  *   character has a special meaning, and the empty text is in every other.
  *

@@ -36,8 +36,8 @@ const list = statement({
 })
 
 /**
- * The rows of a user as a range of the index that begins with users: PostgreSQL may otherwise follow
- * the ids of all, through those of everybody.
+ * The rows of a user as a range of the index that begins with users: otherwise PostgreSQL may
+ * follow the ids of all, through those of everybody.
  */
 const ofUser = `(user_id, id) > ({{value :user_id}}, :after)
   AND (user_id, id) < ({{value :user_id}}, :before)
