@@ -25,7 +25,12 @@ export type NewCall = {
 /** How a call ended. `lost` means that its worker is gone, or was never there. */
 export type Outcome =
   | { readonly status: 'ok'; readonly reply: Uint8Array }
-  | { readonly status: 'error' | 'timed_out'; readonly cause?: FailureCause | undefined }
+  | {
+      readonly status: 'error' | 'timed_out'
+      readonly cause?: FailureCause | undefined
+      /** Its worker ended with a slice of one of several calls, and nobody knows which. */
+      readonly isSuspect?: boolean
+    }
   | { readonly status: 'too_large' | 'lost' }
   | FailedWithText
 

@@ -30,6 +30,19 @@ describe.each([
   )
 })
 
+const chapters = guide.split(/^## /m).map((text) => [text.split('\n')[0], text] as const)
+
+it.each(
+  // The first chapters are about one language each.
+  chapters.filter(([title = '']) => !/^(# |A first script|In Lua|In Python)/.test(title)),
+)('[S-LANG-2] the guide shows in every language: %s', (_title, text) => {
+  const [typescript = 0, lua, python] = ['ts', 'lua', 'python'].map(
+    (language) => samplesIn(language, text).length,
+  )
+  expect(lua).toBe(python)
+  expect(Number(lua) > 0).toBe(typescript > 0)
+})
+
 const [, testing = ''] = /^## Test your game\n(.*?)^## /ms.exec(guide) ?? []
 
 it.each([

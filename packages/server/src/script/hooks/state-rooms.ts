@@ -9,7 +9,7 @@ import { hookCode, type RoomDefinitionSummary } from '../wire/hooks.ts'
 import { answerOf } from './answers.ts'
 
 type StateRoomsDeps = {
-  router: Router
+  router: Pick<Router, 'active' | 'call' | 'pick'>
   states: () => ScriptPorts['states']
 }
 
@@ -19,6 +19,8 @@ export type StateRooms = ReturnType<typeof createStateRooms>
 export function createStateRooms({ router, states }: StateRoomsDeps) {
   /** The definition of each room with state, by its name. */
   const rooms = new Map<number, string>()
+  /** Rooms whose restore may be what a worker has ended with. */
+  const suspects = new Set<number>()
 
   function definition(
     name: string,
@@ -47,7 +49,7 @@ export function createStateRooms({ router, states }: StateRoomsDeps) {
       return answer
     },
     stateDrop(room_id) {
-      rooms.delete(room_id)
+      forget(room_id)
       const context = { ...nobody, room_id }
       router.call({ hook: hookCode.state_drop, context, origin: 'server', settle() {} })
     },
@@ -58,21 +60,36 @@ export function createStateRooms({ router, states }: StateRoomsDeps) {
   }
 
   /** The script that is about to serve makes the states again, before it is given anything else. */
-  function restore(script: ServingScript, kept: KeptRoom): void {
+  function restore(script: Pick<ServingScript, 'call'>, kept: KeptRoom): void {
     const { room_id, match_id, state, ...room } = kept
     const text = `${stringifyExact({ room_id, match_id, ...room }).slice(0, -1)},"state":${state}}`
     const context = { ...nobody, room_id, match_id }
-    const settle = ({ status }: Outcome) => {
+    const settle = (outcome: Outcome) => {
       // A worker that is lost again leaves what is kept to the next one.
-      if (status !== 'lost') states().restoredState(room_id, status === 'ok')
+      if (outcome.status === 'lost' || isSuspectedFirst(outcome, room_id)) return
+      suspects.delete(room_id)
+      states().restoredState(room_id, outcome.status === 'ok')
     }
     script.call({ hook: hookCode.state_restore, context, origin: 'server', text, settle })
+  }
+
+  /** One room must not cost all the others that were restored beside it: each has another try. */
+  function isSuspectedFirst(outcome: Outcome, roomId: number): boolean {
+    const isSuspect = outcome.status === 'timed_out' && outcome.isSuspect === true
+    if (!isSuspect || suspects.has(roomId)) return false
+    suspects.add(roomId)
+    return true
+  }
+
+  function forget(roomId: number): void {
+    rooms.delete(roomId)
+    suspects.delete(roomId)
   }
 
   return {
     hooks,
     has: (roomId: number) => rooms.has(roomId),
-    ended: (roomId: number) => void rooms.delete(roomId),
+    ended: forget,
     /** What the room of a call is defined by; undefined for a room without state. */
     definitionOf(context: Pick<CallContext, 'room_id'>): RoomDefinitionSummary | undefined {
       const name = context.room_id === null ? undefined : rooms.get(context.room_id)
@@ -84,7 +101,7 @@ export function createStateRooms({ router, states }: StateRoomsDeps) {
         ...{ hook: hookCode.on_room_join, context, origin: 'player', detail: roomId },
         text: `{"options":${options},"about":null}`,
       }),
-    restoreAll(script: ServingScript): void {
+    restoreAll(script: Pick<ServingScript, 'call'>): void {
       for (const room of states().keptRooms()) restore(script, room)
     },
   }

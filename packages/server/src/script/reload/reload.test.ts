@@ -1,7 +1,9 @@
 import {
   appendFileSync,
   mkdirSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
@@ -78,6 +80,22 @@ describe('a change of the files', () => {
     save('main.ts', version(2))
     expect(await seen(2)).toMatchObject({ generation: 2 })
     expect(await rpc('version')).toBe('2')
+  })
+
+  it('[S-REL-3] is seen though its size and time are as before, as rsync may leave them', async () => {
+    const { folder, seen, rpc } = await startReloading({ files: { 'main.ts': version(1) } })
+    const at = join(folder, 'main.ts')
+    const { atime, mtime } = statSync(at)
+    writeFileSync(join(folder, '.main.ts.Xq3f'), version(2))
+    utimesSync(join(folder, '.main.ts.Xq3f'), atime, mtime)
+    renameSync(join(folder, '.main.ts.Xq3f'), at)
+    await seen(2)
+    expect(await rpc('version')).toBe('2')
+    // In place.
+    writeFileSync(at, version(3))
+    utimesSync(at, atime, mtime)
+    await seen(3)
+    expect(await rpc('version')).toBe('3')
   })
 
   it('[S-REL-3] is taken whole: what is written in parts is no candidate before it is', async () => {

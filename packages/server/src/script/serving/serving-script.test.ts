@@ -98,3 +98,28 @@ it('[S-LIM-4] [S-INV-2] leaves a call its own time that waits for others of its 
   script.lookForOldCalls()
   expect(outcomes).toEqual(['1 ok', '2 timed_out'])
 })
+
+it.each([
+  [
+    'the call whose slice ran on, and no other',
+    { running: 1, begun: 2 },
+    [{ status: 'timed_out', isSuspect: false }, { status: 'lost' }],
+  ],
+  [
+    'all that had begun, one of which nobody knows',
+    { running: 0, begun: 2 },
+    [
+      { status: 'timed_out', isSuspect: true },
+      { status: 'timed_out', isSuspect: true },
+    ],
+  ],
+])('[S-LIM-2] ends as too long, with its worker, %s', async (_, overdue, ends) => {
+  const { script, clock } = create()
+  const outcomes: unknown[] = []
+  for (let n = 0; n < 2; n += 1) {
+    script.call(newCall({ hook: hookCode.on_rpc, settle: (outcome) => outcomes.push(outcome) }))
+  }
+  await clock.advance(0)
+  script.end(overdue)
+  expect(outcomes).toMatchObject(ends)
+})

@@ -237,7 +237,7 @@ export class ServingScript {
     const unsent = this.#takeUnsent()
     for (const open of [...this.#open.values()]) {
       const timedOut = overdue !== undefined && isOverdue(open.record.id, overdue)
-      if (timedOut) this.#giveUpCall(open)
+      if (timedOut) this.#giveUpCall(open, overdue.running === 0)
       else this.#close(open, { status: 'lost' })
     }
     for (const open of unsent) this.#settle(open, { status: 'lost' })
@@ -259,9 +259,9 @@ export class ServingScript {
     for (const open of late) this.#giveUpCall(open)
   }
 
-  #giveUpCall(open: OpenCall): void {
+  #giveUpCall(open: OpenCall, isSuspect = false): void {
     this.#endings.gaveUp(open)
-    this.#close(open, { status: 'timed_out', cause: tooLong })
+    this.#close(open, { status: 'timed_out', cause: tooLong, isSuspect })
   }
 
   #mustWait(call: NewCall): boolean {
