@@ -134,7 +134,6 @@ export { ApiKey, apiKeysApi } from './routes/api-keys.ts'
 export { AuditEntry, auditApi } from './routes/audit.ts'
 export { type AuditAction, auditActions } from './routes/audit-actions.ts'
 export {
-  type ChannelType,
   ChatChannel,
   ChatMessage,
   channelTypes,
@@ -255,9 +254,13 @@ export { SessionTokens, sessionsApi } from './routes/sessions.ts'
 export { Health, Readiness, Status, shellApi } from './routes/shell.ts'
 export { CredentialSignIn, EmailSignIn, signInApi } from './routes/sign-in.ts'
 export {
+  ImportedObject,
+  type ImportMode,
+  importModes,
   StorageObject,
   StorageRow,
   storageApi,
+  storageImportMax,
   storageName,
   storageOwner,
   storageValueBytesMax,

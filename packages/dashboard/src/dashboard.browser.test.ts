@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { auditTests } from './testing/scenarios/audit.browser.ts'
 import { carelessTests } from './testing/scenarios/careless.browser.ts'
+import { exportTests } from './testing/scenarios/exports.browser.ts'
 import { findingTests } from './testing/scenarios/finding.browser.ts'
 import { keyboardTests } from './testing/scenarios/keyboard.browser.ts'
 import { lagTests } from './testing/scenarios/lag.browser.ts'
@@ -32,6 +33,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('rooms that are handled', () => roomTests(live))
   describe('lag diagnostics', () => lagTests(live))
   describe('the audit trail', () => auditTests(live))
+  describe('exports and imports', () => exportTests(memory))
   describe('huge', () => sizeTests(memory))
   describe('a store of years', () => realStoreTests(memory))
   describe('in trouble', () => troubleTests(memory))

@@ -13,7 +13,6 @@ import { before, pageOf, pathInteger } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
 export const channelTypes = ['room', 'group', 'direct'] as const
-export type ChannelType = (typeof channelTypes)[number]
 
 export const ChatChannel = z.strictObject({
   channel: z.string(),

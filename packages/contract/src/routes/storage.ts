@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  count,
   freeObject,
   key,
   limit,
@@ -49,6 +50,13 @@ export const StorageObject = z.strictObject({
 })
 export type StorageObject = z.output<typeof StorageObject>
 
+/** Most objects of one import, and the most bytes of its body. */
+export const storageImportMax = { objects: 200, bytes: 1_048_576 } as const
+
+/** What becomes of an object that is there already, with another value or other permissions. */
+export const importModes = ['refuse', 'keep', 'replace'] as const
+export type ImportMode = (typeof importModes)[number]
+
 const objectPath = z.strictObject({ collection: storageName, key: storageName })
 const owner = storageOwner.optional().meta({ description: 'Absent is the system' })
 
@@ -58,6 +66,28 @@ const presentVersion = text(
   'must be 1..1024 bytes without U+0000',
   { minLength: 1, maxLength: 1024 },
 )
+
+/** An object of an import, in the form in which an answer has one. */
+export const ImportedObject = z.strictObject({
+  collection: storageName,
+  user_id: optional(storageOwner),
+  key: storageName,
+  value: freeObject,
+  version: optional(presentVersion),
+  read_permission: optional(readPermission),
+  write_permission: optional(writePermission),
+})
+
+const inCollection = {
+  params: z.strictObject({ collection: storageName }),
+  query: z.strictObject({
+    user_id: storageOwner.optional().meta({ description: 'Absent is every owner' }),
+    limit: limit({ default: 50, cap: 200 }),
+    cursor: z.string().optional().meta({ description: 'The `next` of the page before' }),
+  }),
+}
+
+const next = z.string().optional().meta({ description: 'Present when more objects follow' })
 
 export const storageApi = defineApi({
   collections: {
@@ -76,17 +106,17 @@ export const storageApi = defineApi({
     access: 'operator',
     scope: 'storage:read',
     summary: "A collection's objects without values: the system's first, then by user and key",
-    params: z.strictObject({ collection: storageName }),
-    query: z.strictObject({
-      user_id: storageOwner.optional().meta({ description: 'Absent is every owner' }),
-      limit: limit({ default: 50, cap: 200 }),
-      cursor: z.string().optional().meta({ description: 'The `next` of the page before' }),
-    }),
-    ok: z.strictObject({
-      collection: z.string(),
-      items: z.array(StorageRow),
-      next: z.string().optional().meta({ description: 'Present when more objects follow' }),
-    }),
+    ...inCollection,
+    ok: z.strictObject({ collection: z.string(), items: z.array(StorageRow), next }),
+  },
+  values: {
+    method: 'GET',
+    path: '/console/v1/storage-values/{collection}',
+    access: 'operator',
+    scope: 'storage:read',
+    summary: 'The same with values, of which a page has at most a mebibyte or one object',
+    ...inCollection,
+    ok: z.strictObject({ items: z.array(StorageObject), next }),
   },
   get: {
     method: 'GET',
@@ -117,6 +147,39 @@ export const storageApi = defineApi({
     }),
     bodyBytesMax: storageValueBytesMax + 4096,
     ok: StorageObject,
+    errors: ['conflict'],
+  },
+  import: {
+    method: 'POST',
+    path: '/console/v1/storage-import',
+    access: 'admin',
+    audit: 'storage.write',
+    summary: 'Stores all of several objects or none; a dry run says what would become of each',
+    body: z.strictObject({
+      objects: z
+        .array(freeObject)
+        .min(1)
+        .max(storageImportMax.objects)
+        .meta({
+          description:
+            'Each as an answer has one: collection, key, value, optionally user_id, version, ' +
+            'read_permission and write_permission. A version must be that of the value',
+        }),
+      existing: optional(z.enum(importModes)).meta({
+        description: 'What becomes of an object that is there and differs; default `refuse`',
+      }),
+      dry_run: optional(z.boolean()).meta({ description: 'Changes nothing; default false' }),
+    }),
+    bodyBytesMax: storageImportMax.bytes,
+    ok: z.strictObject({
+      created: count,
+      replaced: count,
+      unchanged: count,
+      kept: count,
+      refused: z
+        .array(z.strictObject({ index: count, code: z.string(), message: z.string() }))
+        .meta({ description: 'Only of a dry run: without it the first of them is the answer' }),
+    }),
     errors: ['conflict'],
   },
   delete: {

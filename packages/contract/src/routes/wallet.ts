@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { label, optional, presentReference, reference, unixMs } from '../values/fields.ts'
-import { int64, int64ByName, int64Delta } from '../values/numbers.ts'
+import { label, limit, optional, presentReference, reference, unixMs } from '../values/fields.ts'
+import { before, int64, int64ByName, int64Delta } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
 /** One booking, with the balance that it left. */
@@ -31,6 +31,23 @@ export const walletApi = defineApi({
     summary: 'The wallet of an account',
     params: walletPath,
     ok: Wallet,
+    errors: ['not_found'],
+  },
+  ledger: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/ledger',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'Every kept booking of an account, newest first, page by page',
+    params: walletPath,
+    query: z.strictObject({
+      before: before.meta({ description: '`next_before` of the page before' }),
+      limit: limit({ default: 50, cap: 200 }),
+    }),
+    ok: z.strictObject({
+      items: z.array(LedgerEntry),
+      next_before: z.int().optional().meta({ description: 'Present when more bookings follow' }),
+    }),
     errors: ['not_found'],
   },
   adjust: {

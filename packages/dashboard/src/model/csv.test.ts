@@ -11,7 +11,8 @@ it('a line of CSV holds every text as one cell', () => {
 })
 
 it('a line of CSV holds nothing that a spreadsheet runs', () => {
-  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
+  const widths = ['＝1+1', '＠SUM(A1)', '＋1', '－1']
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', ...widths]) {
     expect(csvLine([text]).replaceAll('"', '').startsWith("'")).toBe(true)
   }
   // A sign alone is nothing to run: it is the role of what has none.

@@ -13,6 +13,6 @@ function cellText(cell: CsvCell): string {
   const text = typeof cell === 'string' ? cell : cell.join(' ')
   // A spreadsheet would run these as formulas, and somebody else wrote the text. A sign alone is
   // none: it stands where there is no role.
-  const safe = /^(?:[=@\t\r]|[+-].)/s.test(text) ? `'${text}` : text
+  const safe = /^(?:[=@\t\r\n＝＠＋－]|[+-].)/s.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

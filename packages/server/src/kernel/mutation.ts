@@ -48,14 +48,21 @@ export type Idempotency = {
   leave(request: IdempotentRequest): void
 }
 
-/** What a mutation did: its answer, and the words of its audit entry. */
-export type Done<T> = {
+/** The words of an audit entry. */
+export type AuditWords = { target: string; details: string }
+
+/** What a mutation did. */
+export type Answered<T> = {
   answer: T
-  target: string
-  details: string
   /** What is shown of it, for a repeat of the request; absent where that is the answer. */
   shown?(): unknown
 }
+
+/** What a mutation did, with its audit entry. */
+export type Done<T> = Answered<T> & AuditWords
+
+/** The same of one that changed any number of things, each with an entry of its own. */
+export type DoneEach<T> = Answered<T> & { audited: readonly AuditWords[] }
 
 /**
  * The one function through which mutations change the store, in a transaction that holds
@@ -63,7 +70,7 @@ export type Done<T> = {
  */
 export type Mutate<Tx> = <T>(
   mutation: Mutation,
-  change: (tx: Tx) => Promise<Done<T>>,
+  change: (tx: Tx) => Promise<Done<T> | DoneEach<T>>,
   options?: MutateOptions,
 ) => Promise<T>
 

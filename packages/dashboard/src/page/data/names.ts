@@ -20,8 +20,7 @@ export function useAccountName(id: string): AccountName | null | undefined {
     queryKey: ['accounts', 'name', id],
     queryFn: () => readName(id),
     staleTime: freshMs,
-    // Boards and objects may have other users, whose ids are any text; a list has commas between.
-    enabled: id !== '' && !id.includes(','),
+    enabled: isAsked(id),
   })
   return name.data
 }
@@ -29,6 +28,18 @@ export function useAccountName(id: string): AccountName | null | undefined {
 /** As `useAccountName`, for sentences: its id stands for what has no name. */
 export function useName(id: string): string {
   return useAccountName(id)?.username ?? id
+}
+
+/** What users are called, of those that have a name. */
+export async function readNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const asked = [...new Set(ids)].filter(isAsked)
+  const names = await Promise.all(asked.map(readName))
+  return new Map(names.flatMap((name) => (name ? [[name.user_id, name.username]] : [])))
+}
+
+/** Boards and objects may have other users, whose ids are any text; a list has commas between. */
+function isAsked(id: string): boolean {
+  return id !== '' && !id.includes(',')
 }
 
 /** One of many: all ids of a table are one request. */

@@ -57,6 +57,8 @@ export type Listing<Row> = {
   hasMore: boolean
   more(): void
   again(): void
+  /** Any page of it, which is not kept: for what goes through all of them. */
+  readPage(cursor: unknown): Promise<Page<Row, unknown>>
   /** When it was read, as in `Reading`; undefined for rows that came with something else. */
   readAtMs: number | undefined
   /** What came since; undefined for lists that do not follow. */
@@ -103,6 +105,7 @@ export function usePages<Row, Cursor>(
       if (hasNextPage && !isFetching) void query.fetchNextPage()
     },
     again: () => void query.refetch(),
+    readPage: (cursor) => call((client) => read(client, cursor as Cursor | undefined)),
     readAtMs: Math.max(query.dataUpdatedAt, following?.readAtMs ?? 0),
     following,
   }
@@ -126,6 +129,7 @@ export function wholeListing<Row>(
     hasMore: false,
     more: () => {},
     again: () => void refetch(),
+    readPage: async () => ({ items: rows ?? [] }),
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { type AuditEvent, type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import type {
-  Done,
+  Answered,
+  AuditWords,
   IdempotentRequest,
   Mutate,
   Mutation,
@@ -25,17 +26,25 @@ export type MutationsDeps = {
 export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
   const { db, nodeId, recorder, recordAnswer } = deps
   return async (mutation, change, options) => {
-    const { answer, event } = await db.transaction(async (tx) => {
+    const { answer, events } = await db.transaction(async (tx) => {
       const done = await change(tx)
-      const words = eventOf(mutation, done)
-      const event = words && recorder.prepare(words)
+      const entries = 'audited' in done ? done.audited : [done]
+      const events = entries
+        .map((words) => eventOf(mutation, words))
+        .filter((event) => event !== undefined)
+        .map(recorder.prepare)
       // In memory the ring is the trail.
-      if (db.durable && event) auditStore.insertAtCommit(tx, [rowOf(event, nodeId)])
+      if (db.durable && events.length > 0) {
+        auditStore.insertAtCommit(
+          tx,
+          events.map((event) => rowOf(event, nodeId)),
+        )
+      }
       const { idempotent } = mutation
       if (idempotent !== undefined) await recordAnswer(tx, idempotent, recordOf(idempotent, done))
-      return { answer: done.answer, event }
+      return { answer: done.answer, events }
     }, options)
-    if (event) recorder.committed(event)
+    for (const event of events) recorder.committed(event)
     return answer
   }
 }
@@ -43,7 +52,7 @@ export function createMutate(deps: MutationsDeps): Mutate<Transaction> {
 /** What the trail says of a mutation; undefined where it keeps nothing. */
 export function eventOf(
   { actor, action }: Mutation,
-  { target, details }: Pick<Done<unknown>, 'target' | 'details'>,
+  { target, details }: AuditWords,
 ): AuditEvent | undefined {
   if (action === undefined || actor.kind === 'system') return undefined
   // Which revision it was says no more of a script's change than the answer says already.
@@ -52,6 +61,6 @@ export function eventOf(
 }
 
 /** What a repeat of the request gets. */
-export function recordOf(request: IdempotentRequest, done: Done<unknown>): RecordedAnswer {
+export function recordOf(request: IdempotentRequest, done: Answered<unknown>): RecordedAnswer {
   return request.recordOf(done.shown ? done.shown() : done.answer)
 }

@@ -1,4 +1,4 @@
-import { type ChannelType, type ChatMessage, chatApi } from '@guildhall/contract'
+import { type ChatMessage, type channelTypes, chatApi } from '@guildhall/contract'
 import type { Database, Transaction } from '../../database/database.ts'
 import { totals } from '../../database/writes/totals.ts'
 import { type Actor, nameOf } from '../../kernel/audit/actor.ts'
@@ -24,7 +24,7 @@ export type NewMessage = {
   sender: string
   content: string
   /** What the channel becomes with its first message; later messages change nothing of it. */
-  channel_type?: ChannelType | undefined
+  channel_type?: (typeof channelTypes)[number] | undefined
 }
 
 type MessageKey = { channel: string; id: number }

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Log } from '../../kernel/log/log.ts'
-import type { MutateMany } from '../../kernel/mutation.ts'
+import type { Mutate, MutateMany } from '../../kernel/mutation.ts'
 import { defineFeature, mount } from '../feature.ts'
 import { createKnownIndexes } from './indexes/entries.ts'
 import { createFilters } from './indexes/filters.ts'
@@ -8,6 +8,7 @@ import { createIndexJobs, indexIntervalMs } from './indexes/indexes.jobs.ts'
 import type { IndexDeclaration } from './indexes/indexes.ts'
 import { createQueries } from './indexes/queries.ts'
 import { storageCheck } from './storage.checks.store.ts'
+import { createStorageImport } from './storage.import.ts'
 import { storageHandlers } from './storage.routes.ts'
 import { type Asking, createStorageRuntime } from './storage.runtime.ts'
 import { changeOf, type ObjectOperation, storageFunctions } from './storage.script.ts'
@@ -17,6 +18,7 @@ import { createWriter } from './writes/writer.ts'
 type StorageFeatureDeps = {
   db: Database
   log: Log
+  mutate: Mutate<Transaction>
   mutateMany: MutateMany<Transaction>
   config: { storage: { indexes: readonly IndexDeclaration[] } }
 }
@@ -24,7 +26,7 @@ type StorageFeatureDeps = {
 const ofIndexes = { not: 'the load declares no indexes' }
 
 /** Stored objects: the console's section, what scripts may ask, and the indexes over them. */
-export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatureDeps) {
+export function storageFeature({ db, mutate, mutateMany, config, ...deps }: StorageFeatureDeps) {
   const declared = config.storage.indexes
   const log = deps.log.component('storage')
   const filters = createFilters(declared, log)
@@ -39,7 +41,12 @@ export function storageFeature({ db, mutateMany, config, ...deps }: StorageFeatu
   }
   return defineFeature(
     {
-      routes: mount({ storage: storageHandlers(createStorage({ db, write, filters })) }),
+      routes: mount({
+        storage: storageHandlers(
+          createStorage({ db, write, filters }),
+          createStorageImport({ db, mutate, filters, indexes: known }),
+        ),
+      }),
       script: storageFunctions(runtime),
       related: { storage: { scope: 'storage:read', read: storageOf } },
       checks: [storageCheck],

@@ -7,7 +7,7 @@ import type { Mutation } from '../../kernel/mutation.ts'
 import type { StorageFilters } from './indexes/filters.ts'
 import { cursorOf, positionOf } from './storage.cursor.ts'
 import { type Place, type StoredRow, storageStore } from './storage.store.ts'
-import { storedValue, writeOf } from './writes/operations.ts'
+import { nameOf, storedValue, writeOf } from './writes/operations.ts'
 import type { StorageWriter } from './writes/writer.ts'
 
 export type StorageDeps = { db: Database; write: StorageWriter; filters: StorageFilters }
@@ -22,25 +22,53 @@ export type Storage = ReturnType<typeof createStorage>
 
 export const defaultPermission = 1
 
+/** Bytes of the values of one page. */
+const valuesBytesMax = 1_048_576
+
 /** Stored objects as operators see them: with the authority of the runtime. */
 export function createStorage({ db, write, filters }: StorageDeps) {
+  /** The rows of a page, whose values have at most so many bytes, or one row. */
+  async function pageOf(name: string, query: ListQuery, bytesMax = Number.POSITIVE_INFINITY) {
+    const { collection, user_id, limit, cursor } = query
+    const list = [name, collection, ...(user_id === undefined ? [] : [user_id])]
+    const after = positionOf(list, cursor)
+    const page = { collection, after_key: after.key, limit: limit + 1 }
+    const found = await (user_id === undefined
+      ? storageStore.list(db, { ...page, after_user_id: after.user_id })
+      : storageStore.listOfUser(db, { ...page, user_id }))
+    let bytes = 0
+    const tooMany = found.findIndex((row, index) => {
+      bytes += row.bytes
+      return index > 0 && bytes > bytesMax
+    })
+    const rows = found.slice(0, tooMany < 0 ? limit : Math.min(tooMany, limit))
+    const last = found.length > rows.length ? rows.at(-1) : undefined
+    return { rows, ...(last && { next: cursorOf(list, last) }) }
+  }
+
   return {
     collections: async () => ({ collections: await storageStore.collections(db) }),
 
-    async list({ collection, user_id, limit, cursor }: ListQuery) {
-      const list = ['list', collection, ...(user_id === undefined ? [] : [user_id])]
-      const after = positionOf(list, cursor)
-      const page = { collection, after_key: after.key, limit: limit + 1 }
-      const rows = await (user_id === undefined
-        ? storageStore.list(db, { ...page, after_user_id: after.user_id })
-        : storageStore.listOfUser(db, { ...page, user_id }))
-      const shown = rows.slice(0, limit)
-      const last = rows.length > limit ? shown.at(-1) : undefined
-      return {
-        collection,
-        items: shown.map((row): StorageRow => ({ ...row, user_id: row.user_id || null })),
-        ...(last && { next: cursorOf(list, last) }),
-      }
+    async list(query: ListQuery) {
+      const { rows, ...next } = await pageOf('list', query)
+      const items = rows.map(({ bytes: _, ...row }): StorageRow => {
+        return { ...row, user_id: row.user_id || null }
+      })
+      return { collection: query.collection, items, ...next }
+    },
+
+    /** The objects of a page with their values. What is removed meanwhile is left out. */
+    async values(query: ListQuery) {
+      const { rows, ...next } = await pageOf('values', query, valuesBytesMax)
+      const { collection } = query
+      const places = rows.map(({ user_id, key }) => ({ collection, user_id, key }))
+      const stored = await storageStore.all(db, places)
+      const byPlace = new Map(stored.map((row) => [nameOf(row), row]))
+      const items = places.flatMap((place) => {
+        const row = byPlace.get(nameOf(place))
+        return row === undefined ? [] : [objectOf(row)]
+      })
+      return { items, ...next }
     },
 
     async get(address: Address): Promise<StorageObject> {

@@ -37,6 +37,14 @@ const lock = batchStatement({
   row: { ...place, ...head },
 })
 
+const heads = batchStatement({
+  name: 'storage.heads',
+  text: `SELECT o.collection, o.user_id, o.key, o.version, o.read_permission, o.write_permission
+    FROM {{rows}} AS r JOIN storage_objects o ON ${samePlace}`,
+  params: place,
+  row: { ...place, ...head },
+})
+
 const insert = batchStatement({
   name: 'storage.insert',
   text: `INSERT INTO storage_objects (${columns.join(', ')})
@@ -91,7 +99,7 @@ const forgetEmpty = batchStatement({
   params: { collection: 'text' },
 })
 
-const listed = { user_id: 'text', key: 'text', ...head } as const
+const listed = { user_id: 'text', key: 'text', ...head, bytes: 'integer' } as const
 const listedColumns = Object.keys(listed).join(', ')
 
 const list = statement({
@@ -125,7 +133,9 @@ export const storageStore = {
   /** Calls of one turn share a round trip. */
   find: (db: Database, at: Place) => db.find(byPlace, at),
   all: (tx: Queries, places: readonly Place[]) => tx.each(byPlace, places),
-  /** What is there of these objects; every other change of them waits from here on. */
+  /** What is there of these objects, without their values. */
+  heads: (tx: Queries, places: readonly Place[]) => tx.each(heads, places),
+  /** The same; every other change of them waits from here on. */
   lock: (tx: Queries, places: readonly Place[]) => tx.each(lock, places),
   /** @throws UniqueViolation when one of them is there */
   insert: (tx: Queries, rows: readonly StoredRow[]) => inParts(tx, insert, rows),

@@ -63,6 +63,15 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
     },
   })
 
+  /** The entries of an account, newest first. */
+  async function ledger(userId: string, page: LedgerPage): Promise<EntryRow[]> {
+    const { before = Number.MAX_SAFE_INTEGER, limit, offset } = page
+    const range = { user_id: userId, before, wanted: limit, skipped: offset }
+    const rows = await walletStore.ledger(db, range)
+    if (rows.length === 0 && !(await accountExists(db, userId))) throw unknownAccount()
+    return rows
+  }
+
   return {
     async get(userId: string): Promise<WalletView> {
       const rows = await walletStore.wallets(db, [{ user_id: userId }])
@@ -71,13 +80,13 @@ export function createWallets({ db, clock, config, mutateMany, accountExists }: 
       if (!(await accountExists(db, userId))) throw unknownAccount()
       return { balances: new Map(), ledger: [] }
     },
-    /** The entries of an account, newest first. */
-    async ledger(userId: string, page: LedgerPage): Promise<EntryRow[]> {
-      const { before = Number.MAX_SAFE_INTEGER, limit, offset } = page
-      const range = { user_id: userId, before, wanted: limit, skipped: offset }
-      const rows = await walletStore.ledger(db, range)
-      if (rows.length === 0 && !(await accountExists(db, userId))) throw unknownAccount()
-      return rows
+    ledger,
+    /** A page of them, and where the next one begins. */
+    async page(userId: string, { before, limit }: Omit<LedgerPage, 'offset'>) {
+      const rows = await ledger(userId, { before, limit: limit + 1, offset: 0 })
+      const items = rows.slice(0, limit)
+      const last = rows.length > limit ? items.at(-1) : undefined
+      return { items, ...(last && { next_before: last.seq }) }
     },
     /** An adjustment that answers the wallet right after it: its newest entries are read for it. */
     async adjust(mutation: Mutation, request: Adjustment): Promise<WalletView> {

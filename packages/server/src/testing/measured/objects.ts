@@ -17,7 +17,11 @@ type Options = MeasuredOptions & {
 const options: Options = JSON.parse(process.argv[2] ?? '')
 const { shared, audit } = await openDeployment(options)
 const { db, clock } = shared
-const { runtime } = storageFeature({ ...shared, mutateMany: audit.mutateMany })
+const { runtime } = storageFeature({
+  ...shared,
+  mutate: audit.mutate,
+  mutateMany: audit.mutateMany,
+})
 
 const filler = 'x'.repeat(85)
 let written = 0

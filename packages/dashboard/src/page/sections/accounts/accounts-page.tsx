@@ -1,5 +1,7 @@
 import { type AccountRow, api } from '@guildhall/contract'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import { exportOf } from '../../kit/export/export-run.ts'
 import { Page } from '../../kit/page.tsx'
 import { useAdding } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -61,7 +63,15 @@ export function AccountsPage() {
     form: (close) => <CreateAccount onClose={close} />,
   })
   return (
-    <Page title="Accounts" actions={adding.button}>
+    <Page
+      title="Accounts"
+      actions={
+        <>
+          <ExportButton exported={exportOf(listing, exported)} />
+          {adding.button}
+        </>
+      }
+    >
       <AccountFinding />
       <DataTable
         label="Accounts"
@@ -80,6 +90,12 @@ export function AccountsPage() {
     </Page>
   )
 }
+
+const exported = {
+  file: 'accounts',
+  noun: ['account', 'accounts'],
+  columns: ['id', 'username', 'display_name', 'state', 'created_at_unix_ms', 'updated_at_unix_ms'],
+} as const
 
 const keyOf = ({ id }: AccountRow) => id
 const nameOf = ({ username }: AccountRow) => username

@@ -4,9 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
+import { call } from '../../data/console-client.ts'
 import { useNodeStatus } from '../../data/node-status.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import type { Exported } from '../../kit/export/export-run.ts'
 import { int64Field, optionalText, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Card } from '../../kit/page.tsx'
@@ -78,19 +81,35 @@ export function WalletTab({ account }: { account: AccountDetail }) {
 /** The wallet has the newest entries; all of them are read from the store, where there is one. */
 function LedgerExtra({ id, count }: { id: string; count: number }) {
   const backend = useNodeStatus().data?.status.backend
-  if (count < shownMax) return null
+  if (count === 0) return null
   const filters = writeFilters([{ column: 'user_id', operator: 'eq', value: id }])
   const search = { table: 'wallet_ledger', filters, sort: 'seq', direction: 'desc' }
+  const isCut = count >= shownMax
   return (
     <span className="row small">
-      <span className="muted">the newest {shownMax}</span>
-      {backend !== undefined && backend !== 'in-memory' && (
+      {isCut && <span className="muted">the newest {shownMax}</span>}
+      {isCut && backend !== undefined && backend !== 'in-memory' && (
         <Link to="/database" search={search}>
           all
         </Link>
       )}
+      <ExportButton exported={exportedLedger(id)} isTiny={true} />
     </span>
   )
+}
+
+function exportedLedger(id: string): Exported<Entry> {
+  return {
+    file: `ledger-${id}`,
+    noun: ['booking', 'bookings'],
+    words: 'All bookings of the account that are kept, from the newest to the oldest.',
+    columns: ['seq', 'time_unix_ms', 'user_id', 'currency', 'delta', 'balance_after', 'reason'],
+    async read(cursor) {
+      const query = { limit: 200, ...(typeof cursor === 'number' ? { before: cursor } : {}) }
+      const page = await call((client) => client.wallet.ledger({ params: { id }, query }))
+      return { items: page.items, next: page.next_before }
+    },
+  }
 }
 
 function Balances({ balances }: { balances: readonly [string, number | bigint][] }) {

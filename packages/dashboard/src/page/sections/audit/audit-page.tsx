@@ -1,10 +1,11 @@
 import { type AuditEntry, auditActions } from '@guildhall/contract'
-import { useState } from 'react'
 import { jsonText } from '../../../model/json.ts'
-import { grouped } from '../../../model/time.ts'
+import { exactTime, grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useOpenedHere } from '../../data/opened.ts'
 import { usePages, useRead } from '../../data/reads.ts'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import type { Exported } from '../../kit/export/export-run.ts'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -15,7 +16,6 @@ import { CopyButton } from '../../kit/text/copy.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { ChainState } from './chain-state.tsx'
-import { ExportDialog } from './export-dialog.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
@@ -35,7 +35,6 @@ export function AuditPage() {
   const [actor, setActor] = useQueryPart('actor')
   const [action, setAction] = useQueryPart('action')
   const [match, setMatch] = useQueryPart('match')
-  const [isExporting, setExporting] = useState(false)
   const filter = {
     ...(actor === '' ? {} : { actor }),
     ...(action === '' ? {} : { action }),
@@ -68,15 +67,49 @@ export function AuditPage() {
       }
       pane={({ row, close }) => row && <EntryPane entry={row} onClose={close} />}
       empty={<Empty title="No entry matches" />}
-      actions={
-        <button type="button" onClick={() => setExporting(true)}>
-          Export
-        </button>
-      }
-    >
-      {isExporting && <ExportDialog filter={filter} onClose={() => setExporting(false)} />}
-    </Section>
+      actions={<ExportButton exported={exportedTrail(filter, listing.readPage)} />}
+    />
   )
+}
+
+type AuditFilter = { actor?: string; action?: string; match_id?: string }
+
+function exportedTrail(
+  filter: AuditFilter,
+  read: Exported<AuditEntry>['read'],
+): Exported<AuditEntry> {
+  return {
+    file: 'audit',
+    noun: ['entry', 'entries'],
+    words: filterWords(filter),
+    columns: exportedColumns,
+    read,
+    reached: ({ time_unix_ms }) => `back to ${exactTime(time_unix_ms)}`,
+  }
+}
+
+const exportedColumns = [
+  'time_unix_ms',
+  'actor_type',
+  'actor',
+  'role',
+  'action',
+  'target',
+  'details',
+  'match_id',
+  'credential_id',
+  'key_name',
+  'scopes',
+] as const
+
+function filterWords(filter: AuditFilter): string {
+  const names = { actor: 'actor', action: 'action', match_id: 'match' } as const
+  const set = Object.entries(names).flatMap(([key, name]) => {
+    const value = filter[key as keyof AuditFilter]
+    return value === undefined ? [] : [`${name} ${value}`]
+  })
+  if (set.length === 0) return 'All entries, from the newest to the oldest.'
+  return `All entries with ${set.join(' and ')}, from the newest to the oldest.`
 }
 
 /** The first words of the actions, then the actions themselves. */

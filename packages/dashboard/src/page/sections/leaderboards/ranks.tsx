@@ -4,6 +4,8 @@ import { jsonText } from '../../../model/json.ts'
 import { exactTime, grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { nextOffset, usePages } from '../../data/reads.ts'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import { exportOf } from '../../kit/export/export-run.ts'
 import { Empty } from '../../kit/states.tsx'
 import type { BulkAction } from '../../kit/table/bulk.tsx'
 import type { Column } from '../../kit/table/columns.ts'
@@ -56,7 +58,11 @@ export function Ranks({ board }: { board: string }) {
   })
   return (
     <section className="stack-tight" aria-label="Ranks">
-      <RankInput value={from} onValue={setFrom} />
+      <div className="row low">
+        <RankInput value={from} onValue={setFrom} />
+        <span className="grow" />
+        <ExportButton exported={exportOf(listing, { ...exported, file: `ranks-${board}` })} />
+      </div>
       <DataTable
         label="Ranks"
         columns={columns}
@@ -101,6 +107,19 @@ function RankInput({ value, onValue }: { value: string; onValue(value: string): 
     </form>
   )
 }
+
+const exported = {
+  noun: ['record', 'records'],
+  columns: [
+    'rank',
+    'user_id',
+    'score',
+    'subscore',
+    'submissions',
+    'updated_at_unix_ms',
+    'metadata',
+  ],
+} as const
 
 const keyOf = ({ user_id }: Ranked) => user_id
 const nameOf = ({ rank }: Ranked) => `rank ${rank}`

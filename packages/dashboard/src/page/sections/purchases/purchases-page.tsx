@@ -5,6 +5,8 @@ import { useChange } from '../../data/changes.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useOpenedPath } from '../../data/opened.ts'
 import { usePages, useRead } from '../../data/reads.ts'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import { exportOf } from '../../kit/export/export-run.ts'
 import { accountField } from '../../kit/form/account-field.ts'
 import { areaField, selectField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
@@ -71,6 +73,7 @@ export function PurchasesPage() {
       }
       pane={({ key, close }) => <PurchasePane id={key} onClose={close} />}
       empty={<Empty title="No purchases" />}
+      actions={<ExportButton exported={exportOf(listing, exported)} />}
       add={{
         route: api.purchases.validate,
         label: 'Validate a receipt',
@@ -79,6 +82,20 @@ export function PurchasesPage() {
     />
   )
 }
+
+const exported = {
+  file: 'purchases',
+  noun: ['purchase', 'purchases'],
+  columns: [
+    'validated_at_unix_ms',
+    'transaction_id',
+    'user_id',
+    'product_id',
+    'store',
+    'subscription_expiry_unix_ms',
+    'receipt_sha256',
+  ],
+} as const
 
 const keyOf = ({ transaction_id }: Purchase) => transaction_id
 

@@ -1,9 +1,14 @@
-import { api, type StorageRow } from '@guildhall/contract'
+import { api, type StorageObject, type StorageRow } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
+import { call } from '../../data/console-client.ts'
 import { useQueryPart } from '../../data/location.ts'
 import type { Opened } from '../../data/opened.ts'
+import { useMay } from '../../data/permissions.ts'
 import { usePages, useRead, wholeListing } from '../../data/reads.ts'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import type { Exported } from '../../kit/export/export-run.ts'
 import { Page } from '../../kit/page.tsx'
 import { ListAndPane, useAdding } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -14,6 +19,7 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
+import { ImportDialog } from './import-dialog.tsx'
 import { NewObject } from './new-object.tsx'
 import { ObjectPane } from './object-pane.tsx'
 import { readers, writers } from './permissions.ts'
@@ -21,17 +27,61 @@ import { ownerQuery, type Place } from './place.ts'
 
 export function StoragePage() {
   const [collection] = useQueryPart('collection')
+  const [user] = useQueryPart('user')
+  const [isImporting, setImporting] = useState(false)
+  const mayImport = useMay(api.storage.import)
   const adding = useAdding({
     route: api.storage.put,
     label: 'New object',
     form: (close) => <NewObject collection={collection} onClose={close} />,
   })
   return (
-    <Page title="Storage" head={<Crumbs collection={collection} />} actions={adding.button}>
+    <Page
+      title="Storage"
+      head={<Crumbs collection={collection} />}
+      actions={
+        <>
+          {collection !== '' && <ExportButton exported={exportedObjects(collection, user)} />}
+          {mayImport && (
+            <button type="button" onClick={() => setImporting(true)}>
+              Import
+            </button>
+          )}
+          {adding.button}
+        </>
+      }
+    >
       {collection === '' ? <Collections /> : <Collection collection={collection} />}
       {adding.form}
+      {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
     </Page>
   )
+}
+
+/** The list has no values; a file has, and can be imported again. */
+function exportedObjects(collection: string, user: string): Exported<StorageObject> {
+  return {
+    file: `storage-${collection}`,
+    noun: ['object', 'objects'],
+    words: 'All objects that the list shows, in its order, with their values.',
+    columns: [
+      'collection',
+      'user_id',
+      'key',
+      'version',
+      'read_permission',
+      'write_permission',
+      'value',
+    ],
+    async read(cursor) {
+      const query = {
+        limit: 200,
+        ...ownerQuery(user),
+        ...(cursor ? { cursor: String(cursor) } : {}),
+      }
+      return call((client) => client.storage.values({ params: { collection }, query }))
+    },
+  }
 }
 
 function Crumbs({ collection }: { collection: string }) {

@@ -2,6 +2,8 @@ import type { ConsoleClient } from '@guildhall/client/console'
 import type { TournamentState } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
+import { ExportButton } from '../../kit/export/export-dialog.tsx'
+import { exportOf } from '../../kit/export/export-run.ts'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
@@ -54,18 +56,29 @@ const resultColumns: readonly Column<Result>[] = [
   },
 ]
 
+const exported = {
+  noun: ['result', 'results'],
+  columns: ['rank', 'user_id', 'score', 'subscore', 'tournament_id'],
+} as const
+
 export function Results({ id, state }: { id: string; state: TournamentState }) {
   const results = useRead(['tournaments', 'results', id], (client) =>
     client.tournaments.results({ params: { id } }),
   )
+  const listing = wholeListing(results, results.data?.items)
   const none = state === 'completed' ? 'No entrant had a record.' : 'There are none before the end.'
   return (
     <section className="stack-tight" aria-label="Results">
-      <h3>Results</h3>
+      <div className="row">
+        <h3 className="grow">Results</h3>
+        {listing.rows.length > 0 && (
+          <ExportButton exported={exportOf(listing, { ...exported, file: `results-${id}` })} />
+        )}
+      </div>
       <DataTable
         label="Results"
         columns={resultColumns}
-        listing={wholeListing(results, results.data?.items)}
+        listing={listing}
         rowKey={({ user_id }) => user_id}
         empty={<None>{none}</None>}
         inline={true}

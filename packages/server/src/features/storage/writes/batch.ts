@@ -83,7 +83,8 @@ function countsOf(added: readonly StoredRow[], removed: readonly Place[]) {
   )
 }
 
-function targetOf({ collection, key, user_id }: Place): string {
+/** As the audit trail names an object. */
+export function targetOf({ collection, key, user_id }: Place): string {
   return `${collection}/${key} (${user_id === '' ? 'system' : `user ${user_id}`})`
 }
 

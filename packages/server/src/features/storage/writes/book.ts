@@ -101,7 +101,8 @@ function refusalOf(head: State['head'], operation: Write | Removal): Failure | u
   )
 }
 
-function isSame(old: HeadRow, { value, read_permission, write_permission }: Write): boolean {
+/** Whether a write changes nothing about the object. */
+export function isSame(old: HeadRow, { value, read_permission, write_permission }: Write): boolean {
   return (
     old.version === value.version &&
     old.read_permission === read_permission &&

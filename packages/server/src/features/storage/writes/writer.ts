@@ -32,17 +32,9 @@ const attemptsMax = 16
  * statement of each kind and one commit for all, and for each batch its own verdict.
  */
 export function createWriter({ db, mutateMany, indexes }: WriterDeps): StorageWriter {
-  async function commit(items: readonly Item[]) {
-    for (let made = 1; ; made += 1) {
-      try {
-        return await mutateMany(items, (tx, left) => applyAll(tx, left, indexes), {
-          isolation: 'read committed',
-        })
-      } catch (error) {
-        // Another node has just added an object: now it is there to be locked.
-        if (!(error instanceof UniqueViolation) || made >= attemptsMax) throw error
-      }
-    }
+  function commit(items: readonly Item[]) {
+    const apply = (tx: Transaction, left: readonly Item[]) => applyAll(tx, left, indexes)
+    return againWhenAdded(() => mutateMany(items, apply, { isolation: 'read committed' }))
   }
 
   const write = mergedTransactions<Item, readonly Outcome[]>(db, {
@@ -64,6 +56,17 @@ export function createWriter({ db, mutateMany, indexes }: WriterDeps): StorageWr
     if (operations.length === 0) return []
     const { mutation = bySystem, shown } = operator ?? {}
     return write({ operations, shown, mutation })
+  }
+}
+
+/** Does work again when another node has just added one of its objects: now it can be locked. */
+export async function againWhenAdded<T>(work: () => Promise<T>): Promise<T> {
+  for (let made = 1; ; made += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UniqueViolation) || made >= attemptsMax) throw error
+    }
   }
 }
 

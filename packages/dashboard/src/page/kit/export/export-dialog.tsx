@@ -1,35 +1,31 @@
 import { useEffect, useRef, useState } from 'react'
-import { exactTime, grouped } from '../../../model/time.ts'
-import { Dialog } from '../../kit/dialog/dialog.tsx'
-import { downloadParts } from '../../kit/download.ts'
-import { ErrorNote } from '../../kit/error-state.tsx'
-import {
-  type AuditFilter,
-  type Format,
-  nothingYet,
-  type Progress,
-  runExport,
-} from './export-run.ts'
+import { grouped } from '../../../model/time.ts'
+import { readNames } from '../../data/names.ts'
+import { Dialog } from '../dialog/dialog.tsx'
+import { downloadParts } from '../download.ts'
+import { ErrorNote } from '../error-state.tsx'
+import { type Exported, type Format, nothingYet, type Progress, runExport } from './export-run.ts'
 
-const formats: Readonly<Record<Format, { label: string; type: string }>> = {
-  jsonl: { label: 'JSON lines, one entry a line', type: 'application/x-ndjson' },
-  csv: { label: 'CSV, for spreadsheets', type: 'text/csv' },
+const formats: Readonly<Record<Format, { label(row: string): string; type: string }>> = {
+  jsonl: { label: (row) => `JSON lines, one ${row} a line`, type: 'application/x-ndjson' },
+  csv: { label: () => 'CSV, for spreadsheets', type: 'text/csv' },
 }
 
-type ExportProps = { filter: AuditFilter; onClose(): void }
+type ExportProps<Row> = { exported: Exported<Row>; onClose(): void }
 
-/** Writes all entries that match into a file, however many there are. */
-export function ExportDialog({ filter, onClose }: ExportProps) {
+/** Writes all rows of a list into a file, however many there are. */
+function ExportDialog<Row extends object>({ exported, onClose }: ExportProps<Row>) {
   const [format, setFormat] = useState<Format>('jsonl')
-  const run = useExportRun(filter, format)
+  const run = useExportRun(exported, format)
   const { progress, isRunning, error } = run
   const hasBegun = isRunning || progress !== nothingYet
+  const { noun, words } = exported
   return (
-    <Dialog title="Export the audit trail" onClose={onClose}>
+    <Dialog title={`Export ${noun[1]}`} onClose={onClose}>
       <div className="dialog-body">
-        <p>{filterWords(filter)}</p>
-        <FormatChoice format={format} isFixed={hasBegun} onFormat={setFormat} />
-        {hasBegun && <ProgressLine progress={progress} />}
+        <p>{words}</p>
+        <FormatChoice format={format} noun={noun} isFixed={hasBegun} onFormat={setFormat} />
+        {hasBegun && <ProgressLine progress={progress} noun={noun} />}
         <ErrorNote error={error} />
       </div>
       <div className="dialog-foot">
@@ -51,8 +47,28 @@ export function ExportDialog({ filter, onClose }: ExportProps) {
   )
 }
 
+type ButtonProps<Row> = { exported: Exported<Row>; isTiny?: boolean }
+
+/** What opens the dialog. */
+export function ExportButton<Row extends object>({ exported, isTiny = false }: ButtonProps<Row>) {
+  // What is written is what was shown when it was asked for.
+  const [asked, setAsked] = useState<Exported<Row>>()
+  return (
+    <>
+      <button
+        type="button"
+        {...(isTiny ? { className: 'tiny' } : {})}
+        onClick={() => setAsked(exported)}
+      >
+        Export
+      </button>
+      {asked && <ExportDialog exported={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  )
+}
+
 /** The pages wait as blobs, which the browser keeps on the disk when they grow. */
-function useExportRun(filter: AuditFilter, format: Format) {
+function useExportRun<Row extends object>(exported: Exported<Row>, format: Format) {
   const parts = useRef<Blob[]>([])
   const abort = useRef<AbortController>(undefined)
   const [progress, setProgress] = useState<Progress>(nothingYet)
@@ -60,7 +76,7 @@ function useExportRun(filter: AuditFilter, format: Format) {
   const [error, setError] = useState<Error | null>(null)
   useEffect(() => () => abort.current?.abort(), [])
   const { type } = formats[format]
-  const save = () => downloadParts(`audit.${format}`, parts.current, type)
+  const save = () => downloadParts(`${exported.file}.${format}`, parts.current, type)
 
   const start = async () => {
     const controller = new AbortController()
@@ -75,7 +91,7 @@ function useExportRun(filter: AuditFilter, format: Format) {
         isWhole = now.isWhole
         setProgress(now)
       }
-      await runExport({ filter, format, from: progress, signal, onPage })
+      await runExport({ exported, format, namesOf: readNames, from: progress, signal, onPage })
       if (isWhole) save()
     } catch (failure) {
       const { aborted } = controller.signal
@@ -94,9 +110,16 @@ function useExportRun(filter: AuditFilter, format: Format) {
   }
 }
 
-type ChoiceProps = { format: Format; isFixed: boolean; onFormat(format: Format): void }
+type Noun = Exported<unknown>['noun']
 
-function FormatChoice({ format, isFixed, onFormat }: ChoiceProps) {
+type ChoiceProps = {
+  format: Format
+  noun: Noun
+  isFixed: boolean
+  onFormat(format: Format): void
+}
+
+function FormatChoice({ format, noun, isFixed, onFormat }: ChoiceProps) {
   return (
     <fieldset className="stack-tight" disabled={isFixed}>
       <legend className="label">Format</legend>
@@ -108,29 +131,19 @@ function FormatChoice({ format, isFixed, onFormat }: ChoiceProps) {
             checked={format === name}
             onChange={() => onFormat(name as Format)}
           />
-          {label}
+          {label(noun[0])}
         </label>
       ))}
     </fieldset>
   )
 }
 
-function ProgressLine({ progress: { count, oldestUnixMs, isWhole } }: { progress: Progress }) {
-  const back = oldestUnixMs === undefined ? '' : `, back to ${exactTime(oldestUnixMs)}`
+function ProgressLine({ progress, noun }: { progress: Progress; noun: Noun }) {
+  const { count, reached, isWhole } = progress
   return (
     <p role="status">
-      {grouped(count)} entries {isWhole ? 'saved' : 'read'}
-      {back}.
+      {grouped(count)} {noun[count === 1 ? 0 : 1]} {isWhole ? 'saved' : 'read'}
+      {reached && `, ${reached}`}.
     </p>
   )
-}
-
-function filterWords(filter: AuditFilter): string {
-  const names = { actor: 'actor', action: 'action', match_id: 'match' } as const
-  const set = Object.entries(names).flatMap(([key, name]) => {
-    const value = filter[key as keyof AuditFilter]
-    return value === undefined ? [] : [`${name} ${value}`]
-  })
-  if (set.length === 0) return 'All entries, from the newest to the oldest.'
-  return `All entries with ${set.join(' and ')}, from the newest to the oldest.`
 }
