@@ -133,12 +133,7 @@ export { accountsApi, Profile } from './routes/accounts.ts'
 export { ApiKey, apiKeysApi } from './routes/api-keys.ts'
 export { AuditEntry, auditApi } from './routes/audit.ts'
 export { type AuditAction, auditActions } from './routes/audit-actions.ts'
-export {
-  ChatChannel,
-  ChatMessage,
-  channelTypes,
-  chatApi,
-} from './routes/chat.ts'
+export { ChatChannel, ChatMessage, channelTypes, chatApi } from './routes/chat.ts'
 export { configApi } from './routes/config.ts'
 export { consoleApi } from './routes/console.ts'
 export {

@@ -28,7 +28,24 @@ export function exportTests(stage: () => Stage): void {
       const ranks = page.getByRole('region', { name: 'Ranks' })
       const lines = (await exported(page, ranks, /^CSV/)).trimEnd().split('\r\n')
       expect(lines[0]).toMatch(/^rank,username,user_id,score,subscore,/)
-      expect(lines[1]).toMatch(/^1,[^,]+,[^,]+,\d+,/)
+      expect(lines.some((line) => /^\d+,\w+,user-[^,]+,\d+,/.test(line))).toBe(true)
+    })
+  })
+
+  it('[H-OPS-8] the results of a season are exported, all digits of a score', async () => {
+    await stage().with(async ({ page, open }) => {
+      const user_id = stage().seeded.accounts.nora ?? ''
+      const first = `{"tournament_id":"cup-2","user_id":"${user_id}","rank":1,`
+      const body = `{"items":[${first}"score":9223372036854775807,"subscore":-1}],"total":1}`
+      await page.route('**/tournaments/cup-2/results', (route) =>
+        route.fulfill({ contentType: 'application/json', body }),
+      )
+      await open('/tournaments/cup-2')
+      const results = page.getByRole('region', { name: 'Results' })
+      expect((await exported(page, results, /^CSV/)).trimEnd().split('\r\n')).toEqual([
+        'rank,username,user_id,score,subscore,tournament_id',
+        `1,nora,${user_id},9223372036854775807,-1,cup-2`,
+      ])
     })
   })
 
@@ -39,7 +56,7 @@ export function exportTests(stage: () => Stage): void {
       const body = { currency: 'export', delta: 5, reason: 'for the file' }
       await node.client.wallet.adjust({ params: { id }, body })
       await open(`/accounts/${id}?tab=wallet`)
-      const text = await exported(page, page.getByRole('tabpanel'), /^JSON lines/)
+      const text = await exported(page, page.locator('.card', { hasText: 'Ledger' }), /^JSON lines/)
       expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({ user_id: id, ...body })
     })
   })
