@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { JsonObject } from '@guildhall/contract'
 import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { viewer } from '../served-node.ts'
@@ -64,7 +65,7 @@ export function exportTests(stage: () => Stage): void {
   it('[H-OPS-8] objects go out and come in again, after a dry run', async () => {
     await stage().with(async ({ page, open }) => {
       const { client } = stage().node
-      const put = (key: string, value: Record<string, unknown>) =>
+      const put = (key: string, value: JsonObject) =>
         client.storage.put({ params: { collection: 'carried', key }, query: {}, body: { value } })
       await put('one', { n: 1 })
       await put('two', { n: 2 })
