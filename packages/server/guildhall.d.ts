@@ -2449,6 +2449,10 @@ declare module 'guildhall/test' {
       get(input: {
         params: { id: string }
       }): Promise<{ balances: { [name: string]: bigint }; ledger: GuildhallLedgerEntry[] }>
+      ledger(input: {
+        params: { id: string }
+        query: { before?: string; limit?: string }
+      }): Promise<{ items: GuildhallLedgerEntry[]; next_before?: number }>
       adjust(input: {
         params: { id: string }
         body: { currency: string; delta: bigint | number; reason?: string | null }
@@ -2578,6 +2582,21 @@ declare module 'guildhall/test' {
         }[]
         next?: string
       }>
+      values(input: {
+        params: { collection: string }
+        query: { user_id?: string; limit?: string; cursor?: string }
+      }): Promise<{
+        items: {
+          collection: string
+          user_id: string | null
+          key: string
+          version: string
+          read_permission: number
+          write_permission: number
+          value: GuildhallJsonObject
+        }[]
+        next?: string
+      }>
       get(input: {
         params: { collection: string; key: string }
         query: { user_id?: string }
@@ -2608,6 +2627,20 @@ declare module 'guildhall/test' {
         read_permission: number
         write_permission: number
         value: GuildhallJsonObject
+      }>
+      import(input: {
+        body: {
+          objects: GuildhallJsonObject[]
+          existing?: 'refuse' | 'keep' | 'replace' | null
+          dry_run?: boolean | null
+        }
+        idempotencyKey?: string
+      }): Promise<{
+        created: number
+        replaced: number
+        unchanged: number
+        kept: number
+        refused: { index: number; code: string; message: string }[]
       }>
       delete(input: {
         params: { collection: string; key: string }
