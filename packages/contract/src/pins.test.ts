@@ -99,7 +99,7 @@ const pins: readonly string[] = [
   'matches.remove | POST /console/v1/matches/{room_id}/members/{participant}/remove | admin | - | match.remove | 204 | not_found conflict',
   'runtime.get | GET /console/v1/runtime | operator | runtime:read | - | 200 | -',
   'runtime.failures | GET /console/v1/runtime/failures | operator | runtime:read | - | 200 | -',
-  'runtime.rpc | POST /console/v1/runtime/rpc/{method} | admin | - | runtime.rpc | 200 | runtime_unavailable',
+  'runtime.rpc | POST /console/v1/runtime/rpc/{method} | admin | - | runtime.rpc | 200 | not_found runtime_unavailable',
   'errorJournal.list | GET /console/v1/errors | operator | errors:read | - | 200 | -',
   'matchRecords.list | GET /console/v1/matchlogs | operator | matches:read | matchlog.list | 200 | -',
   'matchRecords.get | GET /console/v1/matchlogs/{match_id} | operator | matches:read | matchlog.detail | 200 | not_found',

@@ -42,7 +42,7 @@ export const DatabaseCell = z.strictObject({
 })
 export type DatabaseCell = z.output<typeof DatabaseCell>
 
-/** A handle of the server: 43 characters that mean something for five minutes, to their caller. */
+/** A handle of the server, which means something for five minutes, to its caller. */
 const handle = z.string()
 
 export const DatabaseRow = z.strictObject({

@@ -132,8 +132,11 @@ export const runtimeApi = defineApi({
     audit: 'runtime.rpc',
     summary: 'Calls an RPC of the script as nobody; what it answers is shown as UTF-8',
     params: z.strictObject({ method: key(128) }),
-    body: z.strictObject({ payload: z.string() }),
+    body: z.strictObject({
+      payload: z.string(),
+      room_id: count.optional().meta({ description: 'Calls it on the node of this room' }),
+    }),
     ok: RpcAnswer,
-    errors: ['runtime_unavailable'],
+    errors: ['not_found', 'runtime_unavailable'],
   },
 })

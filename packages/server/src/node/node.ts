@@ -215,7 +215,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     observeHash: instruments?.observeHash,
     players: players.live,
     recording: players.recording.players,
-    journal: base.journal,
+    ...{ journal: base.journal, isBootGone: cluster?.isBootGone },
   })
 
   const sourceOf = createSourceAddress(config.http.trusted_proxies)

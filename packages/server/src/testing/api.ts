@@ -70,6 +70,9 @@ type TestApiOptions = {
   admissionSecret?: Uint8Array
   /** Whose clients can record for diagnostics; without it nobody's. */
   recording?: RecordingPlayers
+  bootId?: string
+  /** Which boots are gone; without it the node plays with itself. */
+  isBootGone?: (bootId: string) => boolean
   /** The gateway and the script; without it nobody plays. */
   play?: PlayPorts
   /** Takes what goes to the error journal. */
@@ -134,12 +137,14 @@ const noRuntime: RuntimeView = {
   script: null,
 }
 
+const testSecrets = { sessions: new Uint8Array(32), explorer: new Uint8Array(32) }
+
 /** The whole HTTP surface on a real socket, over a real database, under a fake clock. */
 export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   const { db, clock = createFakeClock() } = options
   const config = await testConfig(options.config)
   const log = createRecordedLog()
-  const bootId = newBootId()
+  const bootId = options.bootId ?? newBootId()
   const ids = createIds({ clock, nodeId: config.server.node_id, bootId })
   const [failures, revoked]: [TestApi['failures'], string[]] = [[], []]
   const players = createFakePlayers()
@@ -157,14 +162,12 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
   }
   const stored = createFeatures({
     ...shared,
-    secrets: {
-      admission: options.admissionSecret ?? new Uint8Array(32),
-      sessions: new Uint8Array(32),
-    },
+    secrets: { ...testSecrets, admission: options.admissionSecret ?? new Uint8Array(32) },
     onRevoked: (sessionIds) => revoked.push(...sessionIds),
     players,
     recording: options.recording ?? nobodyRecords(),
     journal: options.journal ?? { record: () => '' },
+    isBootGone: options.isBootGone,
   })
   const features = { ...stored, ...createPlayFeatures(shared, stored, options.play ?? nobodyPlays) }
   const routes = Object.values(joinRoutes(features)).flat()

@@ -12,6 +12,7 @@ import { stories } from './0011-stories.ts'
 import { accountSearch } from './0012-account-search.ts'
 import { schedules } from './0013-schedules.ts'
 import { products } from './0014-products.ts'
+import { consoleTokens } from './0015-console-tokens.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   accountSearch,
   schedules,
   products,
+  consoleTokens,
 ]

@@ -3,6 +3,7 @@ import * as apiKeys from './api-keys.ts'
 import * as audit from './audit.ts'
 import * as chat from './chat.ts'
 import * as cluster from './cluster.ts'
+import * as consoleTokens from './console-tokens.ts'
 import * as deployment from './deployment.ts'
 import * as friends from './friends.ts'
 import * as groups from './groups.ts'
@@ -38,6 +39,7 @@ const declared = {
   ...transactions,
   ...playRecords,
   ...cluster,
+  ...consoleTokens,
   ...lag,
 }
 

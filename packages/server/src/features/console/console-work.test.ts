@@ -3,6 +3,7 @@ import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { type ConsoleDeps, createConsole } from './console.service.ts'
+import { createOwnTokens } from './console.tokens.ts'
 
 const config = {
   username: 'admin',
@@ -24,8 +25,11 @@ function openDoor(
   const checked: string[] = []
   const taken = { now: 0, most: 0 }
   const console = createConsole({
-    clock,
-    ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
+    tokens: createOwnTokens({
+      clock,
+      ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
+      expirySec: config.token_expiry_sec,
+    }),
     config: { ...config, operators },
     verifyPassword: (verifier, password) => {
       checked.push(verifier)

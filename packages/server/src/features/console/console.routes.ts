@@ -8,7 +8,7 @@ export function consoleHandlers(operators: Console): ServerHandlers<typeof conso
     login: ({ body, request }) => operators.login(body, limitGroup(request.source)),
     logout: async ({ principal, bearer }) => {
       // The route takes no API key, so the token is that of a human.
-      if (principal.kind === 'human') operators.logout(bearer, principal)
+      if (principal.kind === 'human') await operators.logout(bearer, principal)
     },
     me: async ({ principal }) => {
       if (principal.kind === 'human') {

@@ -1,14 +1,12 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Role } from '@guildhall/contract'
 import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
 import { sha256 } from '../../kernel/auth/sha256.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Ids } from '../../kernel/ids.ts'
+import type { Tokens } from './console.tokens.ts'
 
 export type ConsoleDeps = {
-  clock: Clock
-  ids: Ids
+  tokens: Tokens
   config: {
     username: string
     password: string
@@ -29,17 +27,11 @@ export type ConsoleDeps = {
 type LoginRule = { rule: 'console_login' | 'console_login_source'; values: readonly string[] }
 type Credentials = { username: string; password: string }
 type Credential = Credentials & { role: Role }
-type LiveToken = { operator: HumanPrincipal; expiresAtUnixMs: number }
-
-/** Most live tokens of a node; the oldest goes first. */
-const tokensMax = 1000
-
 export type Console = ReturnType<typeof createConsole>
 
-/** The operators' sign-in: static credentials for a token that only this process knows. */
+/** The operators' sign-in: static credentials for a token. */
 export function createConsole(deps: ConsoleDeps) {
-  const { clock, ids, config, admit } = deps
-  const tokens = new Map<string, LiveToken>()
+  const { tokens, config, admit } = deps
   const credentials = credentialsOf(config)
   const inTurn = createTurns()
 
@@ -72,17 +64,6 @@ export function createConsole(deps: ConsoleDeps) {
     return isSame ? operator.role : undefined
   }
 
-  function issue(operator: HumanPrincipal): string {
-    const token = ids.consoleToken()
-    const expiresAtUnixMs = clock.nowUnixMs() + config.token_expiry_sec * 1000
-    tokens.set(digest(token), { operator, expiresAtUnixMs })
-    for (const oldest of tokens.keys()) {
-      if (tokens.size <= tokensMax) break
-      tokens.delete(oldest)
-    }
-    return token
-  }
-
   async function login({ username, password }: Credentials, source: string) {
     const admitted = await admit([
       { rule: 'console_login', values: [source, username] },
@@ -103,7 +84,7 @@ export function createConsole(deps: ConsoleDeps) {
     }
     await admitted.giveBack()
     const operator: HumanPrincipal = { kind: 'human', username, role }
-    const token = issue(operator)
+    const token = await tokens.issue(operator)
     deps.recordLogin(operator)
     return { token, role, expires_in_sec: config.token_expiry_sec }
   }
@@ -116,21 +97,20 @@ export function createConsole(deps: ConsoleDeps) {
      */
     login: (body: Credentials, source: string) => inTurn(source, () => login(body, source)),
 
-    /** The operator behind a token, or undefined when it is unknown or has ended. */
-    verify(token: string): HumanPrincipal | undefined {
-      const key = digest(token)
-      const live = tokens.get(key)
-      if (live === undefined) return undefined
-      if (live.expiresAtUnixMs > clock.nowUnixMs()) return live.operator
-      tokens.delete(key)
-      return undefined
-    },
+    verify: tokens.verify,
 
     /** Ends a token at once. Of several requests that end the same one, the first is recorded. */
-    logout(token: string, operator: HumanPrincipal): void {
-      if (tokens.delete(digest(token))) deps.recordLogout(operator)
+    async logout(token: string, operator: HumanPrincipal): Promise<void> {
+      if (await tokens.end(token)) deps.recordLogout(operator)
     },
   }
+}
+
+/** Whether an operator of this name and role can sign in. */
+export function knowsOperator(config: ConsoleDeps['config'], username: string, role: Role) {
+  return [...credentialsOf(config), ...config.operators].some(
+    (known) => known.username === username && known.role === role,
+  )
 }
 
 function credentialsOf(config: ConsoleDeps['config']) {
@@ -167,8 +147,4 @@ function createTurns() {
 /** Constant-time: digests are of one length, whatever the texts are. */
 function equalText(one: string, other: string): boolean {
   return timingSafeEqual(sha256(one), sha256(other))
-}
-
-function digest(token: string): string {
-  return hash('sha256', token, 'base64url')
 }

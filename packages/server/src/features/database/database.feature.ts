@@ -1,13 +1,29 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Ids } from '../../kernel/ids.ts'
 import { defineFeature, mount } from '../feature.ts'
+import { createHandles, createSealedHandles } from './database.handles.ts'
 import { createExplorerLimit } from './database.limit.ts'
 import { databaseHandlers } from './database.routes.ts'
 import { createDatabaseExplorer, type ExplorerDeps } from './database.service.ts'
 
-type DatabaseFeatureDeps = Omit<ExplorerDeps, 'explorer'> & { db: Pick<ExplorerDeps, 'explorer'> }
+type DatabaseFeatureDeps = Pick<ExplorerDeps, 'recorder'> & {
+  db: Pick<ExplorerDeps, 'explorer'>
+  clock: Clock
+  ids: Ids
+  config: { cluster: { enabled: boolean } }
+  secrets: { explorer: Uint8Array }
+}
 
 /** The database explorer of operators. */
-export function databaseFeature({ db, ...deps }: DatabaseFeatureDeps) {
-  const handlers = databaseHandlers(createDatabaseExplorer({ ...deps, explorer: db.explorer }))
-  const routes = mount({ database: handlers }, { admit: createExplorerLimit(deps.clock) })
+export function databaseFeature(deps: DatabaseFeatureDeps) {
+  const { db, clock, config, recorder } = deps
+  const handles = config.cluster.enabled
+    ? createSealedHandles({ ...deps, secret: deps.secrets.explorer })
+    : createHandles(deps)
+  const explorer = createDatabaseExplorer({ explorer: db.explorer, handles, recorder })
+  const routes = mount(
+    { database: databaseHandlers(explorer) },
+    { admit: createExplorerLimit(clock) },
+  )
   return defineFeature({ routes })
 }

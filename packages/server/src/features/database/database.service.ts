@@ -15,12 +15,11 @@ import {
 } from '../../database/explorer/explorer.ts'
 import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import { type OperatorPrincipal, operatorKey } from '../../kernel/auth/principal.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import { sha256 } from '../../kernel/auth/sha256.ts'
 import { Failure, refuse } from '../../kernel/failure.ts'
-import type { Ids } from '../../kernel/ids.ts'
 import { cellsOf, digestOf } from './database.cells.ts'
 import { pageFilters, visibleColumn } from './database.filters.ts'
-import { createHandles } from './database.handles.ts'
+import type { Handles, Held } from './database.handles.ts'
 import {
   isComparable,
   isHidden,
@@ -33,8 +32,7 @@ import {
 export type ExplorerDeps = {
   /** Undefined in memory. */
   explorer: Explorer | undefined
-  clock: Clock
-  ids: Ids
+  handles: Handles
   recorder: Pick<AuditRecorder, 'record'>
 }
 
@@ -50,12 +48,6 @@ export type RowsQuery = {
 
 type Row = { values: Record<string, DatabaseCell>; row_ref: string }
 
-/** What a handle stands for: a place in an order, or a row as it was. */
-type Held = { owner: string } & (
-  | { is: 'cursor'; question: string; after: readonly StoredValue[] }
-  | { is: 'row'; key: readonly StoredValue[]; digest: string }
-)
-
 /** A table of fewer rows is sorted by any column. */
 const sortedRowsMax = 100_000
 const answerBytesMax = 1_048_576
@@ -63,9 +55,7 @@ const answerBytesMax = 1_048_576
 export type DatabaseExplorer = ReturnType<typeof createDatabaseExplorer>
 
 /** Lets operators look at tables: never at a credential, and never in the way of players. */
-export function createDatabaseExplorer({ explorer, clock, ids, recorder }: ExplorerDeps) {
-  const handles = createHandles<Held>({ clock, ids })
-
+export function createDatabaseExplorer({ explorer, handles, recorder }: ExplorerDeps) {
   function record(
     principal: OperatorPrincipal,
     action: 'tables' | 'describe' | 'rows' | 'row',
@@ -153,7 +143,7 @@ export function createDatabaseExplorer({ explorer, clock, ids, recorder }: Explo
         const wanted = pageFilters(relation, filters)
         await expectSortable(reads, relation, sort.column)
         const owner = ownerOf(principal, table)
-        const question = stringifyExact([filters, sort])
+        const question = sha256(stringifyExact([filters, sort])).toString('base64url')
         const cursor = query.cursor === undefined ? undefined : held('cursor', query.cursor, owner)
         if (cursor !== undefined && cursor.question !== question) {
           throw refuse.invalid('the cursor belongs to another sort or other filters')

@@ -25,9 +25,16 @@ type Query = z.output<typeof RoomsQuery>
 
 const aboutList = 'matches'
 const aboutRoom = 'room'
+const aboutState = 'room state'
+const aboutClose = 'close room'
+const aboutRemove = 'remove member'
 
 /** What a node is asked about its rooms, and answers. */
 const RoomsQuery = z.object({ filter: z.string().optional(), limit: z.number().int().min(1) })
+const RoomId = z.number().int().min(0)
+const MemberOfRoom = z.object({ room_id: RoomId, participant: z.number().int().min(0) })
+const Outcome = z.enum(['done', 'ending', 'unknown'])
+const SavedState = z.object({ text: z.string(), seq: z.number().int(), atUnixMs: z.number().int() })
 const RoomsOfNode = z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom) })
 
 /** The nodes and their open rooms, as operators see them. */
@@ -81,10 +88,15 @@ export function matchesFeature(deps: MatchesDeps) {
     expectReady()
     const own = await getHere(id)
     if (own !== undefined) return own
-    const answer = await nodes.askOwner(id, aboutRoom, id)
-    const room = matchesApi.get.ok.safeParse(answer?.value).data
+    const room = matchesApi.get.ok.safeParse(await fromOwner(id, aboutRoom)).data
     if (room === undefined) throw refuse.notFound('no such room')
     return room
+  }
+
+  /** What the other node of a room says of it, if there is one and it answers. */
+  async function fromOwner(id: number, about: string): Promise<unknown> {
+    const answer = await nodes.askOwner(id, about, id)
+    return answer === 'silent' ? undefined : answer?.value
   }
 
   function here(room: OpenRoom): LiveRoom {
@@ -95,23 +107,69 @@ export function matchesFeature(deps: MatchesDeps) {
     const query = RoomsQuery.safeParse(question).data
     return query && (await listHere(query))
   })
-  nodes.serve(aboutRoom, async (id) => (typeof id === 'number' ? await getHere(id) : undefined))
+  serveRoom(aboutRoom, RoomId, getHere)
+  serveRoom(aboutState, RoomId, savedHere)
+  serveRoom(aboutClose, RoomId, closeHere)
+  serveRoom(aboutRemove, MemberOfRoom, removeHere)
+
+  function serveRoom<Q>(about: string, shape: z.ZodType<Q>, answer: (asked: Q) => unknown): void {
+    nodes.serve(about, async (question) => {
+      const asked = shape.safeParse(question)
+      return asked.success ? await answer(asked.data) : undefined
+    })
+  }
+
+  async function savedHere(id: number) {
+    return attached ? await rooms.savedState(id) : undefined
+  }
+
+  async function closeHere(id: number): Promise<Ended> {
+    return attached ? await rooms.endRoom(id) : 'unknown'
+  }
+
+  async function removeHere({ room_id, participant }: Member): Promise<Ended> {
+    return attached ? await rooms.expelMember(room_id, participant) : 'unknown'
+  }
 
   async function state(id: number) {
     expectReady()
-    const saved = attached ? await rooms.savedState(id) : undefined
+    const own = await savedHere(id)
+    const saved = own ?? SavedState.safeParse(await fromOwner(id, aboutState)).data
     if (saved === undefined) throw refuse.notFound('no such room, or it has no state')
     const { value } = readJson(saved.text)
     return { state: value, seq: saved.seq, checkpoint_at_unix_ms: saved.atUnixMs }
   }
 
   /** It is over when its entry is written, because nobody could undo it. */
-  async function change(mutation: Mutation, target: string, work: () => Promise<Ended>) {
-    const ended = attached ? await work() : 'unknown'
+  async function change(mutation: Mutation, target: string, { here, there }: Change) {
+    const own = await here()
+    const ended = own === 'unknown' ? await there() : own
     if (ended === 'unknown') throw refuse.notFound('no such room, or no such member')
     if (ended === 'ending') throw refuse.conflict('the room is ending')
+    if (ended === 'silent') throw refuse.conflict('the node of the room does not answer')
     const done = { answer: undefined, target, details: '' }
     return deps.mutate(mutation, async () => done, { isolation: 'read committed' })
+  }
+
+  async function outcomeThere(room_id: number, about: string, question: unknown) {
+    const answer = await nodes.askOwner(room_id, about, question)
+    if (answer === undefined) return 'unknown'
+    return answer === 'silent' ? answer : (Outcome.safeParse(answer.value).data ?? 'silent')
+  }
+
+  function close(mutation: Mutation, room_id: number) {
+    return change(mutation, `${room_id}`, {
+      here: () => closeHere(room_id),
+      there: () => outcomeThere(room_id, aboutClose, room_id),
+    })
+  }
+
+  function remove(mutation: Mutation, member: Member) {
+    const { room_id, participant } = member
+    return change(mutation, `${room_id}/${participant}`, {
+      here: () => removeHere(member),
+      there: () => outcomeThere(room_id, aboutRemove, { room_id, participant }),
+    })
   }
 
   return defineFeature({
@@ -123,16 +181,16 @@ export function matchesFeature(deps: MatchesDeps) {
         list: ({ query }) => list(query),
         get: ({ params }) => get(params.id),
         state: ({ params }) => state(params.id),
-        close: ({ mutation, params: { room_id } }) =>
-          change(mutation, `${room_id}`, () => rooms.endRoom(room_id)),
-        remove: ({ mutation, params: { room_id, participant } }) =>
-          change(mutation, `${room_id}/${participant}`, () =>
-            rooms.expelMember(room_id, participant),
-          ),
+        close: ({ mutation, params }) => close(mutation, params.room_id),
+        remove: ({ mutation, params }) => remove(mutation, params),
       },
     }),
   })
 }
+
+type Member = z.output<typeof MemberOfRoom>
+/** The same work on a room of this node, and on one of another node. */
+type Change = { here(): Promise<Ended>; there(): Promise<Ended | 'silent'> }
 
 function byId(one: string, other: string): number {
   return one < other ? -1 : 1

@@ -238,3 +238,67 @@ it('[R-CL-21] nodes are listed by their ids, with what is known of them', async 
   const { body } = await send('GET', '/nodes')
   expect(body).toEqual({ items: [node('one', 'live'), node('two', 'gone')] })
 })
+
+it('[H-OPS-5, R-CL-21] what is done to a room of another node is done there, and audited here', async () => {
+  const asked: unknown[] = []
+  const { send, operator } = await setUp([room(5)], {
+    nodes: {
+      nodeId: 'one',
+      async askOwner(id, about, question) {
+        asked.push([id, about, question])
+        if (id === 9) return 'silent'
+        if (id > 9) return undefined
+        return { node_id: 'two', value: id === 8 ? 'done' : id === 7 ? 'ending' : 'odd' }
+      },
+    },
+  })
+  const status = async (path: string) => (await send('POST', path)).status
+  expect(await status('/matches/8/close')).toBe(204)
+  expect(await status('/matches/8/members/3/remove')).toBe(204)
+  expect(asked).toEqual([
+    [8, 'close room', 8],
+    [8, 'remove member', { room_id: 8, participant: 3 }],
+  ])
+  expect(await operator.trailOf('8')).toEqual([['match.close', '']])
+  expect(await operator.trailOf('8/3')).toEqual([['match.remove', '']])
+  // One that is ending, a silent node, no node, and one that answers badly.
+  const refused = [7, 9, 10, 6].map((id) => status(`/matches/${id}/close`))
+  expect(await Promise.all(refused)).toEqual([409, 409, 404, 409])
+  expect(await status('/matches/9/members/3/remove')).toBe(409)
+  for (const id of [7, 9, 10, 6]) expect(await operator.trailOf(`${id}`)).toEqual([])
+})
+
+it('[R-CL-21] the state of a room of another node is read as that node keeps it', async () => {
+  const text = '{"big":9007199254740993}'
+  const { send } = await setUp([], {
+    nodes: {
+      nodeId: 'one',
+      async askOwner(id) {
+        if (id === 9) return 'silent'
+        return { node_id: 'two', value: id === 8 ? { text, seq: 4, atUnixMs: 5 } : { text: 1 } }
+      },
+    },
+  })
+  const { status, text: answer } = await send('GET', '/matches/8/state')
+  expect(status).toBe(200)
+  expect(answer).toBe(`{"state":${text},"seq":4,"checkpoint_at_unix_ms":5}`)
+  expect((await send('GET', '/matches/9/state')).status).toBe(404)
+  expect((await send('GET', '/matches/7/state')).status).toBe(404)
+})
+
+it('[R-CL-21] answers other nodes about its own rooms, and bad questions with nothing', async () => {
+  const served = new Map<string, (question: unknown) => Promise<unknown>>()
+  await setUp([room(5)], {
+    nodes: { nodeId: 'one', serve: (about, answer) => void served.set(about, answer) },
+  })
+  const ask = (about: string, question: unknown) => served.get(about)?.(question)
+  expect(await ask('close room', 5)).toBe('done')
+  expect(await ask('close room', 6)).toBe('unknown')
+  expect(await ask('remove member', { room_id: 5, participant: 4 })).toBe('done')
+  expect(await ask('remove member', { room_id: 5, participant: 77 })).toBe('unknown')
+  for (const about of ['matches', 'room', 'room state', 'close room', 'remove member']) {
+    for (const bad of [undefined, null, 'x', -1, 1.5, {}, [5], { room_id: '5' }]) {
+      expect([about, await ask(about, bad)]).toEqual([about, undefined])
+    }
+  }
+})

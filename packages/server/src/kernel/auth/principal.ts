@@ -45,6 +45,6 @@ export type Principals = PrincipalByAccess & {
 /** Filled by the features that keep the credentials; each answers undefined for "not valid". */
 export type Verifiers = {
   accessToken(token: string): Awaitable<PlayerPrincipal | undefined>
-  consoleToken(token: string): HumanPrincipal | undefined
+  consoleToken(token: string): Awaitable<HumanPrincipal | undefined>
   apiKey(key: string): Promise<ApiKeyPrincipal | undefined>
 }

@@ -8,8 +8,16 @@ export type OtherNodes = {
   serve(about: string, answer: (question: unknown) => Promise<unknown>): void
   /** What every other node answers within a second, and the names of those that do not. */
   askAll(about: string, question: unknown): Promise<{ answers: NodeAnswer[]; missing: string[] }>
-  /** What the other node of a room answers; undefined where there is none, or no answer. */
-  askOwner(roomId: number, about: string, question: unknown): Promise<NodeAnswer | undefined>
+  /**
+   * What the other node of a room answers, within a second unless `withinMs` says more; undefined
+   * where there is none.
+   */
+  askOwner(
+    roomId: number,
+    about: string,
+    question: unknown,
+    withinMs?: number,
+  ): Promise<NodeAnswer | 'silent' | undefined>
 }
 
 export type NodeAnswer = { node_id: string; value: unknown }

@@ -17,6 +17,8 @@ export type Cluster = {
   directory: Directory
   membership: Membership
   commandTimeoutMs: number
+  /** Whether a boot has not renewed for the life of a lease. */
+  isBootGone(bootId: string): boolean
   /** What comes by the bus. */
   messages: Topic<Uint8Array>
   /** The bus is lost, or there again. */
@@ -89,6 +91,7 @@ export async function openCluster(parts: ClusterParts): Promise<Cluster | undefi
   return {
     ...{ bus, directory, membership, messages, busChanges, slotLost },
     commandTimeoutMs: cluster.command_timeout_ms,
+    isBootGone: (boot) => membership.node(boot)?.isGone ?? false,
     metrics: () => ({
       nodes_live: membership.nodes().filter(({ isGone }) => !isGone).length,
       bus_up: bus.isUp ? 1 : 0,

@@ -33,8 +33,9 @@ export function createOtherNodes({ clock, gateway, cluster, self }: OtherNodesDe
     { node_id, boot_id }: { node_id: string; boot_id: string },
     about: string,
     value: unknown,
+    withinMs = answerMs,
   ): Promise<NodeAnswer | undefined> {
-    const answer = await asks?.ask(boot_id, { about, value }, answerMs)
+    const answer = await asks?.ask(boot_id, { about, value }, withinMs)
     return answer === silent ? undefined : { node_id, value: answer }
   }
 
@@ -65,9 +66,9 @@ export function createOtherNodes({ clock, gateway, cluster, self }: OtherNodesDe
         missing: asked.filter((_, at) => answers[at] === undefined).map(({ node_id }) => node_id),
       }
     },
-    async askOwner(roomId, about, question) {
+    async askOwner(roomId, about, question, withinMs) {
       const owner = others().find(({ slot }) => slot === slotOf(roomId))
-      return owner && (await ask(owner, about, question))
+      return owner && ((await ask(owner, about, question, withinMs)) ?? 'silent')
     },
   }
 }

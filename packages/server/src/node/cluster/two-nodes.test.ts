@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, createPlayer } from '@guildhall/client'
 import { createConsoleClient } from '@guildhall/client/console'
+import { consoleApi } from '@guildhall/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
@@ -142,6 +143,68 @@ it('[R-CL-21] the console of a node shows the rooms and nodes of all', async () 
   expect(items.filter(({ state }) => state === 'live').map(({ node_id }) => node_id)).toEqual(
     expect.arrayContaining(['one', 'two']),
   )
+  await ana.close()
+  await ben.close()
+}, 60_000)
+
+/** An operator who has signed in at the first node, at whichever node. */
+async function operatorAnywhere() {
+  const answer = await fetch(`${nodes[0]?.url}/console/v1/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: operatorPassword }),
+  })
+  const { token } = consoleApi.login.ok.parse(await answer.json())
+  return { at: (index: number) => consoleAt(nodes[index]?.url ?? '', token) }
+}
+
+function consoleAt(url: string, token: string) {
+  return async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(`${url}/console/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+}
+
+it('[O-NOD-4] a console token and a row reference of one node are good on the other', async () => {
+  const { at } = await operatorAnywhere()
+  const players = [await player(0, 'ana'), await player(1, 'ben')]
+  const table = { schema: 'public', table: 'accounts' }
+  const question = { table, sort: { column: 'id', direction: 'asc' }, limit: 1 }
+  const first = await at(1)('POST', '/database/rows', question)
+  expect(first.status).toBe(200)
+  const { row_ref } = first.body.rows[0]
+  expect((await at(0)('POST', '/database/row', { table, row_ref })).status).toBe(200)
+  const next = await at(0)('POST', '/database/rows', { ...question, cursor: first.body.next })
+  expect(next.status).toBe(200)
+  expect(next.body.rows[0].values.id).not.toEqual(first.body.rows[0].values.id)
+  for (const each of players) await each.close()
+}, 60_000)
+
+it('[H-OPS-5, R-CL-21] a node removes members of, and closes, the room of another one', async () => {
+  const { at } = await operatorAnywhere()
+  const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
+  const name = randomUUID()
+  const here = await ana.rooms.joinOrCreate(name)
+  const there = await ben.rooms.joinOrCreate(name)
+  const path = `/matches/${here.id}`
+  const call = await at(1)('POST', '/runtime/rpc/where', { payload: '', room_id: here.id })
+  expect(call.body).toMatchObject({ ok: true })
+  const missing = await at(1)('POST', '/runtime/rpc/where', { payload: '', room_id: here.id + 1 })
+  expect(missing.status).toBe(404)
+  const removed = new Promise((resolve) => there.on('closed', resolve))
+  const { members } = (await at(1)('GET', path)).body
+  const { participant } = members.find((each: { user_id: string }) => each.user_id === ben.userId)
+  expect((await at(1)('POST', `${path}/members/${participant}/remove`)).status).toBe(204)
+  await removed
+  const closed = new Promise((resolve) => here.on('closed', resolve))
+  expect((await at(1)('POST', `${path}/close`)).status).toBe(204)
+  await closed
+  await expect.poll(async () => (await at(1)('POST', `${path}/close`)).status, patient).toBe(404)
   await ana.close()
   await ben.close()
 }, 60_000)

@@ -31,6 +31,8 @@ export type Secrets = {
   admission: Uint8Array
   /** Makes access tokens of refresh tokens. */
   sessions: Uint8Array
+  /** Seals what the database explorer hands out. */
+  explorer: Uint8Array
 }
 
 /** Opens the configured backend. One that cannot be used fails the start; there is no other. */
@@ -49,7 +51,8 @@ export async function openStore(deps: StoreDeps): Promise<Store> {
     await bringUpToDate(db, deps)
     const admission = await deploymentSecret(db, 'admission', ids.bytes)
     const sessions = await deploymentSecret(db, 'sessions', ids.bytes)
-    return { db, databaseErrors, secrets: { admission, sessions } }
+    const explorer = await deploymentSecret(db, 'explorer', ids.bytes)
+    return { db, databaseErrors, secrets: { admission, sessions, explorer } }
   } catch (error) {
     await db.close()
     throw error

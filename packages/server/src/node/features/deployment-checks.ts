@@ -28,7 +28,7 @@ export function deploymentChecks(deps: DeploymentChecksDeps): readonly Check[] {
     ...deps,
     clockWatch: createClockWatch({ clock, log }),
     leases: createLeases({ db, clock, log, holder: bootId, lifeMs: config.scheduler.lease_ttl_ms }),
-    secrets: { admission: ids.bytes(32), sessions: ids.bytes(32) },
+    secrets: { admission: ids.bytes(32), sessions: ids.bytes(32), explorer: ids.bytes(32) },
     onRevoked: () => undefined,
     players: players.live,
     recording: players.recording.players,

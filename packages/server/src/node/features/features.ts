@@ -53,6 +53,8 @@ export type FeaturesDeps = Shared & {
   players: LivePlayers
   /** Those of them whose clients can record for diagnostics. */
   recording: RecordingPlayers
+  /** Whether a boot of another node is gone; undefined on a node that plays with itself. */
+  isBootGone?: ((bootId: string) => boolean) | undefined
   journal: Pick<ErrorJournal, 'record'>
 }
 

@@ -47,6 +47,8 @@ export function createPlayFeatures(shared: Shared, features: Features, play: Pla
     runtime: runtimeFeature({
       mutate: features.audit.mutate,
       script,
+      rooms: gateway,
+      nodes: play.nodes,
       builtIns: features.lag.consoleRpcs,
     }),
     errorJournal: errorJournalFeature(play.journal),

@@ -41,7 +41,11 @@ export async function openDeployment({ url, config: keys }: MeasuredOptions) {
     version: testVersion,
     bootId: 'measured',
     leases: createLeases({ db, clock, log: silentLog, holder: 'measured', lifeMs: 15_000 }),
-    secrets: { admission: new Uint8Array(32), sessions: new Uint8Array(32) },
+    secrets: {
+      admission: new Uint8Array(32),
+      sessions: new Uint8Array(32),
+      explorer: new Uint8Array(32),
+    },
     onRevoked() {},
     players: noPlayers,
     recording: createConnectedPlayers().recording.players,
