@@ -49,7 +49,12 @@ describe.each(testBackends)('the catalogue of tables on $name', ({ name, open })
       tables.filter((table) => table.visibility === visibility).map((table) => table.name)
     expect(marked('protected')).toEqual(['api_keys'])
     const hidden = 'schema_migrations schema_lease deployment_secrets leases totals account_totals'
-    const rest = ['notification_totals', 'storage_index_guard', 'leaderboard_blocks', 'console_tokens']
+    const rest = [
+      'notification_totals',
+      'storage_index_guard',
+      'leaderboard_blocks',
+      'console_tokens',
+    ]
     expect(marked('hidden')).toEqual([...hidden.split(' '), ...rest])
   })
 })
