@@ -2925,7 +2925,7 @@ declare module 'guildhall/test' {
       }>
       rpc(input: {
         params: { method: string }
-        body: { payload: string }
+        body: { payload: string; room_id?: number }
         idempotencyKey?: string
       }): Promise<
         | { ok: true; reply: string }
