@@ -1,6 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -43,8 +53,10 @@ async function openFolder(): Promise<string> {
   return cwd
 }
 
-async function start(cwd: string): Promise<{ url: string; stop(): Promise<unknown[]> }> {
-  const node = spawn(program, ['serve'], { cwd, env: nothing, stdio: ['ignore', 'pipe', 'pipe'] })
+type Node = { url: string; stop(): Promise<unknown[]> }
+
+async function start(cwd: string, from = program): Promise<Node> {
+  const node = spawn(from, ['serve'], { cwd, env: nothing, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void node.kill('SIGKILL'))
   let said = ''
   node.stderr.on('data', (text) => (said += text))
@@ -128,6 +140,47 @@ describe('a release', () => {
       if (!/\.m?js(\.map)?$/.test(file)) continue
       expect(await readFile(join(lib, file), 'utf8')).not.toContain(dirname(import.meta.dirname))
     }
+  })
+})
+
+describe('a release with engines', () => {
+  const plain = "guildhall.on_rpc('two', () => 1 + 1)"
+  const inPython = `import guildhall\n@guildhall.on_rpc('two')\ndef two(ctx, body): return 1 + 1`
+  const scripts: [string, string, string][] = [
+    ['main.js', 'sandboxed', plain],
+    ['main.lua', 'sandboxed', "guildhall.on_rpc('two', function() return 1 + 1 end)"],
+    ['main.py', 'trusted', inPython],
+  ]
+  let withEngines = ''
+
+  beforeAll(async () => {
+    const made = join(folder, 'engines')
+    await makeRelease(made, { engines: true })
+    withEngines = join(made, 'bin/guildhall')
+  }, 120_000)
+
+  it.each(scripts)(
+    'runs %s, %s',
+    async (file, tier, source) => {
+      const cwd = await openFolder()
+      await appendFile(join(cwd, 'guildhall.toml'), `[runtime]\ntier = "${tier}"\n`)
+      await mkdir(join(cwd, 'game'))
+      await writeFile(join(cwd, 'game', file), source)
+      const node = await start(cwd, withEngines)
+      const player = createPlayer(node.url)
+      await player.signIn.device({ id: 'a-device-of-ana', create: true, username: 'ana' })
+      const connection = await player.connect()
+      expect(await connection.rpc('two')).toBe(2)
+      await connection.close()
+      expect(await node.stop()).toEqual([0, null])
+    },
+    120_000,
+  )
+
+  it('says what engines it has inside', async () => {
+    const bill = JSON.parse(await readFile(join(folder, 'engines/sbom.cdx.json'), 'utf8'))
+    const names = bill.components.map((each: { name: string }) => each.name)
+    expect(names).toEqual(expect.arrayContaining(['pyodide', 'quickjs-wasi', 'wasmoon']))
   })
 })
 

@@ -15,6 +15,10 @@ guildhall.on_rpc('submit', async (_ctx, body) => {
   await guildhall.leaderboards.submit('large', owner, Number(score))
 })
 
+/** The first records as the node has them, and taken apart and written again. */
+guildhall.on_rpc('top', () => guildhall.leaderboards.records('large', { limit: 100, raw: true }))
+guildhall.on_rpc('top-value', () => guildhall.leaderboards.records('large', { limit: 100 }))
+
 /** So many calls of the node or lines in one call of a client. */
 const atOnce = 16
 

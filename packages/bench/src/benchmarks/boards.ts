@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { leaderboardsApi, stringifyExact } from '@guildhall/contract'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
-import { httpRequest } from '../load/http-connection.ts'
+import { HttpConnection, httpRequest } from '../load/http-connection.ts'
 import { runHttpLoad } from '../load/http-load.ts'
 import { signInOperator } from '../load/operator.ts'
 import { compareInTurn, ratios } from '../load/rounds.ts'
@@ -63,7 +64,7 @@ async function rowsOn(bench: Bench, backend: string, urls: Urls): Promise<Row[]>
       warmUps: 5,
     },
   ]
-  const measured: Row[] = []
+  const measured: Row[] = [await handedOnRow(backend, own)]
   for (const { what, ours, theirs, warmUps = 1 } of rows) {
     const name = theirs === undefined ? 'GET /console/v1/me' : 'the other checkout'
     const compared = await compareInTurn(
@@ -84,6 +85,29 @@ async function rowsOn(bench: Bench, backend: string, urls: Urls): Promise<Row[]>
     })
   }
   return measured
+}
+
+type Subject = Awaited<ReturnType<typeof subject>>
+
+/** An answer of the node that the script hands on untouched, beside one that it takes apart. */
+async function handedOnRow(backend: string, own: Subject): Promise<Row> {
+  const compared = await compareInTurn(
+    {
+      product: () => own.topOf('top'),
+      baseline: () => own.topOf('top-value'),
+      ratioOf: (a: Outcome, b: Outcome) => a.perSecond / b.perSecond,
+    },
+    { rounds, warmUps: 3 },
+  )
+  const { product, baseline, ratio } = compared
+  return {
+    what: `first 100 of a board by script, raw, ${inFlight} in flight, ${backend}`,
+    product: { value: product.perSecond, unit: '/s' },
+    baseline: { name: 'as a value', value: baseline.perSecond, unit: '/s' },
+    ratio,
+    bound: { of: 'value', is: 'at least', limit: 5000 },
+    notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
+  }
 }
 
 async function subject(bench: Bench, url: string, checkout?: string) {
@@ -108,7 +132,16 @@ async function subject(bench: Bench, url: string, checkout?: string) {
         return rpcMessage('submit', `${someOwner(made, records)} ${someScore(made)}`)
       },
     })
-  return { server, ...works, script }
+  const topOf = (method: string) =>
+    runRpcLoad({
+      server,
+      clients,
+      seconds,
+      areResponses: true,
+      answerBytes: responseHeadBytes + works.topBytes,
+      message: () => rpcMessage(method, ''),
+    })
+  return { server, ...works, script, topOf }
 }
 
 async function worksOf(bench: Bench, server: Child, records: number) {
@@ -119,9 +152,15 @@ async function worksOf(bench: Bench, server: Child, records: number) {
     httpRequest('GET', `${path}?limit=100&offset=${offset}`, { token })
   const first = page(0)
   const middle = page(Math.floor(records / 2))
+  const connection = await HttpConnection.open(server.port)
+  const { body } = await connection.fetch(first)
+  connection.close()
+  const { total, items } = leaderboardsApi.records.ok.parse(body)
   let made = 0
   const me = httpRequest('GET', '/console/v1/me', { token })
   return {
+    /** As long as the answer of the script. */
+    topBytes: Buffer.byteLength(stringifyExact({ total, items })),
     me: () => runHttpLoad({ ...load, request: () => me }),
     first: () => runHttpLoad({ ...load, request: () => first }),
     middle: () => runHttpLoad({ ...load, request: () => middle }),

@@ -27,7 +27,9 @@ export type Child = AsyncDisposable & {
 }
 
 export type ChildOptions = {
-  /** Arguments of Node.js. */
+  /** The program; Node.js if not given. */
+  program?: string | undefined
+  /** Its arguments. */
   args: readonly string[]
   cwd: string
   /** Its whole environment, besides PATH. */
@@ -42,8 +44,9 @@ export type ChildOptions = {
 /** Starts a process and waits until it prints a line that contains `ready` and `NAME=VALUE`s. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { args, cwd, env, cores, on, readyWithinMs = readyTimeoutMs } = options
+  const program = options.program ?? process.execPath
   const places = cores && { server: [cores.server], both: Object.values(cores) }
-  const [command, ...rest] = pinned([process.execPath, ...args], places?.[on ?? 'server'])
+  const [command, ...rest] = pinned([program, ...args], places?.[on ?? 'server'])
   const startMs = performance.now()
   const child = spawn(command, rest, {
     cwd,

@@ -16,6 +16,8 @@ export type GuildhallOptions = {
   on?: 'server' | 'both'
   /** The folder of the checkout whose product it is; this one if not given. */
   checkout?: string | undefined
+  /** The program of a release, in place of the product of a checkout. */
+  program?: string | undefined
 }
 
 /** The folder of this checkout. */
@@ -32,9 +34,12 @@ function startArguments(checkout: string): readonly string[] {
 
 /** Starts the product as its operators do, with the limits on sign-ins out of the way. */
 export function startGuildhall(bench: Bench, options: GuildhallOptions = {}): Promise<Child> {
-  const { keys = {}, nodeArgs = [], env = {}, on = 'server', checkout = ownCheckout } = options
+  const { keys = {}, nodeArgs = [], env = {}, on = 'server', program } = options
+  const { checkout = ownCheckout } = options
+  const own = program === undefined ? [...nodeArgs, ...startArguments(checkout)] : []
   return startChild({
-    args: [...nodeArgs, ...startArguments(checkout), 'serve'],
+    program,
+    args: [...own, 'serve'],
     cwd: bench.folder,
     env: { ...environment({ ...unlimited, ...keys }), ...env },
     cores: bench.cores,
