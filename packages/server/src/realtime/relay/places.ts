@@ -34,7 +34,9 @@ export type PlacesDeps = {
 const gatherMs = 200
 const againAfterMs = 1000
 
-type Written = { session?: SessionRow; seat?: SeatRow }
+type Rows = { session?: SessionRow; seat?: SeatRow }
+/** Rows of a participant that the directory may have; surely so if the last writing succeeded. */
+type Written = { sessions: SessionRow[]; seats: SeatRow[]; isSure: boolean }
 
 export function createPlaces(deps: PlacesDeps): Places {
   const { directory, clock, log } = deps
@@ -64,18 +66,30 @@ export function createPlaces(deps: PlacesDeps): Places {
     } catch (error) {
       failed = true
       log.warn('places of players could not be written', { players: participants.length, error })
-      for (const participant of participants) touched.add(participant)
+      for (const [at, participant] of participants.entries()) {
+        touched.add(participant)
+        doubt(participant.context.participant, next[at])
+      }
     }
     isWriting = false
     plan(failed ? againAfterMs : gatherMs)
   }
 
-  function keep(participant: number, rows: Written | undefined): void {
-    if (rows?.session === undefined && rows?.seat === undefined) written.delete(participant)
-    else written.set(participant, rows)
+  function keep(participant: number, { session, seat }: Rows = {}): void {
+    const [sessions, seats] = [session ? [session] : [], seat ? [seat] : []]
+    if (sessions.length + seats.length === 0) written.delete(participant)
+    else written.set(participant, { sessions, seats, isSure: true })
   }
 
-  function changesOf(participants: readonly Participant[], next: readonly Written[]): PlaceChanges {
+  /** What has failed may be there all the same: it is written again, and removed at its end. */
+  function doubt(participant: number, { session, seat }: Rows = {}): void {
+    const before = written.get(participant)
+    const sessions = [...(before?.sessions ?? []), ...(session ? [session] : [])]
+    const seats = [...(before?.seats ?? []), ...(seat ? [seat] : [])]
+    written.set(participant, { sessions, seats, isSure: false })
+  }
+
+  function changesOf(participants: readonly Participant[], next: readonly Rows[]): PlaceChanges {
     const changes = {
       sessions: [] as SessionRow[],
       ended: [] as SessionRow[],
@@ -83,14 +97,14 @@ export function createPlaces(deps: PlacesDeps): Places {
       endedSeats: [] as SeatRow[],
     }
     for (const [at, { context }] of participants.entries()) {
-      const before = written.get(context.participant) ?? {}
+      const before = written.get(context.participant) ?? nothing
       const { session, seat } = next[at] ?? {}
-      if (session && !isSame(before.session, session)) changes.sessions.push(session)
-      if (before.session && before.session.session_id !== session?.session_id) {
-        changes.ended.push(before.session)
+      if (session && !has(before, before.sessions, session)) changes.sessions.push(session)
+      for (const row of before.sessions) {
+        if (row.session_id !== session?.session_id) changes.ended.push(row)
       }
-      if (seat && !isSame(before.seat, seat)) changes.seats.push(seat)
-      if (before.seat && seat === undefined) changes.endedSeats.push(before.seat)
+      if (seat && !has(before, before.seats, seat)) changes.seats.push(seat)
+      if (seat === undefined) changes.endedSeats.push(...before.seats)
     }
     return changes
   }
@@ -114,7 +128,7 @@ export function createPlaces(deps: PlacesDeps): Places {
 function rowsOf(
   participant: Participant,
   { bootId: boot_id, isHere }: Pick<PlacesDeps, 'bootId' | 'isHere'>,
-): Written {
+): Rows {
   const { context, session_id, isConnected, relayed, room } = participant
   const { user_id, participant: id } = context
   if (user_id === null || session_id === null || !isHere(participant)) return {}
@@ -123,6 +137,9 @@ function rowsOf(
   return room === undefined ? {} : { seat: { ...base, room_id: room.id } }
 }
 
-function isSame(before: object | undefined, after: object): boolean {
-  return before !== undefined && JSON.stringify(before) === JSON.stringify(after)
+const nothing: Written = { sessions: [], seats: [], isSure: true }
+
+/** Whether the directory surely has exactly this row. */
+function has<Row>({ isSure }: Written, rows: readonly Row[], row: Row): boolean {
+  return isSure && JSON.stringify(rows[0]) === JSON.stringify(row)
 }

@@ -137,7 +137,7 @@ export class Visit implements Away {
 
   message({ kind, body, unreliable }: PlayerMessage): void {
     if (this.#state === 'member') {
-      this.#calls.message(kind)
+      this.#calls.message({ kind, receiver: this.#participant?.receiver })
       this.#link.send({ type: 'message', visit: this.number, kind, body, unreliable })
       return
     }
@@ -151,15 +151,13 @@ export class Visit implements Away {
       return
     }
     const call = this.#deps.nextCall()
-    this.#calls.rpc(call, request_id)
+    this.#calls.rpc(call, { requestId: request_id, receiver: this.#participant?.receiver })
     this.#link.send({ type: 'rpc', visit: this.number, call, method, payload })
   }
 
   leaveRoom(): Promise<void> | undefined {
     if (this.#state === 'waiting') {
-      const roomId = this.#place?.room_id ?? 0
-      this.#giveUp('left')
-      this.#deliver(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id: roomId }))
+      this.#leaveAtOnce()
       return undefined
     }
     this.#link.send({ type: 'leaveRoom', visit: this.number })
@@ -202,7 +200,7 @@ export class Visit implements Away {
     const { receiver } = this.#participant ?? {}
     if (report.type === 'answer') this.#answered(report)
     else if (report.type === 'placed') this.#placed(placeOf(report.place))
-    else if (report.type === 'replied') this.#calls.replied(report, receiver)
+    else if (report.type === 'replied') this.#calls.replied(report)
     else if (report.type === 'leftRoom') this.#leftRoom(report.room_id)
     else if (report.type === 'claimed') this.#claimed(report)
     else if (report.type === 'arrived') this.#hasArrived()
@@ -228,14 +226,23 @@ export class Visit implements Away {
   linkLost(): void {
     if (this.#state === 'over') return
     const state = this.#state
+    const isLeaving = this.#leaving !== undefined
     this.#failCalls()
     this.#answer({ is: 'refused', reason: unavailable })
     this.#claiming?.(undefined)
     this.#leftRoom(null)
     const participant = this.#participant
     if (participant === undefined || state === 'asking' || state === 'parted') this.#end()
+    else if (isLeaving) this.#leaveAtOnce()
     else if (state === 'waiting') this.#returnLater()
     else this.#waitForReturn(participant)
+  }
+
+  /** Its client leaves the room while there is no way to the owner. */
+  #leaveAtOnce(): void {
+    const roomId = this.#place?.room_id ?? 0
+    this.#giveUp('left')
+    this.#deliver(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id: roomId }))
   }
 
   #waitForReturn({ context }: Participant): void {
@@ -369,7 +376,7 @@ export class Visit implements Away {
   }
 
   #failCalls(): void {
-    this.#calls.fail(this.#participant?.receiver)
+    this.#calls.fail()
     this.#hasArrived()
   }
 

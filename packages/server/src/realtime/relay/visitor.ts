@@ -100,7 +100,10 @@ export class Visitor implements Receiver {
   /** Its connection is over, or the way to it is. */
   depart(seat: SeatFate, awaitsUnsent = true): void {
     const { port, visits } = this.#deps
-    if (this.#state === 'claimed') port.leave(this.participant, 'kept', [])
+    if (this.#state === 'claimed') {
+      port.leave(this.participant, 'kept', [])
+      if (seat === 'none') visits.end(this.participant, 'left')
+    }
     if (this.#state === 'here') {
       const fate = seat === 'kept_elsewhere' ? 'kept' : seat
       this.#state = 'gone'
@@ -171,6 +174,8 @@ export class Visitor implements Receiver {
     this.#entering = call
     if (this.#state === 'claimed') {
       this.#state = 'here'
+      // Its edge has taken it out of the room before, and the way to say so was lost.
+      if (visits.participant(participant)?.isConnected === false) visits.end(participant, 'left')
       const arrival = { participant, account: account ?? undefined, flags, relayed: true }
       await port.arrive(arrival, this)
     }

@@ -137,6 +137,7 @@ export async function checkNothingLeft(
     if (tickets !== 0) world.broken(`${boot} has ${tickets} tickets left`)
     if (process.timers > idleTimers) {
       world.broken(`${boot} has ${process.timers} timers, and ${idleTimers} at its start`)
+      if (process.debug) console.log(process.debug())
     }
     const names = await directory.namesOf(boot)
     if (names.length > 0) world.broken(`${boot} has the names ${JSON.stringify(names)} left`)

@@ -109,13 +109,16 @@ export class Client {
   }
 
   say(): void {
-    this.#line.send(tags.say, Buffer.from(String(this.#deps.nextSaid())))
+    const count = this.#deps.nextSaid()
+    this.#say(`says ${count}`)
+    this.#line.send(tags.say, Buffer.from(String(count)))
   }
 
   call(method: string, payload: unknown, done: Done = () => {}): void {
     this.#callsMade += 1
     const request_id = BigInt(this.#callsMade)
     this.#calls.set(request_id, { sinceMs: this.#deps.world.nowMs(), method, done })
+    this.#say(`calls ${method} as ${request_id}`)
     const body = Buffer.from(JSON.stringify(payload))
     const request = rpcRequestBody.encode({ request_id, method, payload: body })
     this.#line.send(kinds.RPC_REQUEST.first, request)
@@ -188,10 +191,11 @@ export class Client {
   #replied(id: bigint, ok: boolean, payload: Uint8Array): void {
     const call = this.#calls.get(id)
     if (call === undefined) {
-      this.#broken(`(R-RPC-1) got one more answer to the call ${id}`)
+      this.#broken(`(R-RPC-1) got one more answer to the call ${id}: ${ok} ${payload}`)
       return
     }
     this.#calls.delete(id)
+    this.#say(`has the answer to ${id}: ${ok}`)
     call.done(ok ? JSON.parse(Buffer.from(payload).toString()) : undefined)
   }
 

@@ -1,3 +1,4 @@
+import { decodeMessage } from '../../realtime/relay/messages.ts'
 import type { Bus, BusEvents } from '../../kernel/cluster/bus.ts'
 import type { Process, World } from './world.ts'
 
@@ -58,6 +59,7 @@ export function createNetwork(world: World): Network {
     const atMs = inOrderMs + random.fraction() * jitterMs
     world.after(atMs - nowMs, () => {
       if (target.isCut) return
+      if (process.env.TRACE === '2') { const m = decodeMessage(message); if (['asks','reports','reset','replaced','forward','ask','answer'].includes(m.content.type)) world.say(`  MSG ${way} ${JSON.stringify(m.content, (k, v) => v instanceof Uint8Array ? Buffer.from(v).toString('hex').slice(0,12) : v)}`) }
       target.process.enter(() => target.events?.received(message))
     })
   }

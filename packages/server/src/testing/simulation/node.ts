@@ -145,7 +145,7 @@ function createScript(
     return { ok: true, reply: payload }
   }
   script.message = ({ participant, room_id }, { body }, settled) => {
-    watcher.heard(participant, Number(Buffer.from(body).toString()))
+    watcher.heard(participant, room_id, Number(Buffer.from(body).toString()))
     if (room_id !== null) speak(room_id)
     settled('ok')
   }

@@ -11,7 +11,7 @@ export type Watcher = {
   /** The script of a room has sent its message of this number. */
   spoke(roomId: number, count: number): void
   /** The script of a room has got a message of a member. */
-  heard(participant: number, count: number): void
+  heard(participant: number, roomId: number | null, count: number): void
   /** A client asks for a room by its name, until it has its answer. */
   asks(participant: number, name: string | undefined): void
   /** How many messages a room has sent. */
@@ -26,7 +26,7 @@ export function createWatcher(world: World): Watcher {
   const newestOfName = new Map<string, WatchedRoom>()
   const byId = new Map<number, WatchedRoom>()
   const said = new Map<number, number>()
-  const heardOf = new Map<number, number>()
+  const heardOf = new Map<string, number>()
   const asked = new Map<number, string>()
   let made = 0
 
@@ -64,9 +64,10 @@ export function createWatcher(world: World): Watcher {
       world.broken(`(a) ${roomId} admits by the name ${name}, which room ${newest.id} has taken`)
     },
     spoke: (roomId, count) => void said.set(roomId, count),
-    heard(participant, count) {
-      const last = heardOf.get(participant) ?? 0
-      heardOf.set(participant, count)
+    heard(participant, roomId, count) {
+      const key = `${participant} ${roomId}`
+      const last = heardOf.get(key) ?? 0
+      heardOf.set(key, count)
       if (count > last) return
       world.broken(`messages of ${participant} came out of order: ${count} behind ${last}`)
     },

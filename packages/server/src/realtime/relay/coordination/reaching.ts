@@ -1,4 +1,4 @@
-import { kinds, type PartyPush } from '@guildhall/contract'
+import { frameHeaderBytes, kinds, type MatchmakerMatched, type PartyPush } from '@guildhall/contract'
 import { kindOf, type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { AccountKey, Accounts } from '../../play/accounts.port.ts'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
@@ -13,9 +13,9 @@ export type Reaching = ReturnType<typeof createReaching>
 export function createReaching(local: () => Accounts) {
   const sent = new Set<string>()
 
-  /** Whether an account has been sent this match of its ticket before. */
-  function isSecond(account: AccountKey, { bytes }: OutgoingFrame): boolean {
-    const key = `${account} ${Buffer.from(bytes).toString('latin1')}`
+  /** Whether an account has been sent a match of this ticket before. */
+  function isSecond(account: AccountKey, frame: OutgoingFrame): boolean {
+    const key = `${account} ${ticketOf(frame)}`
     if (sent.has(key)) return true
     sent.add(key)
     for (const first of sent) {
@@ -43,4 +43,10 @@ export function createReaching(local: () => Accounts) {
       }
     },
   }
+}
+
+function ticketOf({ bytes }: OutgoingFrame): string {
+  const body = Buffer.from(bytes.subarray(frameHeaderBytes))
+  const matched: MatchmakerMatched = JSON.parse(body.toString('utf8'))
+  return matched.ticket_id
 }
