@@ -25,8 +25,8 @@ export type PlacesDeps = {
   clock: Clock
   log: Log
   bootId: string
-  /** Whether a participant has not ended. */
-  isHere(participant: Participant): boolean
+  /** The participant of this id, unless it has ended. */
+  byId(participant: number): Participant | undefined
   /** Others had connections of sessions that are connected here now. */
   replaced(older: readonly Replaced[]): void
 }
@@ -40,7 +40,7 @@ type Written = { sessions: SessionRow[]; seats: SeatRow[]; isSure: boolean }
 
 export function createPlaces(deps: PlacesDeps): Places {
   const { directory, clock, log } = deps
-  const touched = new Set<Participant>()
+  const touched = new Set<number>()
   const written = new Map<number, Written>()
   let timer: Timer | undefined
   let isWriting = false
@@ -56,19 +56,19 @@ export function createPlaces(deps: PlacesDeps): Places {
 
   async function write(): Promise<void> {
     isWriting = true
-    const participants = [...touched]
+    const ids = [...touched]
     touched.clear()
-    const next = participants.map((participant) => rowsOf(participant, deps))
+    const next = ids.map((id) => rowsOf(deps.byId(id), deps.bootId))
     let failed = false
     try {
-      deps.replaced(await directory.writePlaces(changesOf(participants, next)))
-      for (const [at, { context }] of participants.entries()) keep(context.participant, next[at])
+      deps.replaced(await directory.writePlaces(changesOf(ids, next)))
+      for (const [at, id] of ids.entries()) keep(id, next[at])
     } catch (error) {
       failed = true
-      log.warn('places of players could not be written', { players: participants.length, error })
-      for (const [at, participant] of participants.entries()) {
-        touched.add(participant)
-        doubt(participant.context.participant, next[at])
+      log.warn('places of players could not be written', { players: ids.length, error })
+      for (const [at, id] of ids.entries()) {
+        touched.add(id)
+        doubt(id, next[at])
       }
     }
     isWriting = false
@@ -89,15 +89,15 @@ export function createPlaces(deps: PlacesDeps): Places {
     written.set(participant, { sessions, seats, isSure: false })
   }
 
-  function changesOf(participants: readonly Participant[], next: readonly Rows[]): PlaceChanges {
+  function changesOf(ids: readonly number[], next: readonly Rows[]): PlaceChanges {
     const changes = {
       sessions: [] as SessionRow[],
       ended: [] as SessionRow[],
       seats: [] as SeatRow[],
       endedSeats: [] as SeatRow[],
     }
-    for (const [at, { context }] of participants.entries()) {
-      const before = written.get(context.participant) ?? nothing
+    for (const [at, id] of ids.entries()) {
+      const before = written.get(id) ?? nothing
       const { session, seat } = next[at] ?? {}
       if (session && !has(before, before.sessions, session)) changes.sessions.push(session)
       for (const row of before.sessions) {
@@ -110,8 +110,8 @@ export function createPlaces(deps: PlacesDeps): Places {
   }
 
   return {
-    touched(participant) {
-      if (participant.context.user_id === null || isStopped) return
+    touched({ context: { user_id, participant } }) {
+      if (user_id === null || isStopped) return
       touched.add(participant)
       plan(gatherMs)
     },
@@ -125,13 +125,11 @@ export function createPlaces(deps: PlacesDeps): Places {
 }
 
 /** What the directory is to say of a participant. */
-function rowsOf(
-  participant: Participant,
-  { bootId: boot_id, isHere }: Pick<PlacesDeps, 'bootId' | 'isHere'>,
-): Rows {
+function rowsOf(participant: Participant | undefined, boot_id: string): Rows {
+  if (participant === undefined) return {}
   const { context, session_id, isConnected, relayed, room } = participant
   const { user_id, participant: id } = context
-  if (user_id === null || session_id === null || !isHere(participant)) return {}
+  if (user_id === null || session_id === null) return {}
   const base = { session_id, user_id, participant: id, boot_id }
   if (isConnected) return relayed ? {} : { session: { ...base, room_id: context.room_id } }
   return room === undefined ? {} : { seat: { ...base, room_id: room.id } }

@@ -56,7 +56,7 @@ export function createRelay(deps: RelayDeps): Relay {
   const places = createPlaces({
     ...deps,
     bootId: membership.bootId,
-    isHere: (participant) => deps.registry.byId(participant.context.participant) === participant,
+    byId: deps.registry.byId,
     replaced: sendReplaced,
   })
   const asks = createAsks(deps)

@@ -1,4 +1,3 @@
-import { decodeMessage } from '../../realtime/relay/messages.ts'
 import type { Bus, BusEvents } from '../../kernel/cluster/bus.ts'
 import type { Process, World } from './world.ts'
 
@@ -43,7 +42,8 @@ export function createNetwork(world: World): Network {
 
   function transmit(from: string, to: string, message: Uint8Array): void {
     const [source, target] = [ends.get(from), ends.get(to)]
-    if (source === undefined || source.isCut || source.process.isDead || target === undefined) return
+    if (source === undefined || source.isCut || source.process.isDead || target === undefined)
+      return
     const { loss, doubles } = network.weather
     if (apart.has(pair(from, to)) || random.chance(loss)) return
     const copies = random.chance(doubles) ? 2 : 1
@@ -59,7 +59,6 @@ export function createNetwork(world: World): Network {
     const atMs = inOrderMs + random.fraction() * jitterMs
     world.after(atMs - nowMs, () => {
       if (target.isCut) return
-      if (process.env.TRACE === '2') { const m = decodeMessage(message); if (['asks','reports','reset','replaced','forward','ask','answer'].includes(m.content.type)) world.say(`  MSG ${way} ${JSON.stringify(m.content, (k, v) => v instanceof Uint8Array ? Buffer.from(v).toString('hex').slice(0,12) : v)}`) }
       target.process.enter(() => target.events?.received(message))
     })
   }

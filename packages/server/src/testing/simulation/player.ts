@@ -65,7 +65,8 @@ export class SimulatedPlayer {
   /** Goes for good. */
   leave(): void {
     this.#hasLeft = true
-    for (const client of this.open) client.end(this.#random.pick(['left', 'lost'] as const) ?? 'left')
+    for (const client of this.open)
+      client.end(this.#random.pick(['left', 'lost'] as const) ?? 'left')
   }
 
   #actLater(): void {

@@ -65,6 +65,8 @@ export function createWatcher(world: World): Watcher {
     },
     spoke: (roomId, count) => void said.set(roomId, count),
     heard(participant, roomId, count) {
+      // Outside of rooms the edge hears it, and an owner what was under way when it left.
+      if (roomId === null) return
       const key = `${participant} ${roomId}`
       const last = heardOf.get(key) ?? 0
       heardOf.set(key, count)

@@ -76,8 +76,6 @@ export class Process {
     return this.#timers.size
   }
 
-  debug() { return [...this.#timers].map((t)=>(t as any).at?.split('\n').slice(3,6).map((l:string)=>l.replace(/.*src/,'')).join(' < ')).join('\n') }
-
   enter(task: () => void): void {
     if (this.#state === 'running') task()
     else if (this.#state === 'stopped') this.#backlog.push(task)
@@ -135,8 +133,7 @@ export class Process {
   }
 
   #keep(handle: Timer): Timer {
-    const timer: Timer & {at?:string} = {
-      at: process.env.TRACE ? new Error().stack : '',
+    const timer: Timer = {
       cancel: () => {
         this.#timers.delete(timer)
         handle.cancel()

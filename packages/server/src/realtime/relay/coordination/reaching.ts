@@ -1,4 +1,9 @@
-import { frameHeaderBytes, kinds, type MatchmakerMatched, type PartyPush } from '@guildhall/contract'
+import {
+  frameHeaderBytes,
+  kinds,
+  type MatchmakerMatched,
+  type PartyPush,
+} from '@guildhall/contract'
 import { kindOf, type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { AccountKey, Accounts } from '../../play/accounts.port.ts'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
