@@ -15,6 +15,8 @@ export function createOwnerSide(
 ) {
   const { play } = deps
   const byLink = new Map<OwnerLink, Map<number, Visitor>>()
+  /** Dropped participants whose edge is still to say what it had not sent. */
+  const awaited = new Map<OwnerLink, Set<number>>()
   const turns = createScriptTurns({
     congested: () => play().port.script.congested(),
     onceDrained: (listener) => play().port.script.onceDrained(listener),
@@ -27,6 +29,10 @@ export function createOwnerSide(
       return play().visits
     },
     awaitTurn: turns.await,
+    awaitUnsent({ participant, link }) {
+      awaited.set(link, (awaited.get(link) ?? new Set()).add(participant))
+      play().visits.awaitUnsent(participant)
+    },
     returned({ participant, link }) {
       deps.forward(participant, link.peer)
       for (const topic of play().visits.topicsOf(participant)) {
@@ -75,6 +81,7 @@ export function createOwnerSide(
       if (ask.type === 'close') return
       if (ask.type === 'claim') return void claim(link, ask)
       if (ask.type === 'unsent') {
+        awaited.get(link)?.delete(ask.participant)
         unsent(ask)
         return
       }
@@ -88,6 +95,8 @@ export function createOwnerSide(
     linkOver(link: OwnerLink): void {
       const visitors = byLink.get(link)
       for (const visitor of [...(visitors?.values() ?? [])]) visitor.depart('kept', false)
+      for (const participant of awaited.get(link) ?? []) play().visits.addUnsent(participant, [])
+      awaited.delete(link)
     },
   }
 

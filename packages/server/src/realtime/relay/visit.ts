@@ -187,7 +187,8 @@ export class Visit implements Away {
     this.#answer({ is: 'done' })
     this.#leaving?.()
     this.#calls.forget()
-    if (this.#state === 'over' || (wasWaiting && seat !== 'none')) {
+    if (wasWaiting && seat === 'none') this.#link.send({ type: 'depart', visit: this.number, seat })
+    if (this.#state === 'over' || wasWaiting) {
       this.#end()
       return
     }

@@ -18,6 +18,8 @@ export type VisitorDeps = {
   visits: Visits
   /** Gives the visitor its turns while the script takes no more. */
   awaitTurn(visitor: Visitor): void
+  /** Its edge is to say what it had not sent, as long as the link lasts. */
+  awaitUnsent(visitor: Visitor): void
   /** It has come back from another node than before, or by another link. */
   returned(visitor: Visitor): void
   over(visitor: Visitor): void
@@ -108,7 +110,7 @@ export class Visitor implements Receiver {
       const fate = seat === 'kept_elsewhere' ? 'kept' : seat
       this.#state = 'gone'
       port.leave(this.participant, fate, [])
-      if (awaitsUnsent && fate !== 'none') visits.awaitUnsent(this.participant)
+      if (awaitsUnsent && fate !== 'none') this.#deps.awaitUnsent(this)
     }
     this.#line = []
     this.#end()
