@@ -117,6 +117,8 @@ export function createEdgeSide(deps: RelayDeps & { links: Links }) {
       } else {
         const visit = visits.get(report.visit)
         if (visit?.link === link) visit.reported(report)
+        // The answer to a claim that was given up before the owner had begun with it.
+        else if (report.type === 'claimed') link.send({ type: 'release', visit: report.visit })
       }
     },
     linkOver(link: EdgeLink): void {

@@ -33,7 +33,7 @@ export type ClientDeps = {
   over(client: Client): void
 }
 
-type Asked = { sinceMs: number; name?: string | undefined; room?: number | undefined }
+type Asked = { sinceMs: number; name?: string; room?: number; leaves?: true }
 
 /** One connection of a player, which believes what it is told, and checks it. */
 export class Client {
@@ -85,8 +85,7 @@ export class Client {
   }
 
   enter(target: { name: string } | { room: number }): void {
-    const { world } = this.#deps
-    this.#asked = { sinceMs: world.nowMs(), ...target }
+    this.#ask(target)
     if ('name' in target) {
       this.#watchName(target.name)
       this.#line.send(kinds.ROOM_CREATE.first, roomCreateBody.encode({ name: target.name }))
@@ -98,13 +97,13 @@ export class Client {
 
   /** Makes a room without a name. */
   makeRoom(): void {
-    this.#asked = { sinceMs: this.#deps.world.nowMs() }
+    this.#ask({ name: '' })
     const body = roomEnterBody.encode({ mode: 'create', name: '', options: '' })
     this.#line.send(kinds.ROOM_ENTER.first, body)
   }
 
   leaveRoom(): void {
-    this.#asked = { sinceMs: this.#deps.world.nowMs() }
+    this.#ask({ leaves: true })
     this.#line.send(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id: 0 }))
   }
 
@@ -155,6 +154,8 @@ export class Client {
       this.#answered()
     } else if (kind === kinds.MATCH_CLOSED.first) {
       this.#out(matchClosedBody.decode(body).room_id, 'is told the end of')
+      // Outside of rooms a leave answers nothing.
+      if (this.#asked?.leaves) this.#answered()
     } else if (kind === kinds.ROOM_REJECT.first) {
       this.#say('is refused')
       this.#answered()
@@ -181,6 +182,11 @@ export class Client {
   #out(room: number, how: string): void {
     this.#say(`${how} room ${room}`)
     if (this.room === room) this.room = undefined
+  }
+
+  #ask(target: Omit<Asked, 'sinceMs'>): void {
+    this.#asked = { sinceMs: this.#deps.world.nowMs(), ...target }
+    this.#say(`asks for ${target.room ?? target.name ?? 'nowhere'}`)
   }
 
   #answered(): void {
