@@ -8,6 +8,7 @@ export const longest = [
   'crash/crash-postgres.test.ts',
   'crash/crash-sqlite.test.ts',
   'dashboard/src/dashboard.browser.test.ts',
+  'simulation/simulation.test.ts',
   'wallet/adjustments/answers.test.ts',
   'script/process/failures.test.ts',
   'node/node.test.ts',
