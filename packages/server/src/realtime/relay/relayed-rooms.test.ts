@@ -214,3 +214,44 @@ test('[R-CL-7, R-RET-3] what is under way when a connection is lost reaches its 
   const last = await again.next()
   expect([last.kind, ...last.body].slice(0, 1)).toEqual([101])
 })
+
+test('[R-CL-7, R-GEN-7] a leave whose link is lost is answered, and takes the member out', async () => {
+  const { one, two, ann, bob } = await startTogether(grace)
+  await lines(bob, 2)
+  await ann.line()
+  two.cut(true)
+  bob.leave()
+  await cluster.pass(7000)
+  expect(await lines(bob, 2)).toEqual([expect.stringContaining('left'), `left ${roomOf(1, 1)}`])
+  expect(one.gateway.metrics()).toMatchObject({ dropped_seats_active: 1 })
+
+  // The seat that the owner has kept ends, and not the member that has come again.
+  two.cut(false)
+  bob.create('arena')
+  expect((await lines(bob, 2))[0]).toBe(`joined ${roomOf(1, 1)} arena/`)
+  expect(one.gateway.metrics()).toMatchObject({ dropped_seats_active: 0 })
+  await cluster.pass(2 * grace.rooms.reconnect_grace_ms)
+  expect(await one.gateway.members(roomOf(1, 1))).toMatchObject([
+    { user_id: 'u-ann' },
+    { user_id: 'u-bob', connected: true },
+  ])
+  expect(bob.received).toEqual([])
+})
+
+test('[R-CL-18] what an edge had not sent is not awaited when its link is lost', async () => {
+  const { one, two, ann, bob } = await startTogether(grace)
+  await lines(bob, 2)
+  await ann.line()
+  bob.end()
+  await expect.poll(() => one.gateway.metrics().dropped_seats_active, waiting).toBe(1)
+  // The edge is gone before it has said what it had not sent.
+  two.kill()
+  const again = one.join('t-bob')
+  await cluster.pass(7000)
+  const joined = await again
+  expect(joined.isOpen()).toBe(true)
+  expect(await one.gateway.members(roomOf(1, 1))).toMatchObject([
+    { user_id: 'u-ann' },
+    { user_id: 'u-bob', connected: true },
+  ])
+})

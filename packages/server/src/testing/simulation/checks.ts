@@ -1,7 +1,7 @@
 import type { Directory } from '../../kernel/cluster/directory.ts'
 import type { Client } from './client.ts'
+import type { House } from './house.ts'
 import { friends } from './player.ts'
-import type { House } from './simulate.ts'
 import type { World } from './world.ts'
 
 /** Requests and calls have had their time after so long. */

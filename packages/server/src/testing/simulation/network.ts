@@ -16,7 +16,7 @@ export const calm: Weather = { loss: 0, doubles: 0, jitterMs: 0, slowMs: 0 }
 /** A bus whose messages take their time, and that does to them what faults say. */
 export type Network = {
   connect(boot: string, process: Process): Bus
-  weather: Weather
+  setWeather(weather: Weather): void
   /** Cuts a boot off, or joins it again; it notices. */
   cut(boot: string, isCut: boolean): void
   /** Nothing passes between the two; nobody notices. */
@@ -38,20 +38,21 @@ export function createNetwork(world: World): Network {
   const ends = new Map<string, End>()
   const apart = new Set<string>()
   const arrivals = new Map<string, number>()
+  let weather = calm
   const pair = (from: string, to: string) => `${from} ${to}`
 
   function transmit(from: string, to: string, message: Uint8Array): void {
     const [source, target] = [ends.get(from), ends.get(to)]
     if (source === undefined || source.isCut || source.process.isDead || target === undefined)
       return
-    const { loss, doubles } = network.weather
+    const { loss, doubles } = weather
     if (apart.has(pair(from, to)) || random.chance(loss)) return
     const copies = random.chance(doubles) ? 2 : 1
     for (let copy = 0; copy < copies; copy += 1) carry(target, pair(from, to), message.slice())
   }
 
   function carry(target: End, way: string, message: Uint8Array): void {
-    const { slowMs, jitterMs } = network.weather
+    const { slowMs, jitterMs } = weather
     const nowMs = world.nowMs()
     const dueMs = nowMs + 0.2 + random.fraction() + slowMs
     const inOrderMs = Math.max(dueMs, arrivals.get(way) ?? 0)
@@ -64,7 +65,9 @@ export function createNetwork(world: World): Network {
   }
 
   const network: Network = {
-    weather: calm,
+    setWeather(next) {
+      weather = next
+    },
     connect(boot, process) {
       const end: End = { process, events: undefined, isCut: false, waitingBytes: 0 }
       return {
@@ -104,7 +107,7 @@ export function createNetwork(world: World): Network {
       if (end !== undefined) end.waitingBytes = waitingBytes
     },
     heal() {
-      network.weather = calm
+      weather = calm
       apart.clear()
       for (const [boot, end] of ends) {
         end.waitingBytes = 0

@@ -18,19 +18,17 @@ const secondsPerSeed = 5
 
 afterEach(() => vi.restoreAllMocks())
 
-test(
-  `[R-CL-16, R-CL-13, R-CL-23, R-GEN-7, R-RPC-1] whatever happens between nodes, what may be holds`,
-  { timeout: 60_000 + seeds * secondsPerSeed * 1000 },
-  async () => {
-    const others = SIMULATION_SEEDS === undefined ? 1 : randomInt(2 ** 31)
-    const first = Number(SIMULATION_SEED ?? others)
-    process.stdout.write(`simulation: ${seeds} seeds from ${first}\n`)
-    for (let seed = first; seed < first + seeds; seed += 1) {
-      const outcome = await simulate({ seed, runMs })
-      if (outcome.violations.length > 0) throw new Error(await report(seed, outcome))
-    }
-  },
-)
+test(`[R-CL-16, R-CL-13, R-CL-23, R-GEN-7, R-RPC-1] whatever happens between nodes, what may be holds`, {
+  timeout: 60_000 + seeds * secondsPerSeed * 1000,
+}, async () => {
+  const others = SIMULATION_SEEDS === undefined ? 1 : randomInt(2 ** 31)
+  const first = Number(SIMULATION_SEED ?? others)
+  process.stdout.write(`simulation: ${seeds} seeds from ${first}\n`)
+  for (let seed = first; seed < first + seeds; seed += 1) {
+    const outcome = await simulate({ seed, runMs })
+    if (outcome.violations.length > 0) throw new Error(await report(seed, outcome))
+  }
+})
 
 /** The last lines of a trace that a report shows. */
 const traceLinesMax = 60

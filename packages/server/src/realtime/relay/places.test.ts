@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { createMemoryDirectory } from '../../cluster/directory/memory-directory.ts'
+import { createFakeClock } from '../../kernel/clock.fake.ts'
+import { createRecordedLog } from '../../kernel/log/log.fake.ts'
+import { newParticipant, type Participant } from '../play/participants/participant.ts'
+import { createPlaces } from './places.ts'
+
+const ann = {
+  session_id: 's-ann',
+  user_id: 'u-ann',
+  username: 'ann',
+  refresh_expires_at_unix_ms: Number.MAX_SAFE_INTEGER,
+}
+
+/** Places of a node, whose directory does what it is told and may then say that it failed. */
+function createMutable() {
+  const clock = createFakeClock()
+  const directory = createMemoryDirectory()
+  const here = new Map<number, Participant>()
+  let isMute = false
+  const places = createPlaces({
+    ...{ clock, bootId: 'bt1-a', log: createRecordedLog(), replaced() {} },
+    directory: {
+      ...directory,
+      async writePlaces(changes) {
+        const replaced = await directory.writePlaces(changes)
+        if (isMute) throw new Error('the answer is lost')
+        return replaced
+      },
+    },
+    byId: (id) => here.get(id),
+  })
+  return {
+    ...{ clock, places, here },
+    mute(is: boolean) {
+      isMute = is
+    },
+    rows: async () => (await directory.placesOf(['u-ann'])).sessions,
+  }
+}
+
+function connected(id: number): Participant {
+  return Object.assign(newParticipant(id, ann), { isConnected: true })
+}
+
+test('[R-CL-19] a row whose writing seemed to fail is removed when its connection ends', async () => {
+  const { clock, places, here, mute, rows } = createMutable()
+  const participant = connected(1)
+  here.set(1, participant)
+  mute(true)
+  places.touched(participant)
+  await clock.advance(300)
+  expect(await rows()).toHaveLength(1)
+  here.delete(1)
+  places.touched(participant)
+  mute(false)
+  await clock.advance(1500)
+  expect(await rows()).toEqual([])
+})
+
+test('[R-CL-19] who ends and comes again by its id in one batch is written as it is now', async () => {
+  const { clock, places, here, rows } = createMutable()
+  const [before, now] = [connected(1), connected(1)]
+  here.set(1, now)
+  places.touched(now)
+  places.touched(before)
+  await clock.advance(300)
+  expect(await rows()).toMatchObject([{ participant: 1 }])
+  here.delete(1)
+  places.touched(now)
+  await clock.advance(300)
+  expect(await rows()).toEqual([])
+})
