@@ -37,7 +37,7 @@ export class OpenCalls {
     open.receiver?.replied(open.requestId, outcome)
   }
 
-  /** `receiver` is told of positions, which nobody keeps. */
+  /** `receiver` gets what becomes of positions, which nobody keeps. */
   messageDone(report: Done<'settled' | 'unhandled'>, receiver: Receiver | undefined): void {
     const { kind } = report
     if (report.type === 'unhandled' && !report.wasMessage) {

@@ -12,7 +12,7 @@ const ann = {
   refresh_expires_at_unix_ms: Number.MAX_SAFE_INTEGER,
 }
 
-/** Places of a node, whose directory does what it is told and may then say that it failed. */
+/** Places of a node, whose directory does what is asked, and may fail after that. */
 function createMutable() {
   const clock = createFakeClock()
   const directory = createMemoryDirectory()

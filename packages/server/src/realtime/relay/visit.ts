@@ -228,7 +228,8 @@ export class Visit implements Away {
     if (this.#state === 'over') return
     const state = this.#state
     const isLeaving = this.#leaving !== undefined
-    this.#failCalls()
+    this.#calls.fail()
+    this.#hasArrived()
     this.#answer({ is: 'refused', reason: unavailable })
     this.#claiming?.(undefined)
     this.#leftRoom(null)
@@ -241,9 +242,8 @@ export class Visit implements Away {
 
   /** Its client leaves the room while there is no way to the owner. */
   #leaveAtOnce(): void {
-    const roomId = this.#place?.room_id ?? 0
     this.#giveUp('left')
-    this.#deliver(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id: roomId }))
+    this.#leftRoom(this.#place?.room_id ?? 0)
   }
 
   #waitForReturn({ context }: Participant): void {
@@ -340,12 +340,8 @@ export class Visit implements Away {
 
   #return(): void {
     const participant = this.#participant
-    if (this.#state !== 'waiting' || participant === undefined) return
-    const account = accountOf(participant)
-    if (account === null) {
-      this.#giveUp('closed')
-      return
-    }
+    const account = participant && accountOf(participant)
+    if (this.#state !== 'waiting' || !participant || !account) return
     this.#link = this.#deps.linkTo(this.boot)
     const { participant: id } = participant.context
     this.#link.send({ type: 'claim', visit: this.number, participant: id, account })
@@ -376,11 +372,6 @@ export class Visit implements Away {
     this.#end()
   }
 
-  #failCalls(): void {
-    this.#calls.fail()
-    this.#hasArrived()
-  }
-
   #hasArrived(): void {
     this.#arriving?.()
     this.#arriving = undefined
@@ -400,7 +391,8 @@ export class Visit implements Away {
   #end(): void {
     if (this.#state === 'over') return
     this.#state = 'over'
-    this.#failCalls()
+    this.#calls.fail()
+    this.#hasArrived()
     this.#answer({ is: 'refused', reason: unavailable })
     this.#leaving?.()
     this.#deps.over(this)

@@ -71,7 +71,7 @@ function checkRecords(world: World, { nodes, watcher }: House): void {
   }
 }
 
-/** Who believes to be in a room is in it, and hears it; and the other way round. */
+/** A client's room has it as a member, and it hears the room; and the other way round. */
 async function checkMembers(world: World, house: House): Promise<void> {
   const { nodes, watcher } = house
   const listed = new Map<number, number>()
@@ -91,7 +91,7 @@ async function checkMembers(world: World, house: House): Promise<void> {
     const there = listed.get(participant)
     listed.delete(participant)
     if (there !== room) {
-      world.broken(`(c) ${participant} believes to be in ${room}, and is in ${there}`)
+      world.broken(`(c) ${participant} has the room ${room}, and is in ${there}`)
     } else if (room !== undefined && last !== watcher.saidIn(room)) {
       world.broken(`(c) ${participant} has heard ${last} of ${watcher.saidIn(room)} in ${room}`)
     }
@@ -135,7 +135,7 @@ export async function checkNothingLeft(
     if (!gateway.relay?.isEmpty) world.broken(`${boot} has something under way`)
     const { queued_tickets: tickets } = gateway.matchmaker()
     if (tickets !== 0) world.broken(`${boot} has ${tickets} tickets left`)
-    if (process.timers > idleTimers + remembering) {
+    if (process.timers > idleTimers + ticketTimers) {
       world.broken(`${boot} has ${process.timers} timers, and ${idleTimers} at its start`)
     }
     const names = await directory.namesOf(boot)
@@ -148,8 +148,8 @@ export async function checkNothingLeft(
   }
 }
 
-/** The matchmaker remembers finished tickets for a minute, by one timer. */
-const remembering = 1
+/** The matchmaker keeps finished tickets for a minute, by one timer. */
+const ticketTimers = 1
 
 const gauges = [
   'connections_active',

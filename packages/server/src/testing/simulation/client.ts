@@ -35,14 +35,14 @@ export type ClientDeps = {
 
 type Asked = { sinceMs: number; name?: string; room?: number; leaves?: true }
 
-/** One connection of a player, which believes what it is told, and checks it. */
+/** One connection of a player, which holds what comes against what may come. */
 export class Client {
   readonly node: Node
   readonly #deps: ClientDeps
   readonly #line: Line
   /** Known once the handshake is over. */
   participant: number | undefined
-  /** The room that it is in, for all that it was told. */
+  /** The room that it is in, by all that has come. */
   room: number | undefined
   /** The last message of the room since it is in it. */
   #last: number | undefined
@@ -153,7 +153,7 @@ export class Client {
       this.#out(roomReferenceBody.decode(body).room_id, 'left')
       this.#answered()
     } else if (kind === kinds.MATCH_CLOSED.first) {
-      this.#out(matchClosedBody.decode(body).room_id, 'is told the end of')
+      this.#out(matchClosedBody.decode(body).room_id, 'sees the end of')
       // Outside of rooms a leave answers nothing.
       if (this.#asked?.leaves) this.#answered()
     } else if (kind === kinds.ROOM_REJECT.first) {

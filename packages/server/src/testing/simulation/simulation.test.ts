@@ -87,7 +87,7 @@ test('[R-CL-23] it finds links that do not look at the sequence', async () => {
 
 test('[R-CL-23] it finds links that are reset without a word to their members', async () => {
   vi.spyOn(Visit.prototype, 'linkLost').mockImplementation(() => {})
-  expect((await violationsOf({})).join('\n')).toMatch(/\(c\) .* believes to be in/)
+  expect((await violationsOf({})).join('\n')).toMatch(/\(c\) .* has the room/)
 })
 
 /** One name, whose node is paused for longer than its lease. */
@@ -113,7 +113,7 @@ test('[R-CL-23] it finds names that are served again without a look at their row
   expect(found.join('\n')).toContain('(a) ')
 })
 
-test('[R-CL-23] it finds a lease that is believed for too long', async () => {
+test('[R-CL-23] it finds a lease that is held for too long', async () => {
   class Stubborn extends Membership {
     override holdsLease(): boolean {
       return true
