@@ -60,6 +60,18 @@ guildhall.room('race', {
     room.state.ticks += 1
   },
 })
+let [first, hasStalled] = [0, false]
+guildhall.room('stalling', {
+  create: () => ({}),
+  view: () => 'seen',
+  own(state, { participant }) {
+    first ||= participant
+    const stalls = participant !== first && !hasStalled
+    hasStalled ||= stalls
+    while (stalls) {}
+    return 'mine'
+  },
+})
 guildhall.on_rpc('crash', () => process.exit(1))
 guildhall.on_rpc('echo', (ctx, body) => body)
 `
@@ -187,6 +199,13 @@ describe('rooms with state', () => {
       .poll(() => viewOf(ana.room)?.table.map(({ card }) => card))
       .toEqual(['ace', 'king'])
     expect(ana.room.own).toEqual([])
+  })
+
+  it('[R-STA-4] [S-LIM-1] who came as the worker was interrupted has the whole at the next sync', async () => {
+    const ana = await join('stalling', { mode: 'stalling' })
+    await expect.poll(() => [ana.room.state, ana.room.own]).toEqual(['seen', 'mine'])
+    const bo = await join('stalling', { mode: 'stalling' })
+    await expect.poll(() => [bo.room.state, bo.room.own]).toEqual(['seen', 'mine'])
   })
 
   it('[R-STA-6] what create has returned is kept from the creation on', async () => {

@@ -127,6 +127,10 @@ export class StateRooms {
       room.isUnsent = true
       return
     }
+    if (call.hook === hookCode.state_watch) {
+      if (call.detail !== 0) this.#follows(room, call)
+      return
+    }
     room.setState(room.copy.fresh())
     room.behindSync.rollback()
   }
@@ -147,11 +151,11 @@ export class StateRooms {
       case hookCode.on_room_join:
         return this.#rooms.get(call.detail)
       case hookCode.state_sync:
+      case hookCode.state_watch:
         return withSyncs ? this.#rooms.get(call.room_id ?? 0) : undefined
       case hookCode.on_join:
       case hookCode.on_leave:
       case hookCode.on_room_create:
-      case hookCode.state_watch:
       case hookCode.state_drop:
         return undefined
       default:
@@ -257,18 +261,24 @@ export class StateRooms {
   #watch(call: CallRecord): void {
     const room = this.#rooms.get(call.room_id ?? 0)
     if (room === undefined) return
-    if (call.detail === 0) {
-      room.followers.remove(call.participant)
-      return
+    if (call.detail === 0) room.followers.remove(call.participant)
+    else if (!room.followers.isWhole) this.#follows(room, call)
+    else {
+      this.#addFollower(room, call)
+      this.#tryTo(room, () => room.followers.welcome(this.#seenState(room)))
     }
-    const { user_id = null, username = null } = call.about ?? {}
-    const known = room.members.find(({ participant }) => participant === call.participant)
-    room.followers.add(known ?? { participant: call.participant, user_id, username })
-    if (!room.followers.isWhole) {
-      this.#syncSoon(room)
-      return
-    }
-    this.#tryTo(room, () => room.followers.welcome(this.#seenState(room)))
+  }
+
+  /** Gets the whole with a sync that comes at once. */
+  #follows(room: StateRoom, call: CallRecord): void {
+    this.#addFollower(room, call)
+    this.#syncSoon(room)
+  }
+
+  #addFollower(room: StateRoom, { participant, about }: CallRecord): void {
+    const { user_id = null, username = null } = about ?? {}
+    const known = room.members.find((member) => member.participant === participant)
+    room.followers.add(known ?? { participant, user_id, username })
   }
 
   #sync(call: CallRecord): void {
