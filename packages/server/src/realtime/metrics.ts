@@ -31,6 +31,7 @@ export const metricNames = [
   'unreliable_coalesced_total',
   'unreliable_promoted_total',
   'rooms_active',
+  'state_bytes',
   'room_rejects_total',
   'dropped_seats_active',
   'seats_returned_total',

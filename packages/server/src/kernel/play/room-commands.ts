@@ -36,7 +36,12 @@ export type RoomCommands = {
 export type Ended = 'done' | 'unknown' | 'ending'
 
 /** The state of a room as JSON, behind the sync of this number. */
-export type SavedState = { readonly seq: number; readonly text: string; readonly atUnixMs: number }
+export type SavedState = {
+  readonly seq: number
+  readonly text: string
+  readonly bytes: number
+  readonly atUnixMs: number
+}
 
 /** A room as `on_tick` needs it; `definition` is that of its state, if it has one. */
 export type TickRoom = {

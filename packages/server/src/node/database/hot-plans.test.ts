@@ -12,7 +12,7 @@ import {
   openExplainer,
   recordSent,
 } from './plans.fixture.ts'
-import { rush } from './rush.fixture.ts'
+import { rush, rushedIndex } from './rush.fixture.ts'
 
 /**
  * Statements of a rush have one plan, whatever PostgreSQL knows of the tables in the moment in
@@ -21,7 +21,15 @@ import { rush } from './rush.fixture.ts'
  * these states.
  */
 const grown = 10_000
+const config = { ...roomyLimits, 'storage.indexes': JSON.stringify([rushedIndex]) }
 const few = 1_000
+
+const storageStatements = [
+  'storage.list-with-values',
+  'storage.query-equal-1',
+  'storage.query-ordered-1',
+  'storage.query-ordered-2',
+]
 
 /** Of a small table a plan may read all: such plans are renewed before the table is large. */
 type State = { name: string; isSmall?: boolean; enter(explainer: Explainer): Promise<void> }
@@ -63,15 +71,19 @@ afterEach(() => void vi.restoreAllMocks())
 const [postgres] = testBackends.filter(({ name }) => name === 'postgres')
 
 it.each(states)(
-  'statements of a rush keep one plan on tables that are $name',
+  '[S-IX-6] [S-API-38] statements of a rush keep one plan on tables that are $name',
   async ({ enter, isSmall = false }) => {
     const test = await postgres?.open({ config: { max_connections: 8 } })
     if (test === undefined) throw new Error('there is no PostgreSQL')
     const recording = recordSent()
-    const api = await openTestApi({ db: test.db, clock: createFakeClock(), config: roomyLimits })
+    const api = await openTestApi({ db: test.db, clock: createFakeClock(), config })
+    const keeping = { signal: new AbortController().signal, progress() {} }
+    await api.features.storage.indexes.keep(keeping)
     await rush(api)
     await consoleAccountsStore.countSome(test.db, 500)
     recording.stop()
+    const names = [...recording.sent.keys()].join()
+    for (const name of storageStatements) expect(names).toContain(name)
     await api.close()
     const explainer = await openExplainer(test.url)
     try {

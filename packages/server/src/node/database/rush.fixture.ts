@@ -7,6 +7,14 @@ import { type ScriptCall, scriptOf } from '../../testing/script-calls.fixture.ts
 const crowd = 12
 const board = 'season'
 
+/** Asked for by the values of fields, by ranges of an ordered one, and in its order. */
+export const rushedIndex = {
+  name: 'by_level',
+  collection: 'saves',
+  fields: ['level', 'hero'],
+  ordered: ['level'],
+}
+
 type Player = { token: string; refresh_token: string; user_id: string; device: string }
 type Node = { api: TestApi; operator: Operator; ask: ScriptCall; players: readonly Player[] }
 
@@ -63,8 +71,14 @@ async function wallets({ operator, ask, players }: Node): Promise<void> {
 
 async function objects({ operator, ask, players }: Node): Promise<void> {
   await eachOf(players, async ({ user_id, device }) => {
-    await ask('storage_write', user_id, 'saves', 'slot', { level: 1 })
+    await ask('storage_write', user_id, 'saves', 'slot', { level: 1, hero: device })
     await ask('storage_read', user_id, 'saves', 'slot')
+    await ask('storage_list', user_id, 'saves', { limit: 5 })
+    await ask('storage_list', user_id, 'saves', { limit: 5, prefix: 's' })
+    const { name } = rushedIndex
+    await ask('storage_index_query', name, { level: 1 }, { limit: 5 })
+    await ask('storage_index_query', name, { level: { gte: 1, lt: 9 } }, { limit: 5 })
+    await ask('storage_index_query', name, { hero: device }, { limit: 5, order: '-level' })
     await operator.send('PUT', `/storage/saves/${device}?user_id=${user_id}`, { value: {} })
     await operator.send('GET', `/storage/saves/slot?user_id=${user_id}`)
     await operator.send('GET', `/storage/saves?limit=5`)

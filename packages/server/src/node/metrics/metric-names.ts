@@ -52,6 +52,7 @@ export const metricHelp: Readonly<Record<string, string>> = {
   quic_handshake_failures_total: 'QUIC handshakes that did not succeed.',
   quic_engine_restarts_total: 'Restarts of the QUIC engine after a failure.',
   rooms_active: 'Live rooms.',
+  state_bytes: 'Bytes of the newest checkpoints of the states of rooms, as JSON text.',
   room_rejects_total: 'Room requests that were refused.',
   dropped_seats_active: 'Participants without a connection whose seat is kept.',
   seats_returned_total: 'Seats that were taken again in time.',

@@ -107,6 +107,10 @@ export function createRooms(deps: RoomsDeps): Rooms {
     metrics.rooms_active = rooms.size
   }
 
+  function countState(before: SavedState | undefined, after: SavedState | undefined): void {
+    metrics.state_bytes += (after?.bytes ?? 0) - (before?.bytes ?? 0)
+  }
+
   const reserve = (id = deps.nextRoomId()) => ({ room_id: id, match_id: deps.newMatchId() })
 
   function raise(room: Room, event: MatchEventPart): void {
@@ -126,6 +130,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     const isKnown = room.phase !== 'new'
     room.phase = 'ended'
     rooms.delete(room.id)
+    countState(room.state?.saved, undefined)
     if (room.name !== null) {
       names.delete(room.name)
       deps.releaseName(room.name, room.id)
@@ -280,11 +285,17 @@ export function createRooms(deps: RoomsDeps): Rooms {
     },
     keepState(roomId, saved) {
       const state = rooms.get(roomId)?.state
-      if (state !== undefined) state.saved = saved
-      else if (firstStates.has(roomId)) firstStates.set(roomId, saved)
+      if (state !== undefined) {
+        countState(state.saved, saved)
+        state.saved = saved
+      } else if (firstStates.has(roomId)) {
+        firstStates.set(roomId, saved)
+      }
     },
     giveState(room, definition) {
-      room.state = { definition, saved: firstStates.get(room.id) }
+      const saved = firstStates.get(room.id)
+      room.state = { definition, saved }
+      countState(undefined, saved)
       firstStates.delete(room.id)
       forgetDerived()
     },

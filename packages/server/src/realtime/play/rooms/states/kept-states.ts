@@ -25,7 +25,8 @@ export function createKeptStates(deps: KeptStatesDeps): Omit<RoomStates, 'delive
 
   return {
     saveState({ room_id, seq, text }) {
-      rooms.keepState(room_id, { seq, text, atUnixMs: clock.nowUnixMs() })
+      const bytes = Buffer.byteLength(text)
+      rooms.keepState(room_id, { seq, text, bytes, atUnixMs: clock.nowUnixMs() })
     },
     keptRooms() {
       return Array.from(rooms.all()).flatMap((room) => {
