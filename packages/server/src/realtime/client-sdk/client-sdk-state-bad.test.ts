@@ -106,10 +106,10 @@ describe('rooms with state, of scripts that err', () => {
     const counts = () => Object.values(room.state as object).map(({ n }) => n)
     await expect.poll(() => room.state).toBeDefined()
     expect(Object.keys(room.state as object)).toContain('__proto__')
-    room.send(100)
+    room.send(100, 'count')
     await expect.poll(counts).toEqual(Array(7).fill(1))
     expect(Object.getPrototypeOf(room.state)).toBe(Object.prototype)
-    room.send(101)
+    room.send(101, 'leave')
     await expect.poll(() => Object.keys(room.state as object)).toEqual([])
   })
 
