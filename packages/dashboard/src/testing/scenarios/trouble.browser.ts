@@ -58,7 +58,7 @@ export function troubleTests(stage: () => Stage): void {
       await open('/accounts')
       await page.getByText('Ana the Bold').waitFor()
       // By the browser's own clock the seed would be of next year.
-      await expect.poll(() => page.locator('time').first().textContent()).toMatch(/ago|now/)
+      await expect.poll(() => page.locator('main time').first().textContent()).toMatch(/ago|now/)
     })
   })
 
