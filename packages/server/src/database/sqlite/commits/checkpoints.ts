@@ -4,7 +4,17 @@ import type { Log } from '../../../kernel/log/log.ts'
 import type { SqliteConnection } from '../connection.ts'
 import { Thread } from '../thread.ts'
 
-type CheckpointsDeps = { path: string; connection: SqliteConnection; clock: Clock; log: Log }
+type CheckpointsDeps = {
+  path: string
+  connection: Pick<SqliteConnection, 'command' | 'inTransaction'>
+  clock: Clock
+  log: Log
+}
+
+/** What moves the pages; answers what went wrong, if anything did. */
+type Worker = { ask(question: 'checkpoint'): Promise<string | null>; close(): Promise<void> }
+
+type Options = { framesMax?: number; worker?: Worker }
 
 /**
  * Pages in the log that are not yet in the database file before a checkpoint begins: 32 MiB. Those
@@ -15,6 +25,8 @@ const dueFrames = 8192
 const dueFramesNearHold = 2048
 /** Pages in the log before writers wait for a checkpoint to catch up: 256 MiB. */
 const holdFrames = 65_536
+/** How much longer it gets at most, until a checkpoint ends and has left little to do. */
+const latestHold = 1.5
 const intervalMs = 1000
 const holdRounds = 3
 
@@ -29,19 +41,20 @@ export class Checkpoints {
   readonly #holdFrames: number
   readonly #length: StatementSync
   readonly #timer: Timer
-  readonly #thread: Thread<'checkpoint', string | null>
+  readonly #worker: Worker
   #running = false
   #hold: (PromiseWithResolvers<void> & { rounds: number }) | undefined
   #holdAt: number
   #known = { frames: 0, done: 0 }
 
-  constructor(deps: CheckpointsDeps, { framesMax = holdFrames } = {}) {
+  constructor(deps: CheckpointsDeps, { framesMax = holdFrames, worker }: Options = {}) {
     this.#deps = deps
     this.#holdFrames = framesMax
     this.#holdAt = framesMax
     // NOOP only reads the two counters that the log's index keeps in shared memory.
     this.#length = deps.connection.command('PRAGMA wal_checkpoint(NOOP)')
-    this.#thread = new Thread(new URL('./checkpoint.worker.ts', import.meta.url), deps.path)
+    this.#worker =
+      worker ?? new Thread(new URL('./checkpoint.worker.ts', import.meta.url), deps.path)
     this.#timer = deps.clock.every(intervalMs, () => this.#startIf(1))
   }
 
@@ -56,6 +69,12 @@ export class Checkpoints {
     const frames = this.#startIf(isNearHold ? dueFramesNearHold : dueFrames)
     if (frames < this.#holdFrames) this.#holdAt = this.#holdFrames
     if (frames < this.#holdAt || this.#hold) return
+    // Held now, writers would wait for the rest of the one under way, and then for the next.
+    if (this.#running && frames < this.#holdAt * latestHold) return
+    this.#beginHold()
+  }
+
+  #beginHold(): void {
     this.#hold = { ...Promise.withResolvers<void>(), rounds: 0 }
     this.#start()
   }
@@ -63,7 +82,7 @@ export class Checkpoints {
   async close(): Promise<void> {
     this.#timer.cancel()
     this.#release()
-    await this.#thread.close()
+    await this.#worker.close()
   }
 
   #startIf(pendingFrames: number): number {
@@ -84,15 +103,20 @@ export class Checkpoints {
     if (this.#running) return
     this.#running = true
     const finished = (error: unknown) => this.#finished(error)
-    this.#thread.ask('checkpoint').then(finished, finished)
+    this.#worker.ask('checkpoint').then(finished, finished)
   }
 
   #finished(error: unknown): void {
     this.#running = false
     if (error) this.#deps.log.warn('a checkpoint of the database file failed', { error })
-    if (!this.#hold) return
-    this.#hold.rounds += 1
     const { frames, done } = this.#lengths()
+    if (!this.#hold) {
+      if (frames < this.#holdAt || error) return
+      if (frames - done <= dueFramesNearHold) this.#beginHold()
+      else this.#start()
+      return
+    }
+    this.#hold.rounds += 1
     // A round that began before the last commit cannot have caught up with it; a later one can.
     if (frames > done && !error && this.#hold.rounds < holdRounds) {
       this.#start()
