@@ -8,6 +8,7 @@ export const configApi = defineApi({
     access: 'operator',
     scope: 'config:read',
     summary: 'The effective configuration as it was at start, secrets redacted',
+    ofNode: true,
     query: z.strictObject({
       sources: z.enum(['true', 'false']).optional().meta({
         description: 'true says of each entry where its value came from',

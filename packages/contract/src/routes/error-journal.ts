@@ -23,6 +23,7 @@ export const errorJournalApi = defineApi({
     access: 'operator',
     scope: 'errors:read',
     summary: 'Errors and crashes of this node by fingerprint, the one seen last first',
+    ofNode: true,
     query: z.strictObject({ offset, limit: limit({ default: 100, cap: 100 }) }),
     ok: z.strictObject({
       entries: z.array(JournalEntry),

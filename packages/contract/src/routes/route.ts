@@ -49,6 +49,8 @@ export type OperatorRead = Shape & {
    * not fill up with it. They stand in the ring and in the process log.
    */
   trail?: 'ring'
+  /** Shows the node that answers, which the header X-Node-Id names where several play together. */
+  ofNode?: true
 }
 
 /** The database explorer's reads: the only POST routes that an API key may call. */

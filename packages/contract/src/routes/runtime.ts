@@ -113,6 +113,7 @@ export const runtimeApi = defineApi({
     access: 'operator',
     scope: 'runtime:read',
     summary: 'The game’s script of this node, its state and what it registered',
+    ofNode: true,
     ok: RuntimeView,
   },
   failures: {
@@ -123,6 +124,7 @@ export const runtimeApi = defineApi({
     summary:
       'The last 100 failures of handlers by place, newest first; the last 20 activations and ' +
       'rejections; the ten handlers that used most CPU in the last minute',
+    ofNode: true,
     ok: ScriptFailures,
   },
   rpc: {

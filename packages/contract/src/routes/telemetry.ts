@@ -47,6 +47,7 @@ export const telemetryApi = defineApi({
     ...get,
     path: '/console/v1/telemetry',
     summary: 'Processor, memory and disks of the machine of this node',
+    ofNode: true,
     ok: HostTelemetry,
   },
   slices: {
@@ -89,6 +90,7 @@ export const historyApi = defineApi({
   get: {
     method: 'GET',
     path: '/console/v1/history',
+    ofNode: true,
     access: 'operator',
     scope: 'telemetry:read',
     summary: 'The counters of this node over time, and what happened to the node meanwhile',

@@ -188,8 +188,7 @@ async function openBase(options: StartOptions, shutdown: Shutdown) {
   })
   if (cluster !== undefined) shutdown.onStop('cluster', cluster.stop)
   const shared = { db, clock, clockWatch, ids, log, config, version, bootId, leases }
-  const { logLinesDropped } = options
-  const counted = { databaseErrors, logLinesDropped }
+  const counted = { databaseErrors, logLinesDropped: options.logLinesDropped }
   const taken = { claim, nodeClaim, cluster, development: options.development }
   return { journal, ...taken, supervisor, secrets, counted, instruments, players, shared }
 }
@@ -258,7 +257,8 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     lag.stop()
     await supervisor.stop(tasksStopMs)
   })
-  return { ...base, features, play, lag, pipeline: createPipelineDeps({ ...stored, sourceOf }) }
+  const pipeline = createPipelineDeps({ ...stored, sourceOf }, config)
+  return { ...base, features, play, lag, pipeline }
 }
 
 type Parts = Awaited<ReturnType<typeof build>>

@@ -176,7 +176,7 @@ export async function openTestApi(options: TestApiOptions): Promise<TestApi> {
     config: config.http,
     clock,
     log,
-    ...createPipelineDeps({ ...features, sourceOf }),
+    ...createPipelineDeps({ ...features, sourceOf }, config),
     newRequestId: ids.requestId,
     routes: [...routes, ...(options.routes ?? [])],
     documents: [],

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { createServer } from 'node:net'
+import { connect as connectTo, createServer } from 'node:net'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
@@ -42,12 +42,22 @@ function postgresBus(url: string): Connect {
     })
 }
 
+async function openFakeNats() {
+  const server = await startNatsServer()
+  closers.push(server.close)
+  return server
+}
+
 async function openNats(): Promise<Connect> {
+  return natsBus(`nats://127.0.0.1:${await startRealNats()}`)
+}
+
+async function startRealNats(): Promise<number> {
   const port = await freePort()
   const server = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
   closers.push(async () => server.kill())
   await expect.poll(() => canConnect(port), { timeout: 10_000 }).toBe(true)
-  return natsBus(`nats://127.0.0.1:${port}`)
+  return port
 }
 
 function natsBus(url: string): Connect {
@@ -70,10 +80,9 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-async function canConnect(port: number): Promise<boolean> {
-  const { connect } = await import('node:net')
+function canConnect(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connectTo(port, '127.0.0.1')
     socket.once('connect', () => resolve(true))
     socket.once('error', () => resolve(false))
     socket.once('close', () => resolve(false))
@@ -94,11 +103,7 @@ const kinds: Kind[] = [
   { name: 'over PostgreSQL', open: async () => postgresBus((await openPostgres()).url) },
   {
     name: 'over the protocol of NATS',
-    async open() {
-      const server = await startNatsServer()
-      closers.push(server.close)
-      return natsBus(server.url)
-    },
+    open: async () => natsBus((await openFakeNats()).url),
   },
   {
     name: 'over NATS',
@@ -189,6 +194,68 @@ it('[R-CL-14] garbage on a channel of PostgreSQL is counted and dropped', async 
   await expect.poll(() => b.received.length, patient).toBe(1)
   expect(b.texts()).toEqual(['still here'])
   expect(invalid).toBe(3)
+})
+
+/** A pooler in transaction mode: everything passes but notifications. */
+async function startPooler(url: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const pooler = createServer((client) => {
+    const upstream = connectTo(Number(port), hostname)
+    client.pipe(upstream)
+    let waiting = Buffer.alloc(0)
+    upstream.on('data', (chunk) => {
+      waiting = Buffer.concat([waiting, chunk])
+      while (waiting.length >= 5 && waiting.length > waiting.readUInt32BE(1)) {
+        const end = waiting.readUInt32BE(1) + 1
+        if (waiting.toString('latin1', 0, 1) !== 'A') client.write(waiting.subarray(0, end))
+        waiting = waiting.subarray(end)
+      }
+    })
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve))
+  closers.push(async () => pooler.close())
+  const address = pooler.address()
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String(typeof address === 'object' ? address?.port : 0)
+  return through.href
+}
+
+it('[R-CL-17] a start behind a pooler in transaction mode is refused, and names the way out', async () => {
+  const { url } = await openPostgres()
+  const bus = postgresBus(await startPooler(url))('bt1-a')
+  closers.push(() => bus.close())
+  await expect(bus.start({ received() {}, changed() {} })).rejects.toThrow(
+    /pooler in transaction mode cluster\.listen_url must be the database itself/,
+  )
+}, 30_000)
+
+it.each([
+  { over: 'the protocol of NATS', isReal: false },
+  { over: 'NATS', isReal: true },
+])('[R-CL-14] garbage on a subject of $over is counted and dropped', async ({ isReal }) => {
+  if (isReal && !hasNats) return
+  invalid = 0
+  const port = isReal ? await startRealNats() : Number(new URL((await openFakeNats()).url).port)
+  const connect = natsBus(`nats://127.0.0.1:${port}`)
+  const [a, b] = [await listen(connect, 'bt1-a'), await listen(connect, 'bt1-b')]
+  const stranger = connectTo(port, '127.0.0.1')
+  stranger.on('error', () => {})
+  stranger.write('CONNECT {"verbose":false}\r\n')
+  for (const payload of ['', 'short', 'no part of anything, but long enough for its header']) {
+    stranger.write(`PUB guildhall.test.bt1-b ${payload.length}\r\n${payload}\r\n`)
+  }
+  await expect.poll(() => invalid, patient).toBe(3)
+  stranger.destroy()
+  a.bus.send('bt1-b', Buffer.from('still here'))
+  await expect.poll(() => b.texts(), patient).toEqual(['still here'])
 })
 
 it('[R-CL-17] a bus of PostgreSQL knows that its connection is lost, and comes back', async () => {

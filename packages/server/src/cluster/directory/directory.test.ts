@@ -145,6 +145,13 @@ describe.each(directories)('a directory $name', ({ open }) => {
     expect(await write([row('bt1-b', 2)])).toMatchObject([
       { session_id: 's1', boot_id: 'bt1-a', participant: 1 },
     ])
+    // Also a later change of the row leaves it for the node that had the older one, once.
+    await write([{ ...row('bt1-b', 2), room_id: 8 } as never])
+    const older = { session_id: 's1', boot_id: 'bt1-a', participant: 1 }
+    expect(await directory.takeReplaced('bt1-b')).toEqual([])
+    expect(await directory.takeReplaced('bt1-a')).toMatchObject([older])
+    expect(await directory.takeReplaced('bt1-a')).toEqual([])
+    await write([row('bt1-b', 2)])
     await directory.writePlaces({ ...nothing, sessions: [], ended: [row('bt1-a', 1)] })
     expect((await directory.placesOf(['u1', 'u2'])).sessions).toEqual([row('bt1-b', 2)])
     await directory.writePlaces({ ...nothing, sessions: [], ended: [row('bt1-b', 2)] })

@@ -18,6 +18,8 @@ export function createMemoryDirectory(): Directory {
   const freedAt = new Map<number, number>()
   const names = new Map<string, NameHolder>()
   const sessions = new Map<string, SessionRow>()
+  /** By session, the connection that its present one has replaced, until its node took it. */
+  const replaced = new Map<string, Replaced>()
   const seats = new Map<string, SeatRow>()
   const roles = new Map<string, Role>()
   let count = 0
@@ -88,17 +90,23 @@ export function createMemoryDirectory(): Directory {
         if (row?.boot_id === boot_id && row.participant === participant) sessions.delete(session_id)
       }
       for (const row of changes.endedSeats) seats.delete(keyOf(row))
-      const replaced: Replaced[] = []
       for (const row of changes.sessions) {
         const before = sessions.get(row.session_id)
-        if (before !== undefined && before.boot_id !== row.boot_id) replaced.push(before)
+        if (before === undefined) replaced.delete(row.session_id)
+        else if (before.boot_id !== row.boot_id) replaced.set(row.session_id, before)
         sessions.set(row.session_id, row)
       }
+      const older = changes.sessions.flatMap(({ session_id }) => replaced.get(session_id) ?? [])
       for (const row of changes.seats) {
         seats.delete(keyOf(row))
         seats.set(keyOf(row), row)
       }
-      return replaced
+      return older
+    },
+    async takeReplaced(bootId) {
+      const taken = [...replaced.values()].filter(({ boot_id }) => boot_id === bootId)
+      for (const { session_id } of taken) replaced.delete(session_id)
+      return taken
     },
     async placesOf(userIds) {
       const wanted = new Set(userIds)

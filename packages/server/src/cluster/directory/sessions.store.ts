@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts'
-import { batchStatement } from '../../database/statement.ts'
+import { batchStatement, statement } from '../../database/statement.ts'
 import { clusterSeats, clusterSessions } from '../../database/tables/cluster.ts'
 import { pick } from '../../database/tables/table.ts'
 import type { SessionDirectory } from '../../kernel/cluster/directory.ts'
@@ -23,6 +23,12 @@ export function sessionDirectory(db: Database): SessionDirectory {
         },
         { isolation: 'read committed' },
       ),
+    async takeReplaced(boot_id) {
+      const taken = await db.all(takeReplaced, { boot_id })
+      return taken.flatMap(({ session_id, replaced_participant: participant }) =>
+        participant === null ? [] : [{ session_id, boot_id, participant }],
+      )
+    },
     async placesOf(userIds) {
       const wanted = [...new Set(userIds)].map((user_id) => ({ user_id }))
       const [sessions, seats] = await Promise.all([
@@ -52,12 +58,20 @@ const putSession = batchStatement({
       user_id = excluded.user_id, participant = excluded.participant,
       boot_id = excluded.boot_id, room_id = excluded.room_id,
       replaced_boot_id = CASE WHEN cluster_sessions.boot_id <> excluded.boot_id
-        THEN cluster_sessions.boot_id END,
+        THEN cluster_sessions.boot_id ELSE cluster_sessions.replaced_boot_id END,
       replaced_participant = CASE WHEN cluster_sessions.boot_id <> excluded.boot_id
-        THEN cluster_sessions.participant END
+        THEN cluster_sessions.participant ELSE cluster_sessions.replaced_participant END
     RETURNING session_id, replaced_boot_id, replaced_participant`,
   params: sessionRow,
   row: pick(clusterSessions, 'session_id', 'replaced_boot_id', 'replaced_participant'),
+})
+
+const takeReplaced = statement({
+  name: 'cluster.take-replaced',
+  text: `UPDATE cluster_sessions SET replaced_boot_id = NULL WHERE replaced_boot_id = :boot_id
+    RETURNING session_id, replaced_participant`,
+  params: { boot_id: 'text' },
+  row: pick(clusterSessions, 'session_id', 'replaced_participant'),
 })
 
 const endSession = batchStatement({

@@ -13,6 +13,7 @@ import { accountSearch } from './0012-account-search.ts'
 import { schedules } from './0013-schedules.ts'
 import { products } from './0014-products.ts'
 import { consoleTokens } from './0015-console-tokens.ts'
+import { replacedSessions } from './0016-replaced-sessions.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   schedules,
   products,
   consoleTokens,
+  replacedSessions,
 ]

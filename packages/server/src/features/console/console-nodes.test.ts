@@ -82,6 +82,28 @@ describe.each(testBackends)('operators of several nodes on $name', (backend) => 
     expect(await me(two, token)).toBe(401)
   })
 
+  it('[R-CL-21] views of a process name the node that answers', async () => {
+    const keys = { 'cluster.enabled': 'true', 'database.url': 'postgres://db/game' }
+    const one = await node('one', { ...keys, 'server.node_id': 'one' })
+    const token = await login(one)
+    const named = async (path: string) =>
+      (await one.call('GET', `/console/v1${path}`, { token })).headers.get('x-node-id')
+    for (const path of [
+      '/runtime',
+      '/runtime/failures',
+      '/errors',
+      '/telemetry',
+      '/history?range=5m',
+    ]) {
+      expect([path, await named(path)]).toEqual([path, 'one'])
+    }
+    expect([await named('/config'), await named('/accounts')]).toEqual(['one', null])
+    const alone = await openTestApi({ db: test.db, clock })
+    onTestFinished(() => alone.close())
+    const answer = await alone.call('GET', '/console/v1/runtime', { token: await login(alone) })
+    expect([answer.status, answer.headers.get('x-node-id')]).toEqual([200, null])
+  })
+
   it('[H-OPS-6] a node refuses names that its own configuration does not know', async () => {
     const one = await node('one')
     const two = await node('two', { 'console.username': 'root' })

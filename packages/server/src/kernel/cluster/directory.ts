@@ -91,8 +91,10 @@ export type PlaceChanges = {
 export type Replaced = Pick<SessionRow, 'session_id' | 'boot_id' | 'participant'>
 
 export type SessionDirectory = {
-  /** Answers with the connections that others had of the sessions written. */
+  /** Answers with the connections that others had of the sessions written, until they took them. */
   writePlaces(changes: PlaceChanges): Promise<Replaced[]>
+  /** Connections of this boot that later ones of other boots have replaced, each once. */
+  takeReplaced(bootId: string): Promise<Replaced[]>
   /** Connections and seats of these accounts, seats in the order in which they were dropped. */
   placesOf(userIds: readonly string[]): Promise<{ sessions: SessionRow[]; seats: SeatRow[] }>
 }

@@ -119,7 +119,8 @@ function describeMembers(schema: z.ZodObject | undefined, place: 'path' | 'query
   }))
 }
 
-function describeSuccess({ ok, status, attachment, file }: Route): Record<string, object> {
+function describeSuccess(route: Route): Record<string, object> {
+  const { ok, status, attachment, file } = route
   if (status === 101) return { 101: { description: 'The protocol is switched' } }
   if (file) return { 200: { description: 'Success', headers: asAttachment, content: asBytes } }
   if (ok === undefined) return { 204: { description: 'Done' } }
@@ -129,11 +130,13 @@ function describeSuccess({ ok, status, attachment, file }: Route): Record<string
   return Object.fromEntries(
     statuses.map((each) => {
       const description = each < 400 ? 'Success' : 'The same, when the answer is no'
-      return [each, { description, ...(attachment && { headers: asAttachment }), content }]
+      const headers = attachment ? asAttachment : 'ofNode' in route ? ofNode : undefined
+      return [each, { description, ...(headers && { headers }), content }]
     }),
   )
 }
 
+const ofNode = { 'X-Node-Id': { description: 'In a cluster', schema: { type: 'string' } } }
 const asBytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
 const asAttachment = { 'Content-Disposition': { required: true, schema: { type: 'string' } } }
 

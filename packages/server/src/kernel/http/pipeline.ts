@@ -29,6 +29,8 @@ export type PipelineDeps = {
   /** Records that an API key passed the checks of a route, before its handler runs. */
   recordKeyRead(key: ApiKeyPrincipal, route: Route, method: string): void
   idempotency: Idempotency
+  /** Named in answers that show this node; undefined on a node that plays with itself. */
+  nodeId?: string | undefined
 }
 
 /** Serves one exchange; what it throws is the refusal or the bug that the server answers. */
@@ -39,7 +41,7 @@ export type Serve = (exchange: Exchange) => Promise<void>
  * filter the answer, reply. Nothing of the body is read before the first two.
  */
 export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => Serve {
-  const { verifiers, sourceOf, recordKeyRead, idempotency } = deps
+  const { verifiers, sourceOf, recordKeyRead, idempotency, nodeId } = deps
   return (mounted) => {
     const { route } = mounted
     const reader = compileReader(route)
@@ -89,6 +91,7 @@ export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => S
         recordKeyRead(principal, route, exchange.message.method ?? route.method)
       }
       if (principal !== undefined && principal.kind !== 'player') mounted.admit?.(principal)
+      if (nodeId !== undefined && 'ofNode' in route) exchange.header('x-node-id', nodeId)
       const caller = { principal, bearer }
       const { status, body } =
         principal?.kind === 'human' && isMutation(route)

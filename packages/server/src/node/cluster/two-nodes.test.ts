@@ -214,6 +214,48 @@ it('[R-CL-1] a start beside a live node with another setting is refused, and nam
   await expect(start('other', other)).rejects.toThrow(/ended with 2[\s\S]*reconnect_grace_ms/)
 }, 60_000)
 
+it('[R-CL-1] a second node of one node_id is refused beside the first', async () => {
+  await expect(start('one')).rejects.toThrow(/ended with 4[\s\S]*node_id one/)
+}, 60_000)
+
+it('[R-CL-13, R-CL-16] a paused owner is as if it was killed; when it wakes it gives up the name', async () => {
+  const name = randomUUID()
+  const paused = await start('paused')
+  nodes.push(paused)
+  const ana = await player(nodes.length - 1, 'ana')
+  const ben = await player(1, 'ben')
+  const here = await ana.rooms.joinOrCreate(name)
+  const there = await ben.rooms.joinOrCreate(name)
+  expect(there.id).toBe(here.id)
+  const closed = new Promise((resolve) => there.on('closed', resolve))
+  process.kill(paused.pid, 'SIGSTOP')
+  await closed
+  let taken = there.id
+  await expect
+    .poll(async () => {
+      taken = await ben.rooms.joinOrCreate(name).then(
+        ({ id }) => id,
+        () => there.id,
+      )
+      return taken !== there.id
+    }, patient)
+    .toBe(true)
+  process.kill(paused.pid, 'SIGCONT')
+  const { at } = await operatorAnywhere()
+  const holders = async () => {
+    const { rooms } = (await at(1)('GET', `/matches?filter=${name}`)).body
+    return rooms.map(({ id }: { id: number }) => id)
+  }
+  await expect.poll(holders, patient).toEqual([taken])
+  // The rest of the node goes on.
+  await expect
+    .poll(() => fetch(`${paused.url}/health`).then(({ status }) => status), patient)
+    .toBe(200)
+  const again = await player(nodes.indexOf(paused), 'cid')
+  expect((await again.rooms.joinOrCreate(name)).id).toBe(taken)
+  for (const each of [ana, ben, again]) await each.close()
+}, 120_000)
+
 it('[R-CL-20, O-NOD-3] a node that is asked to end lets its rooms end first', async () => {
   const draining = await start('draining', { 'cluster.drain_ms': '60000' })
   nodes.push(draining)

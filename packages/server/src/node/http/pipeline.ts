@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Config } from '../../config/schema.ts'
 import { keyReadEvent } from '../../kernel/audit/recorder.ts'
 import type { PipelineDeps } from '../../kernel/http/pipeline.ts'
 import type { Features } from '../features/features.ts'
@@ -9,7 +10,10 @@ type PipelineParts = Pick<
 > & { sourceOf(request: IncomingMessage): string }
 
 /** What the way of every request needs of the features. */
-export function createPipelineDeps(parts: PipelineParts): PipelineDeps {
+export function createPipelineDeps(
+  parts: PipelineParts,
+  { cluster, server }: Pick<Config, 'cluster' | 'server'>,
+): PipelineDeps {
   const { sessions, apiKeys, audit, idempotency, sourceOf } = parts
   return {
     verifiers: {
@@ -25,5 +29,6 @@ export function createPipelineDeps(parts: PipelineParts): PipelineDeps {
     },
     idempotency,
     sourceOf,
+    nodeId: cluster.enabled ? server.node_id : undefined,
   }
 }

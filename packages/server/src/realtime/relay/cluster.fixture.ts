@@ -16,6 +16,8 @@ import {
 export type ClusterNode = RealtimeFixture & {
   membership: Membership
   bus: Bus
+  /** Has `pass` decide what becomes of each message that leaves the node, or nothing. */
+  disturb(pass: ((send: () => void) => void) | undefined): void
   /** Cuts the node off from the bus, or joins it again. */
   cut(isCut: boolean): void
   /** The directory answers this node no more, or again. */
@@ -88,13 +90,17 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
   const connected = network.connect(boot_id)
   let isCut = false
   let isDead = false
+  let disturbed: ((send: () => void) => void) | undefined
   const bus: Bus = {
     ...connected,
     get isUp() {
       return !isCut
     },
     send: (boot, message) => {
-      if (!isCut) connected.send(boot, message)
+      const leave = () => connected.send(boot, message)
+      if (isCut) return
+      if (disturbed === undefined) leave()
+      else disturbed(leave)
     },
     sendAll: (message) => {
       if (!isCut) connected.sendAll(message)
@@ -123,6 +129,9 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
     ...realtime,
     membership,
     bus,
+    disturb(pass) {
+      disturbed = pass
+    },
     cut(cut) {
       isCut = cut
     },

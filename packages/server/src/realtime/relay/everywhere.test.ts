@@ -98,6 +98,18 @@ test('[R-CL-10] the later connection of a session wins over all nodes', async ()
   expect(two.gateway.metrics().sessions_active).toBe(1)
 })
 
+test('[R-CL-10, R-CL-16] an older connection is closed within a second also if the notice is lost', async () => {
+  cluster = await startCluster()
+  const [one, two] = cluster.nodes
+  const first = await joinAs(one, 't-ann')
+  await cluster.pass(500)
+  two.disturb(() => {})
+  await joinAs(two, 't-ann')
+  await cluster.pass(1000)
+  expect(await first.closed).toEqual({ code: 4005, reason: 'session replaced' })
+  expect(two.gateway.metrics().sessions_active).toBe(1)
+})
+
 test('[R-CL-18] a third node finds the seat of a player whose edge was killed', async () => {
   cluster = await startCluster({ size: 3, ...grace })
   const [one, two, three] = cluster.nodes

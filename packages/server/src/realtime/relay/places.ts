@@ -29,10 +29,14 @@ export type PlacesDeps = {
   byId(participant: number): Participant | undefined
   /** Others had connections of sessions that are connected here now. */
   replaced(older: readonly Replaced[]): void
+  /** A connection of this node has a later one elsewhere. */
+  replacedHere(older: Replaced): void
 }
 
 const gatherMs = 200
 const againAfterMs = 1000
+/** How often the directory is asked what a lost message of the bus would have said. */
+const lookMs = 500
 
 type Rows = { session?: SessionRow; seat?: SeatRow }
 /** Rows of a participant that the directory may have; surely so if the last writing succeeded. */
@@ -45,6 +49,8 @@ export function createPlaces(deps: PlacesDeps): Places {
   let timer: Timer | undefined
   let isWriting = false
   let isStopped = false
+  let isLooking = false
+  const looks = clock.every(lookMs, () => void look())
 
   function plan(delayMs: number): void {
     if (timer !== undefined || isWriting || isStopped || touched.size === 0) return
@@ -61,7 +67,10 @@ export function createPlaces(deps: PlacesDeps): Places {
     const next = ids.map((id) => rowsOf(deps.byId(id), deps.bootId))
     let failed = false
     try {
-      deps.replaced(await directory.writePlaces(changesOf(ids, next)))
+      const changes = changesOf(ids, next)
+      const isNew = new Set(changes.sessions.filter(isFirst).map(({ session_id }) => session_id))
+      const older = await directory.writePlaces(changes)
+      deps.replaced(older.filter(({ session_id }) => isNew.has(session_id)))
       for (const [at, id] of ids.entries()) keep(id, next[at])
     } catch (error) {
       failed = true
@@ -73,6 +82,22 @@ export function createPlaces(deps: PlacesDeps): Places {
     }
     isWriting = false
     plan(failed ? againAfterMs : gatherMs)
+  }
+
+  function isFirst({ participant }: SessionRow): boolean {
+    const before = written.get(participant)
+    return before === undefined || !before.isSure || before.sessions.length === 0
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    try {
+      for (const older of await directory.takeReplaced(deps.bootId)) deps.replacedHere(older)
+    } catch {
+      // The next look has it.
+    }
+    isLooking = false
   }
 
   function keep(participant: number, { session, seat }: Rows = {}): void {
@@ -117,6 +142,7 @@ export function createPlaces(deps: PlacesDeps): Places {
     },
     async stop() {
       timer?.cancel()
+      looks.cancel()
       timer = undefined
       isStopped = true
       if (touched.size > 0 && !isWriting) await write()

@@ -58,6 +58,7 @@ export function createRelay(deps: RelayDeps): Relay {
     bootId: membership.bootId,
     byId: deps.registry.byId,
     replaced: sendReplaced,
+    replacedHere: ({ session_id, participant }) => deps.replaceSession(session_id, participant),
   })
   const asks = createAsks(deps)
   const coordination = createCoordination({ ...deps, asks, gathered: () => play().gathered })

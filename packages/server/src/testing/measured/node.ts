@@ -36,10 +36,13 @@ async function serve(name: string, own: typeof trail) {
     config: config.http,
     clock,
     log,
-    ...createPipelineDeps({
-      ...features,
-      sourceOf: createSourceAddress(config.http.trusted_proxies),
-    }),
+    ...createPipelineDeps(
+      {
+        ...features,
+        sourceOf: createSourceAddress(config.http.trusted_proxies),
+      },
+      config,
+    ),
     newRequestId: ids.requestId,
     routes: Object.values(joinRoutes(features)).flat(),
     documents: [],
