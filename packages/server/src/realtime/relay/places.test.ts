@@ -19,7 +19,8 @@ function createMutable() {
   const here = new Map<number, Participant>()
   let isMute = false
   const places = createPlaces({
-    ...{ clock, bootId: 'bt1-a', log: createRecordedLog(), replaced() {} },
+    ...{ clock, bootId: 'bt1-a', log: createRecordedLog() },
+    ...{ replaced() {}, replacedHere() {} },
     directory: {
       ...directory,
       async writePlaces(changes) {
