@@ -95,6 +95,7 @@ const pins: readonly string[] = [
   'matches.list | GET /console/v1/matches | operator | matches:read | - | 200 | runtime_unavailable',
   'matches.get | GET /console/v1/matches/{id} | operator | matches:read | - | 200 | not_found runtime_unavailable',
   'matches.state | GET /console/v1/matches/{id}/state | operator | matches:read | - | 200 | not_found runtime_unavailable',
+  'matches.traffic | GET /console/v1/matches/{id}/traffic | operator | matches:read | - | 200 | not_found runtime_unavailable',
   'matches.close | POST /console/v1/matches/{room_id}/close | admin | - | match.close | 204 | not_found conflict',
   'matches.remove | POST /console/v1/matches/{room_id}/members/{participant}/remove | admin | - | match.remove | 204 | not_found conflict',
   'runtime.get | GET /console/v1/runtime | operator | runtime:read | - | 200 | -',

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { auditTests } from './testing/scenarios/audit.browser.ts'
 import { carelessTests } from './testing/scenarios/careless.browser.ts'
+import { dayTests } from './testing/scenarios/day.browser.ts'
 import { exportTests } from './testing/scenarios/exports.browser.ts'
 import { findingTests } from './testing/scenarios/finding.browser.ts'
 import { keyboardTests } from './testing/scenarios/keyboard.browser.ts'
@@ -31,6 +32,7 @@ await describeInBrowser(({ memory, live }) => {
   describe('by keyboard', () => keyboardTests(live))
   describe('a running game', () => liveTests(live))
   describe('rooms that are handled', () => roomTests(live))
+  describe('a day', () => dayTests(live))
   describe('lag diagnostics', () => lagTests(live))
   describe('the audit trail', () => auditTests(live))
   describe('exports and imports', () => exportTests(memory))

@@ -100,6 +100,7 @@ export const nobodyPlays: PlayPorts = {
     room: async () => undefined,
     members: async () => [],
     savedState: async () => undefined,
+    traffic: async () => undefined,
     endRoom: async () => 'unknown',
     expelMember: async () => 'unknown',
     matchmaker: () => null,

@@ -9,6 +9,8 @@ export const pace = {
   state: 1_000,
   /** What players see change: rooms and their members. */
   rooms: 3_000,
+  /** Captures of lag that go on. */
+  captures: 2_000,
   /** The script, what fails in it, and whether the node is ready. */
   script: 5_000,
   /** What changes by hand or by a schedule. */

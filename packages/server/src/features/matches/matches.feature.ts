@@ -1,4 +1,4 @@
-import { LiveRoom, type MatchmakerTotals, matchesApi } from '@guildhall/contract'
+import { LiveRoom, type MatchmakerTotals, matchesApi, RoomTraffic } from '@guildhall/contract'
 import { z } from 'zod'
 import type { Transaction } from '../../database/database.ts'
 import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
@@ -10,7 +10,10 @@ import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import { defineFeature, mount } from '../feature.ts'
 
 export type MatchesDeps = {
-  rooms: Pick<RoomCommands, 'rooms' | 'room' | 'members' | 'savedState' | 'endRoom' | 'expelMember'>
+  rooms: Pick<
+    RoomCommands,
+    'rooms' | 'room' | 'members' | 'savedState' | 'traffic' | 'endRoom' | 'expelMember'
+  >
   mutate: Mutate<Transaction>
   nodes: OtherNodes
   /** Whether any transport lets players in. */
@@ -28,6 +31,7 @@ const aboutRoom = 'room'
 const aboutState = 'room state'
 const aboutClose = 'close room'
 const aboutRemove = 'remove member'
+const aboutTraffic = 'room traffic'
 
 /** What a node is asked about its rooms, and answers. */
 const RoomsQuery = z.object({ filter: z.string().optional(), limit: z.number().int().min(1) })
@@ -109,6 +113,7 @@ export function matchesFeature(deps: MatchesDeps) {
   })
   serveRoom(aboutRoom, RoomId, getHere)
   serveRoom(aboutState, RoomId, savedHere)
+  serveRoom(aboutTraffic, RoomId, trafficHere)
   serveRoom(aboutClose, RoomId, closeHere)
   serveRoom(aboutRemove, MemberOfRoom, removeHere)
 
@@ -129,6 +134,20 @@ export function matchesFeature(deps: MatchesDeps) {
 
   async function removeHere({ room_id, participant }: Member): Promise<Ended> {
     return attached ? await rooms.expelMember(room_id, participant) : 'unknown'
+  }
+
+  async function trafficHere(id: number) {
+    return attached ? await rooms.traffic(id) : undefined
+  }
+
+  async function traffic(id: number) {
+    expectReady()
+    const own = await trafficHere(id)
+    if (own !== undefined) return own
+    const answer = await nodes.askOwner(id, aboutTraffic, id)
+    const found = RoomTraffic.safeParse(answer?.value).data
+    if (found === undefined) throw refuse.notFound('no such room')
+    return found
   }
 
   async function state(id: number) {
@@ -181,6 +200,7 @@ export function matchesFeature(deps: MatchesDeps) {
         list: ({ query }) => list(query),
         get: ({ params }) => get(params.id),
         state: ({ params }) => state(params.id),
+        traffic: ({ params }) => traffic(params.id),
         close: ({ mutation, params }) => close(mutation, params.room_id),
         remove: ({ mutation, params }) => remove(mutation, params),
       },

@@ -41,6 +41,8 @@ const members: RoomMember[] = [
   { participant: 9, user_id: null, username: null, connected: true },
 ]
 
+const traffic = { match_id: 'mt1-5', opened_at_unix_ms: 3, messages_total: 1200 }
+
 /** Room 7 is always ending. */
 function ended(id: number, rooms: readonly OpenRoom[]): Ended {
   if (id === 7) return 'ending'
@@ -67,6 +69,7 @@ async function setUp(
         rooms: async () => rooms,
         room: async (id) => rooms.find(({ room_id }) => room_id === id),
         members: async () => members,
+        traffic: async (id) => (rooms.some(({ room_id }) => room_id === id) ? traffic : undefined),
         endRoom: async (id) => ended(id, rooms),
         expelMember: async (id, participant) =>
           members.some((member) => member.participant === participant)
@@ -225,6 +228,27 @@ it('[R-CL-21] a room of another node is shown as that node answers', async () =>
   })
   expect(await send('GET', '/matches/8')).toMatchObject({ status: 200, body: there })
   expect((await send('GET', '/matches/9')).status).toBe(404)
+})
+
+it('[H-OPS-8] says how much comes into a room, also into one of another node', async () => {
+  const there = { match_id: 'mt1-8', opened_at_unix_ms: 4, messages_total: 9 }
+  const asked: unknown[] = []
+  const { send } = await setUp([room(5)], {
+    nodes: {
+      askOwner: async (id, about, question) => {
+        asked.push([id, about, question])
+        return { node_id: 'two', value: id === 8 ? there : null }
+      },
+    },
+  })
+  expect(await send('GET', '/matches/5/traffic')).toMatchObject({ status: 200, body: traffic })
+  expect(await send('GET', '/matches/8/traffic')).toMatchObject({ status: 200, body: there })
+  expect((await send('GET', '/matches/9/traffic')).status).toBe(404)
+  expect((await send('GET', '/matches/x/traffic')).status).toBe(400)
+  expect(asked).toEqual([
+    [8, 'room traffic', 8],
+    [9, 'room traffic', 9],
+  ])
 })
 
 it('[R-CL-21] nodes are listed by their ids, with what is known of them', async () => {

@@ -1,4 +1,4 @@
-import type { RoomMember } from '@guildhall/contract'
+import type { RoomMember, RoomTraffic } from '@guildhall/contract'
 import type { KeptRoom } from './room-hooks.ts'
 import type { Label, OpenRoom } from './rooms.ts'
 
@@ -14,6 +14,8 @@ export type RoomCommands = {
   members(roomId: number): Promise<RoomMember[]>
   /** The newest state that the script has handed over; undefined for a room without state. */
   savedState(roomId: number): Promise<SavedState | undefined>
+  /** Since when it is open, and what has come into it. */
+  traffic(roomId: number): Promise<RoomTraffic | undefined>
   /** Changes what is given of the label. The values are within bounds. */
   updateRoom(roomId: number, label: Partial<Label>): void
   /** Removes a member with MATCH_CLOSED; the last one ends the room. */

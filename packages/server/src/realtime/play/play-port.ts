@@ -46,6 +46,7 @@ export function createPlayPort(deps: PlayPortDeps): PlayPort {
     position(id, position) {
       const sender = registry.byId(id)
       if (sender?.away !== undefined) return sender.away.position(position)
+      if (sender?.room !== undefined) sender.room.messages += 1
       if (sender === undefined || relayPosition(sender, position)) return
       metrics.unhandled_kind_total += 1
       sender.receiver.unhandled(kinds.POSITION.first, 'no_handler')
@@ -54,7 +55,8 @@ export function createPlayPort(deps: PlayPortDeps): PlayPort {
       const sender = registry.byId(id)
       if (sender === undefined) return
       if (sender.away !== undefined) return sender.away.message(message)
-      const { context, receiver } = sender
+      const { context, receiver, room } = sender
+      if (room !== undefined) room.messages += 1
       script.message(context, message, (outcome) => receiver.settled(message.kind, outcome))
     },
     rpc(id, request) {

@@ -5,6 +5,7 @@ import { isLive } from '../../../model/lag.ts'
 import { bytesText, counted } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { usePathPart } from '../../data/location.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { type Reading, useRead } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
@@ -19,8 +20,6 @@ import { CaptureState, recorderWords } from './lag-words.tsx'
 import { Recorders } from './recorders.tsx'
 import { Recordings } from './recordings.tsx'
 import { Reports } from './reports.tsx'
-
-const liveMs = 2_000
 
 /** One capture: who records, what came of it, and whose lag it is. */
 export function CapturePage() {
@@ -51,7 +50,7 @@ function useCapture(id: string): Reading<LagCapture> {
   const capture = useRead(
     ['lag', 'capture', id],
     (client) => readCapture(client, id),
-    isOver ? {} : { everyMs: liveMs },
+    isOver ? {} : { everyMs: pace.captures },
   )
   const over = capture.data !== undefined && isSettled(capture.data)
   if (over !== isOver) setOver(over)

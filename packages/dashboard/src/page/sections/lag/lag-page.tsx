@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
 import { isLive } from '../../../model/lag.ts'
 import { useQueryPart } from '../../data/location.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { usePages } from '../../data/reads.ts'
 import { NewButton, Page } from '../../kit/page.tsx'
@@ -15,9 +16,6 @@ import { Time } from '../../kit/text/time.tsx'
 import { MatchLink } from '../logs/log-lines.tsx'
 import { CaptureState, Outcome, recorderWords } from './lag-words.tsx'
 import { StartCapture } from './start-capture.tsx'
-
-/** So often captures are read while one of them changes, in milliseconds. */
-const liveMs = 2_000
 
 const columns: readonly Column<LagCapture>[] = [
   {
@@ -102,7 +100,7 @@ function useLiveCaptures() {
   const changes = listing.rows.some(isLive)
   useEffect(() => {
     if (!changes) return
-    const timer = setInterval(again, liveMs)
+    const timer = setInterval(again, pace.captures)
     return () => clearInterval(timer)
   }, [changes, again])
   return listing

@@ -1,5 +1,6 @@
 import type { DeploymentNode } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
+import { pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Page } from '../../kit/page.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -8,9 +9,6 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
-
-/** So often the nodes are read, in milliseconds. */
-const everyMs = 3_000
 
 const tones = { live: 'ok', draining: 'warn', gone: 'bad' } as const
 
@@ -58,7 +56,10 @@ const columns: readonly Column<DeploymentNode>[] = [
 
 /** The nodes that play together, and for ten minutes those that are gone. */
 export function NodesPage() {
-  const nodes = useRead(['nodes'], (client) => client.matches.nodes({}), { everyMs, keep: true })
+  const nodes = useRead(['nodes'], (client) => client.matches.nodes({}), {
+    everyMs: pace.rooms,
+    keep: true,
+  })
   return (
     <Page title="Nodes">
       <DataTable

@@ -1,10 +1,11 @@
-import { api, type LiveRoom, type MatchRecord } from '@guildhall/contract'
+import { api, type LiveRoom, type RoomTraffic } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { duration, grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { useName } from '../../data/names.ts'
-import { serverNow } from '../../data/node-status.ts'
+import { serverNow, useNodeStatus } from '../../data/node-status.ts'
+import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
@@ -18,19 +19,14 @@ import { MatchLink } from '../logs/log-lines.tsx'
 import { RpcCaller } from '../runtime/rpc-caller.tsx'
 import { RoomState } from './room-state.tsx'
 
-/** So often a room is read, in milliseconds. */
-const everyMs = 3_000
-/** Records change seldom. */
-const recordEveryMs = 15_000
-
 type Room = LiveRoom & { members: { participant: number; user_id: string | null }[] }
 
 /** One room that goes on: who is in it, its record, and what may be done about it. */
 export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
   const room = useRead(['matches', 'one', id], (client) => client.matches.get({ params: { id } }), {
-    everyMs,
+    everyMs: pace.rooms,
   })
-  const record = useRecord(id)
+  const traffic = useTraffic(id)
   const { data } = room
   return (
     <Pane
@@ -49,7 +45,7 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
                 Mode: <Text>{found.mode}</Text>,
                 Players: playersOf(found),
                 Open: found.open ? 'yes' : 'no',
-                ...recordFacts(record),
+                ...trafficFacts(traffic),
                 'Script revision': found.script_revision ?? <None />,
               }}
             />
@@ -67,24 +63,39 @@ export function playersOf({ players, max_players }: LiveRoom): string {
   return max_players === 0 ? grouped(players) : `${grouped(players)} of ${grouped(max_players)}`
 }
 
-/** The record of the match that the room is; undefined where none is kept. */
-function useRecord(id: string): MatchRecord | undefined {
-  const records = useRead(
-    ['matchRecords', 'ofRoom', id],
-    async (client) => {
-      const { items } = await client.matchRecords.list({ query: { open: 'true', limit: 200 } })
-      return items.find(({ room_id }) => String(room_id) === id) ?? null
-    },
-    { everyMs: recordEveryMs },
+type Traffic = { data: RoomTraffic; perSecond: number | undefined; hasRecord: boolean }
+
+/** How much comes into the room, between the last two readings. */
+function useTraffic(id: string): Traffic | undefined {
+  const { data, readAtMs } = useRead(
+    ['matches', 'traffic', id],
+    (client) => client.matches.traffic({ params: { id } }),
+    { everyMs: pace.rooms },
   )
-  return records.data ?? undefined
+  const backend = useNodeStatus().data?.status.backend
+  const total = data?.messages_total
+  const [last, setLast] = useState<{ total: number; atMs: number; perSecond?: number }>()
+  useEffect(() => {
+    if (total === undefined) return
+    setLast((before) => {
+      if (before === undefined || readAtMs <= before.atMs) return { total, atMs: readAtMs }
+      const perSecond = (1000 * (total - before.total)) / (readAtMs - before.atMs)
+      return { total, atMs: readAtMs, perSecond: Math.max(0, perSecond) }
+    })
+  }, [total, readAtMs])
+  if (data === undefined) return undefined
+  return { data, perSecond: last?.perSecond, hasRecord: backend !== 'in-memory' }
 }
 
-function recordFacts(record: MatchRecord | undefined) {
-  if (record === undefined) return {}
+function trafficFacts(traffic: Traffic | undefined) {
+  if (traffic === undefined) return {}
+  const { data, perSecond, hasRecord } = traffic
+  const { opened_at_unix_ms, match_id, messages_total } = data
+  const rate = perSecond === undefined ? '–' : grouped(Math.round(perSecond * 10) / 10)
   return {
-    Age: duration(Math.max(0, serverNow() - record.opened_at_unix_ms)),
-    Match: <MatchLink id={record.match_id} />,
+    Age: duration(Math.max(0, serverNow() - opened_at_unix_ms)),
+    'Messages a second': `${rate}, ${grouped(messages_total)} so far`,
+    ...(hasRecord ? { Match: <MatchLink id={match_id} /> } : {}),
   }
 }
 

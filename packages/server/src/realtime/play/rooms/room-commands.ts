@@ -40,6 +40,7 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & OwnCo
     room: async (roomId) => rooms.byId(roomId)?.row(),
     members: async (roomId) => rooms.byId(roomId)?.memberRows() ?? [],
     savedState: async (roomId) => rooms.byId(roomId)?.state?.saved,
+    traffic: async (roomId) => rooms.byId(roomId)?.traffic(),
     updateRoom(roomId, label) {
       const room = rooms.byId(roomId)
       if (room !== undefined) rooms.relabel(room, label)

@@ -1,4 +1,4 @@
-import type { RoomMember } from '@guildhall/contract'
+import type { RoomMember, RoomTraffic } from '@guildhall/contract'
 import type { SavedState } from '../../../kernel/play/room-commands.ts'
 import type { BoundMatch } from '../../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../../kernel/play/rooms.ts'
@@ -26,6 +26,9 @@ export class Room {
   heldPlaces = 0
   /** `opened` raised `created`, `started` has had its first member, `ended` is no room any more. */
   phase: 'new' | 'opened' | 'started' | 'ended' = 'new'
+  openedAtUnixMs = 0
+  /** Messages and positions that members have sent. */
+  messages = 0
   /** The server is closing it: members go, and nobody is sent notices of the others. */
   closing = false
 
@@ -58,6 +61,11 @@ export class Room {
       players: this.members.length,
       binding: this.binding,
     }
+  }
+
+  traffic(): RoomTraffic {
+    const { matchId, openedAtUnixMs, messages } = this
+    return { match_id: matchId, opened_at_unix_ms: openedAtUnixMs, messages_total: messages }
   }
 
   memberRows(): RoomMember[] {

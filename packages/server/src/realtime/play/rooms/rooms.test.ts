@@ -5,6 +5,26 @@ import { barrier, joinAll } from './rooms.fixture.ts'
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
 
+test('[H-OPS-8] a room counts what its members send into it, and says since when it is open', async () => {
+  realtime = await startRealtime()
+  realtime.script.kinds.add(100)
+  const [ann, bob, cid] = await joinAll(realtime, 3)
+  ann?.create('a')
+  bob?.create('a')
+  cid?.create('b')
+  expect([await ann?.line(), await bob?.line(), await cid?.line()]).toHaveLength(3)
+  ann?.send(1, new Uint8Array([1]))
+  ann?.send(100)
+  bob?.send(100)
+  cid?.send(100)
+  await barrier(realtime, ann, bob, cid)
+  const [one, other] = [await realtime.gateway.traffic(1), await realtime.gateway.traffic(2)]
+  expect([one?.messages_total, other?.messages_total]).toEqual([3, 1])
+  expect(one?.match_id).toBe((await realtime.gateway.room(1))?.match_id)
+  expect(one?.opened_at_unix_ms).toBeGreaterThan(0)
+  expect(await realtime.gateway.traffic(9)).toBeUndefined()
+})
+
 describe('making and joining', () => {
   test('[R-ROOM-4] a free name makes a room with the default label, a taken one joins it', async () => {
     realtime = await startRealtime()

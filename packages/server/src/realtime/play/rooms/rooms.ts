@@ -121,6 +121,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     room.phase = 'opened'
     const { id, matchId, name, label, binding } = room
     const opened_at_unix_ms = clock.nowUnixMs()
+    room.openedAtUnixMs = opened_at_unix_ms
     records.opened({ match_id: matchId, room_id: id, name, label, opened_at_unix_ms, binding })
     raise(room, { event: 'created' })
   }
