@@ -203,13 +203,7 @@ export {
   type TerminationReason,
   terminationReasons,
 } from './routes/match-records.ts'
-export {
-  DeploymentNode,
-  LiveRoom,
-  MatchmakerTotals,
-  matchesApi,
-  RoomTraffic,
-} from './routes/matches.ts'
+export { DeploymentNode, LiveRoom, MatchmakerTotals, matchesApi } from './routes/matches.ts'
 export { Notification, notificationsApi } from './routes/notifications.ts'
 export { type Role, roles, type Scope, scopes } from './routes/principals.ts'
 export {

@@ -43,14 +43,6 @@ export const DeploymentNode = z.strictObject({
 })
 export type DeploymentNode = z.output<typeof DeploymentNode>
 
-/** What has come into an open room so far. */
-export const RoomTraffic = z.strictObject({
-  match_id: z.string().meta({ description: 'Its record, where records are kept' }),
-  opened_at_unix_ms: count,
-  messages_total: count.meta({ description: 'Messages and positions of its members' }),
-})
-export type RoomTraffic = z.output<typeof RoomTraffic>
-
 const get = { method: 'GET', access: 'operator', scope: 'matches:read' } as const
 
 const change = { method: 'POST', access: 'admin', errors: ['not_found', 'conflict'] } as const
@@ -111,7 +103,11 @@ export const matchesApi = defineApi({
     path: '/console/v1/matches/{id}/traffic',
     summary: 'Since when a room is open, its match, and how many messages have come into it',
     params: z.strictObject({ id: pathInteger }),
-    ok: RoomTraffic,
+    ok: z.strictObject({
+      match_id: z.string().meta({ description: 'Its record, where records are kept' }),
+      opened_at_unix_ms: count,
+      messages_total: count.meta({ description: 'Messages and positions of its members' }),
+    }),
     errors: ['not_found', 'runtime_unavailable'],
   },
   close: {

@@ -45,7 +45,7 @@ const filters = {
 }
 
 /** So many lines at most are looked through for one page of a search. */
-export const linesLookedThrough = 20_000
+export const linesLookedThrough = 10_000
 
 const get = { method: 'GET', access: 'operator', scope: 'logs:read', trail: 'ring' } as const
 

@@ -1,4 +1,4 @@
-import { LiveRoom, type MatchmakerTotals, matchesApi, RoomTraffic } from '@guildhall/contract'
+import { LiveRoom, type MatchmakerTotals, matchesApi } from '@guildhall/contract'
 import { z } from 'zod'
 import type { Transaction } from '../../database/database.ts'
 import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
@@ -145,7 +145,7 @@ export function matchesFeature(deps: MatchesDeps) {
     const own = await trafficHere(id)
     if (own !== undefined) return own
     const answer = await nodes.askOwner(id, aboutTraffic, id)
-    const found = RoomTraffic.safeParse(answer?.value).data
+    const found = matchesApi.traffic.ok.safeParse(answer?.value).data
     if (found === undefined) throw refuse.notFound('no such room')
     return found
   }

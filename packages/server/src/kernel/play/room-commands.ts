@@ -1,4 +1,4 @@
-import type { RoomMember, RoomTraffic } from '@guildhall/contract'
+import type { RoomMember } from '@guildhall/contract'
 import type { KeptRoom } from './room-hooks.ts'
 import type { Label, OpenRoom } from './rooms.ts'
 
@@ -32,6 +32,14 @@ export type RoomCommands = {
   closeBoundRooms(generation: number): void
   joinTopic(topic: string, participant: number): void
   leaveTopic(topic: string, participant: number): void
+}
+
+/** What has come into an open room so far. */
+export type RoomTraffic = {
+  match_id: string
+  opened_at_unix_ms: number
+  /** Messages and positions of its members. */
+  messages_total: number
 }
 
 /** What came of it; `ending` while the room ends already. */

@@ -25,6 +25,7 @@ export function FilterAccount({ label, value, onValue, isMain }: FilterAccountPr
     { enabled: settled !== '' },
   )
   const id = settled === '' ? '' : found.data
+  const isApplied = typed?.trim() === settled && id === value
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed changes the list.
   useEffect(() => {
     if (typed?.trim() === settled && id !== undefined && id !== value) onValue(id)
@@ -39,7 +40,8 @@ export function FilterAccount({ label, value, onValue, isMain }: FilterAccountPr
         value={typed ?? name?.username ?? value}
         data-main-filter={isMain ? '' : undefined}
         onChange={({ target }) => setTyped(target.value)}
-        onBlur={() => setTyped(undefined)}
+        // What was typed last may still be on its way to the list.
+        onBlur={() => isApplied && setTyped(undefined)}
       />
     </div>
   )

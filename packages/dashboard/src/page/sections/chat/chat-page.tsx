@@ -6,6 +6,7 @@ import { useQueryPart } from '../../data/location.ts'
 import { useOpenedPath } from '../../data/opened.ts'
 import { pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
+import { userField } from '../../kit/form/account-field.ts'
 import { areaField, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Section } from '../../kit/section.tsx'
@@ -90,7 +91,11 @@ function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }
   const fields = useMemo(
     () => ({
       channel: textField({ label: 'Channel', initial: channel }),
-      sender: textField({ label: 'Sender', initial: sender }),
+      sender: userField({
+        label: 'Sender',
+        initial: sender,
+        hint: 'An account, or any name that the game shows',
+      }),
       content: areaField({ label: 'Message', hint: 'At most 2,048 bytes; it is not pushed' }),
       channel_type: selectField({
         label: 'Type',
@@ -111,7 +116,7 @@ function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }
       title="Write a message"
       action="Send"
       fields={fields}
-      submit={(input) => change.mutateAsync(input)}
+      submit={({ sender, ...input }) => change.mutateAsync({ ...input, sender: sender.id })}
       onClose={onClose}
     />
   )

@@ -1,4 +1,5 @@
-import { api, type LiveRoom, type RoomTraffic } from '@guildhall/contract'
+import type { ConsoleClient } from '@guildhall/client/console'
+import { api, type LiveRoom } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { duration, grouped } from '../../../model/time.ts'
@@ -63,7 +64,11 @@ export function playersOf({ players, max_players }: LiveRoom): string {
   return max_players === 0 ? grouped(players) : `${grouped(players)} of ${grouped(max_players)}`
 }
 
-type Traffic = { data: RoomTraffic; perSecond: number | undefined; hasRecord: boolean }
+type Traffic = {
+  data: Awaited<ReturnType<ConsoleClient['matches']['traffic']>>
+  perSecond: number | undefined
+  hasRecord: boolean
+}
 
 /** How much comes into the room, between the last two readings. */
 function useTraffic(id: string): Traffic | undefined {

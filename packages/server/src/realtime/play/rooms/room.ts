@@ -1,5 +1,5 @@
-import type { RoomMember, RoomTraffic } from '@guildhall/contract'
-import type { SavedState } from '../../../kernel/play/room-commands.ts'
+import type { RoomMember } from '@guildhall/contract'
+import type { RoomTraffic, SavedState } from '../../../kernel/play/room-commands.ts'
 import type { BoundMatch } from '../../../kernel/play/room-hooks.ts'
 import type { Label, OpenRoom, ScriptBinding } from '../../../kernel/play/rooms.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
