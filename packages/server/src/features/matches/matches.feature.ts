@@ -144,8 +144,7 @@ export function matchesFeature(deps: MatchesDeps) {
     expectReady()
     const own = await trafficHere(id)
     if (own !== undefined) return own
-    const answer = await nodes.askOwner(id, aboutTraffic, id)
-    const found = matchesApi.traffic.ok.safeParse(answer?.value).data
+    const found = matchesApi.traffic.ok.safeParse(await fromOwner(id, aboutTraffic)).data
     if (found === undefined) throw refuse.notFound('no such room')
     return found
   }
