@@ -2866,6 +2866,9 @@ declare module 'guildhall/test' {
       state(input: {
         params: { id: string }
       }): Promise<{ state: GuildhallJsonObject; seq: number; checkpoint_at_unix_ms: number }>
+      traffic(input: {
+        params: { id: string }
+      }): Promise<{ match_id: string; opened_at_unix_ms: number; messages_total: number }>
       close(input: { params: { room_id: string }; idempotencyKey?: string }): Promise<undefined>
       remove(input: {
         params: { room_id: string; participant: string }
