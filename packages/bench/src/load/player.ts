@@ -7,8 +7,11 @@ import {
   FrameDecoder,
   kinds,
   roomCreateBody,
+  roomEnterBody,
   rpcRequestBody,
   rpcResponseBody,
+  sessionFlags,
+  sessionOptionsBody,
 } from '@guildhall/contract'
 import { clientMessage, WebSocketClient } from './websocket-client.ts'
 
@@ -54,6 +57,20 @@ export async function callScript(
 export async function enterRoom(client: WebSocketClient, name: string): Promise<void> {
   const joined = nextEnvelope(client, kinds.ROOM_JOINED.first)
   client.write(frameMessage(kinds.ROOM_CREATE.first, roomCreateBody.encode({ name })))
+  await joined
+}
+
+/** Enters a room with state by its name, or makes it, and asks for its states. */
+export async function followRoom(
+  client: WebSocketClient,
+  name: string,
+  options: object,
+): Promise<void> {
+  const flags = sessionFlags.room_state
+  client.write(frameMessage(kinds.SESSION_OPTIONS.first, sessionOptionsBody.encode({ flags })))
+  const joined = nextEnvelope(client, kinds.ROOM_JOINED.first)
+  const enter = { mode: 'join_or_create', name, options: JSON.stringify(options) } as const
+  client.write(frameMessage(kinds.ROOM_ENTER.first, roomEnterBody.encode(enter)))
   await joined
 }
 

@@ -15,6 +15,8 @@ export class WebSocketClient {
   /** Gets each piece of a payload, which is overwritten after the call. */
   onPayload: (piece: Buffer) => void = () => {}
   onClose: () => void = () => {}
+  /** How many messages have begun to arrive, without pings. */
+  messages = 0
   readonly #socket: Socket
   #isOpen = false
   #onOpen: (() => void) | undefined
@@ -108,6 +110,7 @@ export class WebSocketClient {
     const opcode = (bytes[at] ?? 0) & 15
     // The pings of the product have no payload.
     if (opcode === pingOpcode) this.#socket.write(emptyPong)
+    else this.messages += 1
     return headerBytes
   }
 }

@@ -41,14 +41,24 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Filling a database with a million rows takes a while. */
 const readyWithinMs = 600_000
 
+type Program =
+  | 'node'
+  | 'wallets'
+  | 'objects'
+  | 'leaderboards'
+  | 'matchmaker'
+  | 'lag'
+  | 'state'
+  | 'sdk-recorder'
+
 /**
  * Starts a program that is built of the product's parts otherwise than a node is: `node` serves a
- * database that it fills first; `wallets`, `objects`, `leaderboards`, `matchmaker` and `lag`
- * work in process and print what they measured.
+ * database that it fills first; `wallets`, `objects`, `leaderboards`, `matchmaker`, `lag`
+ * and `state` work in process and print what they measured.
  */
 export function startMeasured(
   bench: Bench,
-  program: 'node' | 'wallets' | 'objects' | 'leaderboards' | 'matchmaker' | 'lag' | 'sdk-recorder',
+  program: Program,
   { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
 ): Promise<Child> {
   const other = elsewhere[program]

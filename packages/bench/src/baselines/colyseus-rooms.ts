@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type Mover, move, place } from '../../game-state/motion.ts'
+
+/**
+ * The rooms of `game-state` as a Colyseus server has them: float32 fields, and a patch after each
+ * tick. With `own` the hit points are each member's own, by a StateView. The packages are those of
+ * the folder that is the first argument. A server of its own reserves seats.
+ */
+const [folder = '.', kind = 'shared'] = process.argv.slice(2)
+const hz = 20
+const load = createRequire(join(folder, 'package.json'))
+const core = load('@colyseus/core') as Core
+const { WebSocketTransport } = load('@colyseus/ws-transport') as Transports
+const { StateView, MapSchema, schema, t } = load('@colyseus/schema') as Schemas
+
+type Client = { sessionId: string; view?: { add(item: object): void } }
+type RoomBase = {
+  state: object
+  autoDispose: boolean
+  maxClients: number
+  patchRate: number | null
+  setSimulationInterval(tick: () => void, ms: number): void
+  broadcastPatch(): boolean
+}
+type Core = {
+  Server: new (
+    options: object,
+  ) => {
+    define(name: string, room: object): void
+    listen(port: number, host: string): Promise<void>
+  }
+  Room: new () => RoomBase
+  matchMaker: { joinOrCreate(name: string, options: object): Promise<object> }
+}
+type Transports = { WebSocketTransport: new (options: object) => object }
+type Field = { view(): Field }
+type Fields = { [name: string]: unknown }
+type Schemas = {
+  StateView: new () => { add(item: object): void }
+  MapSchema: new () => Map<string, Mover>
+  schema(fields: Fields, name: string): new () => Mover & { players: Map<string, Mover> }
+  t: { float32(): Field; map(of: object): Field }
+}
+
+const hp = kind === 'own' ? t.float32().view() : t.float32()
+const MoverState = schema({ x: t.float32(), y: t.float32(), angle: t.float32(), hp }, 'Mover')
+const WorldState = schema({ players: t.map(MoverState) }, 'World')
+
+class World extends core.Room {
+  readonly #world = new WorldState()
+
+  onCreate(): void {
+    this.#world.players = new MapSchema()
+    this.state = this.#world
+    this.maxClients = 8
+    this.patchRate = null
+    this.setSimulationInterval(() => {
+      for (const player of this.#world.players.values()) move(player, 1 / hz)
+      this.broadcastPatch()
+    }, 1000 / hz)
+  }
+
+  onJoin(client: Client): void {
+    const { players } = this.#world
+    const player = Object.assign(new MoverState(), place(players.size))
+    players.set(client.sessionId, player)
+    if (kind !== 'own') return
+    client.view = new StateView()
+    client.view.add(player)
+  }
+}
+
+const seats = createServer((_request, response) => {
+  core.matchMaker.joinOrCreate('world', {}).then(
+    (seat) => response.end(JSON.stringify(seat)),
+    (error) => response.writeHead(500).end(String(error)),
+  )
+})
+await new Promise<void>((resolve) => seats.listen(0, '127.0.0.1', resolve))
+
+const game = createServer()
+const transport = new WebSocketTransport({ server: game })
+const server = new core.Server({ transport, greet: false })
+server.define('world', World)
+await server.listen(0, '127.0.0.1')
+process.stdout.write(`ready http=http://127.0.0.1:${portOf(game)} seats=${portOf(seats)}\n`)
+
+function portOf(listener: Server): number {
+  return (listener.address() as AddressInfo).port
+}
