@@ -110,8 +110,8 @@ describe('the unit for systemd', () => {
 type Service = {
   image?: string
   build?: string
-  environment: Record<string, string>
-  secrets: string[]
+  environment?: Record<string, string>
+  secrets?: string[]
   ports?: string[]
   volumes: string[]
   depends_on?: Record<string, unknown>
@@ -132,25 +132,34 @@ const composeFile = z.fromJSONSchema(
   { defaultTarget: 'draft-7' },
 )
 
-describe('the compose file', () => {
+/** As Compose reads a file: `<<` takes over what an anchor has. */
+const readCompose = (text: string) => parse(text, { merge: true })
+
+describe.each([
+  { file: 'compose.yml', nodes: ['guildhall'] },
+  { file: 'compose.cluster.yml', nodes: ['one', 'two'] },
+])('$file', ({ file, nodes }) => {
   it('is one by the schema of the Compose specification', () => {
     const faultsOf = (text: string) =>
-      composeFile.safeParse(parse(text)).error?.issues.map(({ path }) => path.join('.'))
-    expect(faultsOf(read('compose.yml'))).toBeUndefined()
+      composeFile.safeParse(readCompose(text)).error?.issues.map(({ path }) => path.join('.'))
+    expect(faultsOf(read(file))).toBeUndefined()
     // What it would say otherwise.
-    const broken = read('compose.yml').replace('read_only: true', 'read_only: perhaps')
-    expect(faultsOf(broken)?.join()).toContain('services.guildhall')
-    expect(faultsOf(`${read('compose.yml')}\nservces: {}\n`)).toEqual([''])
+    const broken = read(file).replace('read_only: true', 'read_only: perhaps')
+    expect(faultsOf(broken)?.join()).toContain(`services.${nodes[0]}`)
+    expect(faultsOf(`${read(file)}\nservces: {}\n`)).toEqual([''])
   })
 
-  const { services, volumes, secrets }: Compose = parse(read('compose.yml'))
+  const { services, volumes, secrets }: Compose = readCompose(read(file))
 
   it('declares what its services use, and publishes nothing to the world', () => {
     for (const service of Object.values(services)) {
-      const named = service.volumes.map((volume) => volume.split(':')[0])
-      for (const name of named) expect(Object.keys(volumes)).toContain(name)
-      for (const name of service.secrets) expect(Object.keys(secrets)).toContain(name)
-      for (const value of Object.values(service.environment)) {
+      const used = service.volumes.map((volume) => volume.split(':')[0] ?? '')
+      for (const name of used) {
+        if (name.startsWith('./')) expect(existsSync(join(root, name))).toBe(true)
+        else expect(Object.keys(volumes)).toContain(name)
+      }
+      for (const name of service.secrets ?? []) expect(Object.keys(secrets)).toContain(name)
+      for (const value of Object.values(service.environment ?? {})) {
         const [, secret] = /^\/run\/secrets\/(\w+)$/.exec(value) ?? []
         if (secret !== undefined) expect(service.secrets).toContain(secret)
       }
@@ -163,17 +172,46 @@ describe('the compose file', () => {
         expect(existsSync(join(root, service.build, 'Dockerfile'))).toBe(true)
     }
     // Not sent into the image, and not committed.
-    for (const { file } of Object.values(secrets)) expect(file).toMatch(/^\.\/secrets\//)
+    for (const { file: secret } of Object.values(secrets)) expect(secret).toMatch(/^\.\/secrets\//)
     expect(read('.dockerignore').split('\n')).toContain('secrets')
     expect(read('.gitignore').split('\n')).toContain('secrets/')
   })
 
-  it('[O-CFG-2] sets each key once, beside what the image sets', () => {
-    const environment = { ...imageEnvironment, ...services.guildhall?.environment }
+  it.each(nodes)('[O-CFG-2] sets each key of %s once, beside what the image sets', (node) => {
+    const environment = { ...imageEnvironment, ...services[node]?.environment }
     const { assignments, problems } = readEnvironment(environment, '/')
     expect(problems).toEqual([])
     const set = assignments.map(({ key }) => key)
     expect(set).toEqual([...new Set(set)])
     expect(set).toContain('database.url')
+  })
+})
+
+describe('the proxy before two nodes', () => {
+  const lines = read('docs/haproxy.cfg').split('\n')
+  const { services }: Compose = readCompose(read('compose.cluster.yml'))
+  const built = Object.keys(services).filter((name) => services[name]?.build !== undefined)
+  const [port] = argumentsOf('EXPOSE').flatMap((ports) => ports.split(/[\s/]/))
+
+  it('[O-NOD-6] passes connections to all nodes, where they listen', () => {
+    const servers = lines.flatMap((line) => /^ {2}server (\w+) (\S+)$/.exec(line)?.slice(1) ?? [])
+    expect(servers).toEqual(built.flatMap((name) => [name, `${name}:${port}`]))
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports)
+    const [, listens] = lines.map((line) => /^ {2}bind :(\d+)$/.exec(line)).find(Boolean) ?? []
+    expect(published).toEqual([`127.0.0.1:7350:${listens}`])
+  })
+
+  it('[O-NOD-6, R-CL-20] asks a route that says when a node drains', () => {
+    const [, asked] = lines.map((line) => /httpchk GET (\S+)$/.exec(line)).find(Boolean) ?? []
+    expect(asked).toBe(api.shell.ready.path)
+  })
+
+  it('[O-NOD-1] gives each node a name of its own, and all of them one deployment', () => {
+    const environments = built.map((name) => services[name]?.environment ?? {})
+    const ids = environments.map((environment) => environment.GUILDHALL_SERVER__NODE_ID)
+    expect(ids).toEqual(built)
+    for (const environment of environments) {
+      expect(environment.GUILDHALL_CLUSTER__ENABLED).toBe('true')
+    }
   })
 })

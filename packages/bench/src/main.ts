@@ -9,11 +9,11 @@ import { accountRead } from './benchmarks/account-read.ts'
 import { auditCost } from './benchmarks/audit-cost.ts'
 import { backup } from './benchmarks/backup.ts'
 import { boards } from './benchmarks/boards.ts'
+import { cluster } from './benchmarks/cluster.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
 import { doctor } from './benchmarks/doctor.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
-import { firstMinute } from './benchmarks/first-minute.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { lag } from './benchmarks/lag.ts'
 import { languages } from './benchmarks/languages.ts'
@@ -65,7 +65,6 @@ const benchmarks: readonly Benchmark[] = [
   lag,
   auditCost,
   peersRows,
-  firstMinute,
   mix,
   echo,
   transports,
@@ -77,6 +76,7 @@ const benchmarks: readonly Benchmark[] = [
   scriptData,
   languages,
   reload,
+  cluster,
 ]
 
 /** How much shorter and smaller a quick run is. */

@@ -79,7 +79,8 @@ export function frameMessage(kind: number, body: Uint8Array): Buffer {
   return clientMessage(encodeFrame(kind, body))
 }
 
-function nextEnvelope(client: WebSocketClient, kind: number): Promise<Envelope> {
+/** The next envelope of a kind; what comes before it is dropped. */
+export function nextEnvelope(client: WebSocketClient, kind: number): Promise<Envelope> {
   const decoder = new FrameDecoder(envelopeBytesMax)
   return new Promise((resolve, reject) => {
     client.onClose = () => reject(new Error('the server closed a WebSocket'))
