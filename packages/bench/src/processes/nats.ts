@@ -36,11 +36,14 @@ async function isReady(child: ChildProcess): Promise<boolean> {
       if (said.includes('Server is ready')) resolve(true)
     })
   })
+  let isOver = false
   const late = sleep(readyTimeoutMs, undefined, { ref: false }).then(() => {
-    child.kill('SIGKILL')
+    if (!isOver) child.kill('SIGKILL')
     throw new Error(`nats-server was not ready in time:\n${said}`)
   })
-  return await Promise.race([ready, late])
+  const found = await Promise.race([ready, late])
+  isOver = true
+  return found
 }
 
 async function freePort(): Promise<number> {
