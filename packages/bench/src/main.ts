@@ -14,6 +14,7 @@ import { deviceLogins } from './benchmarks/device-login.ts'
 import { doctor } from './benchmarks/doctor.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
+import { firstMinute } from './benchmarks/first-minute.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { lag } from './benchmarks/lag.ts'
 import { languages } from './benchmarks/languages.ts'
@@ -65,6 +66,7 @@ const benchmarks: readonly Benchmark[] = [
   lag,
   auditCost,
   peersRows,
+  firstMinute,
   mix,
   echo,
   transports,
