@@ -8,6 +8,7 @@ import type { Supervisor } from '../kernel/tasks/supervisor.ts'
 import type { ClockWatch } from '../kernel/time/clock-watch.ts'
 import type { EventLoopLag } from '../kernel/time/event-loop-lag.ts'
 import { createHealth, type HealthJudge } from '../shell/health.ts'
+import type { Cluster } from './cluster/open-cluster.ts'
 import { type FeatureList, failingOf, isDegraded, queuesOf } from './features/joined.ts'
 import type { Play } from './play/play.ts'
 import { essentialTasks } from './tasks.ts'
@@ -24,6 +25,7 @@ type HealthParts = {
   claim: NodeClaim
   lag: EventLoopLag
   journal: ErrorJournal
+  cluster: Cluster | undefined
 }
 
 /** An essential task that has failed this long makes the node not ready, in milliseconds. */
@@ -32,7 +34,7 @@ const failingMaxMs = 30_000
 /** Gives the health checks what they look at. */
 export function createHealthOf(parts: HealthParts): HealthJudge {
   const { config, db, clock, supervisor, features, play, claim, lag, journal } = parts
-  const { clockWatch, disk } = parts
+  const { clockWatch, disk, cluster } = parts
   const queues = queuesOf(features)
   const essential = essentialTasks(features)
   return createHealth({
@@ -59,6 +61,6 @@ export function createHealthOf(parts: HealthParts): HealthJudge {
     rowsDroppedAgoMs: () => Math.min(...queues.map((queue) => queue.droppedAgoMs())),
     clockDoubtful: () => clockWatch.doubtful(),
     diskLow: () => disk?.low() ?? false,
-    featureDegraded: () => isDegraded(features),
+    featureDegraded: () => isDegraded(features) || cluster?.bus.isUp === false,
   })
 }
