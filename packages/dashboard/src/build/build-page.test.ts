@@ -18,8 +18,8 @@ it('[H-PUB-9] is the same whenever it is built', async () => {
   expect((await renderPage()) === page).toBe(true)
 })
 
-it('is at most 250 kB with gzip', () => {
+it('is at most 260 kB with gzip', () => {
   const bytes = gzipSync(page, { level: 9 }).length
   process.stdout.write(`the dashboard is ${Math.round(bytes / 1000)} kB with gzip\n`)
-  expect(bytes).toBeLessThanOrEqual(250_000)
+  expect(bytes).toBeLessThanOrEqual(260_000)
 })
