@@ -63,7 +63,7 @@ describe('the environment', () => {
     const problems = await workspace.problems({ env })
     if (problems.length > 0) {
       // It arrived, and only a rule stands against the value.
-      expect(problems.join()).toMatch(/both or neither|durable backend|without/)
+      expect(problems.join()).toMatch(/both or neither|durable backend|without|cluster.enabled/)
       expect(problems.join()).toContain(`environment ${environmentName(name)}`)
       return
     }

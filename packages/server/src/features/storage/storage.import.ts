@@ -5,7 +5,7 @@ import {
   type storageApi,
 } from '@guildhall/contract'
 import type { z } from 'zod'
-import type { Database, Transaction } from '../../database/database.ts'
+import { type Database, type Transaction, UniqueViolation } from '../../database/database.ts'
 import { inTheirOrder } from '../../database/writes/in-their-order.ts'
 import { atIndex, Failure, refuse } from '../../kernel/failure.ts'
 import { validate } from '../../kernel/json/validate.ts'
@@ -41,6 +41,13 @@ type Judged = { write: Write; fate: Fate }
 export type StorageImport = (mutation: Mutation, body: ImportBody) => Promise<Imported>
 
 export function createStorageImport({ db, mutate, filters, indexes }: ImportDeps): StorageImport {
+  /** @throws UniqueViolation when somebody has added one of them since they were looked at */
+  async function applyOrAgain(tx: Transaction, operations: readonly Write[]): Promise<void> {
+    if (operations.length === 0) return
+    const [result] = await applyAll(tx, [{ operations }], indexes)
+    if (result?.ok !== true) throw new UniqueViolation('an object was added meanwhile')
+  }
+
   return async (mutation, { objects, existing = 'refuse', dry_run: isDry = false }) => {
     const read = readAll(objects)
     if (isDry) {
@@ -58,8 +65,10 @@ export function createStorageImport({ db, mutate, filters, indexes }: ImportDeps
       ])
       const fates = allOf(judge(judged.filter(isWrite), heads, existing))
       const changes = fates.filter(({ fate }) => fate === 'created' || fate === 'replaced')
-      const operations = changes.map(({ write }) => write)
-      if (operations.length > 0) await applyAll(tx, [{ operations }], indexes)
+      const operations = changes.map(({ write, fate }) =>
+        fate === 'created' ? { ...write, expected: '' } : write,
+      )
+      await applyOrAgain(tx, operations)
       const audited = operations.map(({ place, value }) => {
         return { target: targetOf(place), details: `version=${value.version}` }
       })

@@ -4,7 +4,7 @@ import { testBackends } from '../../database/testing/backends.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { roomyLimits } from '../../script-test/test-config.ts'
 import { openTestApi } from '../../testing/api.ts'
-import { rush } from './rush.fixture.ts'
+import { rush, rushedIndex } from './rush.fixture.ts'
 
 /** Tables that grow with players and what they do, with the names they have in a statement. */
 const tables = [
@@ -43,7 +43,10 @@ it('[H-OPS-4] statements of a rush seek their rows on SQLite', async () => {
     texts.add(text)
     return prepare.call(this, text)
   })
-  const api = await openTestApi({ db: test.db, clock: createFakeClock(), config: roomyLimits })
+  const config = { ...roomyLimits, 'storage.indexes': JSON.stringify([rushedIndex]) }
+  const api = await openTestApi({ db: test.db, clock: createFakeClock(), config })
+  const keeping = { signal: new AbortController().signal, progress() {} }
+  await api.features.storage.indexes.keep(keeping)
   await rush(api)
   await api.close()
   vi.restoreAllMocks()
