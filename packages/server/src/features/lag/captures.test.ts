@@ -1,5 +1,5 @@
 import { type LagCapture, lagApi } from '@guildhall/contract'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { filters, type LagScenario, openLag } from './lag.fixture.ts'
 import { matchOfRoom } from './recording.fake.ts'
@@ -24,7 +24,7 @@ describe.each(durable)('captures on $name', (backend) => {
     return lagApi.captures.ok.parse(answer.body).items
   }
 
-  it('[L-START-4] [L-START-5] [L-START-6] [L-FLUSH-3] asks who can record, and stores the capture', async () => {
+  it('[L-CON-2] [L-START-4] [L-START-5] [L-START-6] [L-FLUSH-3] asks who can record, and stores the capture', async () => {
     lag.recording.join(1)
     lag.recording.join(2, { user_id: null, session_id: null })
     lag.recording.join(3, { canRecord: false })
@@ -221,6 +221,47 @@ describe.each(durable)('captures on $name', (backend) => {
     ])
   })
 
+  it('[L-FLUSH-1] takes no flush behind the window, though an upload is still awaited', async () => {
+    lag.recording.join(1)
+    const { capture_id } = await lag.start()
+    lag.recording.say(1, { capture_id })
+    await lag.clock.advance(69_999)
+    expect((await lag.flush(capture_id)).attempts).toHaveLength(1)
+    await lag.clock.advance(1)
+    expect(await statusesOf(capture_id)).toEqual(['flushing', '1 flushing'])
+    expect(await lag.rpc('lag.flush', { capture_id })).toMatchObject({ error: 'conflict' })
+    expect((await lag.upload(1)).status).toBe(204)
+  })
+
+  it('[L-FLUSH-3] asks nobody when the flush cannot be audited', async () => {
+    lag.recording.join(1)
+    const { capture_id } = await lag.start()
+    lag.recording.say(1, { capture_id })
+    const before = await lag.status(capture_id)
+    const spy = vi.spyOn(lag.db, 'transaction').mockRejectedValueOnce(new Error('no database'))
+    const answer = await lag.operator.send('POST', '/runtime/rpc/lag.flush', {
+      payload: JSON.stringify({ capture_id }),
+    })
+    spy.mockRestore()
+    expect(answer.status).toBe(500)
+    expect(await lag.status(capture_id)).toEqual(before)
+    expect(lag.recording.sent.map((each) => each.kinds)).toEqual([[34, 37]])
+    expect((await lag.flush(capture_id)).attempts).toEqual([{ participant: 1, attempt: 1 }])
+  })
+
+  it('[L-START-4] 64 captures are active at once, and not one more', async () => {
+    await lag.restart({ 'lag_diagnostics.max_active_captures': '64' })
+    for (let participant = 1; participant <= 65; participant += 1) lag.recording.join(participant)
+    for (let participant = 1; participant <= 64; participant += 1) {
+      await lag.start({ participants: [participant] })
+    }
+    const more = { participants: [65], filters, duration_ms: 5000 }
+    expect(await lag.rpc('lag.start', more)).toMatchObject({ error: 'limit_exceeded' })
+    await lag.clock.advance(10_000)
+    expect(lag.api.features.lag.counts().captures).toMatchObject({ recording: 0, expired: 64 })
+    expect(await lag.rpc('lag.start', more)).toMatchObject({ ok: true })
+  })
+
   it('[L-FLUSH-2] gives no grant that the raw store has no room for', async () => {
     await lag.restart({ 'lag_diagnostics.max_raw_bytes': '1048576' })
     for (const participant of [1, 2]) lag.recording.join(participant)
@@ -260,7 +301,7 @@ describe.each(durable)('captures on $name', (backend) => {
     expect(lag.recording.say(1, { capture_id })).toBe(true)
   })
 
-  it('[L-START-6] console_start false and captures that are off are refused', async () => {
+  it('[L-GEN-1] [L-START-6] console_start false and captures that are off are refused', async () => {
     await lag.restart({ 'lag_diagnostics.console_start': 'false' })
     lag.recording.join(1)
     const options = { participants: [1], filters, duration_ms: 5000 }

@@ -51,7 +51,7 @@ export type LagScenario = {
 
 export type Upload = {
   records?: readonly TestRecord[]
-  body?: Uint8Array<ArrayBuffer>
+  body?: Uint8Array<ArrayBuffer> | ReadableStream
   token?: string
   headers?: Record<string, string>
 }
@@ -145,6 +145,7 @@ export async function openLag(
           ...how.headers,
         },
         body,
+        duplex: 'half',
       })
     },
     async recorded(records?: readonly TestRecord[], options: Options = {}) {

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
-import { lagContentType } from '@guildhall/contract'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { artifact } from './analysis/artifact.fixture.ts'
-import { type LagScenario, openLag, uploadPath } from './lag.fixture.ts'
+import { halfUpload } from './half-upload.fixture.ts'
+import { type LagScenario, openLag } from './lag.fixture.ts'
 import { createRawStore, type Staged } from './uploads/raw-store.ts'
 
 const durable = testBackends.filter(({ name }) => name !== 'in-memory')
@@ -73,7 +72,7 @@ describe.each(durable)('publishing on $name', (backend) => {
   })
 
   it.each(['write', 'sync'] as const)(
-    '[L-UP-7] [L-UP-5] a disk that is full at the %s of an upload is an error, and nothing is left',
+    '[L-UP-7] [L-UP-5] [L-TOK-4] a disk that is full at the %s of an upload is an error, and nothing is left',
     async (step) => {
       const capture_id = await flushed(1)
       const files = await fileHandles(lag.rawRoot)
@@ -114,6 +113,36 @@ describe.each(durable)('publishing on $name', (backend) => {
     expect(await reports()).toHaveLength(1)
   })
 
+  it('[L-LIFE-1] [L-TOK-3] all other grants of a connection that ends are void', async () => {
+    const capture_id = await flushed(1)
+    const body = bytes(capture_id)
+    const first = halfUpload(lag.api.url, lag.recording.flushOf(1).token, body)
+    await expect.poll(() => lag.files().length).toBe(1)
+    await lag.flush(capture_id)
+    lag.recording.leave(1)
+    expect((await lag.upload(1)).status).toBe(404)
+    first.socket.write(body.subarray(-1))
+    await expect.poll(first.answer).toContain('204')
+    expect(await reports()).toHaveLength(1)
+  })
+
+  it('[L-TOK-3] a grant expires, though an earlier upload is still under way', async () => {
+    await lag.restart({ 'lag_diagnostics.flush_window_ms': '5000' })
+    const capture_id = await flushed(1)
+    const first = halfUpload(lag.api.url, lag.recording.flushOf(1).token, bytes(capture_id))
+    await expect.poll(() => lag.files().length).toBe(1)
+    await lag.flush(capture_id)
+    await lag.clock.advance(5000)
+    expect((await lag.upload(1)).status).toBe(404)
+    expect(await lag.status(capture_id)).toMatchObject({ recorders: [{ status: 'flushing' }] })
+    first.socket.destroy()
+    await expect
+      .poll(() => lag.status(capture_id))
+      .toMatchObject({
+        recorders: [{ status: 'missed' }],
+      })
+  })
+
   it('[L-LIFE-4] a withdrawal takes back an upload that is under way', async () => {
     const capture_id = await flushed(1)
     const body = bytes(capture_id)
@@ -123,6 +152,22 @@ describe.each(durable)('publishing on $name', (backend) => {
     upload.socket.write(body.subarray(-1))
     await expect.poll(upload.answer).toContain('404')
     expect([lag.files(), await reports()]).toEqual([[], []])
+  })
+
+  it('[L-LIFE-4] a withdrawal while the rows are written takes it back, too', async () => {
+    const capture_id = await flushed(1)
+    const transaction = lag.db.transaction.bind(lag.db)
+    const spy = vi.spyOn(lag.db, 'transaction').mockImplementation((run, options) =>
+      transaction(async (tx) => {
+        lag.recording.withdraw(1)
+        return run(tx)
+      }, options),
+    )
+    const answer = await lag.upload(1)
+    spy.mockRestore()
+    expect(answer.status).toBe(404)
+    expect([lag.files(), await reports()]).toEqual([[], []])
+    expect((await lag.status(capture_id))?.recorders[0]?.status).toBe('failed')
   })
 
   it('[L-UP-3] an upload that never pauses for long still has 30 s in all', async () => {
@@ -198,29 +243,4 @@ function held(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
-}
-
-type HalfUpload = { socket: Socket; answer(): string }
-
-/** An upload whose last byte does not come, or nothing behind its head. */
-function halfUpload(
-  url: string,
-  token: string,
-  body: Buffer,
-  head = body.subarray(0, -1),
-): HalfUpload {
-  const { hostname, port } = new URL(url)
-  let answer = ''
-  const socket = connect(Number(port), hostname)
-  socket.on('error', () => {})
-  socket.on('data', (data) => {
-    answer += data.toString()
-  })
-  socket.write(
-    `POST ${uploadPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
-      `Content-Type: ${lagContentType}\r\nContent-Encoding: gzip\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n`,
-  )
-  socket.write(head)
-  return { socket, answer: () => answer }
 }

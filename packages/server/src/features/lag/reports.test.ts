@@ -218,7 +218,7 @@ describe.each(durable)('reports on $name', (backend) => {
     )
   })
 
-  it('[H-LAG-8] [L-CON-3] viewers are refused before anything is looked at, and audited', async () => {
+  it('[H-LAG-8] [L-CON-2] [L-CON-3] [L-CON-5] viewers are refused before anything is looked at, and audited', async () => {
     const { capture_id, handle } = await lag.recorded()
     const viewer = await openViewer(lag.api)
     const base = `/lag/captures/${capture_id}`
@@ -251,7 +251,7 @@ describe.each(durable)('reports on $name', (backend) => {
     ])
   })
 
-  it('[H-AUTH-5] an API key may use none of the routes', async () => {
+  it('[H-AUTH-5] [L-CON-3] an API key may use none of the routes', async () => {
     const made = await lag.operator.send('POST', '/api-keys', {
       name: 'ci',
       scopes: ['matches:read', 'telemetry:read'],
@@ -260,10 +260,16 @@ describe.each(durable)('reports on $name', (backend) => {
     const { secret } = made.body as { secret: string }
     const call = createCaller(lag.api.url)
     const { capture_id, handle } = await lag.recorded()
-    for (const path of ['captures', 'reports', `captures/${capture_id}/raw/${handle}`]) {
-      const answer = await call('GET', `/console/v1/lag/${path}`, { token: secret })
-      expect(answer.status, path).toBe(403)
+    const [report] = await reports()
+    for (const { method, path } of Object.values(lagApi)) {
+      const own = path
+        .replace('{report_id}', report?.report_id ?? '')
+        .replace('{capture_id}', capture_id)
+        .replace('{handle}', handle)
+      const answer = await call(method, own, { token: secret })
+      expect(answer.status, `${method} ${path}`).toBe(403)
     }
+    expect(lag.files()).toHaveLength(1)
   })
 
   it('[L-CON-3] pages go by id, and what is malformed is refused', async () => {

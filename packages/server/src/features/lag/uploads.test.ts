@@ -1,12 +1,11 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { lagContentType } from '@guildhall/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
 import { testBackends } from '../../database/testing/backends.ts'
 import { artifact } from './analysis/artifact.fixture.ts'
+import { type HalfUpload, halfUpload } from './half-upload.fixture.ts'
 import { type LagScenario, openLag, uploadPath } from './lag.fixture.ts'
 
 const durable = testBackends.filter(({ name }) => name !== 'in-memory')
@@ -74,7 +73,7 @@ describe.each(durable)('uploads on $name', (backend) => {
     expect(results()).toEqual({ gzip: 1, token: 1 })
   })
 
-  it('[L-TOK-3] forged, foreign, old and late tokens are refused alike', async () => {
+  it('[L-TOK-3] [L-TOK-4] forged, foreign, old and late tokens are refused alike', async () => {
     const capture_id = await flushed()
     const { token } = lag.recording.flushOf(1)
     for (const at of [0, 4, 10, 60, 110, 115, 130, token.length - 1]) {
@@ -83,6 +82,8 @@ describe.each(durable)('uploads on $name', (backend) => {
       await expectRefused(lag.upload(1, { token: forged }))
     }
     await expectRefused(lag.upload(1, { headers: { authorization: '' } }))
+    const query = `${lag.api.url}${uploadPath}?token=${token}`
+    await expectRefused(fetch(query, { method: 'POST', body: token }))
     await lag.flush(capture_id)
     await expectRefused(lag.upload(1, { token }))
     await lag.clock.advance(60_000)
@@ -164,6 +165,49 @@ describe.each(durable)('uploads on $name', (backend) => {
     expect(results()).toEqual({ size: 2 })
   })
 
+  it('[L-FLUSH-2] [L-UP-7] one that is packed badly takes more room than was kept, or is refused', async () => {
+    await lag.restart({ 'lag_diagnostics.max_raw_bytes': '1048576' })
+    for (const participant of [1, 2]) {
+      lag.recording.join(participant)
+      const { capture_id } = await lag.start({ participants: [participant], max_bytes: 65_536 })
+      lag.recording.say(participant, { capture_id })
+      await lag.flush(capture_id)
+      const body = padded(gzipSync(good(capture_id)), 700_000)
+      expect((await lag.upload(participant, { body })).status).toBe(participant === 1 ? 204 : 404)
+    }
+    expect(results()).toEqual({ ok: 1, quota: 1 })
+    expect([lag.files().length, await rows()]).toEqual([1, 1])
+  })
+
+  it('[L-UP-1] a body in pieces of no announced length is taken', async () => {
+    const capture_id = await flushed()
+    const whole = gzipSync(good(capture_id))
+    let at = 0
+    const body = new ReadableStream({
+      pull(controller) {
+        if (at === whole.length) return controller.close()
+        controller.enqueue(whole.subarray(at, at + 1))
+        at += 1
+      },
+    })
+    expect((await lag.upload(1, { body })).status).toBe(204)
+  })
+
+  it('[L-UP-4] [L-UP-7] four uploads run at once, and a fifth is refused', async () => {
+    const slow: HalfUpload[] = []
+    for (let participant = 1; participant <= 5; participant += 1) {
+      await flushed(participant)
+      const { token } = lag.recording.flushOf(participant)
+      slow.push(halfUpload(lag.api.url, token, Buffer.alloc(500), Buffer.from([0x1f, 0x8b])))
+      await expect.poll(() => lag.files().length).toBe(Math.min(participant, 4))
+    }
+    await expect.poll(() => slow[4]?.answer()).toContain(refusal)
+    expect(results()).toEqual({ busy: 1 })
+    for (const { socket } of slow) socket.destroy()
+    await expect.poll(results).toEqual({ busy: 1, gzip: 4 })
+    expect(lag.api.features.lag.counts().captures).toMatchObject({ flushing: 5 })
+  })
+
   it('[L-UP-4] after 20 failures in a minute a source is refused until the minute ends', async () => {
     const capture_id = await flushed()
     for (let failure = 0; failure < 20; failure += 1) {
@@ -180,7 +224,8 @@ describe.each(durable)('uploads on $name', (backend) => {
     await lag.restart({ 'lag_diagnostics.max_concurrent_uploads': '1' })
     const capture_id = await flushed()
     const { token } = lag.recording.flushOf(1)
-    const slow = slowUpload(lag.api.url, token)
+    const begun = Buffer.from([0x1f, 0x8b, 8])
+    const slow = halfUpload(lag.api.url, token, Buffer.alloc(500), begun)
     await expect.poll(() => lag.files().length, { timeout: 10_000 }).toBe(1)
     const busy = await lag.upload(1, { token: 'whatever' })
     expect([busy.status, await busy.text()]).toEqual([404, refusal])
@@ -234,12 +279,17 @@ describe.each(durable)('uploads on $name', (backend) => {
     expect(get.status).toBe(405)
   })
 
-  it('[L-UP-2] captures that are off are no other refusal', async () => {
+  it('[L-UP-2] [L-GEN-4] captures that are off are no other refusal', async () => {
     await flushed()
     const { token } = lag.recording.flushOf(1)
     await lag.restart({ 'lag_diagnostics.enabled': 'false' })
     await expectRefused(lag.upload(1, { token, body: new Uint8Array(1) }))
     expect(results()).toEqual({ disabled: 1 })
+    const origin = 'https://game.example'
+    const off = { 'lag_diagnostics.enabled': 'false' }
+    await lag.restart({ ...off, 'lag_diagnostics.allowed_origins': origin })
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    await expectRefused(fetch(lag.api.url + uploadPath, { method: 'OPTIONS', headers }))
   })
 
   it('[L-UP-7] [L-UP-5] a root that is gone or leads elsewhere is an error, and nothing is left', async () => {
@@ -277,18 +327,9 @@ describe.each(durable)('uploads on $name', (backend) => {
   })
 })
 
-/** An upload that announces a body, sends a few bytes of it and then nothing. */
-function slowUpload(url: string, token: string) {
-  const { hostname, port } = new URL(url)
-  let answer = ''
-  const socket = connect(Number(port), hostname)
-  socket.on('data', (bytes) => {
-    answer += bytes.toString()
-  })
-  socket.write(
-    `POST ${uploadPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
-      `Content-Type: ${lagContentType}\r\nContent-Encoding: gzip\r\nContent-Length: 500\r\n\r\n`,
-  )
-  socket.write(Buffer.from([0x1f, 0x8b, 8]))
-  return { answer: () => answer }
+/** As many bytes as that, of blocks that hold nothing, before what is packed. */
+function padded(packed: Buffer, bytes: number): Uint8Array<ArrayBuffer> {
+  const empty = Buffer.from([0, 0, 0, 0xff, 0xff])
+  const blocks = Buffer.alloc(bytes - (bytes % empty.length), empty)
+  return new Uint8Array(Buffer.concat([packed.subarray(0, 10), blocks, packed.subarray(10)]))
 }

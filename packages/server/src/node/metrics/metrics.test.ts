@@ -6,6 +6,7 @@ import { SessionTokens, Status } from '@guildhall/contract'
 import parse, { type ParsedFamily } from 'parse-prometheus-text-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
+import { uploadResults } from '../../features/lag/uploads/upload-results.ts'
 import { createCaller } from '../../testing/api.ts'
 import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
 import { openOperator } from '../../testing/operator.ts'
@@ -78,6 +79,16 @@ describe('the metrics of a node in memory', () => {
       const type = name.endsWith('_total') ? 'COUNTER' : 'GAUGE'
       expect(families.get(`guildhall_${name}`), name).toMatchObject({ type })
     }
+  })
+
+  it('[L-UP-7] counts uploads of lag recordings by result, and captures by state', async () => {
+    const path = '/v1/diagnostics/captures/upload'
+    expect((await createCaller(node.url)('POST', path)).status).toBe(404)
+    const families = await familiesOf(node)
+    const uploads = families.get('guildhall_lag_uploads_total')
+    expect(numberOf(uploads, { result: 'disabled' })).toBe(1)
+    expect(uploads?.metrics.map(({ labels }) => labels?.result)).toEqual([...uploadResults])
+    expect(families.get('guildhall_lag_captures')?.type).toBe('GAUGE')
   })
 
   it('[O-MET-1] shows tasks, retention, scheduler and database', async () => {

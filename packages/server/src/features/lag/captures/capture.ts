@@ -43,6 +43,8 @@ export type Quota = {
   release(bytes: number): void
 }
 
+export type FlushPlan = { asked: readonly Recorder[]; skipped: LagSkip[] }
+
 export type CaptureStart = {
   capture_id: string
   spec: CaptureSpec
@@ -76,7 +78,10 @@ export class Capture {
   readonly deadline_unix_ms: number
   readonly recorders: ReadonlyMap<number, Recorder>
   readonly #deps: CaptureDeps
+  /** All three on the monotonic clock. */
   readonly #startedMs: number
+  readonly #deadlineMs: number
+  readonly #endMs: number
   #state: CaptureState = 'recording'
   #timer: Timer | undefined
 
@@ -87,6 +92,8 @@ export class Capture {
     this.spec = spec
     this.match_id = match_id
     this.#startedMs = clock.monotonicMs()
+    this.#deadlineMs = this.#startedMs + spec.duration_ms
+    this.#endMs = this.#deadlineMs + deps.bounds.flush_window_ms
     this.created_at_unix_ms = clock.nowUnixMs()
     this.deadline_unix_ms = Math.round(this.created_at_unix_ms) + spec.duration_ms
     this.recorders = new Map(
@@ -143,19 +150,20 @@ export class Capture {
   left(recorder: Recorder): void {
     if (recorder.status === 'uploaded' || recorder.status === 'failed') return
     this.#stopObserving(recorder)
-    if (!isUploading(recorder)) this.#void(recorder)
+    if (recorder.grant?.use === 'unused') this.#release(recorder.grant)
     recorder.status = 'gone'
     this.#changed()
   }
 
   /**
-   * Asks every recorder that has something to upload it.
+   * Whom a flush asks, and why not the others.
    *
    * @throws ScriptFailure `conflict` when it is over, `limit_exceeded` without room for the uploads
    */
-  flush(): LagFlushed {
+  planFlush(): FlushPlan {
     this.#settle()
-    if (this.isFinal) throw new ScriptFailure('conflict', 'the capture is over')
+    const isPastEnd = this.#deps.clock.monotonicMs() >= this.#endMs
+    if (this.isFinal || isPastEnd) throw new ScriptFailure('conflict', 'the capture is over')
     const skipped: LagSkip[] = []
     const asked: Recorder[] = []
     for (const recorder of this.recorders.values()) {
@@ -164,8 +172,18 @@ export class Capture {
       else if (recorder.attempt >= attemptsMax) skipped.push({ participant, reason: 'attempts' })
       else asked.push(recorder)
     }
-    if (asked.length === 0) return { attempts: [], skipped }
     this.#expectRoom(asked)
+    return { asked, skipped }
+  }
+
+  /**
+   * Asks every recorder that has something to upload it.
+   *
+   * @throws ScriptFailure as `planFlush`
+   */
+  flush(): LagFlushed {
+    const { asked, skipped } = this.planFlush()
+    if (asked.length === 0) return { attempts: [], skipped }
     this.#state = 'minting'
     for (const recorder of asked) this.#ask(recorder)
     this.#state = 'flushing'
@@ -300,28 +318,27 @@ export class Capture {
       if (dueMs > nowMs) due.push(dueMs)
       return dueMs <= nowMs
     }
-    const deadlineMs = this.#startedMs + this.spec.duration_ms
-    const endMs = deadlineMs + this.#deps.bounds.flush_window_ms
-    const isPastDeadline = at(deadlineMs)
+    const isPastDeadline = at(this.#deadlineMs)
     for (const recorder of this.recorders.values()) {
       const { status, grant } = recorder
       if (status === 'offered' && at(this.#startedMs + answerMs)) this.#end(recorder, 'failed')
       // The client has stopped; what the node still sends it would make its side look longer.
       else if (status === 'recording' && isPastDeadline) this.#stopObserving(recorder)
-      else if (status === 'flushing' && grant !== undefined && !isUploading(recorder)) {
-        if (at(grant.expiresMs)) this.#miss(recorder)
+      else if (status === 'flushing' && grant !== undefined && at(grant.expiresMs)) {
+        this.#expire(recorder, grant)
       }
     }
-    this.#finishIf(at(endMs), nowMs)
+    this.#finishIf(at(this.#endMs), nowMs)
     this.#timer?.cancel()
     this.#timer = undefined
     if (this.isFinal || due.length === 0) return
     this.#timer = this.#deps.clock.after(Math.min(...due) - nowMs, () => this.#changed())
   }
 
-  #miss(recorder: Recorder): void {
-    this.#void(recorder)
-    recorder.status = 'missed'
+  /** An earlier upload may still be under way. */
+  #expire(recorder: Recorder, grant: Grant): void {
+    if (grant.use === 'unused') this.#release(grant)
+    if (!isUploading(recorder)) recorder.status = 'missed'
   }
 
   #finishIf(isPastEnd: boolean, nowMs: number): void {

@@ -140,10 +140,12 @@ export function createCaptures(deps: CapturesDeps) {
       if (finished.has(captureId)) throw new ScriptFailure('conflict', 'the capture is over')
       throw new ScriptFailure('not_found', 'there is no such capture')
     }
-    const flushed = capture.flush()
-    const details = `asked=${flushed.attempts.length} skipped=${flushed.skipped.length}`
-    const entry = { answer: flushed, target: captureId, details }
-    return mutate(mutation, async () => entry, { isolation: 'read committed' })
+    const { asked, skipped } = capture.planFlush()
+    const details = `asked=${asked.length} skipped=${skipped.length}`
+    const entry = { answer: undefined, target: captureId, details }
+    await mutate(mutation, async () => entry, { isolation: 'read committed' })
+    // Only now: nobody is asked without an entry that says so.
+    return capture.flush()
   }
 
   return {

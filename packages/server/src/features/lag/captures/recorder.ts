@@ -38,7 +38,8 @@ export type Grant = {
   readonly attempt: number
   /** On the monotonic clock. */
   readonly expiresMs: number
-  readonly reservedBytes: number
+  /** Room that is kept for it; grows with an upload that takes more. */
+  reservedBytes: number
   use: 'unused' | 'uploading' | 'over'
 }
 

@@ -21,7 +21,7 @@ export type PublishDeps = {
 
 /** Stores a recording and its first report in one transaction. */
 export function createPublish({ db, clock, ids, nodeId, queued }: PublishDeps) {
-  return async (recording: Recording): Promise<void> => {
+  return async (recording: Recording, expectConsent: () => void): Promise<void> => {
     const { capture, recorder, header, server } = recording
     const { spec, capture_id } = capture
     const nowUnixMs = Math.round(clock.nowUnixMs())
@@ -47,6 +47,7 @@ export function createPublish({ db, clock, ids, nodeId, queued }: PublishDeps) {
     await db.transaction(async (tx) => {
       await artifactsStore.insert(tx, artifact)
       await reportsStore.insert(tx, report)
+      expectConsent()
     })
     if (spec.analyze) queued()
   }

@@ -13,7 +13,12 @@ import { UploadFault } from './upload-results.ts'
 const totalMs = 30_000
 const silenceMs = 10_000
 
-export type Bounds = { compressedMax: number; inflatedMax: number }
+export type Bounds = {
+  compressedMax: number
+  inflatedMax: number
+  /** Refuses an upload that has come to so many bytes. */
+  expectRoom(compressedBytes: number): void
+}
 
 export type Received = { header: LagHeader; compressedBytes: number }
 
@@ -40,6 +45,7 @@ export async function receive(
     for await (const chunk of timed(message, clock)) {
       compressedBytes += chunk.length
       if (compressedBytes > bounds.compressedMax) throw new UploadFault('size')
+      bounds.expectRoom(compressedBytes)
       await staged.write(chunk)
       await member.write(chunk)
     }

@@ -7,7 +7,7 @@ import { refuse } from '../../../kernel/failure.ts'
 import type { Exchange } from '../../../kernel/http/exchange.ts'
 import type { Ids } from '../../../kernel/ids.ts'
 import type { Log } from '../../../kernel/log/log.ts'
-import { generation } from '../captures/capture.ts'
+import { generation, type Quota } from '../captures/capture.ts'
 import type { Captures, Redeemed } from '../captures/captures.ts'
 import type { ServerSide } from '../captures/server-side.ts'
 import type { RawStore } from './raw-store.ts'
@@ -28,8 +28,11 @@ export type UploadsDeps = {
   }
   /** Undefined while captures are off. */
   receiving: { raw: RawStore; captures: Pick<Captures, 'redeem'> } | undefined
-  /** Stores the rows of a recording whose file is in its place. */
-  publish(recording: Recording): Promise<void>
+  /**
+   * Stores the rows of a recording whose file is in its place, unless `expectConsent` throws, which
+   * is the last step.
+   */
+  publish(recording: Recording, expectConsent: () => void): Promise<void>
 }
 
 /** A recording that was received and checked. */
@@ -88,19 +91,22 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   async function receiveInto(message: IncomingMessage, raw: RawStore, redeemed: Redeemed) {
-    const { capture, recorder, grant } = redeemed
+    const { capture, recorder } = redeemed
     const handle = `lc1-${deps.ids.uuid7()}`
     const inflatedMax = capture.spec.max_bytes + lagHeaderBytes
-    const bounds = { compressedMax: config.max_compressed_bytes, inflatedMax }
+    const bounds = {
+      compressedMax: config.max_compressed_bytes,
+      inflatedMax,
+      expectRoom: (bytes: number) => expectRoom(redeemed, raw.quota, bytes),
+    }
     const staged = await raw.stage(handle)
     try {
       const { header, compressedBytes } = await receive(message, staged, { clock, bounds })
       expectOwn(header, redeemed)
       await staged.publish()
-      // Consent may have been withdrawn while it arrived.
-      if (grant.use !== 'uploading') throw new UploadFault('token')
       const server = recorder.server?.counted() ?? null
-      await deps.publish({ ...redeemed, handle, header, server, compressed_bytes: compressedBytes })
+      const recording = { ...redeemed, handle, header, server, compressed_bytes: compressedBytes }
+      await deps.publish(recording, () => expectConsent(redeemed))
       raw.quota.use(compressedBytes)
     } catch (error) {
       await staged.discard()
@@ -114,7 +120,8 @@ export function createUploads(deps: UploadsDeps) {
     async serve(exchange: Exchange): Promise<void> {
       const { message } = exchange
       const { origin } = message.headers
-      const isAllowed = origin !== undefined && origins.has(origin)
+      const isOn = deps.receiving !== undefined
+      const isAllowed = isOn && origin !== undefined && origins.has(origin)
       if (isAllowed) exchange.headers({ 'access-control-allow-origin': origin, vary: 'Origin' })
       if (message.method === 'OPTIONS') {
         if (!isAllowed) throw refuse.notFound('not an allowed origin')
@@ -150,6 +157,22 @@ function tokenOf(lines: readonly string[]): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Whoever withdraws while a recording arrives takes it back. */
+function expectConsent({ grant }: Redeemed): void {
+  if (grant.use !== 'uploading') throw new UploadFault('token')
+}
+
+/** What is packed badly is larger than what was reserved: it takes more while there is some. */
+function expectRoom(redeemed: Redeemed, quota: Quota, bytes: number): void {
+  expectConsent(redeemed)
+  const { grant } = redeemed
+  const more = bytes - grant.reservedBytes
+  if (more <= 0) return
+  if (more > quota.free()) throw new UploadFault('quota')
+  quota.reserve(more)
+  grant.reservedBytes += more
 }
 
 function expectType({ headers }: IncomingMessage): void {

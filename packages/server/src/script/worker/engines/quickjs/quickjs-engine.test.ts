@@ -80,6 +80,18 @@ describe('a sandboxed script of TypeScript', () => {
     ])
   })
 
+  it('[L-START-1] starts, flushes and sees no recordings of lag', async () => {
+    const { rpc } = await start(`
+      guildhall.on_rpc('lag', async () => {
+        const { lag } = guildhall
+        const calls = [lag.start, lag.flush, lag.status].map((call) => async () => call('x'))
+        const codes = calls.map((call) => call().catch((error) => error.code))
+        return (await Promise.all(codes)).join()
+      })
+    `)
+    expect(await rpc('lag')).toBe('forbidden,forbidden,forbidden')
+  })
+
   it('[S-API-1] [S-REC-1] sees refusals, and names file and line of the author’s code', async () => {
     const { rpc, lines } = await start(`
       guildhall.on_rpc('sync', () => { try { guildhall.send('x', 100, '') } catch (e) { return e.code } })
