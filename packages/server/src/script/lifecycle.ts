@@ -103,7 +103,9 @@ export class Lifecycle {
   /** Runs the on_unload of the script that serves, before the node stops. */
   async unload(): Promise<void> {
     const serving = this.#stage.serving
-    if (serving?.handlers.hooks.includes('on_unload')) await serving.script.unload('stop')
+    if (!serving?.handlers.hooks.includes('on_unload')) return
+    await serving.script.onceStarted()
+    await serving.script.unload('stop')
   }
 
   /** The former script has nothing left to do. */
@@ -228,27 +230,34 @@ export class Lifecycle {
   /** While a candidate is tried, nothing is started again. */
   #try(
     reason: 'reload' | 'signal' | 'rollback',
-    given?: Revision,
+    rollback?: { readonly failing: Revision; readonly before: Revision },
   ): Promise<ScriptActivation | undefined> {
     return this.#inTurn(async () => {
       if (reason === 'signal') this.#signalled = undefined
       if (this.#stopped) return undefined
+      // Another one has taken the place of the failing one meanwhile.
+      if (rollback && rollback.failing !== this.#stage.revision) return undefined
       this.#hasCandidate = true
       this.#restart?.cancel()
       this.#attempt?.abort()
       try {
-        return await this.#candidates.try(reason, given)
+        return await this.#candidates.try(reason, rollback?.before)
       } finally {
         this.#hasCandidate = false
-        this.#scheduleRestart()
+        this.#recover()
       }
     })
   }
 
   #scriptEnded(script: ServingScript, end: WorkerEnd): void {
     const { clock, config, router } = this.#deps
-    // The former one is nobody's loss but its rooms'; a candidate is looked at by who tries it.
-    if (this.#former.lost(script, end) || router.active !== script) return
+    // The former one is nobody's loss but its rooms'.
+    if (this.#former.lost(script, end)) return
+    if (router.active !== script) {
+      // Who tries the candidate learns it from what was open.
+      script.end(end.overdue)
+      return
+    }
     const stage = this.#stage
     const wasServing = stage.serving?.script === script
     stage.leave()
@@ -261,29 +270,35 @@ export class Lifecycle {
     this.#afterFailure()
   }
 
-  /** A revision that fails soon after a reload gives way to the one before it. */
   #afterFailure(): void {
-    const { clock, activations } = this.#deps
-    const { revision, recovery, generation } = this.#stage
-    const isGivenUp = this.#predecessor.isGivenUpAfterFailure(clock.monotonicMs(), recovery)
-    const before = isGivenUp && revision ? this.#predecessor.takeFor(revision) : undefined
-    if (before === undefined || revision === undefined) {
-      this.#scheduleRestart()
-      return
-    }
-    const problem = 'it failed again and again soon after it took over'
-    const rejected = { problem, content: revision.files, files: [], generation }
-    activations.rejected(activations.begin('reload'), rejected)
-    void this.#try('rollback', before)
+    this.#predecessor.failed(this.#deps.clock.monotonicMs(), this.#stage.recovery)
+    this.#recover()
   }
 
-  #scheduleRestart(): void {
+  /** Starts what has failed again, unless a candidate is tried, which may take its place. */
+  #recover(): void {
     const { clock, config } = this.#deps
     const { state, recovery, revision } = this.#stage
     this.#restart?.cancel()
     if (this.#stopped || this.#hasCandidate || revision === undefined) return
     if (state !== 'degraded' && !recovery.circuitOpen) return
+    if (this.#predecessor.isWanted) {
+      this.#rollBack(revision)
+      return
+    }
     this.#restart = clock.after(delayMs(recovery, config), () => void this.#attemptStart(revision))
+  }
+
+  /** A revision that fails soon after a reload gives way to the one before it. */
+  #rollBack(failing: Revision): void {
+    const { activations } = this.#deps
+    const { generation } = this.#stage
+    const before = this.#predecessor.takeFor(failing)
+    if (before === undefined) return
+    const problem = 'it failed again and again soon after it took over'
+    const rejected = { problem, content: failing.files, files: [], generation }
+    activations.rejected(activations.begin('reload'), rejected)
+    void this.#try('rollback', { failing, before })
   }
 
   async #attemptStart(revision: Revision): Promise<void> {

@@ -140,6 +140,24 @@ describe('a room on a node that requires a script', () => {
     expect(await rpc('version', '', inRoom(6))).toBe('2')
   })
 
+  it('[S-REL-6] [S-REL-8] a candidate that is rejected leaves the old one its rooms and calls', async () => {
+    const waits = `let go: (text: string) => void
+      guildhall.on_rpc('wait', () => new Promise((resolve) => { go = resolve }))
+      guildhall.on_rpc('go', () => go('went'))`
+    const { save, seen, create, rooms, rpc } = await start({
+      files: { 'main.ts': script(1, waits) },
+    })
+    create(5)
+    const open = rpc('wait', '', inRoom(5))
+    save('main.ts', script(2))
+    await seen(2)
+    save('main.ts', script(3, `guildhall.on_start(() => { throw new Error('no') })`))
+    expect(await seen(3)).toMatchObject({ outcome: 'rejected', generation: 2 })
+    expect([...rooms]).toEqual([[5, 1]])
+    await rpc('go', '', inRoom(5))
+    expect(await open).toBe('went')
+  })
+
   it('[S-REL-6] [S-REC-5] outlives the worker of the others, and not its own', async () => {
     const exits = `guildhall.on_rpc('exit', () => process.exit())`
     const { save, seen, create, rooms, rpc, until, state } = await start({

@@ -110,12 +110,12 @@ export class Candidates {
   }
 
   async #swap(loaded: LoadedScript, start: Start): Promise<ScriptActivation | undefined> {
-    const { stage, workers, former, letGo } = this.#deps
+    const { stage, workers, letGo } = this.#deps
     const old = stage.serving
     if (old === undefined) return await this.#takeUp(loaded, start)
     letGo(old.worker)
-    // At most one old worker lives beside the one that serves.
-    await former.end()
+    // What has not started yet has no state to hand over.
+    await old.script.onceStarted()
     const { started, problem } = await this.#handOver(old, loaded, start)
     if (this.#deps.isStopped()) return undefined
     const isOldAlive = stage.serving === old
@@ -137,7 +137,9 @@ export class Candidates {
     return this.#reject(found, start, reason)
   }
 
-  #handOver(old: LoadedScript, loaded: LoadedScript, { reason }: Start): Promise<HandedOver> {
+  async #handOver(old: LoadedScript, loaded: LoadedScript, { reason }: Start): Promise<HandedOver> {
+    // Nobody waits for one that is gone already.
+    if (!loaded.worker.isAlive) return { started: false }
     const { config, processClock, stage } = this.#deps
     const identity = stage.nextIdentity(loaded)
     const fresh = {
@@ -156,8 +158,12 @@ export class Candidates {
     const files = changedFiles(stage.revision?.files ?? [], loaded.revision.files)
     this.#accept()
     this.#succeed(loaded, start)
-    if (old !== undefined) former.keep(old)
-    if (old !== undefined) letGo(old.worker)
+    if (old !== undefined) {
+      // At most one old worker lives beside the one that serves.
+      void former.end()
+      former.keep(old)
+      letGo(old.worker)
+    }
     stage.enter(loaded)
     router.activate(loaded.script, { bindsRooms: config.require_script })
     return this.#serve(loaded, start, files)

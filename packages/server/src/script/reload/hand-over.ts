@@ -10,7 +10,7 @@ import type { StartReason } from '../wire/protocol.ts'
 
 type HandOver = {
   /** Serves, and goes on to do so unless the other takes over. */
-  readonly old: ServingScript
+  readonly old: Pick<ServingScript, 'identity' | 'pause' | 'onceSettled' | 'saveRooms' | 'unload'>
   /** Has loaded. */
   readonly fresh: { hooks: readonly HookName[]; start(argument: StartArgument): FreshStart }
   readonly reason: StartReason
@@ -44,7 +44,12 @@ export async function handOver(
   const hasStates = !bindsRooms && old.identity.handlers.rooms.length > 0
   if (!bindsRooms && (unloads || starts || hasStates)) old.pause()
   if (unloads || hasStates) await within(clock, config.hand_over_ms, old.onceSettled())
-  if (hasStates) await within(clock, limitMs, old.saveRooms())
+  if (hasStates) {
+    const saved = await within(clock, limitMs, old.saveRooms())
+    if (saved === late || saved.status !== 'ok') {
+      return { started: false, problem: `saving the rooms of the serving script ${wordOf(saved)}` }
+    }
+  }
   if (unloads) {
     const given = await within(clock, limitMs, old.unload('reload'))
     if (given === late || given.status !== 'ok') {

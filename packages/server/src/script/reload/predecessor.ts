@@ -5,7 +5,7 @@ import type { Revision } from './script-workers.ts'
 const failuresMax = 3
 
 /** A revision that a reload has just activated. */
-type Trial = { readonly untilMs: number; failures: number }
+type Trial = { readonly untilMs: number; failures: number; isLost: boolean }
 
 /**
  * The revision before the one that serves, which is loaded again when that one soon fails and
@@ -15,10 +15,6 @@ export class Predecessor {
   #revision: Revision | undefined
   #trial: Trial | undefined
   readonly #givenUp = new Set<string>()
-
-  get revision(): Revision | undefined {
-    return this.#revision
-  }
 
   /** Whether a rollback has given up this content. */
   hasGivenUp(id: string): boolean {
@@ -30,15 +26,20 @@ export class Predecessor {
     this.#givenUp.delete(next.id)
     if (before === undefined || before.id === next.id) return
     this.#revision = before
-    this.#trial = { untilMs: nowMs + protocolTimes.healthyAfterMs, failures: 0 }
+    this.#trial = { untilMs: nowMs + protocolTimes.healthyAfterMs, failures: 0, isLost: false }
   }
 
-  /** The serving revision has failed, or could not be started again: whether it is given up. */
-  isGivenUpAfterFailure(nowMs: number, { circuitOpen }: { circuitOpen: boolean }): boolean {
+  /** The serving revision has failed, or could not be started again. */
+  failed(nowMs: number, { circuitOpen }: { circuitOpen: boolean }): void {
     const trial = this.#trial
-    if (trial === undefined || this.#revision === undefined || nowMs > trial.untilMs) return false
+    if (trial === undefined || nowMs > trial.untilMs) return
     trial.failures += 1
-    return trial.failures >= failuresMax || circuitOpen
+    trial.isLost ||= trial.failures >= failuresMax || circuitOpen
+  }
+
+  /** Whether the serving revision is to give way to the one before it. */
+  get isWanted(): boolean {
+    return this.#trial?.isLost ?? false
   }
 
   /** The one to load in its place; it is kept no longer. */

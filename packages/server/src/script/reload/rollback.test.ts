@@ -31,11 +31,42 @@ describe('rollback', () => {
     // It is a rejected content: the same again is no candidate.
     save('main.ts', version(3))
     await until(() => activations()[0]?.reason === 'reload')
+    const tried = activations().length
     save('main.ts', dying(2))
     save('other', '')
     await new Promise((resolve) => setTimeout(resolve, 1_000))
+    expect(activations()).toHaveLength(tried)
     expect(await rpc('version')).toBe('3')
   })
+
+  it.each([
+    ['that one when it takes over', version(3), '3', 'active reload'],
+    ['the one before when that one is rejected', 'broken {', '1', 'active rollback'],
+  ])(
+    '[S-REL-11] a third failure while a candidate loads ends in %s',
+    async (_, candidate, serves, outcome) => {
+      const exits = version(2, `guildhall.on_rpc('exit', () => process.exit())`)
+      const { rpc, save, seen, until, activations, state, host } = await startReloading({
+        files: { 'main.ts': version(1) },
+      })
+      save('main.ts', exits)
+      await seen(2)
+      for (const count of [3, 4]) {
+        void rpc('exit')
+        await seen(count)
+      }
+      const loads = 'await new Promise((resolve) => setTimeout(resolve, 500))'
+      await until(() => host.isQuiet())
+      save('main.ts', `${loads}\n${candidate}`)
+      await until(() => !host.isQuiet())
+      await rpc('exit')
+      await until(() => activations().length > 4 && state() === 'ready')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      const [last] = activations()
+      expect(`${last?.outcome} ${last?.reason}`).toBe(outcome)
+      expect(await rpc('version')).toBe(serves)
+    },
+  )
 
   it('[S-REL-11] [S-REC-4] comes with an open circuit as well', async () => {
     const { rpc, save, until, activations, host } = await startReloading({

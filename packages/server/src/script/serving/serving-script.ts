@@ -70,6 +70,8 @@ export class ServingScript {
   #state: State = 'loading'
   #sink: CallSink | undefined
   #identity: Identity = { revision_id: '', generation: 0, handlers: noHandlers }
+  /** Of its on_start. */
+  #started: Promise<Outcome['status']> = Promise.resolve('ok')
   #kinds: ReadonlySet<number> = new Set()
   #methods: ReadonlySet<string> = new Set()
   /** Calls that wait for on_start, or for the end of a hand-over. */
@@ -133,6 +135,7 @@ export class ServingScript {
     this.#identity = identity
     this.#kinds = new Set(handlers.message_kinds)
     this.#methods = new Set(handlers.rpcs)
+    if (this.#state === 'ended') return Promise.resolve('lost')
     this.#state = 'starting'
     this.#timers.loaded()
     if (!handlers.hooks.includes('on_start')) {
@@ -141,11 +144,18 @@ export class ServingScript {
     }
     const { reason, state = 'null' } = start
     const started = this.#ask(hookCode.on_start, `{"reason":"${reason}","state":${state}}`)
-    return started.then(({ status }) => status)
+    this.#started = started.then(({ status }) => status)
+    return this.#started
+  }
+
+  /** Resolves once its on_start has settled, if that runs. */
+  async onceStarted(): Promise<void> {
+    await this.#started
   }
 
   /** No calls any more but filters, which what is open may wait for. */
   pause(): void {
+    if (this.#state === 'ended') return
     this.#state = 'paused'
     const held: OpenCall[] = []
     for (const open of this.#batches.takeWaiting()) {
