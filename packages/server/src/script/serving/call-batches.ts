@@ -187,3 +187,9 @@ export class CallBatches {
     return same ? undefined : context
   }
 }
+
+/** The match of a room that a tick runs in. */
+export function matchOf(open: OpenCall | undefined, room_id: number | null): string | null {
+  const room = open?.call.rooms?.find((each) => each.room_id === room_id)
+  return room?.match_id ?? null
+}

@@ -16,7 +16,7 @@ import { protocolTimes } from '../wire/limits.ts'
 import { type DoneRecord, type OutputVisitor, visitOutput } from '../wire/output-records.ts'
 import { isOverdue, type Overdue } from '../wire/overdue.ts'
 import type { NodeTime, OutputBatch } from '../wire/protocol.ts'
-import { CallBatches, newOpenCall, type OpenCall } from './call-batches.ts'
+import { CallBatches, matchOf, newOpenCall, type OpenCall } from './call-batches.ts'
 import { createCallEndings, lateCalls } from './call-endings.ts'
 import { createCommands } from './commands.ts'
 import { isFilter, passesGate } from './gates.ts'
@@ -397,10 +397,4 @@ export class ServingScript {
     this.#deps.inbox.remove(record.body.byteLength)
     call.settle(outcome)
   }
-}
-
-/** The match of a room that a tick runs in. */
-function matchOf(open: OpenCall | undefined, room_id: number | null): string | null {
-  const room = open?.call.rooms?.find((each) => each.room_id === room_id)
-  return room?.match_id ?? null
 }
