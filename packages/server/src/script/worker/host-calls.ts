@@ -47,13 +47,18 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
   }
 }
 
-function count(invocation: Invocation): void {
+/** Throws when the invocation may not call the node once more. */
+export function expectHostCall(invocation: Invocation): void {
   if (invocation.hostCallsOpen >= limits.hostCallsOpen) {
     throw new GuildhallError('limit_exceeded', `more than ${limits.hostCallsOpen} calls at a time`)
   }
   if (invocation.call && invocation.hostCalls >= limits.hostCallsPerInvocation) {
     throw new GuildhallError('limit_exceeded', `more than ${limits.hostCallsPerInvocation} calls`)
   }
+}
+
+function count(invocation: Invocation): void {
+  expectHostCall(invocation)
   invocation.hostCallsOpen += 1
   invocation.hostCalls += 1
 }

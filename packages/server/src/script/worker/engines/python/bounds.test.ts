@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { player } from '../../../host.fixture.ts'
 import { shareScript } from './python.fixture.ts'
 
 /** Code that never ends by itself. */
@@ -27,7 +28,7 @@ const indent = (code: string) =>
     .join('\n')
 
 const script = `
-import guildhall, asyncio
+import guildhall, asyncio, itertools, sys, time
 count = 0
 
 ${Object.values(endless)
@@ -52,6 +53,52 @@ async def given_up():
             guildhall.broadcast(100, "late")
         except guildhall.Error as error:
             print("ended with", error.code)
+
+began = ended = 0
+@guildhall.on_rpc("marks")
+def marks():
+    global began, ended
+    began = time.monotonic()
+    while True: ended = time.monotonic()
+
+@guildhall.on_rpc("marked")
+def marked(): return round((ended - began) * 1000)
+
+event = asyncio.Event()
+@guildhall.on_rpc("waits")
+async def waits():
+    await event.wait()
+    return "went on"
+
+@guildhall.on_rpc("wakes")
+def wakes():
+    event.set()
+    while True: pass
+
+finalized = 0
+class Endless:
+    def __del__(self):
+        global finalized
+        finalized += 1
+        while True: pass
+
+@guildhall.on_rpc("leaves")
+def leaves():
+    kept = Endless()
+    guildhall.after(1, lambda: kept and None)
+
+@guildhall.on_rpc("finalized")
+def has_finalized():
+    for _ in range(500): guildhall.cancel(guildhall.after(60_000, lambda: None))
+    return finalized
+
+@guildhall.on_rpc("dots")
+def dots():
+    for _ in range(80): sys.stdout.write("." * 1_000_000)
+    sys.stdout.flush()
+
+@guildhall.on_rpc("native loop")
+def native_loop(): return sum(itertools.repeat(0))
 
 @guildhall.on_rpc("bytes")
 def use_bytes():
@@ -129,6 +176,26 @@ describe('[S-LIM-1] a handler of Python is interrupted, and its state lives on',
     await expectAlive()
   })
 
+  it('not before its deadline', async () => {
+    expect(await shared().rpc('marks')).toEqual({ error: 'RPC handler timed out' })
+    // The handler begins a little after its slice.
+    expect(Number(await shared().rpc('marked'))).toBeGreaterThan(490)
+    await expectAlive()
+  })
+
+  it('[S-INV-3] and whom it has woken goes on', async () => {
+    const waiting = shared().rpc('waits', '', player(8))
+    expect(await shared().rpc('wakes', '', player(9))).toEqual({ error: 'RPC handler timed out' })
+    expect(await waiting).toBe('went on')
+    await expectAlive()
+  })
+
+  it('and so is a finalizer that runs when a timer has ended', async () => {
+    await shared().rpc('leaves')
+    await expect.poll(() => shared().rpc('finalized'), { timeout: 20_000 }).toBe('1')
+    await expectAlive()
+  })
+
   it('[S-LIM-4] and one that waits too long ends, with its last lines', async () => {
     expect(await shared().rpc('given_up')).toEqual({ error: 'RPC handler timed out' })
     await shared().until(() =>
@@ -154,8 +221,28 @@ describe('[S-TIER-5] what needs too much is an error of its handler', () => {
     },
   )
 
+  it('[S-TIER-4] but what is printed without a newline is cut', async () => {
+    expect(await patient().rpc('dots')).toBe('')
+    expect(Number(await patient().rpc('count'))).toBeGreaterThan(0)
+    expect(patient().host.describe().readiness.generation).toBe(1)
+  })
+
   it.each(['nested', 'deep reply', 'many'])('%s', async (method) => {
     expect(await patient().rpc(method)).toEqual({ error: 'RPC handler error' })
     expect(patient().host.describe().readiness.generation).toBe(1)
+  })
+})
+
+describe('[S-LIM-2] native code that never ends', () => {
+  const fragile = shareScript({ files: { 'main.py': script }, config: { deadline_ms: 100 } })
+
+  it('costs the worker, and another one serves', async () => {
+    expect(await fragile().rpc('count')).toBe('1')
+    expect(await fragile().rpc('native loop')).toEqual({ error: 'RPC handler timed out' })
+    const { readiness } = fragile().host.describe()
+    expect(readiness.state).not.toBe('ready')
+    await fragile().until(() => fragile().host.describe().readiness.state === 'ready')
+    expect(fragile().host.describe().readiness.generation).toBe(2)
+    expect(await fragile().rpc('count')).toBe('1')
   })
 })

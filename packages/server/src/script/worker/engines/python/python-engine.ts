@@ -1,5 +1,6 @@
 import type { ErrorPlace } from '../../errors.ts'
 import { FailSignal, GuildhallError, Interrupted, invalidArgument } from '../../errors.ts'
+import { expectHostCall } from '../../host-calls.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createGuest, type Guest } from '../guest.ts'
@@ -195,9 +196,9 @@ class PythonEngine implements Engine {
     this.scope.run(invocation, close, undefined, undefined)
   }
 
+  /** With the task go objects of the script, which may have finalizers. */
   #release(task: number): void {
-    this.#python.begin(1).int(task)
-    this.#python.call('release')
+    this.#goOn(noRun, 'release', (python) => python.begin(1).int(task))
   }
 
   /** A request of the script. It throws nothing: an error is an answer. */
@@ -217,22 +218,28 @@ class PythonEngine implements Engine {
     const first = number === request.revision ? 0 : asked.value()
     if (typeof first !== 'number') throw invalidArgument('there is no such function')
     if (number === request.wake) {
-      const run = this.#runs.get(first) ?? (this.#running.number === first ? this.#running : noRun)
+      const run = this.#runOf(first)
       queueMicrotask(() => this.#goOn(run, 'go_on', (python) => python.begin(1).int(first)))
-    } else if (number === request.timer) this.#startTimer(first, asked.value())
+    } else if (number === request.timer) this.#startTimer(first, asked.value(), asked.value())
     else if (number === request.revision) written.tuple(2).int(answer.ok).value(this.#revision())
     else throw invalidArgument('there is no such function')
   }
 
   /** The event loop of the script has no timers of its own: `sleep` is one of them. */
-  #startTimer(ms: number, timer: unknown): void {
+  #startTimer(number: number, ms: unknown, timer: unknown): void {
     const sleep = this.#entries.find(({ name }) => name === 'sleep')
-    const run = this.#running
-    const goOff = () => {
-      const { number } = run
-      this.#goOn(run, 'go_off', (python) => python.begin(2).int(number).value(timer))
-    }
-    void Promise.resolve(sleep?.fn(ms)).then(goOff, goOff)
+    const run = this.#runOf(number)
+    const current = this.scope.current()
+    if (current) expectHostCall(current)
+    Promise.resolve(sleep?.fn(ms)).then(
+      () => this.#goOn(run, 'go_off', (python) => python.begin(2).int(number).value(timer)),
+      (error: unknown) => process.stderr.write(`asyncio: a timer is not kept: ${error}\n`),
+    )
+  }
+
+  /** A run that waits or computes; what is left of another belongs to no handler. */
+  #runOf(number: number): Run {
+    return this.#runs.get(number) ?? (this.#running.number === number ? this.#running : noRun)
   }
 
   #call(entry: Entry, { asked, count }: Asked, written: MarshalWriter): void {

@@ -68,6 +68,14 @@ const probes: { readonly [name: string]: string } = {
     'import importlib.machinery as m; return m.ExtensionFileLoader("x", "/game/data.json").create_module(m.ModuleSpec("x", None))',
   'removed from the table':
     'import _imp, importlib.machinery as m; return _imp.create_builtin(m.ModuleSpec("_ctypes", None))',
+  'posix made anew':
+    'import _imp, importlib.machinery as m; p = _imp.create_builtin(m.ModuleSpec("posix", None)); _imp.exec_builtin(p); p._exit(3); return 1',
+  '_signal made anew':
+    'import _imp, importlib.machinery as m; p = _imp.create_builtin(m.ModuleSpec("_signal", None)); _imp.exec_builtin(p); p.signal(2, p.SIG_IGN); return 1',
+  'time made anew':
+    'import _imp, importlib.machinery as m; p = _imp.create_builtin(m.ModuleSpec("time", None)); _imp.exec_builtin(p); p.sleep(0.001); return 1',
+  'posix imported again':
+    'import sys; sys.modules.pop("posix"); import posix; posix._exit(3); return 1',
   testcapi: 'import _testcapi; return 1',
   'test of internals': 'import _testinternalcapi; return 1',
   faulthandler: 'import faulthandler; faulthandler._sigsegv(); return 1',

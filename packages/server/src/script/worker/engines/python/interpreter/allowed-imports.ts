@@ -57,29 +57,37 @@ export type HostImports = {
   /** Makes the memory larger; false where it cannot. */
   growMemory(bytes: number): boolean
   memoryBytes(): number
+  /** Prints bytes of the memory. */
+  print(to: 'stdout' | 'stderr', at: number, bytes: number): void
+  /** A number of 32 bits in the memory. */
+  word(at: number): number
+  setWord(at: number, value: number): void
 }
 
 const writingFlags = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000
 const readOnly = -69
+const outputs: Readonly<Record<number, 'stdout' | 'stderr'>> = { 1: 'stdout', 2: 'stderr' }
 const notSupported = -52
 const pageBytes = 65_536
+const vectorBytes = 8
 
 /** Replaces what the interpreter may not ask, and what it gets from this host. */
 export function restrictImports(imports: Imports, host: HostImports): void {
   const own: Record<string, (...args: number[]) => unknown> = {
     _Py_CheckEmscriptenSignals_Helper: host.checkTime,
     emscripten_resize_heap: (wanted) => resize(host, (wanted ?? 0) >>> 0),
+    fd_write: (fd = 0, vectors = 0, count = 0, written = 0) => {
+      const to = outputs[fd]
+      return to ? printAll(host, to, { vectors, count, written }) : -readOnly
+    },
     // Constants of the bridge, which has none here.
     Jsv_GetError_import: () => null,
     JsvError_Check: () => 0,
   }
-  const { __syscall_openat: open, fd_write: write } = imports
+  const { __syscall_openat: open } = imports
   if (isFunction(open)) {
     own.__syscall_openat = (folder, path, flags = 0, mode) =>
       (flags & writingFlags) === 0 ? open(folder ?? 0, path ?? 0, flags, mode ?? 0) : readOnly
-  }
-  if (isFunction(write)) {
-    own.fd_write = (fd = 0, ...rest) => (fd === 1 || fd === 2 ? write(fd, ...rest) : -readOnly)
   }
   for (const [name, value] of Object.entries(imports)) {
     if (!isFunction(value)) continue
@@ -119,6 +127,20 @@ function refuse(name: string): ImportFunction {
   return () => {
     throw new RangeError(`the interpreter may not ask for ${name}`)
   }
+}
+
+type Vectors = { vectors: number; count: number; written: number }
+
+/** Each vector is an address and a number of bytes. */
+function printAll(host: HostImports, to: 'stdout' | 'stderr', at: Vectors): number {
+  let total = 0
+  for (let n = 0; n < at.count; n += 1) {
+    const bytes = host.word(at.vectors + vectorBytes * n + 4)
+    host.print(to, host.word(at.vectors + vectorBytes * n), bytes)
+    total += bytes
+  }
+  host.setWord(at.written, total)
+  return 0
 }
 
 function resize(host: HostImports, wanted: number): number {

@@ -36,6 +36,12 @@ const removed = new Set([
   'xxsubtype',
 ])
 
+/**
+ * Modules of which the kernel has taken functions away, such as `_exit`. A script can have the
+ * interpreter make them anew, but what it gets then is empty.
+ */
+const emptied = ['_PyInit__signal', '_PyInit_posix', '_PyInit_time'] as const
+
 /** Initializes the interpreter, imports what scripts commonly use, and runs the kernel. */
 export function boot(machine: Machine): void {
   removeModules(machine)
@@ -44,6 +50,7 @@ export function boot(machine: Machine): void {
   const text = newText(machine, `${common}\n_run(${JSON.stringify(sources)})`)
   if (machine._PyRun_SimpleStringFlags(text, 0) !== 0) throw new Error('the kernel did not start')
   machine._free(text)
+  emptyModules(machine)
   // From here on the interpreter asks for the time every so many steps.
   machine.HEAPU8[machine._Py_EMSCRIPTEN_SIGNAL_HANDLING] = 1
 }
@@ -69,7 +76,7 @@ def _run(sources):
 `
 
 /** What a booted memory depends on, beside the package of the engine. */
-export const bootText = JSON.stringify([kernel, common, [...removed]])
+export const bootText = JSON.stringify([kernel, common, [...removed], emptied])
 
 const entryBytes = 8
 
@@ -86,6 +93,18 @@ function removeModules(machine: Machine): void {
     to += entryBytes
   }
   HEAP32[to >> 2] = 0
+}
+
+/** Where a `PyModuleDef` has its functions, and what is run to fill a module. */
+const [methodsAt, slotsAt] = [32, 36]
+
+/** Modules that have been made keep what they have. */
+function emptyModules(machine: Machine): void {
+  for (const name of emptied) {
+    const definition = machine[name]()
+    machine.HEAP32[(definition + methodsAt) >> 2] = 0
+    machine.HEAP32[(definition + slotsAt) >> 2] = 0
+  }
 }
 
 function nameAt(memory: Uint8Array, at: number): string {

@@ -17,6 +17,9 @@ export type Machine = {
   _malloc(bytes: number): number
   _free(at: number): void
   _PyImport_Inittab: number
+  _PyInit__signal(): number
+  _PyInit_posix(): number
+  _PyInit_time(): number
   _Py_InitializeEx(signals: number): void
   _PyRun_SimpleStringFlags(text: number, flags: number): number
   _PyImport_ImportModule(name: number): number

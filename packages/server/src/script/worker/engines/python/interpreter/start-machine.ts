@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type HostImports, restrictImports } from './allowed-imports.ts'
 import type { CreateMachine, Machine } from './machine.ts'
+import { PrintedLines } from './printed-lines.ts'
 
 export type MachineHost = Pick<HostImports, 'checkTime' | 'memoryBytesMax'>
 
@@ -23,10 +24,16 @@ export async function startMachine({ packageDir, host, memory }: Options): Promi
   )
   const compiled = await webAssembly.compile(readFileSync(file('pyodide.asm.wasm')))
   let machine: Machine | undefined
+  const lines = { stdout: new PrintedLines('stdout'), stderr: new PrintedLines('stderr') }
   const imports: HostImports = {
     ...host,
     memoryBytes: () => machine?.HEAPU8.length ?? 0,
     growMemory: (bytes) => Boolean(machine?.growMemory(bytes)),
+    print: (to, at, bytes) => {
+      if (machine) lines[to].write(machine.HEAPU8.subarray(at >>> 0, (at >>> 0) + bytes))
+    },
+    word: (at) => (machine?.HEAP32[at >>> 2] ?? 0) >>> 0,
+    setWord: (at, value) => machine?.HEAP32.set([value], at >>> 2),
   }
   machine = await imported.default({
     noInitialRun: true,

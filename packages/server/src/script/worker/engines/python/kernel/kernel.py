@@ -39,7 +39,7 @@ def _interrupt(_signal, _frame):
 
 loop = Loop(
     wake=lambda run: ask(WAKE, run),
-    begin_timer=lambda ms, number: ask(TIMER, ms, number),
+    begin_timer=lambda run, ms, number: ask(TIMER, run, ms, number),
     report=lambda message, error: _report(message, error),
 )
 
@@ -119,7 +119,7 @@ def go_on(run):
 
 
 def go_off(run, number):
-    return _ended(loop.go_on(run, loop.go_off, number))
+    return _ended(loop.go_on(run, loop.go_off, run, number))
 
 
 def _ended(task):
@@ -242,7 +242,7 @@ asyncio.sleep = asyncio.tasks.sleep = _sleep
 
 
 def _no_sleep(_seconds):
-    raise RuntimeError("time.sleep would hold up all players: use `await builtins.guildhall.sleep(ms)`")
+    raise RuntimeError("time.sleep would hold up all players: use `await guildhall.sleep(ms)`")
 
 
 time.sleep = _no_sleep

@@ -14,6 +14,24 @@ from weakref import WeakSet
 
 owner = contextvars.ContextVar("run", default=0)
 
+# No wait of the node lasts longer: a timer that was cancelled leaves nothing behind for long.
+_wait_most = 10
+# What is due so soon is due now.
+_resolution = 0.001
+
+
+_when = events.TimerHandle.when
+
+
+class _Timers:
+    """The timers of a run, and until when the node waits for it."""
+
+    __slots__ = ("handles", "waits")
+
+    def __init__(self):
+        self.handles = {}
+        self.waits = {}
+
 
 class Loop(asyncio.AbstractEventLoop):
     """Sockets, processes, threads and executors raise NotImplementedError."""
@@ -45,20 +63,17 @@ class Loop(asyncio.AbstractEventLoop):
     call_soon_threadsafe = call_soon
 
     def call_later(self, delay, callback, *args, context=None):
-        handle = events.TimerHandle(self.time() + delay, callback, args, self, context)
-        self._last_timer += 1
-        number = self._last_timer
-        self._timers[number] = handle
-        try:
-            self._begin_timer(max(1, round(delay * 1000)), number)
-        except BaseException:
-            del self._timers[number]
-            raise
-        handle._scheduled = True
-        return handle
+        return self.call_at(self.time() + delay, callback, *args, context=context)
 
     def call_at(self, when, callback, *args, context=None):
-        return self.call_later(max(0, when - self.time()), callback, *args, context=context)
+        handle = events.TimerHandle(when, callback, args, self, context)
+        run = handle._context.get(owner, 0)
+        timers = self._timers.get(run) or _Timers()
+        self._wait_until(when, self.time(), run, timers)
+        self._timers[run] = timers
+        timers.handles[id(handle)] = handle
+        handle._scheduled = True
+        return handle
 
     def time(self):
         return time.monotonic()
@@ -87,7 +102,9 @@ class Loop(asyncio.AbstractEventLoop):
         self._report(context.get("message", ""), context.get("exception"))
 
     def _timer_handle_cancelled(self, handle):
-        pass
+        timers = self._timers.get(handle._context.get(owner, 0))
+        if timers is not None:
+            timers.handles.pop(id(handle), None)
 
     # What the worker asks.
 
@@ -123,16 +140,29 @@ class Loop(asyncio.AbstractEventLoop):
         del self._roots[run]
         return task
 
-    def go_off(self, number):
-        """A timer is due."""
-        handle = self._timers.pop(number, None)
-        if handle is not None and not handle.cancelled():
-            handle._run()
+    def go_off(self, run, number):
+        """The node has waited: runs what is due. The node's clock counts, which a test may move."""
+        timers = self._timers.get(run)
+        if timers is None:
+            return
+        now = max(self.time(), timers.waits.pop(number, 0))
+        due = [each for each in timers.handles.values() if each.when() <= now + _resolution]
+        for handle in sorted(due, key=_when):
+            if timers.handles.pop(id(handle), None) is not None:
+                handle._run()
+        if timers.handles:
+            try:
+                self._wait_until(min(map(_when, timers.handles.values())), now, run, timers)
+            except Exception as error:
+                self._report("a timer does not go on", error)
+        elif not timers.waits:
+            self._timers.pop(run, None)
 
     def forget(self, run):
         """The run has been given up: none of its tasks goes on, and their `finally` ends now."""
         self._roots.pop(run, None)
         self._queues.pop(run, None)
+        self._timers.pop(run, None)
         for task in self._tasks.pop(run, ()):
             if task.done():
                 continue
@@ -142,6 +172,16 @@ class Loop(asyncio.AbstractEventLoop):
             except BaseException:
                 pass
         self._queues.pop(run, None)
+        self._timers.pop(run, None)
+
+    def _wait_until(self, when, now, run, timers):
+        """Asks the node to wait, unless it does so already and would be back in time."""
+        if any(until <= when + _resolution for until in timers.waits.values()):
+            return
+        ms = round(min(max(when - now, _resolution), _wait_most) * 1000)
+        self._last_timer += 1
+        self._begin_timer(run, ms, self._last_timer)
+        timers.waits[self._last_timer] = now + ms / 1000
 
     def _keep(self, run, task):
         kept = self._tasks.get(run)
