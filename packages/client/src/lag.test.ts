@@ -178,6 +178,100 @@ it('[L-FLUSH-1] a refused upload may be asked for again', async () => {
   expect(states.slice(2)).toEqual(['frozen', 'uploading', 'frozen', 'uploading', 'uploaded'])
 })
 
+it('[R-SDK-28] a start without memory for its ring fails, and the next one is asked about', async () => {
+  const mib = 2 ** 20
+  const small = new Proxy(Uint8Array, {
+    construct(target, args) {
+      if (args[0] > 60 * mib) throw new RangeError('Array buffer allocation failed')
+      return Reflect.construct(target, args)
+    },
+  })
+  const { host, peer, states } = await recorder(() => {
+    vi.stubGlobal('Uint8Array', small)
+    return true
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  start(peer, host.nowMs(), { max_bytes: 64 * mib })
+  expect(await statusOf(peer)).toEqual({ state: 'failed', attempt: 0, packets: 0 })
+  start(peer, host.nowMs())
+  expect(await statusOf(peer)).toMatchObject({ state: 'recording' })
+  expect(states).toEqual(['asking', 'idle', 'asking', 'recording'])
+})
+
+it('[R-SDK-28] a recording that cannot be packed may be asked for again', async () => {
+  const { server, host, peer, recording, states } = await recorder()
+  const uploads = receiveUploads(server, [])
+  start(peer, host.nowMs())
+  await statusOf(peer)
+  vi.stubGlobal('CompressionStream', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  flush(peer, 1)
+  await vi.waitFor(() => expect(states.slice(2)).toEqual(['frozen', 'uploading', 'frozen']))
+  expect(uploads).toEqual([])
+  vi.unstubAllGlobals()
+  flush(peer, 2)
+  await vi.waitFor(() => expect(recording.state).toBe('uploaded'))
+})
+
+/** Takes the head of each upload and answers none. */
+function neverAnswer(server: FakeServer) {
+  const tokens: (string | undefined)[] = []
+  server.onRequest = (request) => {
+    tokens.push(request.headers.authorization)
+    request.resume()
+  }
+  return tokens
+}
+
+it('[L-FLUSH-1] an upload without an answer ends, and a flush that came meanwhile is next', async () => {
+  const { server, host, peer, recording, states } = await recorder()
+  const tokens = neverAnswer(server)
+  start(peer, host.nowMs())
+  await statusOf(peer)
+  flush(peer, 1)
+  await vi.waitFor(() => expect(tokens).toHaveLength(1))
+  flush(peer, 2)
+  await settle()
+  expect(tokens).toHaveLength(1)
+  const uploads = receiveUploads(server, [])
+  host.advance(40_000)
+  await vi.waitFor(() => expect(recording.state).toBe('uploaded'))
+  expect(uploads.map(({ headers }) => headers.authorization)).toEqual(['Bearer lu1.token-2'])
+  expect(states.slice(2)).toEqual(['frozen', 'uploading', 'uploaded'])
+})
+
+it('[L-LIFE-4] stop ends an upload that is on its way', async () => {
+  const { server, host, peer, recording } = await recorder()
+  const tokens = neverAnswer(server)
+  const sent = vi.spyOn(host, 'fetch')
+  start(peer, host.nowMs())
+  await statusOf(peer)
+  flush(peer, 1)
+  await vi.waitFor(() => expect(tokens).toHaveLength(1))
+  recording.stop()
+  await expect(sent.mock.results[0]?.value).rejects.toThrow('aborted')
+  expect(recording.state).toBe('stopped')
+})
+
+it('[L-LIFE-1] an upload outlives its connection', async () => {
+  const { server, host, peer, recording } = await recorder()
+  let answer = () => {}
+  server.onRequest = (request, response) => {
+    request.resume()
+    answer = () => void response.writeHead(204).end()
+  }
+  const sent = vi.spyOn(host, 'fetch')
+  start(peer, host.nowMs())
+  await statusOf(peer)
+  flush(peer, 1)
+  await vi.waitFor(() => expect(sent).toHaveBeenCalled())
+  await settle()
+  peer.cut()
+  await vi.waitFor(() => expect(recording.state).toBe('idle'))
+  answer()
+  expect(await sent.mock.results[0]?.value).toMatchObject({ status: 204 })
+})
+
 it('[L-LIFE-3] what passes max_compressed loses its oldest records, and says so', async () => {
   const { server, host, peer } = await recorder()
   const uploads = receiveUploads(server, [])

@@ -70,6 +70,9 @@ export type LagRecorder = {
 /** So long the node waits for an answer to a start, in milliseconds. */
 const answerMs = 10_000
 
+/** The node ends an upload after 30 s; no later answer is worth waiting for. */
+const uploadMs = 40_000
+
 /** How often a recording says how much it has, in milliseconds. */
 const reportEveryMs = 5_000
 
@@ -100,6 +103,9 @@ class Recorder implements LagRecorder {
   /** The start that the player is being asked about. */
   #asked: object | undefined
   #cancelTimers: (() => void)[] = []
+  /** The newest flush, until its token is used. */
+  #wanted: DiagFlush | undefined
+  readonly #uploads = new Set<AbortController>()
 
   constructor(
     connection: RecordedConnection,
@@ -127,6 +133,7 @@ class Recorder implements LagRecorder {
     if (this.#state === 'stopped') return
     for (const off of this.#offs) off()
     this.#drop()
+    for (const upload of this.#uploads) upload.abort()
     if (this.#offerId !== 0n) this.#write(kinds.DIAG_CAPABILITIES.first, this.#capabilities(0))
     this.#enter('stopped')
   }
@@ -152,6 +159,7 @@ class Recorder implements LagRecorder {
     this.#port.tap(undefined)
     this.#recording = undefined
     this.#asked = undefined
+    this.#wanted = undefined
     this.#offerId = this.#connection.state === 'open' ? this.#offerId : 0n
   }
 
@@ -190,11 +198,6 @@ class Recorder implements LagRecorder {
 
   async #begin(start: DiagStart): Promise<void> {
     this.#drop()
-    const { host } = this.#port
-    const time = {
-      now: () => this.#connection.serverNow(),
-      uncertaintyMs: () => this.#connection.serverTimeUncertaintyMs,
-    }
     const asked = {}
     this.#asked = asked
     this.#enter('asking')
@@ -203,18 +206,32 @@ class Recorder implements LagRecorder {
     if (this.#asked !== asked) return
     this.#asked = undefined
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
-    if (!agrees) {
+    const recording = agrees ? this.#recordingOf(start) : undefined
+    if (recording === undefined) {
       this.#say(start, 'failed')
       this.#enter('idle')
       return
     }
-    const recording = new Recording(start, { host, time })
     this.#recording = recording
     this.#port.tap(recording.tap)
     this.#enter('recording')
     this.#say(start, 'recording')
-    this.#cancelTimers.push(host.startTimer(recording.leftMs, () => this.#freeze()))
+    const cancel = this.#port.host.startTimer(recording.leftMs, () => this.#freeze())
+    this.#cancelTimers.push(cancel)
     this.#reportAgain(recording)
+  }
+
+  /** Undefined where the device has no memory for it. */
+  #recordingOf(start: DiagStart): Recording | undefined {
+    const time = {
+      now: () => this.#connection.serverNow(),
+      uncertaintyMs: () => this.#connection.serverTimeUncertaintyMs,
+    }
+    try {
+      return new Recording(start, { host: this.#port.host, time })
+    } catch {
+      return undefined
+    }
   }
 
   /** Entities are nothing that a connection knows of. */
@@ -255,22 +272,43 @@ class Recorder implements LagRecorder {
     this.#cancelTimers.push(cancel)
   }
 
+  /** Uploads by the newest token; one that comes meanwhile has its turn when this one fails. */
   async #flush(flush: DiagFlush): Promise<void> {
     const recording = this.#recording
-    if (recording?.start.capture_id !== flush.capture_id || this.#state === 'uploading') return
+    if (recording?.start.capture_id !== flush.capture_id) return
+    this.#wanted = flush
+    if (this.#state === 'uploading') return
     this.#freeze()
     this.#enter('uploading')
-    const body = await recording.pack(flush.max_compressed_bytes)
-    if (this.#recording !== recording) return
-    this.#say(recording.start, 'upload_started', flush.attempt)
-    const isTaken = await this.#upload(flush, body)
-    if (this.#recording !== recording) return
-    if (isTaken) this.#say(recording.start, 'uploaded', flush.attempt)
-    this.#enter(isTaken ? 'uploaded' : 'frozen')
+    let isTaken = false
+    while (!isTaken && this.#recording === recording && this.#wanted !== undefined) {
+      const next: DiagFlush = this.#wanted
+      this.#wanted = undefined
+      isTaken = await this.#upload(next, recording)
+    }
+    if (this.#recording === recording) this.#enter(isTaken ? 'uploaded' : 'frozen')
   }
 
-  async #upload({ path, token }: DiagFlush, body: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  async #upload(flush: DiagFlush, recording: Recording): Promise<boolean> {
+    const { attempt, max_compressed_bytes } = flush
+    try {
+      const body = await recording.pack(max_compressed_bytes)
+      if (this.#recording !== recording) return false
+      this.#say(recording.start, 'upload_started', attempt)
+      const isTaken = await this.#send(flush, body)
+      if (isTaken && this.#recording === recording) this.#say(recording.start, 'uploaded', attempt)
+      return isTaken
+    } catch {
+      return false
+    }
+  }
+
+  /** It outlives its connection, but not the player's consent. */
+  async #send({ path, token }: DiagFlush, body: Uint8Array<ArrayBuffer>): Promise<boolean> {
     const { host, baseUrl } = this.#port
+    const upload = new AbortController()
+    this.#uploads.add(upload)
+    const cancelTimer = host.startTimer(uploadMs, () => upload.abort())
     try {
       const { status } = await host.fetch(baseUrl + path, {
         method: 'POST',
@@ -280,10 +318,12 @@ class Recorder implements LagRecorder {
           'content-encoding': 'gzip',
         },
         body,
+        signal: upload.signal,
       })
       return status === 204
-    } catch {
-      return false
+    } finally {
+      cancelTimer()
+      this.#uploads.delete(upload)
     }
   }
 
