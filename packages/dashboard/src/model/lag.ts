@@ -1,24 +1,41 @@
-import type { LagCapture, LagReport, LagSummary } from '@guildhall/contract'
+import type { LagCapture, LagSummary, RecorderStatus } from '@guildhall/contract'
 
 /** What spacing says: where evenness was lost between the node and the player. */
-export type Verdict = 'even' | 'node' | 'way' | 'both' | 'node_unknown' | 'too_few' | 'no_data'
+export type Verdict =
+  | 'even'
+  | 'node'
+  | 'way'
+  | 'both'
+  | 'node_unknown'
+  | 'sent_evenly'
+  | 'sent_unevenly'
+  | 'way_to_node'
+  | 'too_few'
+  | 'no_data'
 
 /** Far from even: one spacing in a hundred is beyond so many medians, or the longest is. */
 const [p99Medians, maxMedians] = [2, 4]
-/** The node is the cause when its longest spacing makes up at least this part of the player's. */
+/** Who sent is the cause when its longest spacing is at least this part of the longest arrival. */
 const ownPart = 0.5
 
-/** Whose lag it is, by the group of a report with the most records. */
-export function verdictOf({ summaries, server }: Pick<LagReport, 'summaries' | 'server'>): Verdict {
-  const [client] = summaries
+/** Whose lag it is, by one group of a report and what the node counted of the same envelopes. */
+export function verdictOf(client: LagSummary | undefined, node: LagSummary | undefined): Verdict {
   if (client === undefined) return 'no_data'
   if (client.quality === 'few_samples') return 'too_few'
+  const isNodeKnown = node !== undefined && node.max_interarrival_us !== null
+  if (client.key.direction === 'outbound') {
+    if (!isNodeKnown) return 'node_unknown'
+    if (!isUneven(node)) return 'sent_evenly'
+    return isUneven(client) && isOwn(client, node) ? 'sent_unevenly' : 'way_to_node'
+  }
   if (!isUneven(client)) return 'even'
-  const node = besideOf(client, server)
-  if (node === undefined || node.max_interarrival_us === null) return 'node_unknown'
+  if (!isNodeKnown) return 'node_unknown'
   if (!isUneven(node)) return 'way'
-  const share = node.max_interarrival_us / (client.max_interarrival_us ?? 1)
-  return share >= ownPart ? 'node' : 'both'
+  return isOwn(node, client) ? 'node' : 'both'
+}
+
+function isOwn(sender: LagSummary, receiver: LagSummary): boolean {
+  return (sender.max_interarrival_us ?? 0) >= ownPart * (receiver.max_interarrival_us ?? 0)
 }
 
 /** What the node counted of the same envelopes, of the same lane if there is one. */
@@ -48,6 +65,33 @@ export function captureCursor(captureId: string): string {
 /** Whether a capture still changes. */
 export function isLive({ state }: Pick<LagCapture, 'state'>): boolean {
   return state !== 'sealed' && state !== 'expired'
+}
+
+const recorderNames: Readonly<Record<RecorderStatus, string>> = {
+  offered: 'offered',
+  recording: 'recording',
+  failed: 'failed',
+  flushing: 'uploading',
+  uploaded: 'uploaded',
+  missed: 'missed',
+  gone: 'gone',
+}
+
+export function recorderName(status: string): string {
+  return recorderNames[status as RecorderStatus] ?? status
+}
+
+/** How many recorders are in which status, without those of none. */
+export function recorderWords(capture: Pick<LagCapture, 'state' | 'recorders'>): string {
+  const counts = new Map<string, number>()
+  for (const [status, count] of Object.entries(capture.recorders)) {
+    // When a capture is over, whoever was still at it has brought nothing.
+    const isLeft = !isLive(capture) && ['offered', 'recording', 'flushing'].includes(status)
+    const name = isLeft ? 'not uploaded' : recorderName(status)
+    counts.set(name, (counts.get(name) ?? 0) + count)
+  }
+  const said = [...counts].filter(([, count]) => count > 0)
+  return said.map(([name, count]) => `${count} ${name}`).join(', ') || 'none'
 }
 
 /** E.g. `50.4 ms`. */

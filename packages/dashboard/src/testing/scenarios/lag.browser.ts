@@ -22,6 +22,7 @@ export function lagTests(stage: () => LiveStage): void {
       await open(`/rooms/${played.open.id}`)
       await page.getByRole('button', { name: 'Start capture' }).click()
       const form = page.getByRole('dialog', { name: 'Start a capture: open-duel' })
+      await form.getByText('without it, nothing is uploaded').waitFor()
       await form.getByLabel('Kinds of messages').fill('x')
       await form.getByRole('button', { name: 'Start' }).click()
       await form.getByText('Numbers of 0 to 65535').waitFor()
@@ -32,6 +33,7 @@ export function lagTests(stage: () => LiveStage): void {
       await form.getByRole('button', { name: 'Start' }).click()
 
       await page.getByText('2 recording').waitFor()
+      await page.getByText(/^end before \d\d:\d\d:\d\d UTC, or nothing is kept$/).waitFor()
       await page.getByRole('heading', { level: 1 }).getByText('open-duel').waitFor()
       await talk(page)
       await page.getByRole('button', { name: 'Who is it?' }).click()
@@ -48,7 +50,7 @@ export function lagTests(stage: () => LiveStage): void {
         .filter({ hasText: 'player-2' })
       await heard.getByRole('img', { name: /Spacing over time, at most/ }).waitFor()
       await heard.getByRole('img', { name: /Spacings by length/ }).waitFor()
-      await heard.getByText(/at the node/).waitFor()
+      await heard.getByText(/broken line: the median at the node, [\d.]+ ms/).waitFor()
       await heard
         .getByText('59 records', { exact: false })
         .or(heard.getByText(/60 records/))
@@ -89,6 +91,15 @@ export function lagTests(stage: () => LiveStage): void {
       await expect.poll(() => rows.count()).toBe(1)
       expect(await page.getByRole('region', { name: /Participant/ }).count()).toBe(3)
       expect(await violations()).toEqual([])
+    })
+  })
+
+  it('[L-GEN-2] no account gives a capture its name', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/accounts/dora')
+      await page.getByRole('button', { name: 'Start capture' }).click()
+      const form = page.getByRole('dialog', { name: 'Start a capture: dora' })
+      expect(await form.getByLabel('Label').inputValue()).toBe('')
     })
   })
 

@@ -1,9 +1,10 @@
 import { api, type LagCapture } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isLive } from '../../../model/lag.ts'
-import { bytesText, counted } from '../../../model/time.ts'
+import { isLive, recorderWords } from '../../../model/lag.ts'
+import { bytesText, counted, inputTime } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
+import { useDisplay } from '../../data/display.ts'
 import { usePathPart } from '../../data/location.ts'
 import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
@@ -16,7 +17,7 @@ import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { MatchLink } from '../logs/log-lines.tsx'
 import { callLag, readCapture } from './lag-calls.ts'
-import { CaptureState, recorderWords } from './lag-words.tsx'
+import { CaptureState } from './lag-words.tsx'
 import { Recorders } from './recorders.tsx'
 import { Recordings } from './recordings.tsx'
 import { Reports } from './reports.tsx'
@@ -100,8 +101,19 @@ function keptWords({ raw_artifact_count = 0, raw_compressed_bytes = 0 }: LagCapt
   return `${counted(raw_artifact_count, 'recording')}, ${bytesText(raw_compressed_bytes)}`
 }
 
+/** So long after the deadline devices may still be asked; none where that is not known. */
+function useFlushWindowMs(): number {
+  const config = useRead(['config'], (client) => client.config.get({ query: {} }), {
+    enabled: useMay(api.config.get),
+  })
+  const lag = config.data?.groups.find(({ name }) => name === 'lag_diagnostics')
+  return Number(lag?.entries.find(({ key }) => key === 'flush_window_ms')?.value ?? 0)
+}
+
 /** Asks the devices to upload what they have; a capture without it comes to nothing. */
-function End({ capture: { capture_id } }: { capture: LagCapture }) {
+function End({ capture: { capture_id, state, deadline_unix_ms } }: { capture: LagCapture }) {
+  const zone = useDisplay('zone')
+  const windowMs = useFlushWindowMs()
   const mayEnd = useMay(api.runtime.rpc)
   const [isAsked, setAsked] = useState(false)
   const change = useChange({
@@ -116,6 +128,12 @@ function End({ capture: { capture_id } }: { capture: LagCapture }) {
   if (!mayEnd) return null
   return (
     <>
+      {state === 'recording' && (
+        <span className="small muted">
+          end before {inputTime(deadline_unix_ms + windowMs, zone).slice(11)}{' '}
+          {zone === 'UTC' && zone}, or nothing is kept
+        </span>
+      )}
       <button type="button" className="primary" onClick={() => setAsked(true)}>
         End and upload
       </button>

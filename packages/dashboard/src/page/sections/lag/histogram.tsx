@@ -4,7 +4,7 @@ import { grouped } from '../../../model/time.ts'
 
 const [barWidth, gap, height, foot] = [34, 4, 110, 30]
 
-/** How many spacings were how long, at the player and at the node; a line is the send period. */
+/** How many spacings were how long, at the player and at the node; a line is the node's median. */
 export function Histogram({
   summary,
   node,
@@ -16,7 +16,7 @@ export function Histogram({
   const sides = [partsOf(summary), ...(node === undefined ? [] : [partsOf(node)])]
   const most = Math.max(...sides.flat())
   const width = (edges_us.length + 1) * (barWidth + gap)
-  const periodUs = node?.p50_interarrival_us ?? null
+  const medianUs = node?.p50_interarrival_us ?? null
   const labels = [
     ...edges_us.map((us) => `≤ ${edgeText(us)}`),
     `> ${edgeText(edges_us.at(-1) ?? 0)}`,
@@ -57,19 +57,19 @@ export function Histogram({
         <text x={width / 2} y={height - 3} textAnchor="middle">
           ms
         </text>
-        {periodUs !== null && <PeriodLine us={periodUs} edges={edges_us} />}
+        {medianUs !== null && <MedianLine us={medianUs} edges={edges_us} />}
       </svg>
       <figcaption className="small muted">
         <span className="swatch">the player </span>{' '}
         {node !== undefined && <span className="swatch swatch-2">the node </span>}
-        {periodUs !== null && `broken line: the send period, ${spacingText(periodUs)}`}
+        {medianUs !== null && `broken line: the median at the node, ${spacingText(medianUs)}`}
       </figcaption>
     </figure>
   )
 }
 
-/** Where the period is within its bucket, of which edges only the ends are to scale. */
-function PeriodLine({ us, edges }: { us: number; edges: readonly number[] }) {
+/** Where the median is within its bucket, of which edges only the ends are to scale. */
+function MedianLine({ us, edges }: { us: number; edges: readonly number[] }) {
   const found = edges.findIndex((edge) => us <= edge)
   const bucket = found < 0 ? edges.length : found
   const low = edges[bucket - 1] ?? 0

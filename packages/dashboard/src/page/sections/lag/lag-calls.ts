@@ -1,5 +1,12 @@
 import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
-import type { LagFlushed, LagReport, LagStart, LagStarted, LagState } from '@guildhall/contract'
+import type {
+  LagCapture,
+  LagFlushed,
+  LagReport,
+  LagStart,
+  LagStarted,
+  LagState,
+} from '@guildhall/contract'
 import { captureCursor } from '../../../model/lag.ts'
 
 /** What is not given has its default. */
@@ -45,19 +52,15 @@ export async function readCapture(client: ConsoleClient, capture_id: string) {
   return found
 }
 
-const reportsPerPage = 50
-/** Reports that are looked through at most, newest first. */
-const pagesMax = 20
-
-/** The reports of one capture, by participant; older ones than it are not looked through. */
+/** The reports of one capture, by participant; none is older than the capture. */
 export async function readReports(
   client: ConsoleClient,
-  capture: Pick<Awaited<ReturnType<typeof readCapture>>, 'capture_id' | 'created_at_unix_ms'>,
+  capture: Pick<LagCapture, 'capture_id' | 'created_at_unix_ms' | 'report_count'>,
 ): Promise<LagReport[]> {
   const own: LagReport[] = []
   let after: string | undefined
-  for (let page = 0; page < pagesMax; page += 1) {
-    const query = { after, limit: reportsPerPage }
+  while (own.length < capture.report_count) {
+    const query = { after, limit: 100 }
     const { items, next_after } = await client.lag.reports({ query })
     own.push(...items.filter(({ capture_id }) => capture_id === capture.capture_id))
     const oldest = items.at(-1)?.created_at_unix_ms ?? 0

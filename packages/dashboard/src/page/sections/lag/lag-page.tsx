@@ -1,7 +1,7 @@
 import { api, type LagCapture } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
-import { isLive } from '../../../model/lag.ts'
+import { isLive, recorderWords } from '../../../model/lag.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
@@ -14,7 +14,7 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { MatchLink } from '../logs/log-lines.tsx'
-import { CaptureState, Outcome, recorderWords } from './lag-words.tsx'
+import { CaptureState, Outcome } from './lag-words.tsx'
 import { StartCapture } from './start-capture.tsx'
 
 const columns: readonly Column<LagCapture>[] = [

@@ -22,12 +22,6 @@ export function CaptureState({ state }: Pick<LagCapture, 'state'>) {
   return <Badge tone={stateTones[state]}>{stateWords[state]}</Badge>
 }
 
-/** How many recorders are in which status, without those of none. */
-export function recorderWords({ recorders }: Pick<LagCapture, 'recorders'>): string {
-  const said = Object.entries(recorders).filter(([, count]) => count > 0)
-  return said.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'
-}
-
 const outcomeTones: Readonly<Record<LagOutcome, Tone>> = {
   no_analysis: 'none',
   pending: 'accent',
@@ -69,17 +63,34 @@ const verdicts: Readonly<Record<Verdict, Words>> = {
   node_unknown: {
     tone: 'none',
     title: 'uneven, the node is unknown',
-    text: 'What the node sent was not counted, so the two cannot be compared.',
+    text: 'What the node saw of it was not counted, so the two cannot be compared.',
+  },
+  sent_evenly: {
+    tone: 'ok',
+    title: 'even at the node',
+    text: 'What the player sent came evenly: it is not the way to the node.',
+  },
+  sent_unevenly: {
+    tone: 'none',
+    title: 'sent as it came',
+    text:
+      'The device sent unevenly, as it does when a message follows what the player does. Of lag ' +
+      'that says something only when the game sends it by a beat.',
+  },
+  way_to_node: {
+    tone: 'warn',
+    title: 'the way to the node',
+    text: 'The device sent more evenly than the messages came to the node.',
   },
   too_few: {
     tone: 'none',
-    title: 'too few arrivals',
+    title: 'too few messages',
     text: 'Fewer than 30 spacings say nothing for sure: record longer, or another kind.',
   },
   no_data: {
     tone: 'none',
     title: 'nothing to compare',
-    text: 'No arrival of the chosen kinds was recorded.',
+    text: 'None of these messages was recorded.',
   },
 }
 

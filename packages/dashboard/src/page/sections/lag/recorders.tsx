@@ -1,4 +1,5 @@
 import type { LagCapture, LagState } from '@guildhall/contract'
+import { recorderName } from '../../../model/lag.ts'
 import { grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { givenListing } from '../../data/reads.ts'
@@ -26,7 +27,7 @@ const columns: readonly Column<Recorder>[] = [
     key: 'status',
     head: 'Status',
     width: 120,
-    cell: ({ status }) => <Badge tone={tones[status] ?? 'none'}>{status}</Badge>,
+    cell: ({ status }) => <Badge tone={tones[status] ?? 'none'}>{recorderName(status)}</Badge>,
   },
   { key: 'attempt', head: 'Asked', width: 80, align: 'number', cell: ({ attempt }) => attempt },
   count('packets', 'Recorded'),

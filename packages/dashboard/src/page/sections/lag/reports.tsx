@@ -1,6 +1,7 @@
 import type { LagCapture, LagReport, LagSummary, LagWindow } from '@guildhall/contract'
 import { useState } from 'react'
 import { besideOf, spacingText, verdictOf } from '../../../model/lag.ts'
+import { type Axis, axisOf } from '../../../model/lag-axis.ts'
 import { counted, grouped } from '../../../model/time.ts'
 import { useRead } from '../../data/reads.ts'
 import { Card } from '../../kit/page.tsx'
@@ -9,7 +10,7 @@ import { Histogram } from './histogram.tsx'
 import { readReports } from './lag-calls.ts'
 import { Outcome, VerdictWords } from './lag-words.tsx'
 import { PlayerName, usePlayers } from './players.tsx'
-import { type Axis, axisOf, SpacingPlot } from './spacing-plot.tsx'
+import { SpacingPlot } from './spacing-plot.tsx'
 
 type Analysed = { report: LagReport; windows: readonly LagWindow[] }
 
@@ -109,10 +110,8 @@ function OnePerson({ report, windows, group, axis }: PersonProps) {
   const node = summary && besideOf(summary, report.server)
   return (
     <>
-      <VerdictWords verdict={verdictOf(report)} />
-      {summary === undefined ? (
-        <p className="muted">None of these messages was recorded.</p>
-      ) : (
+      <VerdictWords verdict={verdictOf(summary, node)} />
+      {summary && (
         <>
           <SpacingPlot report={report} windows={windows} axis={axis} />
           <div className="columns">

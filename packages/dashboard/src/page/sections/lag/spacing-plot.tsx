@@ -1,53 +1,15 @@
-import type { LagReport, LagWindow } from '@guildhall/contract'
+import type { LagWindow } from '@guildhall/contract'
 import { spacingText } from '../../../model/lag.ts'
-
-/** What all plots of a capture share, so that they can be compared by eye. */
-export type Axis = {
-  /** Moments in microseconds of Unix time, or since the start of a recording without a clock. */
-  fromUs: number
-  untilUs: number
-  /** The longest spacing that any of them shows. */
-  topUs: number
-}
-
-type Row = { report: LagReport; windows: readonly LagWindow[] }
+import { type Axis, type Row, startOf } from '../../../model/lag-axis.ts'
 
 /** The plot is drawn in hundredths of its place, which it fills. */
 const size = 100
-
-/** @param rows the reports, each with the windows of the group that is shown */
-export function axisOf(rows: readonly Row[]): Axis {
-  const shown = rows.filter(({ windows }) => windows.length > 0)
-  // A recording without a clock begins where the first one does.
-  const starts = shown.map(({ report }) => report.started_at_unix_us ?? Infinity)
-  const earliest = Math.min(...starts)
-  const zeroUs = Number.isFinite(earliest) ? earliest : 0
-  const ends = shown.map(({ report, windows }) => {
-    return startOf(report, zeroUs) + (windows.at(-1)?.end_elapsed_us ?? 0)
-  })
-  const begins = shown.map(({ report, windows }) => {
-    return startOf(report, zeroUs) + (windows[0]?.start_elapsed_us ?? 0)
-  })
-  const longest = shown.flatMap(({ windows }) =>
-    windows.map((each) => each.max_interarrival_us ?? 0),
-  )
-  const fromUs = begins.length === 0 ? 0 : Math.min(...begins)
-  return {
-    fromUs,
-    untilUs: Math.max(fromUs + 1, ...ends),
-    topUs: Math.max(1000, ...longest),
-  }
-}
-
-function startOf({ started_at_unix_us }: LagReport, zeroUs: number): number {
-  return started_at_unix_us ?? zeroUs
-}
 
 type PlotProps = Row & { axis: Axis }
 
 /** Mean, p95 and longest spacing of each part of a recording. */
 export function SpacingPlot({ report, windows, axis }: PlotProps) {
-  const start = report.started_at_unix_us ?? axis.fromUs
+  const start = startOf(report, axis)
   const lineOf = (read: (window: LagWindow) => number | null) =>
     windows
       .flatMap((window) => {

@@ -56,8 +56,8 @@ const about = {
 function fieldsOf(whom: Whom | undefined) {
   const label = optionalText({
     label: 'Label',
-    initial: whom?.name ?? '',
-    hint: 'By which the capture is found again.',
+    initial: whom !== undefined && 'room_id' in whom ? whom.name : '',
+    hint: 'By which the capture is found again. It stays with the reports: give no player a name.',
   })
   if (whom !== undefined) return { ...about, label }
   return {
@@ -80,7 +80,7 @@ type Typed = {
 }
 
 function startOf(typed: Typed, whom: Whom | undefined): Start {
-  const { kinds, direction, seconds, rate, label = typed.account?.username } = typed
+  const { kinds, direction, seconds, rate, label } = typed
   const ways = ['inbound', 'outbound'] as const
   const chosen = ways.filter((_, way) => direction === 'both' || directions[way] === direction)
   return {
@@ -127,7 +127,8 @@ export function StartCapture({ whom, onClose }: { whom?: Whom; onClose(): void }
     >
       <p className="muted">
         Players who agree to it record when these messages arrive, never what they say. Guests are
-        left out.
+        left out. When the seconds are over, their devices wait for <b>End and upload</b> on the
+        page of the capture: without it, nothing is uploaded and nothing is kept.
       </p>
     </FormDialog>
   )
