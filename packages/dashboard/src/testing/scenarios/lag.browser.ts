@@ -96,7 +96,8 @@ export function lagTests(stage: () => LiveStage): void {
 
   it('[L-GEN-2] no account gives a capture its name', async () => {
     await stage().with(async ({ page, open }) => {
-      await open('/accounts/dora')
+      await open('/accounts?filter=dora')
+      await page.getByRole('row').getByRole('link', { name: 'dora' }).click()
       await page.getByRole('button', { name: 'Start capture' }).click()
       const form = page.getByRole('dialog', { name: 'Start a capture: dora' })
       expect(await form.getByLabel('Label').inputValue()).toBe('')
