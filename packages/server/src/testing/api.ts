@@ -101,6 +101,7 @@ export const nobodyPlays: PlayPorts = {
     members: async () => [],
     savedState: async () => undefined,
     traffic: async () => undefined,
+    mayEnd: async () => 'unknown',
     endRoom: async () => 'unknown',
     expelMember: async () => 'unknown',
     matchmaker: () => null,

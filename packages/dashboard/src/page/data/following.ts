@@ -1,7 +1,8 @@
 import type { ConsoleClient } from '@guildhall/client/console'
-import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { call } from './console-client.ts'
+import { type Follow, freshRows, joined, type Pages } from './joined.ts'
 import { following } from './pace.ts'
 import type { Page, ReadKey } from './pages.ts'
 
@@ -20,7 +21,7 @@ type FollowingOptions<Row, Cursor> = {
   key: ReadKey
   /** Reads the first page. */
   read(client: ConsoleClient): Promise<Page<Row, Cursor>>
-  follow: ((row: Row) => string) | undefined
+  follow: Follow<Row> | undefined
   /** What the list has; undefined until it is there. */
   pages: readonly Page<Row, Cursor>[] | undefined
 }
@@ -46,12 +47,14 @@ export function useFollowing<Row, Cursor>(
   const first = newest.data
   const fresh = useMemo(() => {
     if (first === undefined || pages === undefined || follow === undefined) return []
-    const known = new Set(pages.flatMap(({ items }) => items).map(follow))
-    return first.items.filter((row) => !known.has(follow(row)))
+    const rows = pages.flatMap(({ items }) => items)
+    return freshRows(rows, first.items, follow)
   }, [first, pages, follow])
   const show = () => {
-    queries.setQueryData<InfiniteData<Page<Row, Cursor>, Cursor | undefined>>(key, (before) =>
-      before === undefined || first === undefined ? before : joined(before, first, fresh),
+    if (first === undefined || follow === undefined) return
+    queries.setQueryData<Pages<Row, Cursor>>(
+      key,
+      (before) => before && joined(before, first, follow),
     )
   }
   const count = fresh.length
@@ -63,19 +66,4 @@ export function useFollowing<Row, Cursor>(
   }, [count, isTop, first])
   if (!isOn) return undefined
   return { waiting: isTop ? 0 : count, readAtMs: newest.dataUpdatedAt, setTop, show }
-}
-
-type Pages<Row, Cursor> = InfiniteData<Page<Row, Cursor>, Cursor | undefined>
-
-/** One page is what is newest now. Behind more of them stays what was read, if they meet. */
-function joined<Row, Cursor>(
-  { pages, pageParams }: Pages<Row, Cursor>,
-  newest: Page<Row, Cursor>,
-  fresh: readonly Row[],
-): Pages<Row, Cursor> {
-  const [first, ...others] = pages
-  if (first === undefined || others.length === 0 || fresh.length === newest.items.length) {
-    return { pages: [newest], pageParams: [undefined] }
-  }
-  return { pages: [{ ...first, items: [...fresh, ...first.items] }, ...others], pageParams }
 }

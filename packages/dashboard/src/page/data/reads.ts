@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { jsonText } from '../../model/json.ts'
 import { call } from './console-client.ts'
 import { type Following, useFollowing } from './following.ts'
+import { eachOnce, type Follow } from './joined.ts'
 import type { Page, ReadKey } from './pages.ts'
 
 type ReadOptions<T> = {
@@ -66,8 +67,8 @@ export type Listing<Row> = {
 }
 
 type PagesOptions<Row> = {
-  /** The list follows while it is at its top: what distinguishes a row, and what it is now. */
-  follow?(row: Row): string
+  /** The list follows while it is at its top. */
+  follow?: Follow<Row>
 }
 
 /** Reads a list page by page. */
@@ -85,7 +86,10 @@ export function usePages<Row, Cursor>(
     placeholderData: keepPreviousData,
   })
   const { data, hasNextPage, isFetching } = query
-  const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  const rows = useMemo(() => {
+    const all = data?.pages.flatMap(({ items }) => items) ?? []
+    return follow === undefined ? all : eachOnce(all, follow)
+  }, [data, follow])
   const following = useFollowing({
     key,
     read: (client) => read(client, undefined),

@@ -12,7 +12,14 @@ import { defineFeature, mount } from '../feature.ts'
 export type MatchesDeps = {
   rooms: Pick<
     RoomCommands,
-    'rooms' | 'room' | 'members' | 'savedState' | 'traffic' | 'endRoom' | 'expelMember'
+    | 'rooms'
+    | 'room'
+    | 'members'
+    | 'savedState'
+    | 'traffic'
+    | 'mayEnd'
+    | 'endRoom'
+    | 'expelMember'
   >
   mutate: Mutate<Transaction>
   nodes: OtherNodes
@@ -29,6 +36,7 @@ type Query = z.output<typeof RoomsQuery>
 const aboutList = 'matches'
 const aboutRoom = 'room'
 const aboutState = 'room state'
+const aboutEnd = 'may end'
 const aboutClose = 'close room'
 const aboutRemove = 'remove member'
 const aboutTraffic = 'room traffic'
@@ -37,6 +45,7 @@ const aboutTraffic = 'room traffic'
 const RoomsQuery = z.object({ filter: z.string().optional(), limit: z.number().int().min(1) })
 const RoomId = z.number().int().min(0)
 const MemberOfRoom = z.object({ room_id: RoomId, participant: z.number().int().min(0) })
+const RoomOrMember = MemberOfRoom.partial({ participant: true })
 const Outcome = z.enum(['done', 'ending', 'unknown'])
 const SavedState = z.object({ text: z.string(), seq: z.number().int(), atUnixMs: z.number().int() })
 const RoomsOfNode = z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom) })
@@ -114,6 +123,7 @@ export function matchesFeature(deps: MatchesDeps) {
   serveRoom(aboutRoom, RoomId, getHere)
   serveRoom(aboutState, RoomId, savedHere)
   serveRoom(aboutTraffic, RoomId, trafficHere)
+  serveRoom(aboutEnd, RoomOrMember, mayEndHere)
   serveRoom(aboutClose, RoomId, closeHere)
   serveRoom(aboutRemove, MemberOfRoom, removeHere)
 
@@ -126,6 +136,10 @@ export function matchesFeature(deps: MatchesDeps) {
 
   async function savedHere(id: number) {
     return attached ? await rooms.savedState(id) : undefined
+  }
+
+  async function mayEndHere({ room_id, participant }: RoomOrMember): Promise<Ended> {
+    return attached ? await rooms.mayEnd(room_id, participant) : 'unknown'
   }
 
   async function closeHere(id: number): Promise<Ended> {
@@ -158,15 +172,24 @@ export function matchesFeature(deps: MatchesDeps) {
     return { state: value, seq: saved.seq, checkpoint_at_unix_ms: saved.atUnixMs }
   }
 
-  /** It is over when its entry is written, because nobody could undo it. */
-  async function change(mutation: Mutation, target: string, { here, there }: Change) {
-    const own = await here()
-    const ended = own === 'unknown' ? await there() : own
-    if (ended === 'unknown') throw refuse.notFound('no such room, or no such member')
-    if (ended === 'ending') throw refuse.conflict('the room is ending')
-    if (ended === 'silent') throw refuse.conflict('the node of the room does not answer')
+  /**
+   * Nobody could undo it, and the other node may do it and answer too late: so its entry is written
+   * before it is done, and the answer for a repeat behind it.
+   */
+  async function change({ actor, action, idempotent }: Mutation, { target, ...ending }: Ending) {
+    const { room_id, participant } = ending
+    const meant = { room_id, ...(participant !== undefined && { participant }) }
+    const own = await mayEndHere(meant)
+    const isHere = own !== 'unknown'
+    expectDone(isHere ? own : await outcomeThere(room_id, aboutEnd, meant))
     const done = { answer: undefined, target, details: '' }
-    return deps.mutate(mutation, async () => done, { isolation: 'read committed' })
+    const write = (mutation: Mutation) =>
+      deps.mutate(mutation, async () => done, { isolation: 'read committed' })
+    await write({ actor, ...(action && { action }) })
+    expectDone(
+      isHere ? await ending.here() : await outcomeThere(room_id, ending.about, ending.question),
+    )
+    if (idempotent !== undefined) await write({ actor, idempotent })
   }
 
   async function outcomeThere(room_id: number, about: string, question: unknown) {
@@ -176,17 +199,17 @@ export function matchesFeature(deps: MatchesDeps) {
   }
 
   function close(mutation: Mutation, room_id: number) {
-    return change(mutation, `${room_id}`, {
+    return change(mutation, {
+      ...{ target: `${room_id}`, room_id, about: aboutClose, question: room_id },
       here: () => closeHere(room_id),
-      there: () => outcomeThere(room_id, aboutClose, room_id),
     })
   }
 
-  function remove(mutation: Mutation, member: Member) {
-    const { room_id, participant } = member
-    return change(mutation, `${room_id}/${participant}`, {
+  function remove(mutation: Mutation, { room_id, participant }: Member) {
+    const member = { room_id, participant }
+    return change(mutation, {
+      ...{ target: `${room_id}/${participant}`, ...member, about: aboutRemove, question: member },
       here: () => removeHere(member),
-      there: () => outcomeThere(room_id, aboutRemove, { room_id, participant }),
     })
   }
 
@@ -208,8 +231,22 @@ export function matchesFeature(deps: MatchesDeps) {
 }
 
 type Member = z.output<typeof MemberOfRoom>
-/** The same work on a room of this node, and on one of another node. */
-type Change = { here(): Promise<Ended>; there(): Promise<Ended | 'silent'> }
+type RoomOrMember = z.output<typeof RoomOrMember>
+/** What ends, and how: on this node, or by a question to the node of the room. */
+type Ending = {
+  target: string
+  room_id: number
+  participant?: number
+  here(): Promise<Ended>
+  about: string
+  question: unknown
+}
+
+function expectDone(ended: Ended | 'silent'): void {
+  if (ended === 'unknown') throw refuse.notFound('no such room, or no such member')
+  if (ended === 'ending') throw refuse.conflict('the room is ending')
+  if (ended === 'silent') throw refuse.conflict('the node of the room does not answer')
+}
 
 function byId(one: string, other: string): number {
   return one < other ? -1 : 1

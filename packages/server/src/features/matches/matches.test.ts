@@ -51,7 +51,12 @@ function ended(id: number, rooms: readonly OpenRoom[]): Ended {
 
 async function setUp(
   rooms: OpenRoom[],
-  play: { attached?: boolean; ready?: () => boolean; nodes?: Partial<OtherNodes> } = {},
+  play: {
+    attached?: boolean
+    ready?: () => boolean
+    nodes?: Partial<OtherNodes>
+    ends?(room: number): Promise<void>
+  } = {},
 ) {
   const [inMemory] = testBackends
   if (inMemory === undefined) throw new Error('there is no backend')
@@ -70,11 +75,18 @@ async function setUp(
         room: async (id) => rooms.find(({ room_id }) => room_id === id),
         members: async () => members,
         traffic: async (id) => (rooms.some(({ room_id }) => room_id === id) ? traffic : undefined),
-        endRoom: async (id) => ended(id, rooms),
-        expelMember: async (id, participant) =>
-          members.some((member) => member.participant === participant)
+        mayEnd: async (id, participant) =>
+          participant === undefined || members.some((member) => member.participant === participant)
             ? ended(id, rooms)
             : 'unknown',
+        endRoom: async (id) => {
+          await play.ends?.(id)
+          return ended(id, rooms)
+        },
+        expelMember: async (id) => {
+          await play.ends?.(id)
+          return ended(id, rooms)
+        },
       },
       script: { ...nobodyPlays.script, game: { admit: ready } },
     },
@@ -279,9 +291,12 @@ it('[H-OPS-5, R-CL-21] what is done to a room of another node is done there, and
   const status = async (path: string) => (await send('POST', path)).status
   expect(await status('/matches/8/close')).toBe(204)
   expect(await status('/matches/8/members/3/remove')).toBe(204)
+  const member = { room_id: 8, participant: 3 }
   expect(asked).toEqual([
+    [8, 'may end', { room_id: 8 }],
     [8, 'close room', 8],
-    [8, 'remove member', { room_id: 8, participant: 3 }],
+    [8, 'may end', member],
+    [8, 'remove member', member],
   ])
   expect(await operator.trailOf('8')).toEqual([['match.close', '']])
   expect(await operator.trailOf('8/3')).toEqual([['match.remove', '']])
@@ -290,6 +305,37 @@ it('[H-OPS-5, R-CL-21] what is done to a room of another node is done there, and
   expect(await Promise.all(refused)).toEqual([409, 409, 404, 409])
   expect(await status('/matches/9/members/3/remove')).toBe(409)
   for (const id of [7, 9, 10, 6]) expect(await operator.trailOf(`${id}`)).toEqual([])
+})
+
+it('[H-OPS-5] the entry is there before anything ends', async () => {
+  const seen: unknown[] = []
+  const { send, operator } = await setUp([room(5)], {
+    ends: async () => {
+      seen.push(await operator.trailOf('5'), await operator.trailOf('5/9'))
+    },
+  })
+  expect((await send('POST', '/matches/5/members/9/remove')).status).toBe(204)
+  expect((await send('POST', '/matches/5/close')).status).toBe(204)
+  const removed = [['match.remove', '']]
+  expect(seen).toEqual([[], removed, [['match.close', '']], removed])
+})
+
+it('[H-OPS-5, R-CL-21] a node that answers too late may have done it: the entry stays', async () => {
+  let isLate = true
+  const { send, operator } = await setUp([], {
+    nodes: {
+      nodeId: 'one',
+      askOwner: async (_, about) =>
+        about === 'close room' && isLate ? 'silent' : { node_id: 'two', value: 'done' },
+    },
+  })
+  const headers = { 'idempotency-key': 'late' }
+  const close = async () => (await send('POST', '/matches/8/close', undefined, headers)).status
+  expect(await close()).toBe(409)
+  expect(await operator.trailOf('8')).toEqual([['match.close', '']])
+  isLate = false
+  expect([await close(), await close()]).toEqual([204, 204])
+  expect(await operator.trailOf('8')).toHaveLength(2)
 })
 
 it('[R-CL-21] the state of a room of another node is read as that node keeps it', async () => {
@@ -319,8 +365,10 @@ it('[R-CL-21] answers other nodes about its own rooms, and bad questions with no
   expect(await ask('close room', 5)).toBe('done')
   expect(await ask('close room', 6)).toBe('unknown')
   expect(await ask('remove member', { room_id: 5, participant: 4 })).toBe('done')
-  expect(await ask('remove member', { room_id: 5, participant: 77 })).toBe('unknown')
-  for (const about of ['matches', 'room', 'room state', 'close room', 'remove member']) {
+  expect(await ask('may end', { room_id: 5, participant: 4 })).toBe('done')
+  expect(await ask('may end', { room_id: 5, participant: 77 })).toBe('unknown')
+  expect(await ask('may end', { room_id: 6 })).toBe('unknown')
+  for (const about of ['matches', 'room', 'room state', 'may end', 'close room', 'remove member']) {
     for (const bad of [undefined, null, 'x', -1, 1.5, {}, [5], { room_id: '5' }]) {
       expect([about, await ask(about, bad)]).toEqual([about, undefined])
     }

@@ -20,6 +20,8 @@ export type RoomCommands = {
   updateRoom(roomId: number, label: Partial<Label>): void
   /** Removes a member with MATCH_CLOSED; the last one ends the room. */
   removeMember(roomId: number, participant: number): void
+  /** What `endRoom` would answer, or `expelMember` where a participant is given. */
+  mayEnd(roomId: number, participant?: number): Promise<Ended>
   /** Ends a room for an operator: its members get MATCH_CLOSED and need not queue again. */
   endRoom(roomId: number): Promise<Ended>
   /** As `removeMember`, for an operator, who hears what came of it. */

@@ -114,6 +114,33 @@ describe('an export of a list', () => {
     expect(kept).toMatchObject({ count: 600, isWhole: true })
   })
 
+  it('has nothing while its first page fails, and one header behind that', async () => {
+    const list = listOf(1)
+    const { read } = list
+    let failures = 1
+    list.read = async (cursor) => {
+      if (failures-- > 0) throw new Error('gone')
+      return read(cursor)
+    }
+    const parts: string[] = []
+    const signal = new AbortController().signal
+    const onPage = (text: string) => void parts.push(text)
+    const options = { exported: list, format: 'csv', namesOf, from: nothingYet } as const
+    await expect(runExport({ ...options, signal, onPage })).rejects.toThrow('gone')
+    expect(parts).toEqual([])
+    await runExport({ ...options, signal, onPage })
+    expect(parts.join('')).toBe((await run(listOf(1), 'csv')).text)
+  })
+
+  it('has one header when it is stopped at a first page without rows', async () => {
+    const list = listOf(1)
+    const { read } = list
+    list.read = async (cursor) => (cursor === undefined ? { items: [], next: 0 } : read(cursor))
+    const first = await run(list, 'csv', nothingYet, 1)
+    const rest = await run(list, 'csv', first.progress)
+    expect(first.text + rest.text).toBe((await run(listOf(1), 'csv')).text)
+  })
+
   it('of 100,000 rows keeps none of them in memory', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

@@ -57,7 +57,8 @@ export async function runExport<Row extends object>(options: RunOptions<Row>): P
   const { exported, format, from, signal, onPage } = options
   const columns = columnsOf(exported.columns)
   let progress = from
-  if (from.count === 0 && format === 'csv') onPage(csvLine(columns), from)
+  // With the first page: what failed before it is begun anew.
+  let head = from === nothingYet && format === 'csv' ? csvLine(columns) : ''
   while (!progress.isWhole && !signal.aborted) {
     const { items, next } = await exported.read(progress.cursor)
     const last = items.at(-1)
@@ -68,7 +69,8 @@ export async function runExport<Row extends object>(options: RunOptions<Row>): P
       isWhole: next === undefined,
     }
     const lines = format === 'csv' ? await csvOf(items, columns, options.namesOf) : jsonOf(items)
-    onPage(lines, progress)
+    onPage(head + lines, progress)
+    head = ''
   }
 }
 

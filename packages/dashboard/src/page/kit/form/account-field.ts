@@ -50,3 +50,10 @@ export function askForStranger(user: User | undefined, action: string): Question
   if (user === undefined || user.account !== undefined) return undefined
   return { words: `${noAccount} It would be of “${user.id}”.`, action }
 }
+
+/** Asked before something goes out as a player: a name that was meant for nobody may be theirs. */
+export function askForPlayer({ account }: User): Question | undefined {
+  if (account === undefined) return undefined
+  const words = `Players see it as written by the player ${account.username} (${account.id}).`
+  return { words, action: `Send as ${account.username}` }
+}

@@ -46,7 +46,7 @@ export function AuditPage() {
       const page = await client.audit.list({ query: { ...filter, limit: 500, after } })
       return { items: page.entries, next: page.next_after }
     },
-    { follow: keyOf },
+    { follow },
   )
   return (
     <Section
@@ -111,6 +111,8 @@ function filterWords(filter: AuditFilter): string {
   if (set.length === 0) return 'All entries, from the newest to the oldest.'
   return `All entries with ${set.join(' and ')}, from the newest to the oldest.`
 }
+
+const follow = { key: keyOf }
 
 /** The first words of the actions, then the actions themselves. */
 const prefixes = [

@@ -18,7 +18,7 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
     ['chat', 'history', channel],
     (client, before?: number) =>
       client.chat.history({ params: { channel }, query: { limit: 100, before } }),
-    { follow: stateOf },
+    { follow },
   )
   const picking = usePicking({ listing: history, keyOf, nameOf })
   return (
@@ -51,8 +51,7 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
 }
 
 const keyOf = ({ id }: ChatMessage) => String(id)
-/** One that was deleted or changed meanwhile is another one to look at. */
-const stateOf = ({ id, revision }: ChatMessage) => `${id} ${revision}`
+const follow = { key: keyOf, state: ({ revision }: ChatMessage) => String(revision) }
 const nameOf = ({ id }: ChatMessage) => `message ${id}`
 
 function removalOf(channel: string): BulkAction<ChatMessage> {

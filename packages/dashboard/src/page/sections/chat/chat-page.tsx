@@ -6,7 +6,7 @@ import { useQueryPart } from '../../data/location.ts'
 import { useOpenedPath } from '../../data/opened.ts'
 import { pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
-import { userField } from '../../kit/form/account-field.ts'
+import { askForPlayer, userField } from '../../kit/form/account-field.ts'
 import { areaField, selectField, textField } from '../../kit/form/field-kinds.ts'
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Section } from '../../kit/section.tsx'
@@ -16,7 +16,6 @@ import { FilterInput } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
-import { useSession } from '../../session/session.ts'
 import { ChannelPane } from './channel-pane.tsx'
 
 const columns: readonly Column<ChatChannel>[] = [
@@ -87,14 +86,12 @@ export function ChatPage() {
 }
 
 function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }) {
-  const sender = useSession()?.username ?? ''
   const fields = useMemo(
     () => ({
       channel: textField({ label: 'Channel', initial: channel }),
       sender: userField({
         label: 'Sender',
-        initial: sender,
-        hint: 'An account, or any name that the game shows',
+        hint: 'An account, or any name that the game shows; players see it as theirs',
       }),
       content: areaField({ label: 'Message', hint: 'At most 2,048 bytes; it is not pushed' }),
       channel_type: selectField({
@@ -103,7 +100,7 @@ function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }
         hint: 'Counts only for the first message of a channel',
       }),
     }),
-    [channel, sender],
+    [channel],
   )
   const change = useChange({
     send: (client, { channel, ...body }: MessageInput, idempotencyKey) =>
@@ -116,6 +113,7 @@ function WriteMessage({ channel, onClose }: { channel: string; onClose(): void }
       title="Write a message"
       action="Send"
       fields={fields}
+      ask={({ sender }) => askForPlayer(sender)}
       submit={({ sender, ...input }) => change.mutateAsync({ ...input, sender: sender.id })}
       onClose={onClose}
     />

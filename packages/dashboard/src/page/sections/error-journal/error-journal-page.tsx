@@ -27,7 +27,8 @@ const columns: readonly Column<JournalEntry>[] = [
 ]
 
 /** An incident that comes once more is on top again. */
-const stateOf = ({ fingerprint, count }: JournalEntry) => `${fingerprint} ${count}`
+const keyOf = ({ fingerprint }: JournalEntry) => fingerprint
+const follow = { key: keyOf, state: ({ count }: JournalEntry) => String(count) }
 
 export function ErrorJournalPage() {
   const listing = usePages(
@@ -37,7 +38,7 @@ export function ErrorJournalPage() {
       const page = await client.errorJournal.list({ query })
       return { items: page.entries, total: page.total, next: page.next_offset ?? undefined }
     },
-    { follow: stateOf },
+    { follow },
   )
   return (
     <Section
@@ -45,7 +46,7 @@ export function ErrorJournalPage() {
       label="Errors"
       columns={columns}
       listing={listing}
-      rowKey={({ fingerprint }) => fingerprint}
+      rowKey={keyOf}
       opened={useOpenedQuery('incident')}
       pane={({ row, close }) => row && <IncidentPane incident={row} onClose={close} />}
       empty={

@@ -85,7 +85,7 @@ function useLines(filter: Filter) {
       if (unixMs !== undefined) setReached((before) => farther(before, { asked, unixMs }))
       return { items: page.items, next: page.next_after }
     },
-    { follow: keyOf },
+    { follow },
   )
   return { listing, durability, reach: reached?.asked === asked ? reached : undefined }
 }
@@ -95,6 +95,7 @@ function farther(before: Reached | undefined, now: Reached): Reached {
 }
 
 const keyOf = ({ log_id }: LogLine) => log_id
+const follow = { key: keyOf }
 
 /** What a search went through so far: one page of it ends behind so many lines. */
 function Reach({ unixMs, count }: Reached & { count: number }) {

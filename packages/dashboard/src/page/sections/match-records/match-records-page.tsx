@@ -56,7 +56,7 @@ export function MatchRecordsPage() {
       setDurability(page)
       return { items: page.items, next: page.next_after }
     },
-    { follow: stateOf },
+    { follow },
   )
   return (
     <Section
@@ -64,7 +64,7 @@ export function MatchRecordsPage() {
       label="Match records"
       columns={columns}
       listing={listing}
-      rowKey={({ match_id }) => match_id}
+      rowKey={keyOf}
       opened={useOpenedPath('/match-records')}
       tools={
         <>
@@ -80,4 +80,5 @@ export function MatchRecordsPage() {
 }
 
 /** A match that has ended meanwhile is another one to look at. */
-const stateOf = ({ match_id, open }: MatchRecord) => `${match_id} ${open}`
+const keyOf = ({ match_id }: MatchRecord) => match_id
+const follow = { key: keyOf, state: ({ open }: MatchRecord) => String(open) }

@@ -57,7 +57,7 @@ export function NotificationsPage() {
       const { items, total } = await client.notifications.list({ query })
       return { items, total, next: items.length < pageSize ? undefined : items.at(-1)?.id }
     },
-    { follow: keyOf },
+    { follow },
   )
   return (
     <Section
@@ -83,6 +83,7 @@ export function NotificationsPage() {
 }
 
 const keyOf = ({ id }: Note) => String(id)
+const follow = { key: keyOf }
 const nameOf = ({ id, subject }: Note) => `#${id} ${subject}`
 
 const removal: BulkAction<Note> = {

@@ -52,7 +52,7 @@ export function PurchasesPage() {
       const page = await client.purchases.search({ query: { ...filter, limit: 200, after } })
       return { items: page.items, next: page.next_after }
     },
-    { follow: keyOf },
+    { follow },
   )
   return (
     <Section
@@ -98,6 +98,7 @@ const exported = {
 } as const
 
 const keyOf = ({ transaction_id }: Purchase) => transaction_id
+const follow = { key: keyOf }
 
 function PurchasePane({ id, onClose }: { id: string; onClose(): void }) {
   const purchase = useRead(['purchases', 'one', id], (client) =>

@@ -1,5 +1,5 @@
 import type { MatchRecorder } from '../../../kernel/play/match-recorder.ts'
-import type { RoomCommands } from '../../../kernel/play/room-commands.ts'
+import type { Ended, RoomCommands } from '../../../kernel/play/room-commands.ts'
 import type { Others } from '../others.port.ts'
 import type { Participant } from '../participants/participant.ts'
 import type { Registry } from '../participants/registry.ts'
@@ -35,6 +35,14 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & OwnCo
     else seats.end(participant, 'removed')
   }
 
+  function mayEnd(roomId: number, participant?: number): Ended {
+    const room = rooms.byId(roomId)
+    if (room === undefined) return 'unknown'
+    const isIn = participant === undefined || registry.byId(participant)?.room === room
+    if (!isIn) return 'unknown'
+    return room.closing ? 'ending' : 'done'
+  }
+
   return {
     rooms: async () => Array.from(rooms.all(), (room) => room.row()),
     room: async (roomId) => rooms.byId(roomId)?.row(),
@@ -46,19 +54,17 @@ export function createRoomCommands(deps: RoomCommandsDeps): RoomCommands & OwnCo
       if (room !== undefined) rooms.relabel(room, label)
     },
     removeMember,
+    mayEnd: async (roomId, participant) => mayEnd(roomId, participant),
     async endRoom(roomId) {
+      const ended = mayEnd(roomId)
       const room = rooms.byId(roomId)
-      if (room === undefined) return 'unknown'
-      if (room.closing) return 'ending'
-      rooms.close(room, endDropped, { requeue: false })
-      return 'done'
+      if (ended === 'done' && room) rooms.close(room, endDropped, { requeue: false })
+      return ended
     },
     async expelMember(roomId, participant) {
-      const room = rooms.byId(roomId)
-      if (room === undefined || registry.byId(participant)?.room !== room) return 'unknown'
-      if (room.closing) return 'ending'
-      removeMember(roomId, participant)
-      return 'done'
+      const ended = mayEnd(roomId, participant)
+      if (ended === 'done') removeMember(roomId, participant)
+      return ended
     },
     setMatchResult: (matchId, resultJson) => records.result(matchId, resultJson),
     tickRooms: () => rooms.tickRooms(),

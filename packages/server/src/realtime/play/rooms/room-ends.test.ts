@@ -73,6 +73,9 @@ describe('the end of members and rooms', () => {
     await bob?.lines(2)
     const { gateway } = realtime
     expect(await gateway.expelMember(1, 77)).toBe('unknown')
+    expect(await gateway.mayEnd(1, 77)).toBe('unknown')
+    expect(await gateway.mayEnd(1, 2)).toBe('done')
+    expect([await gateway.mayEnd(1), await gateway.mayEnd(2)]).toEqual(['done', 'unknown'])
     expect(await gateway.expelMember(2, 2)).toBe('unknown')
     expect(await gateway.expelMember(1, 2)).toBe('done')
     expect(await bob?.lines(2)).toEqual(['closed 1 0 false', 'v1 left 1 2:removed'])
