@@ -1,17 +1,17 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { useQuery } from '@tanstack/react-query'
 import { call } from './console-client.ts'
+import { isAsked, type NameBatch, nameBatch } from './name-batch.ts'
 
 type Names = Awaited<ReturnType<ConsoleClient['consoleAccounts']['usernames']>>
 export type AccountName = Names['items'][number]
 
-/** So many ids are asked for at a time, and so long they gather, in milliseconds. */
-const batchMax = 100
+/** Ids of one request gather so long, in milliseconds. */
 const gatherMs = 10
 /** Names change seldom. */
 const freshMs = 60_000
 
-type Batch = { ids: Set<string>; names: Promise<ReadonlyMap<string, AccountName>> }
+type Batch = { ids: NameBatch; names: Promise<ReadonlyMap<string, AccountName>> }
 let gathering: Batch | undefined
 
 /** What an account is called: null where there is none, undefined until that is read. */
@@ -30,30 +30,26 @@ export function useName(id: string): string {
   return useAccountName(id)?.username ?? id
 }
 
-/** What users are called, of those that have a name. */
+/** What users are called, of those that have a name that can be read: files do without. */
 export async function readNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const asked = [...new Set(ids)].filter(isAsked)
-  const names = await Promise.all(asked.map(readName))
+  const names = await Promise.all(asked.map((id) => readName(id).catch(() => null)))
   return new Map(names.flatMap((name) => (name ? [[name.user_id, name.username]] : [])))
 }
 
-/** Boards and objects may have other users, whose ids are any text; a list has commas between. */
-function isAsked(id: string): boolean {
-  return id !== '' && !id.includes(',')
-}
 
 /** One of many: all ids of a table are one request. */
 async function readName(id: string): Promise<AccountName | null> {
-  if (gathering === undefined || gathering.ids.size >= batchMax) gathering = gather()
+  if (gathering === undefined || !gathering.ids.takes(id)) gathering = gather()
   gathering.ids.add(id)
   return (await gathering.names).get(id) ?? null
 }
 
 function gather(): Batch {
-  const ids = new Set<string>()
+  const ids = nameBatch()
   const names = new Promise((resolve) => setTimeout(resolve, gatherMs)).then(async () => {
     if (gathering?.ids === ids) gathering = undefined
-    const query = { user_ids: [...ids] }
+    const query = { user_ids: ids.all() }
     const { items } = await call((client) => client.consoleAccounts.usernames({ query }))
     return new Map(items.map((name) => [name.user_id, name]))
   })

@@ -139,11 +139,14 @@ function FormatChoice({ format, noun, isFixed, onFormat }: ChoiceProps) {
 }
 
 function ProgressLine({ progress, noun }: { progress: Progress; noun: Noun }) {
-  const { count, reached, isWhole } = progress
+  const { count, repeated, reached, isWhole } = progress
   return (
     <p role="status">
       {grouped(count)} {noun[count === 1 ? 0 : 1]} {isWhole ? 'saved' : 'read'}
       {reached && `, ${reached}`}.
+      {repeated > 0 &&
+        ` The list moved meanwhile: ${grouped(repeated)} came twice and stand once, and as many ` +
+          'may be missing or out of place.'}
     </p>
   )
 }

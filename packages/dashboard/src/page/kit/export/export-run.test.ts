@@ -141,6 +141,21 @@ describe('an export of a list', () => {
     expect(first.text + rest.text).toBe((await run(listOf(1), 'csv')).text)
   })
 
+  it('has each row once of a list that moves, and says how many came again', async () => {
+    const list: Exported<Row> = { ...listOf(1_000), keyOf: ({ rank }) => String(rank) }
+    const { read } = list
+    // Whoever signs up meanwhile moves all that is behind.
+    const moved = (cursor: unknown) => (Number(cursor ?? 0) > 400 ? Number(cursor) - 3 : cursor)
+    list.read = async (cursor) => {
+      const page = await read(moved(cursor))
+      return { ...page, next: page.next === undefined ? undefined : Number(cursor ?? 0) + 200 }
+    }
+    const first = await run(list, 'csv', nothingYet, 3)
+    const rest = await run(list, 'csv', first.progress)
+    expect(rest.progress).toMatchObject({ count: 1_000, repeated: 3, isWhole: true })
+    expect(first.text + rest.text).toBe((await run(listOf(1_000), 'csv')).text)
+  })
+
   it('of 100,000 rows keeps none of them in memory', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

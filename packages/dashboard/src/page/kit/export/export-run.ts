@@ -17,6 +17,8 @@ export type Exported<Row> = {
   /** The members of a row that are columns, in their order. */
   columns: readonly (keyof Row & string)[]
   read(cursor: unknown): Promise<Page<Row, unknown>>
+  /** What a row is told by, in lists whose pages move while they are read: each stands once. */
+  keyOf?(row: Row): string
   /** How far a page has come, e.g. `back to 2026-01-01`. */
   reached?(last: Row): string
 }
@@ -31,9 +33,24 @@ export function exportOf<Row>(
 }
 
 /** How far an export has come; `cursor` is where it goes on. */
-export type Progress = { count: number; reached: string; cursor: unknown; isWhole: boolean }
+export type Progress = {
+  count: number
+  /** Rows that came once more, because the list moved while it was read. */
+  repeated: number
+  reached: string
+  cursor: unknown
+  isWhole: boolean
+  /** What has come, of lists whose rows are told apart. */
+  seen?: Set<string>
+}
 
-export const nothingYet: Progress = { count: 0, reached: '', cursor: undefined, isWhole: false }
+export const nothingYet: Progress = {
+  count: 0,
+  repeated: 0,
+  reached: '',
+  cursor: undefined,
+  isWhole: false,
+}
 
 /** What people are called by their ids. */
 export type NamesOf = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
@@ -55,15 +72,23 @@ type RunOptions<Row> = {
  */
 export async function runExport<Row extends object>(options: RunOptions<Row>): Promise<void> {
   const { exported, format, from, signal, onPage } = options
+  const { keyOf } = exported
+  const seen = from.seen ?? new Set<string>()
   const columns = columnsOf(exported.columns)
   let progress = from
   // With the first page: what failed before it is begun anew.
   let head = from === nothingYet && format === 'csv' ? csvLine(columns) : ''
   while (!progress.isWhole && !signal.aborted) {
-    const { items, next } = await exported.read(progress.cursor)
-    const last = items.at(-1)
+    const page = await exported.read(progress.cursor)
+    const { next } = page
+    const items = page.items.filter(
+      (row) => keyOf === undefined || seen.size < seen.add(keyOf(row)).size,
+    )
+    const last = page.items.at(-1)
     progress = {
+      seen,
       count: progress.count + items.length,
+      repeated: progress.repeated + page.items.length - items.length,
       reached: last === undefined ? progress.reached : (exported.reached?.(last) ?? ''),
       cursor: next,
       isWhole: next === undefined,

@@ -8,9 +8,8 @@ import {
   useRef,
   useState,
 } from 'react'
-import { counted, grouped } from '../../../model/time.ts'
+import { grouped } from '../../../model/time.ts'
 import { useRowHeight } from '../../data/display.ts'
-import type { Following } from '../../data/following.ts'
 import { useMay } from '../../data/permissions.ts'
 import type { Listing } from '../../data/reads.ts'
 import { ErrorState } from '../error-state.tsx'
@@ -18,6 +17,7 @@ import { Skeleton } from '../states.tsx'
 import { type Bulk, BulkBar } from './bulk.tsx'
 import { type Column, classOf } from './columns.ts'
 import { useKeptPlace } from './kept-place.ts'
+import { NewRows, useTopWatch } from './new-rows.tsx'
 import { type Picking, usePicking } from './picking.ts'
 import { ReadAge } from './read-age.tsx'
 import { TableHead, useSorting } from './table-head.tsx'
@@ -117,38 +117,6 @@ function PlainTable<Row>(props: PlainProps<Row>) {
       </div>
       {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
     </>
-  )
-}
-
-/** A list follows while its first row is in sight. */
-function useTopWatch(
-  frame: HTMLElement | null,
-  following: Following | undefined,
-  rowHeight: number,
-): void {
-  const setTop = following?.setTop
-  useEffect(() => {
-    if (frame === null || setTop === undefined) return
-    const look = () => setTop(frame.scrollTop < rowHeight)
-    look()
-    frame.addEventListener('scroll', look, { passive: true })
-    return () => frame.removeEventListener('scroll', look)
-  }, [frame, setTop, rowHeight])
-}
-
-type NewRowsProps = { following: Following | undefined; frame: HTMLElement | null }
-
-/** What came meanwhile: it moves nothing that somebody reads before they ask for it. */
-function NewRows({ following, frame }: NewRowsProps) {
-  if (following === undefined || following.waiting === 0) return null
-  const show = () => {
-    following.show()
-    frame?.scrollTo({ top: 0 })
-  }
-  return (
-    <button type="button" className="new-rows" onClick={show}>
-      {counted(following.waiting, 'new line')}
-    </button>
   )
 }
 

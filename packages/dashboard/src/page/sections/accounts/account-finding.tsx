@@ -1,6 +1,7 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import type { AccountRow } from '@guildhall/contract'
 import { isEmail } from '../../data/accounts.ts'
+import { call } from '../../data/console-client.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { type Listing, nextOffset, usePages } from '../../data/reads.ts'
 import { FilterChoice, FilterInput, FilterTime, timeOf } from '../../kit/table/filter.tsx'
@@ -50,6 +51,14 @@ export function useFoundAccounts(): { listing: Listing<AccountRow>; isAll: boole
 }
 
 type Times = { state: string; from: string; to: string }
+
+/** A page of all accounts by id, which is where it goes on, whoever signs up meanwhile. */
+export async function pageOfAll(cursor: unknown) {
+  const after = typeof cursor === 'string' ? cursor : undefined
+  const query = { created_from: 0, after, limit: pageRows }
+  const { items, next_after } = await call((client) => client.consoleAccounts.search({ query }))
+  return { items, next: next_after }
+}
 
 /** Undefined where nothing is asked yet: then all accounts are shown. */
 function soughtBy(way: Way, filter: string, { state, from, to }: Times) {

@@ -11,7 +11,7 @@ import { DataTable } from '../../kit/table/table.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
-import { AccountFinding, useFoundAccounts } from './account-finding.tsx'
+import { AccountFinding, pageOfAll, useFoundAccounts } from './account-finding.tsx'
 import { CreateAccount } from './account-forms.tsx'
 import { AccountState } from './account-state.tsx'
 
@@ -67,7 +67,7 @@ export function AccountsPage() {
       title="Accounts"
       actions={
         <>
-          <ExportButton exported={exportOf(listing, exported)} />
+          <ExportButton exported={isAll ? exportedAll : exportOf(listing, exported)} />
           {adding.button}
         </>
       }
@@ -91,13 +91,17 @@ export function AccountsPage() {
   )
 }
 
+const keyOf = ({ id }: AccountRow) => id
+
 const exported = {
   file: 'accounts',
   noun: ['account', 'accounts'],
   columns: ['id', 'username', 'display_name', 'state', 'created_at_unix_ms', 'updated_at_unix_ms'],
+  keyOf,
 } as const
 
-const keyOf = ({ id }: AccountRow) => id
+const exportedAll = { ...exported, words: 'All accounts, by id.', read: pageOfAll }
+
 const nameOf = ({ username }: AccountRow) => username
 
 const bulkActions: readonly BulkAction<AccountRow>[] = [

@@ -1,10 +1,13 @@
 import { api, type ChatMessage } from '@guildhall/contract'
+import { useState } from 'react'
+import { useRowHeight } from '../../data/display.ts'
 import { useMay } from '../../data/permissions.ts'
 import { usePages } from '../../data/reads.ts'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { Pane } from '../../kit/page.tsx'
 import { Empty, Skeleton } from '../../kit/states.tsx'
 import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import { NewRows, useTopWatch } from '../../kit/table/new-rows.tsx'
 import { type Picking, usePicking } from '../../kit/table/picking.ts'
 import { PickBox } from '../../kit/table/table-row.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
@@ -20,13 +23,21 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
       client.chat.history({ params: { channel }, query: { limit: 100, before } }),
     { follow },
   )
+  // What scrolls is the pane around the messages.
+  const [frame, setFrame] = useState<HTMLElement | null>(null)
+  useTopWatch(frame, history.following, useRowHeight())
   const picking = usePicking({ listing: history, keyOf, nameOf })
   return (
     <Pane title={<Text>{channel}</Text>} label="Channel" onClose={onClose}>
+      <NewRows following={history.following} frame={frame} noun="new message" />
       {history.isLoading && <Skeleton />}
       {history.error && <ErrorState error={history.error} again={history.again} />}
       {!history.isLoading && history.rows.length === 0 && <Empty title="No message is kept" />}
-      <ol className="messages" aria-label="Messages, newest first">
+      <ol
+        ref={(list) => setFrame(list?.closest<HTMLElement>('.pane-body') ?? null)}
+        className="messages"
+        aria-label="Messages, newest first"
+      >
         {history.rows.map((message) => (
           <Message key={message.id} message={message} picking={mayDelete ? picking : undefined} />
         ))}

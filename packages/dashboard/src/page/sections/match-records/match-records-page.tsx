@@ -79,6 +79,5 @@ export function MatchRecordsPage() {
   )
 }
 
-/** A match that has ended meanwhile is another one to look at. */
 const keyOf = ({ match_id }: MatchRecord) => match_id
 const follow = { key: keyOf, state: ({ open }: MatchRecord) => String(open) }

@@ -1,5 +1,6 @@
 import { type ImportMode, type JsonObject, storageImportMax } from '@guildhall/contract'
 import { chunksOf, type Line, partsOf } from '../../../model/import-file.ts'
+import { jsonText } from '../../../model/json.ts'
 import { newKey } from '../../data/changes.ts'
 import { call } from '../../data/console-client.ts'
 import { readJsonObject } from '../../kit/form/field-kinds.ts'
@@ -49,16 +50,17 @@ export type ImportOptions = {
 export async function runImport(options: ImportOptions): Promise<void> {
   const { file, existing, isDry, from, signal, onPart } = options
   let progress = from
+  const places = new Map<string, number>()
   for await (const part of partsOf(chunksOf(file.stream()), partMax)) {
     if (signal.aborted) return
-    const lines = part.filter(({ number }) => number > from.line)
-    const last = lines.at(-1)
+    // Also what was done with before: a place stands in a file once.
+    const read = part.map((line) => objectOf(line, places)).filter(({ line }) => line > from.line)
+    const last = read.at(-1)
     if (last === undefined) continue
-    const read = lines.map(objectOf)
     const broken = read.filter((each) => 'message' in each)
     const [first] = broken
     if (first !== undefined && !isDry) throw new Error(`Line ${first.line}: ${first.message}`)
-    progress = withComplaints({ ...progress, line: last.number }, broken)
+    progress = withComplaints({ ...progress, line: last.line }, broken)
     const sent = read.filter((each) => 'object' in each)
     if (sent.length > 0) {
       const body = { objects: sent.map(({ object }) => object), existing, dry_run: isDry }
@@ -79,10 +81,16 @@ export async function runImport(options: ImportOptions): Promise<void> {
 
 type Read = { line: number; object: JsonObject } | Complaint
 
-function objectOf({ number: line, text }: Line): Read {
+/** `places` are those of the lines before, each with its line. */
+function objectOf({ number: line, text }: Line, places: Map<string, number>): Read {
   const reading = readJsonObject(text)
-  if ('value' in reading) return { line, object: reading.value }
-  return { line, message: 'is no JSON object' }
+  if (!('value' in reading)) return { line, message: 'is no JSON object' }
+  const { collection, user_id, key } = reading.value
+  const place = jsonText([collection, user_id ?? '', key])
+  const first = places.get(place)
+  if (first !== undefined) return { line, message: `is the object of line ${first} again` }
+  places.set(place, line)
+  return { line, object: reading.value }
 }
 
 type Counts = Pick<Progress, 'created' | 'replaced' | 'unchanged' | 'kept'>
