@@ -15,7 +15,7 @@ it('[H-OPS-1] ids that no account can have are not asked for', () => {
   for (const id of ['', ' ', '\t\u3000', '\u0085', 'a,b', 'a\0', '\ud800', 'x'.repeat(1_025)]) {
     expect([id, isAsked(id)]).toEqual([id, false])
   }
-  for (const id of ['user-1', ' a ', 'é', '\ufeff', 'x'.repeat(1_024)]) {
+  for (const id of ['user-1', ' a ', 'é', 'x'.repeat(1_024)]) {
     expect([id, isAsked(id)]).toEqual([id, true])
   }
 })

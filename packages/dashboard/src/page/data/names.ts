@@ -37,7 +37,6 @@ export async function readNames(ids: readonly string[]): Promise<ReadonlyMap<str
   return new Map(names.flatMap((name) => (name ? [[name.user_id, name.username]] : [])))
 }
 
-
 /** One of many: all ids of a table are one request. */
 async function readName(id: string): Promise<AccountName | null> {
   if (gathering === undefined || !gathering.ids.takes(id)) gathering = gather()

@@ -12,14 +12,7 @@ import { defineFeature, mount } from '../feature.ts'
 export type MatchesDeps = {
   rooms: Pick<
     RoomCommands,
-    | 'rooms'
-    | 'room'
-    | 'members'
-    | 'savedState'
-    | 'traffic'
-    | 'mayEnd'
-    | 'endRoom'
-    | 'expelMember'
+    'rooms' | 'room' | 'members' | 'savedState' | 'traffic' | 'mayEnd' | 'endRoom' | 'expelMember'
   >
   mutate: Mutate<Transaction>
   nodes: OtherNodes
@@ -189,7 +182,7 @@ export function matchesFeature(deps: MatchesDeps) {
     expectDone(
       isHere ? await ending.here() : await outcomeThere(room_id, ending.about, ending.question),
     )
-    if (idempotent !== undefined) await write({ actor, idempotent })
+    return idempotent && (await write({ actor, idempotent }))
   }
 
   async function outcomeThere(room_id: number, about: string, question: unknown) {

@@ -61,7 +61,9 @@ export function Ranks({ board }: { board: string }) {
       <div className="row low">
         <RankInput value={from} onValue={setFrom} />
         <span className="grow" />
-        <ExportButton exported={exportOf(listing, { ...exported, keyOf, file: `ranks-${board}` })} />
+        <ExportButton
+          exported={exportOf(listing, { ...exported, keyOf, file: `ranks-${board}` })}
+        />
       </div>
       <DataTable
         label="Ranks"

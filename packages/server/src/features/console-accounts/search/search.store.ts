@@ -36,14 +36,10 @@ const created = 'created_at_unix_ms >= :created_from AND created_at_unix_ms <= :
 const createdParams = { created_from: 'time', created_to: 'time' } as const
 const stateParams = pick(accounts, 'state')
 
-const byDisplayName = finding(
-  'by-display-name',
-  'display_folded >= :first AND display_folded < :end',
-  {
-    first: 'text',
-    end: 'text',
-  },
-)
+const named = 'display_folded >= :first AND display_folded < :end'
+const namedParams = { first: 'text', end: 'text' } as const
+
+const byDisplayName = finding('by-display-name', named, namedParams)
 const byCreation = finding('by-creation', created, createdParams)
 const byCreationAndState = finding('by-creation-and-state', `${created} AND state = :state`, {
   ...createdParams,
@@ -53,12 +49,24 @@ const byCreationAndState = finding('by-creation-and-state', `${created} AND stat
 /** More accounts than these are not sorted: among so many a page of ids is near. */
 const sortedMax = 50_000
 
-const createdAtLeast = statement({
-  name: 'account-search.created-at-least',
-  text: `SELECT count(*) AS total FROM
-    (SELECT 1 FROM accounts WHERE ${created} LIMIT ${sortedMax}) AS counted_rows`,
-  params: createdParams,
-  row: { total: 'integer' },
+function counting<const P extends Columns>(name: string, where: string, params: P) {
+  const text = `SELECT count(*) AS total FROM
+    (SELECT 1 FROM accounts WHERE ${where} LIMIT ${sortedMax}) AS counted_rows`
+  const row = { total: 'integer' } as const
+  return statement({ name: `account-search.${name}`, text, params, row, long: true })
+}
+
+const createdAtLeast = counting('created-at-least', created, createdParams)
+const namedAtLeast = counting('named-at-least', named, namedParams)
+
+/** In the order of ids. The expressions keep the planner from the index of names, to be sorted. */
+const byWideDisplayName = statement({
+  name: 'account-search.by-wide-display-name',
+  text: `SELECT ${columnsOf('a')} FROM accounts a
+    WHERE a.display_folded || '' >= :first AND a.display_folded || '' < :end AND a.id > :after
+    ORDER BY a.id LIMIT :limit`,
+  params: { ...namedParams, ...page },
+  row: accountRow,
   long: true,
 })
 
@@ -68,7 +76,19 @@ const byWideCreation = statement({
   text: `SELECT ${columnsOf('a')} FROM accounts a
     WHERE ${created} AND (:state IS NULL OR state = :state) AND a.id > :after
     ORDER BY a.id LIMIT :limit`,
-  params: { ...createdParams, state: oneOf('active', 'disabled', 'tombstoned', null), ...page },
+  params: { ...createdParams, state: oneOf('active', null), ...page },
+  row: accountRow,
+  long: true,
+})
+
+/** Of states that few are in: all that are is less than all that were created meanwhile. */
+const byWideCreationNotActive = statement({
+  name: 'account-search.by-wide-creation-not-active',
+  text: `SELECT ${columnsOf('a')} FROM accounts a
+    WHERE a.state <> 'active' AND a.state = :state AND a.id > :after
+      AND a.created_at_unix_ms + 0 >= :created_from AND a.created_at_unix_ms + 0 <= :created_to
+    ORDER BY a.id LIMIT :limit`,
+  params: { ...createdParams, ...stateParams, ...page },
   row: accountRow,
   long: true,
 })
@@ -134,8 +154,12 @@ const last = '\u{10ffff}'
 
 /** What finds accounts; every function takes the transaction first. */
 export const searchStore = {
-  byDisplayName: (tx: Queries, folded: string, page: Page) =>
-    tx.all(byDisplayName, { ...page, first: folded, end: `${folded}${last}` }),
+  async byDisplayName(tx: Queries, folded: string, page: Page) {
+    const names = { first: folded, end: `${folded}${last}` }
+    const counted = await tx.get(namedAtLeast, names)
+    const isWide = counted?.total === sortedMax
+    return tx.all(isWide ? byWideDisplayName : byDisplayName, { ...page, ...names })
+  },
   byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
     tx.all(byCredential, credential),
   byUsername: (tx: Queries, username: string) => tx.all(byUsername, { username }),
@@ -147,7 +171,9 @@ export const searchStore = {
     const wanted = { ...page, created_from, created_to }
     const counted = await tx.get(createdAtLeast, { created_from, created_to })
     if (counted?.total === sortedMax) {
-      return tx.all(byWideCreation, { ...wanted, state: state ?? null })
+      return state === undefined || state === 'active'
+        ? tx.all(byWideCreation, { ...wanted, state: state ?? null })
+        : tx.all(byWideCreationNotActive, { ...wanted, state })
     }
     return state === undefined
       ? tx.all(byCreation, wanted)
