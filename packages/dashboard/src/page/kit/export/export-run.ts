@@ -17,7 +17,7 @@ export type Exported<Row> = {
   /** The members of a row that are columns, in their order. */
   columns: readonly (keyof Row & string)[]
   read(cursor: unknown): Promise<Page<Row, unknown>>
-  /** What a row is told by, in lists whose pages move while they are read: each stands once. */
+  /** What distinguishes rows, in lists whose pages move while they are read: each stands once. */
   keyOf?(row: Row): string
   /** How far a page has come, e.g. `back to 2026-01-01`. */
   reached?(last: Row): string
@@ -40,7 +40,7 @@ export type Progress = {
   reached: string
   cursor: unknown
   isWhole: boolean
-  /** What has come, of lists whose rows are told apart. */
+  /** What has come, of lists that have `keyOf`. */
   seen?: Set<string>
 }
 
