@@ -155,7 +155,7 @@ export class Runner {
    */
   resume(resumed: Invocation | undefined, slice: () => void): void {
     if (resumed?.gaveUp) return
-    const isOver = resumed === undefined || resumed.state === 'settled'
+    const isOver = !resumed || resumed === this.#outside || resumed.state === 'settled'
     const invocation = isOver ? this.#outside : resumed
     // Each slice outside of the handlers has a deadline of its own.
     if (isOver) invocation.cpuUs = 0

@@ -10,7 +10,7 @@ import type { Modules } from './modules.ts'
 import { preludeSource } from './prelude.ts'
 import { type Box, type Crossing, QuickjsVm, VmException } from './quickjs-vm.ts'
 
-type BridgeDeps = Pick<EngineDeps, 'settings' | 'resume' | 'exit'> & {
+type BridgeDeps = Pick<EngineDeps, 'settings' | 'clock' | 'resume' | 'exit'> & {
   guest: Guest
   modules: () => Modules
   /** What a script raised, as the engine describes it. */
@@ -33,16 +33,36 @@ export type Bridge = {
 }
 
 /** What the guest asks for beside the functions of `guildhall`, as the prelude has it. */
-const op = { settled: -1, failed: -2, defer: -3, print: -4, encode: -5, decode: -6 } as const
-const guestFunctions = ['build', 'load', 'call', 'settle', 'goOn', 'forget', 'release'] as const
+const op = {
+  settled: -1,
+  failed: -2,
+  defer: -3,
+  print: -4,
+  encode: -5,
+  decode: -6,
+  drained: -7,
+} as const
+const guestFunctions = [
+  'build',
+  'load',
+  'call',
+  'settle',
+  'goOn',
+  'forget',
+  'stop',
+  'stopped',
+  'release',
+] as const
 type GuestFunction = (typeof guestFunctions)[number]
 
 const mebibyte = 1_048_576
 const signalsMax = 64
+/** How long what an interrupted slice has set free may take to say whose it is. */
+const drainMs = 20
 const none = '[]'
 
 export function createBridge(deps: BridgeDeps): Bridge {
-  const { settings, guest, resume, modules, problem } = deps
+  const { settings, clock, guest, resume, modules, problem } = deps
   const runs = new Map<number, Run>()
   const functions: ((...args: unknown[]) => unknown)[] = []
   const signals = new Map<number, Error>()
@@ -50,11 +70,12 @@ export function createBridge(deps: BridgeDeps): Bridge {
   let lastRun = 0
   let lastWait = 0
   let lastSignal = 0
-  let isDead = false
+  let isStopping = false
+  let stopAtMs = Number.POSITIVE_INFINITY
 
   const vm = QuickjsVm.create(settings.packageDir, settings.memoryMb * mebibyte, {
     call: answer,
-    mustStop: () => isDead || guest.isOverdue(),
+    mustStop: () => (isStopping ? mustEndJobs() : guest.isOverdue()),
     resolveModule: (base, name) => modules().resolve(base, name),
     moduleSource: (path) => modules().source(path),
   })
@@ -67,8 +88,10 @@ export function createBridge(deps: BridgeDeps): Bridge {
 
   /** The guest calls the host. */
   function answer(id: number, text: string): string | undefined {
-    if (isDead) throw new Error('the handler has been interrupted')
-    if (id >= 0) return answerFunction(id, text)
+    if (id >= 0) {
+      if (isStopping) throw new Error('the handler has been interrupted')
+      return answerFunction(id, text)
+    }
     switch (id) {
       case op.settled: {
         const [run, value] = readList(text)
@@ -87,6 +110,9 @@ export function createBridge(deps: BridgeDeps): Bridge {
       }
       case op.print:
         print(text)
+        return undefined
+      case op.drained:
+        stopAtMs = 0
         return undefined
       case op.encode:
         return Buffer.from(text).toString('latin1')
@@ -122,17 +148,14 @@ export function createBridge(deps: BridgeDeps): Bridge {
 
   /** A slice after the first. What is left of a handler that has settled runs outside of it. */
   function goOn(invocation: Invocation | undefined, slice: () => void): void {
-    if (invocation?.gaveUp) return
-    if (invocation?.state === 'suspended') {
-      resume(invocation, slice)
-      return
-    }
-    try {
-      if (invocation) guest.scope.run(invocation, slice, undefined, undefined)
-      else slice()
-    } catch (error) {
-      print(`e${String(error)}`)
-    }
+    resume(invocation, () => {
+      try {
+        slice()
+      } catch (error) {
+        if (invocation?.state !== 'suspended') print(`e${String(error)}`)
+        throw error
+      }
+    })
   }
 
   /** Runs code of the guest, and all that it sets free. */
@@ -151,18 +174,38 @@ export function createBridge(deps: BridgeDeps): Bridge {
     }
   }
 
-  /** Of an interrupted slice nothing goes on. */
+  /** Of an interrupted slice nothing goes on. Whom it woke before goes on all the same. */
   function stopJobs(): void {
-    isDead = true
-    for (;;) {
-      try {
-        vm.runJobs()
-        break
-      } catch {
-        // Each job ends by the interrupt.
-      }
+    isStopping = true
+    const invocation = guest.scope.current()
+    if (invocation) forget(invocation)
+    stopAtMs = clock.monotonicMs() + drainMs
+    tell('stop')
+    vm.endJobs(mustEndJobs)
+    stopAtMs = Number.POSITIVE_INFINITY
+    tell('stopped')
+    isStopping = false
+  }
+
+  function forget(invocation: Invocation): void {
+    for (const [id, run] of runs) {
+      if (run.invocation !== invocation) continue
+      runs.delete(id)
+      tell('forget', [id])
     }
-    isDead = false
+  }
+
+  function mustEndJobs(): boolean {
+    return clock.monotonicMs() > stopAtMs
+  }
+
+  /** Calls the prelude alone. Where memory does not last for it, time does the rest. */
+  function tell(name: GuestFunction, args: readonly Crossing[] = []): void {
+    try {
+      vm.call(guestFunction[name], args)
+    } catch (error) {
+      if (!(error instanceof VmException)) throw ended(error)
+    }
   }
 
   /** WebAssembly itself has failed: its memory can be trusted no more. */
@@ -262,9 +305,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     async load(entry) {
       await start((run) => enter('load', [entry, run]))
     },
-    forget(invocation) {
-      for (const [id, run] of runs) if (run.invocation === invocation) runs.delete(id)
-    },
+    forget,
   }
 }
 

@@ -1,3 +1,5 @@
+import { webSource } from './prelude-web.ts'
+
 /**
  * The first code inside of the sandboxed engine: what scripts find as globals, and the guest's side
  * of the bridge. Values cross as texts (marked-json.ts).
@@ -13,6 +15,8 @@ const host = globalThis.guildhallHost
 delete globalThis.guildhallHost
 for (const name of ['performance', 'SharedArrayBuffer', 'Atomics', 'WebAssembly', 'Intl',
   'FinalizationRegistry', 'std', 'os', 'bjson', 'navigator', 'gc']) delete globalThis[name]
+// It would show the functions of this file, which are on the stack.
+delete Error.prepareStackTrace
 
 const { parse, stringify } = JSON
 const { isArray } = Array
@@ -20,22 +24,29 @@ const { isFinite } = Number
 const { keys, freeze, defineProperty, prototype: { toString } } = Object
 const { apply } = Reflect
 const { fromCharCode } = String
-const { charCodeAt, includes, startsWith, slice } = String.prototype
-const { push } = Array.prototype
+const { charCodeAt, includes, slice, toWellFormed } = String.prototype
 const NativePromise = Promise
 const nativeThen = Promise.prototype.then
-const NativeMap = Map, NativeWeakMap = WeakMap, NativeError = Error, Bytes = Uint8Array
+const NativeMap = Map, NativeSet = Set, NativeWeakMap = WeakMap
+const NativeError = Error, Bytes = Uint8Array
 const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype
+const { add: setAdd, delete: setDelete, forEach: setForEach } = Set.prototype
 const { get: weakGet, set: weakSet } = WeakMap.prototype
-const op = { settled: -1, failed: -2, defer: -3, print: -4, encode: -5, decode: -6 }
+const op = { settled: -1, failed: -2, defer: -3, print: -4, encode: -5, decode: -6, drained: -7 }
 const mark = '\0'
 
-let owner = 0
+// One run of a handler: what it waits for, and whether it has been given up.
+function newRun(id) { return { id, isGone: false, waits: new NativeSet() } }
+
+let owner = newRun(0)
+let isStopping = false
 let lastId = 0
 const handlers = new NativeMap()
 const waits = new NativeMap()
 const signals = new NativeWeakMap()
-let deferred = []
+// By the number of their run: runs that wait, and what others have set free of them.
+const waiting = new NativeMap()
+const deferred = new NativeMap()
 
 class GuildhallError extends Error {
   constructor({ message, code, index, reason }) {
@@ -48,6 +59,9 @@ class GuildhallError extends Error {
 defineProperty(GuildhallError.prototype, 'name', { value: 'GuildhallError' })
 
 function refuse(message) { return new GuildhallError({ code: 'invalid_argument', message }) }
+
+// A lone surrogate is written as the sign for what cannot be shown.
+function wellFormed(text) { return apply(toWellFormed, text, []) }
 
 function bytesText(bytes) {
   let text = ''
@@ -144,6 +158,7 @@ function answer(said) {
     case 'p': return new NativePromise((resolve, reject) => {
       // Its stack names the line that waits.
       apply(mapSet, waits, [+rest, { run: owner, resolve, reject, here: new NativeError() }])
+      apply(setAdd, owner.waits, [+rest])
     })
   }
 }
@@ -170,20 +185,27 @@ function described(error) {
 function result(value) {
   if (value === undefined) return undefined
   if (value instanceof Bytes) return value
-  return typeof value === 'string' ? 't' + value : 'v' + stringify(plain(value, 1))
+  return typeof value === 'string' ? 't' + wellFormed(value) : 'v' + stringify(plain(value, 1))
 }
 
 function finished(run, value) {
   const isThenable = typeof value === 'object' && value !== null && typeof value.then === 'function'
   if (!isThenable) return result(value)
   const promise = value instanceof NativePromise ? value : new NativePromise((to) => to(value))
+  apply(mapSet, waiting, [run.id, run])
+  const failed = (error) => {
+    apply(mapDelete, waiting, [run.id])
+    host(op.failed, stringify([run.id, described(error)]))
+  }
   apply(nativeThen, promise, [
     (settled) => {
       try {
-        host(op.settled, stringify([run, plain(settled, 1)]))
-      } catch (error) { host(op.failed, stringify([run, described(error)])) }
+        const text = stringify([run.id, plain(settled, 1)])
+        apply(mapDelete, waiting, [run.id])
+        host(op.settled, text)
+      } catch (error) { failed(error) }
     },
-    (error) => { host(op.failed, stringify([run, described(error)])) },
+    failed,
   ])
   return 'w'
 }
@@ -195,13 +217,22 @@ defineProperty(Promise.prototype, 'then', {
     const asking = owner
     return new NativePromise((resolve, reject) => {
       const settle = (work, otherwise) => (value) => {
+        if (asking.isGone) return
         const go = () => {
           if (typeof work !== 'function') { otherwise(value); return }
           try { resolve(work(value)) } catch (error) { reject(error) }
         }
-        if (owner === asking) { go(); return }
-        deferred[deferred.length] = { run: asking, go }
-        host(op.defer, stringify([asking]))
+        if (owner === asking) {
+          if (!isStopping) go()
+          return
+        }
+        const more = apply(mapGet, deferred, [asking.id])
+        if (more !== undefined) {
+          more.work[more.work.length] = go
+          return
+        }
+        apply(mapSet, deferred, [asking.id, { run: asking, work: [go] }])
+        host(op.defer, stringify([asking.id]))
       }
       apply(nativeThen, this, [settle(onSettled, resolve), settle(onFailed, reject)])
     })
@@ -211,84 +242,7 @@ defineProperty(Promise.prototype, 'constructor', {
   value: class extends Promise { static get [Symbol.species]() { return NativePromise } },
 })
 
-class TextEncoder {
-  get encoding() { return 'utf-8' }
-  encode(text = '') { return textBytes(host(op.encode, String(text))) }
-}
-class TextDecoder {
-  #fatal
-  #keepsMark
-  constructor(label = 'utf-8', { fatal = false, ignoreBOM = false } = {}) {
-    if (!/^utf-?8$/i.test(label)) throw new RangeError('TextDecoder: only utf-8')
-    this.#fatal = fatal
-    this.#keepsMark = ignoreBOM
-  }
-  get encoding() { return 'utf-8' }
-  decode(input = new Bytes()) {
-    const bytes = ArrayBuffer.isView(input)
-      ? new Bytes(input.buffer, input.byteOffset, input.byteLength) : new Bytes(input)
-    const flags = (this.#fatal ? 'f' : '-') + (this.#keepsMark ? 'k' : '-')
-    const said = host(op.decode, flags + bytesText(bytes))
-    if (said === undefined) throw new TypeError('the bytes are no utf-8')
-    return apply(slice, said, [1])
-  }
-}
-function shown(value) {
-  if (typeof value === 'string') return value
-  if (value instanceof NativeError) return String(value.stack ? value + '\n' + value.stack : value)
-  try { return stringify(value, (_, v) => typeof v === 'bigint' ? v + 'n' : v) ?? String(value) }
-  catch { return String(value) }
-}
-const print = (level) => (...values) => {
-  host(op.print, level + values.map(shown).join(' '))
-}
-const console = {}
-for (const [name, level] of [['log', 'i'], ['info', 'i'], ['debug', 'i'], ['trace', 'i'],
-  ['warn', 'e'], ['error', 'e']]) console[name] = print(level)
-
-function structuredClone(value, seen = new NativeMap()) {
-  if (typeof value === 'function' || typeof value === 'symbol') {
-    throw new TypeError('structuredClone: a ' + typeof value + ' cannot be cloned')
-  }
-  if (typeof value !== 'object' || value === null) return value
-  if (seen.has(value)) return seen.get(value)
-  const note = (made) => { seen.set(value, made); return made }
-  if (isArray(value)) {
-    const made = note([])
-    for (const item of value) made.push(structuredClone(item, seen))
-    return made
-  }
-  if (value instanceof Date) return note(new Date(value))
-  if (value instanceof RegExp) return note(new RegExp(value.source, value.flags))
-  if (value instanceof ArrayBuffer) return note(value.slice(0))
-  if (ArrayBuffer.isView(value)) {
-    const buffer = structuredClone(value.buffer, seen)
-    const length = value.length ?? value.byteLength
-    return note(new value.constructor(buffer, value.byteOffset, length))
-  }
-  if (value instanceof Map) {
-    const made = note(new Map())
-    for (const [k, v] of value) made.set(structuredClone(k, seen), structuredClone(v, seen))
-    return made
-  }
-  if (value instanceof Set) {
-    const made = note(new Set())
-    for (const v of value) made.add(structuredClone(v, seen))
-    return made
-  }
-  if (value instanceof Error) {
-    return note(Object.assign(new NativeError(value.message), { name: value.name }))
-  }
-  const made = note({})
-  for (const name of keys(value)) made[name] = structuredClone(value[name], seen)
-  return made
-}
-
-const globals = { TextEncoder, TextDecoder, console, structuredClone: (v) => structuredClone(v),
-  queueMicrotask: (work) => { Promise.resolve().then(() => work()) } }
-for (const name of keys(globals)) {
-  defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true })
-}
+${webSource}
 
 // Rooms with state: the state stays in here, and is read when a slice has ended.
 function roomDefiner(rooms) {
@@ -363,11 +317,12 @@ return {
     for (const part of Object.values(api)) freeze(part)
     defineProperty(globalThis, 'guildhall', { value: freeze(api) })
   },
-  load(name, run) {
-    owner = run
-    return finished(run, import(name))
+  load(name, id) {
+    owner = newRun(id)
+    return finished(owner, import(name))
   },
-  call(id, run, args, body) {
+  call(id, runId, args, body) {
+    const run = newRun(runId)
     owner = run
     try {
       const given = read(args)
@@ -379,22 +334,33 @@ return {
     const wait = apply(mapGet, waits, [id])
     if (wait === undefined) return
     apply(mapDelete, waits, [id])
+    apply(setDelete, wait.run.waits, [id])
     owner = wait.run
     if (isOk) wait.resolve(read(text))
     else wait.reject(errorOf(text, wait.here))
   },
-  forget(id) { apply(mapDelete, waits, [id]) },
-  goOn(run) {
-    owner = run
-    const all = deferred
-    deferred = []
-    const mine = []
-    for (const each of all) {
-      if (each.run === run) mine[mine.length] = each
-      else deferred[deferred.length] = each
-    }
-    for (const each of mine) each.go()
+  goOn(id) {
+    const next = apply(mapGet, deferred, [id])
+    if (next === undefined) return
+    apply(mapDelete, deferred, [id])
+    owner = next.run
+    for (const go of next.work) go()
   },
+  // A run has been given up: nothing of it goes on, and nothing of it is kept.
+  forget(id) {
+    const run = owner.id === id ? owner : apply(mapGet, waiting, [id])
+    if (run === undefined) return
+    run.isGone = true
+    apply(mapDelete, waiting, [id])
+    apply(mapDelete, deferred, [id])
+    apply(setForEach, run.waits, [(wait) => { apply(mapDelete, waits, [wait]) }])
+  },
+  // A slice has been interrupted. Jobs that stand behind this one are its own.
+  stop() {
+    isStopping = true
+    apply(nativeThen, new NativePromise((done) => { done() }), [() => { host(op.drained, '') }])
+  },
+  stopped() { isStopping = false },
   release(id) { apply(mapDelete, handlers, [id]) },
 }
 })()`

@@ -27,6 +27,7 @@ export function createQuickjsEngine({ settings, clock, resume, exit }: EngineDep
   let sourceOf = createSourceMaps(() => undefined)
   const bridge = createBridge({
     settings,
+    clock,
     guest,
     resume,
     exit,

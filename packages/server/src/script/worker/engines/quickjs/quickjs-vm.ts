@@ -43,6 +43,7 @@ type Exports = {
   qjs_free_value(box: Box): void
   qjs_is_job_pending(): number
   qjs_execute_pending_job(): number
+  qjs_get_context_ptr(): number
 }
 
 /** What the guest asks of the host. */
@@ -146,6 +147,16 @@ export class QuickjsVm {
     const vm = this.#exports
     while (vm.qjs_is_job_pending() !== 0) {
       if (vm.qjs_execute_pending_job() < 0) throw this.#exception()
+    }
+  }
+
+  /** Empties the queue. Once `mustEnd` says so, each job ends at its first step. */
+  endJobs(mustEnd: () => boolean): void {
+    const vm = this.#exports
+    const counterAt = vm.qjs_get_context_ptr() + stepsLeftAt
+    while (vm.qjs_is_job_pending() !== 0) {
+      if (mustEnd()) new Int32Array(vm.memory.buffer, counterAt, 1)[0] = 1
+      if (vm.qjs_execute_pending_job() < 0) vm.qjs_free_value(vm.qjs_get_exception())
     }
   }
 
@@ -326,6 +337,8 @@ export class QuickjsVm {
 }
 
 const rejectionsMax = 100
+/** In QuickJS's context: how many steps it makes before it asks whether it must stop. */
+const stepsLeftAt = 292
 const badFile = 8
 
 /** What is used here of WebAssembly, whose types come with those of browsers. */
