@@ -180,10 +180,10 @@ export function createBridge(deps: BridgeDeps): Bridge {
     const invocation = guest.scope.current()
     if (invocation) forget(invocation)
     stopAtMs = clock.monotonicMs() + drainMs
-    tell('stop')
+    callAlone('stop')
     vm.endJobs(mustEndJobs)
     stopAtMs = Number.POSITIVE_INFINITY
-    tell('stopped')
+    callAlone('stopped')
     isStopping = false
   }
 
@@ -191,7 +191,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
     for (const [id, run] of runs) {
       if (run.invocation !== invocation) continue
       runs.delete(id)
-      tell('forget', [id])
+      callAlone('forget', [id])
     }
   }
 
@@ -200,7 +200,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
   }
 
   /** Calls the prelude alone. Where memory does not last for it, time does the rest. */
-  function tell(name: GuestFunction, args: readonly Crossing[] = []): void {
+  function callAlone(name: GuestFunction, args: readonly Crossing[] = []): void {
     try {
       vm.call(guestFunction[name], args)
     } catch (error) {

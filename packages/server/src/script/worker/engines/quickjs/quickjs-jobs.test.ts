@@ -73,7 +73,8 @@ describe('what an interrupted slice of the sandbox leaves behind', () => {
       `
       let rounds = 0
       guildhall.on_rpc('chains', () => {
-        for (let n = 0; n < 100_000; n += 1) (async () => { for (;;) { await null; rounds += 1 } })()
+        const chain = async () => { for (;;) { await null; rounds += 1 } }
+        for (let n = 0; n < 100_000; n += 1) chain()
       })
       guildhall.on_rpc('rounds', () => rounds)
     `,
